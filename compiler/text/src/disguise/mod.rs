@@ -1,4 +1,4 @@
-//! Names and texts that are not what they look like: look-alike letters, hidden characters.
+//! Misleading names and texts: look-alike letters, hidden characters.
 //!
 //! Source: Unicode Technical Standards 39 (confusables) and 55 (source code handling).
 
@@ -14,14 +14,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::is_potential_mixed_script_confusable_char as is_twin;
 
-/// Names whose uses are told apart from other text, and bytes of one; of further ones a use is told as text is.
+/// How many names with hidden characters are recognized where they are used, and their length in bytes. Others count as text.
 const NAMES: usize = 16;
 const LONGEST: usize = 256;
 
-/// Names of one look that are compared.
+/// How many names that look the same are compared.
 const TWINS: usize = 8;
 
-/// Reports the names and texts of a file.
+/// Reports misleading names and texts of a file.
 pub fn report(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) {
     let names = names::of(file);
     self::names(&names, diagnostics);
@@ -37,7 +37,7 @@ pub fn report(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) {
             let all = names.iter().map(|(_, name)| name.node.as_str());
             all.filter(|name| name.len() <= LONGEST && hides(name)).take(NAMES).collect()
         });
-        // The name is reported where it is declared.
+        // The declaration of the name is reported, not its uses.
         let is_use = |name: &&str| {
             let starts = name.match_indices(c).filter_map(|(nth, _)| at.checked_sub(nth));
             starts.into_iter().any(|start| text.get(start..).is_some_and(|t| t.starts_with(*name)))
@@ -49,8 +49,8 @@ pub fn report(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Why a file cannot be printed without altering it: what `printed` hides, which only comments and docs do, at its places in the source.
-/// Errors where it misleads, else warnings.
+/// Why printing alters a file: `printed` has hidden characters, which only comments and docs can contain. Reports their places in
+/// the source, as errors where they mislead, else as warnings.
 pub fn unwritable(file: &File, source: &Source, printed: &str) -> Vec<Diagnostic> {
     let Some((_, first)) = visible::hidden(printed).next() else { return Vec::new() };
     let text = source.text.as_str();
@@ -69,7 +69,7 @@ pub fn unwritable(file: &File, source: &Source, printed: &str) -> Vec<Diagnostic
     let own: Vec<_> = hidden.iter().filter(|(at, _)| in_comment(*at)).collect();
     let told = if own.is_empty() { hidden.iter().collect() } else { own };
     if told.is_empty() {
-        // It was written as an escape.
+        // The source has it as an escape.
         let place = file.items.first().map_or(Span::new(file.id, 0, 0), |item| item.span);
         return vec![misleading_text::unwritable(first, place, true)];
     }
@@ -79,9 +79,9 @@ pub fn unwritable(file: &File, source: &Source, printed: &str) -> Vec<Diagnostic
 fn misleads(c: char, at: usize, line: &str, text: &str) -> bool {
     match c {
         '\r' => !text[at + 1..].starts_with('\n'),
-        // Between pages.
+        // A page break.
         '\u{c}' => false,
-        // Marks that text of both directions is written with.
+        // Direction marks, which right-to-left text needs.
         '\u{200e}' | '\u{200f}' | '\u{61c}' => !line.chars().any(is_leftward),
         c => {
             visible::is_control(c)
@@ -92,13 +92,13 @@ fn misleads(c: char, at: usize, line: &str, text: &str) -> bool {
     }
 }
 
-/// A letter of a script that is written from right to left.
+/// A letter of a right-to-left script.
 fn is_leftward(c: char) -> bool {
     c.is_alphabetic()
         && matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
 }
 
-/// A name, and what is called so.
+/// A name, and the kind of thing it names.
 type Named<'f> = (&'static str, &'f Ident);
 
 fn names(names: &[Named<'_>], diagnostics: &mut Vec<Diagnostic>) {
@@ -144,7 +144,7 @@ fn names(names: &[Named<'_>], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a name holds what is not seen.
+/// Whether a name contains invisible characters.
 fn hides(name: &str) -> bool {
     name.contains(['\n', '\t']) || visible::hidden(name).next().is_some()
 }
@@ -153,7 +153,7 @@ fn is_gap(c: char) -> bool {
     !(c.is_alphanumeric() || c.script() == Script::Inherited)
 }
 
-/// Two scripts of a word whose letters may be taken for one another.
+/// Two scripts mixed in one word, if their letters can be confused.
 fn mixture(word: &str) -> Option<(&'static str, &'static str)> {
     if word.is_ascii() {
         return None;
@@ -168,7 +168,7 @@ fn mixture(word: &str) -> Option<(&'static str, &'static str)> {
     twin.filter(|_| latin).map(|c| ("Latin", c.script().full_name()))
 }
 
-/// What a name looks like: names of one look are taken for one another.
+/// The appearance of a name: names with the same appearance can be confused.
 fn looks(name: &str) -> String {
     let is_seen = |c: &char| {
         let joins = matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
@@ -178,7 +178,7 @@ fn looks(name: &str) -> String {
     unicode_security::skeleton(&seen).collect()
 }
 
-/// A name in ASCII, if each other letter of it looks like one.
+/// The name in ASCII, if each of its other letters looks like an ASCII one.
 fn plain(name: &str) -> Option<String> {
     let mut out = String::new();
     for c in name.chars() {
@@ -191,7 +191,7 @@ fn plain(name: &str) -> Option<String> {
     out.is_ascii().then_some(out)
 }
 
-/// Whether each of two names has letters outside of ASCII where they differ.
+/// For each of two names, whether the part where they differ has non-ASCII letters.
 fn differing(a: &str, b: &str) -> (bool, bool) {
     let start: usize =
         a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();

@@ -7,7 +7,7 @@ use crate::syntax::{
     Path, Scenario, State, StateItem, StateKind, Step, Tool,
 };
 
-/// All of them, in order.
+/// All declared names, in order.
 pub(super) fn of(file: &File) -> Vec<Named<'_>> {
     let mut found = Found(Vec::new());
     for item in &file.items {

@@ -1,4 +1,4 @@
-//! From text to syntax. To add a front end: a folder with a `FRONTEND`, and its row in [`FRONTENDS`].
+//! From text to syntax. A new front end needs a folder with a `FRONTEND`, and an entry in [`FRONTENDS`].
 
 pub mod agent;
 pub mod chart;
@@ -12,33 +12,33 @@ use crate::syntax;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The files around the one that is read, for front ends that read several as one. Paths are taken from its folder.
+/// The files near the one being read, for front ends that combine several files. Paths are relative to its folder.
 pub trait Nearby {
-    /// The names of what a folder holds; `None` where there is no such folder.
+    /// The names of the entries of a folder; `None` if there is no such folder.
     fn names(&mut self, folder: &str) -> Option<Arc<BTreeSet<String>>>;
 
-    /// A text and the id that places in it have. It becomes a source of the compilation.
+    /// The text of a file, and its id in spans. The file becomes a source of the compilation.
     ///
     /// # Errors
-    /// Why it is not read.
+    /// Why the file is not read.
     fn read(&mut self, path: &str, link: Link) -> Result<(FileId, Arc<Source>), Unread>;
 }
 
-/// How one file leads to another, which nobody named.
+/// How one file leads to another that was not named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
     /// It gives the path of a chart.
     Import,
     /// It gives the path of a script.
     Script,
-    /// It is the trace of a run of a chart, and names the chart's file.
+    /// It is the trace of a run and names the file of the chart.
     Trace,
-    /// The other lies where such files do: a component or the system prompt of an agent.
+    /// The other file has the expected place: a component or the system prompt of an agent.
     Companion,
 }
 
 impl Link {
-    /// Whether a file of this name may be meant.
+    /// Whether a file of this name can be what the link means.
     pub fn takes(self, file_name: &str) -> bool {
         match self {
             Self::Import => is_named_as_chart(file_name),
@@ -48,7 +48,7 @@ impl Link {
         }
     }
 
-    /// Refuses a path whose file name shows that something else is meant.
+    /// Refuses a path whose file name shows that it means something else.
     pub fn permit(self, path: &str) -> Result<(), Unread> {
         if self.takes(path.rsplit('/').next().unwrap_or(path)) {
             return Ok(());
@@ -64,12 +64,12 @@ impl Link {
     }
 }
 
-/// Why a file that nobody named on the command line is not read.
+/// Why a file that was not named on the command line is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
-    /// It cannot be read: why, as shown to the user.
+    /// It cannot be read; the reason, as shown to the user.
     Unreadable(String),
-    /// It may not be read, whether it is there or not: why, and what to do.
+    /// It may not be read, whether it exists or not.
     Refused(Refusal),
 }
 
@@ -83,7 +83,7 @@ pub struct Refusal {
 }
 
 impl Unread {
-    /// The finding, where the file is asked for.
+    /// The diagnostic at the place that asks for the file.
     pub fn at(&self, path: &str, span: Span) -> Diagnostic {
         match self {
             Self::Unreadable(why) => unreadable_file::asked_for(path, why, span),
@@ -94,7 +94,7 @@ impl Unread {
     }
 }
 
-/// No file around: a text alone.
+/// No other files: a text by itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Alone;
 
@@ -108,24 +108,24 @@ impl Nearby for Alone {
     }
 }
 
-/// One way of writing charts.
+/// A notation in which charts are written.
 #[derive(Debug)]
 pub struct Frontend {
     /// As shown to the user.
     pub name: &'static str,
-    /// Whether a file of this name is meant for it.
+    /// Whether this front end reads files of this name.
     pub takes: fn(file_name: &str) -> bool,
-    /// Whether a text without a telling name, as on standard input, looks like one for it.
+    /// Whether a text whose name tells nothing, as on standard input, looks like this notation.
     pub looks: fn(text: &str) -> bool,
-    /// Reads a source. Always gives a tree; what cannot be read is reported and left out or kept as `Bad`.
+    /// Parses a source. Always returns a tree; unreadable parts are reported and left out, or kept as `Bad`.
     pub parse: fn(FileId, &Source, &mut dyn Nearby, &mut Vec<Diagnostic>) -> syntax::File,
 }
 
-/// All front ends; the first that takes a file reads it.
+/// All front ends; the first one that takes a file reads it.
 pub const FRONTENDS: &[&Frontend] = &[&chart::FRONTEND, &agent::FRONTEND, &scxml::FRONTEND];
 
-/// Whether a file is a chart, an SCXML document or an agent by its name alone: only such a file is imported, or taken from a folder.
-/// A file that is named on the command line may be called otherwise.
+/// Whether the name alone marks a file as a chart, an SCXML document or an agent. Only such files are imported or found in
+/// folders; a file named on the command line may have any name.
 pub fn is_named_as_chart(file_name: &str) -> bool {
     let name = file_name.to_ascii_lowercase();
     let is_agent = |ending: &&str| {
@@ -136,7 +136,7 @@ pub fn is_named_as_chart(file_name: &str) -> bool {
         || ["agent.yaml", "agent.yml"].iter().any(is_agent)
 }
 
-/// Whether a file may be a chart or an agent: any whose name says so, and of other files those with a workflow.
+/// Whether a file may be a chart or an agent: by its name, or because it contains a workflow.
 pub fn may_be_chart(file_name: &str, text: &str) -> bool {
     is_named_as_chart(file_name) || text.lines().any(|line| line.starts_with("workflow:"))
 }
@@ -146,12 +146,12 @@ fn is_yaml(file_name: &str) -> bool {
     name.ends_with(".yaml") || name.ends_with(".yml")
 }
 
-/// Reads a source by itself, as [`parse_among`] does with the files around it.
+/// Parses a source by itself, without the nearby files of [`parse_among`].
 pub fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
     parse_among(id, source, &mut Alone, diagnostics)
 }
 
-/// Reads a source with the front end that takes its name, else the one that its text looks like, else as a chart.
+/// Parses a source with the front end that takes its name, else the one that its text looks like, else as a chart.
 pub fn parse_among(
     id: FileId,
     source: &Source,

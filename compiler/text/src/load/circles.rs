@@ -1,4 +1,4 @@
-//! Imports that lead in a circle.
+//! Import cycles.
 
 use super::Imports;
 use crate::diagnostic::Diagnostic;
@@ -7,11 +7,11 @@ use crate::source::Sources;
 use crate::span::{FileId, Span};
 use std::collections::BTreeSet;
 
-/// Reports each import that leads back to a file on the way to it. A stack of our own: chains may be long.
+/// Reports each import that closes a cycle. Uses an explicit stack, as chains may be long.
 pub(super) fn report(imports: &Imports, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
     let mut done: BTreeSet<FileId> = BTreeSet::new();
     for start in imports.keys() {
-        // The way from `start`: each file with the next of its imports to look at.
+        // The path from `start`: each file with the index of its next import to visit.
         let mut way = if done.contains(start) { Vec::new() } else { vec![(*start, 0)] };
         let mut on_way = BTreeSet::from([*start]);
         while let Some((file, at)) = way.last_mut() {
@@ -52,7 +52,7 @@ fn finding(
         .map(|id| sources.get(id).name.as_str())
         .collect();
     let mut found = import_cycle::circle(&names, span);
-    // How the file that this import names leads here: the import that each file on the way was left by.
+    // How the imported file leads back here: the imports along the path.
     for (id, at) in circle.iter().take(circle.len() - 1) {
         if let Some((_, back)) = imports.get(id).and_then(|all| all.get(at - 1)) {
             found = found.related(*back, "and this import leads back");

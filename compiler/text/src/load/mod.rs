@@ -1,4 +1,4 @@
-//! Reads sources and what they import, each file once.
+//! Loads sources and their imports, each file once.
 
 mod circles;
 
@@ -11,18 +11,18 @@ use crate::syntax::{self, Item};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Where texts come from: the file system in the command line, memory in tests.
+/// Where texts come from: the file system on the command line, memory in tests.
 pub trait Loader {
     /// The text at `path`.
     ///
     /// # Errors
-    /// Why it could not be read, as shown to the user.
+    /// The reason why it could not be read, as shown to the user.
     fn read(&self, path: &str) -> Result<String, String>;
 
-    /// The text at `path`, which another file leads to: as [`Self::read`], but only of a regular file.
+    /// The text at `path`, to which another file leads: like [`Self::read`], but only for regular files.
     ///
     /// # Errors
-    /// Why it could not be read, as shown to the user.
+    /// The reason why it could not be read, as shown to the user.
     fn read_linked(&self, path: &str) -> Result<String, String> {
         self.read(path)
     }
@@ -30,40 +30,40 @@ pub trait Loader {
     /// The path that `import "name"` in the file `from` means.
     fn resolve(&self, from: &str, name: &str) -> String;
 
-    /// What everything has to lie below that the file `named` imports, directly or not. What two files with one root may import is
-    /// the same.
+    /// The folder that must contain everything that the file `named` imports, directly or not. Files with the same root may
+    /// import the same files.
     fn root(&self, named: &str) -> String {
         let _ = named;
         String::new()
     }
 
-    /// Whether the file `named`, or one that it imports, may lead to the one at `path`. A loader without folders permits all that
-    /// it has.
+    /// Whether the file `named`, or a file that it imports, may lead to the file at `path`. A loader without folders permits all
+    /// files.
     ///
     /// # Errors
-    /// Why the file is not read. It has not been opened.
+    /// The reason why the file is not read; it has not been opened.
     fn permit(&self, named: &str, path: &str, link: Link) -> Result<(), Unread> {
         let _ = (named, path, link);
         Ok(())
     }
 
-    /// The names of what the folder at `path` holds; `None` where there is no such folder. A loader without folders has none.
+    /// The names of the entries of the folder at `path`; `None` if there is none. A loader without folders always returns `None`.
     fn list(&self, path: &str) -> Option<Vec<String>> {
         let _ = path;
         None
     }
 }
 
-/// Sources with their syntax and who imports whom.
+/// Sources with their syntax and imports.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// The texts. A file that was asked for and cannot be read has an empty one.
+    /// The texts. A requested file that cannot be read has an empty text.
     pub sources: Sources,
-    /// The syntax of each, in the same order.
+    /// The syntax of each source, in the same order.
     pub files: Vec<syntax::File>,
-    /// The files that were asked for; the others are imported by them.
+    /// The requested files; the others are imported by them.
     pub roots: BTreeSet<FileId>,
-    /// For each file, the files it imports or is read together with, directly or not, itself left out.
+    /// For each file, the files that it imports or is combined with, directly or not, without itself.
     pub imported: BTreeMap<FileId, BTreeSet<FileId>>,
 }
 
@@ -73,17 +73,17 @@ impl Loaded {
         self.imported.get(&file).cloned().unwrap_or_default()
     }
 
-    /// Whether the file was asked for.
+    /// Whether the file was requested.
     pub fn is_root(&self, file: FileId) -> bool {
         self.roots.contains(&file)
     }
 }
 
-/// Loads `paths` and what they import, each file once, and reads all of it.
+/// Loads and parses `paths` and their imports, each file once.
 pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnostic>) -> Loaded {
     let mut loading = Loading::of(loader, paths);
     let mut imports: Imports = BTreeMap::new();
-    // A file may be reached from several named ones. It is read once, but each root says anew what may be imported.
+    // Several requested files may lead to one file. It is read once, but each root decides anew what it may import.
     let mut seen: BTreeSet<(String, FileId)> = BTreeSet::new();
     for path in paths {
         loading.from = path;
@@ -116,7 +116,7 @@ pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnos
 pub struct Memory(pub BTreeMap<String, String>);
 
 impl Memory {
-    /// A loader of one text.
+    /// A loader of a single text.
     pub fn of(path: &str, text: &str) -> Self {
         Self(BTreeMap::from([(path.to_owned(), text.to_owned())]))
     }
@@ -157,22 +157,22 @@ impl Loader for Memory {
 
 struct Loading<'l> {
     loader: &'l dyn Loader,
-    /// The paths that were asked for: whoever names a file permits that it is imported.
+    /// The requested paths. Files may import them without further permission.
     named: BTreeSet<&'l str>,
-    /// The one of them that is being loaded with what it imports.
+    /// The requested path that is being loaded with its imports.
     from: &'l str,
-    /// Imports that are reported already.
+    /// Imports that are already reported.
     reported: BTreeSet<Span>,
     loaded: Loaded,
-    /// By path: its id, or why it cannot be read.
+    /// By path: the id of the file, or the reason why it cannot be read.
     known: BTreeMap<String, Result<FileId, String>>,
-    /// What each folder holds that was asked for.
+    /// The contents of each folder listed so far.
     folders: BTreeMap<String, Option<Arc<BTreeSet<String>>>>,
-    /// For each file, the files that its front end has read with it.
+    /// For each file, the files that its front end combined with it.
     read_with: BTreeMap<FileId, BTreeSet<FileId>>,
 }
 
-/// What each file imports, and where it says so.
+/// The imports of each file, with their spans.
 type Imports = BTreeMap<FileId, Vec<(FileId, Span)>>;
 
 impl<'l> Loading<'l> {
@@ -189,7 +189,7 @@ impl<'l> Loading<'l> {
         }
     }
 
-    /// Enters a text, without syntax.
+    /// Adds a text, with empty syntax.
     fn add(&mut self, path: &str, text: impl Into<String>) -> FileId {
         let id = self.loaded.sources.add(Source::new(path, text));
         self.loaded.files.push(syntax::File::new(id));
@@ -285,7 +285,7 @@ impl<'l> Loading<'l> {
     }
 }
 
-/// The files around one that is being read.
+/// The files near the one being parsed.
 struct Around<'a, 'l> {
     loading: &'a mut Loading<'l>,
     file: FileId,
@@ -318,14 +318,14 @@ impl Nearby for Around<'_, '_> {
     }
 }
 
-/// Whether there are but blanks and comments in it.
+/// Whether the text has only blanks and comments.
 fn is_blank(text: &str, is_agent: bool) -> bool {
     let comments: &[&str] = if is_agent { &["#", "---"] } else { &["//"] };
     let says_nothing = |line: &str| line.is_empty() || comments.iter().any(|c| line.starts_with(c));
     text.lines().map(str::trim).all(says_nothing)
 }
 
-/// All that `file` imports, directly or not, itself left out.
+/// All files that `file` imports, directly or not, without itself.
 fn below(file: FileId, imports: &Imports) -> BTreeSet<FileId> {
     let mut found = BTreeSet::new();
     let mut open = vec![file];

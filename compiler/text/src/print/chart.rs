@@ -1,4 +1,4 @@
-//! Charts and what stands only in them.
+//! Charts and the items that only charts have.
 
 use super::declare::{client, component, function, tool, tool_set};
 use super::expr::{expr, float, params, type_expr};
@@ -128,7 +128,7 @@ fn value(node: &MetaValue) -> String {
     }
 }
 
-/// On the line if it fits, else an entry a line.
+/// On one line if it fits, else one entry per line.
 fn broken_value(out: &mut Out, node: &MetaValue) {
     let row = value(node);
     if out.fits(&row) {

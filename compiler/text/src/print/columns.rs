@@ -1,15 +1,15 @@
-//! Columns: `may` lines that follow each other show their texts, conditions and targets below each other.
+//! Columns: consecutive `may` transitions align their texts, guards and targets.
 
 use super::out::{Out, WIDTH};
 
-/// A line of columns.
+/// A line with columns.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// First byte of the line, indentation included.
+    /// The offset of the line, indentation included.
     pub(super) start: usize,
-    /// One past its last.
+    /// The offset of its end.
     pub(super) end: usize,
-    /// Where each column but the last ends.
+    /// Where each column ends, except the last.
     pub(super) stops: Vec<usize>,
 }
 
@@ -27,14 +27,13 @@ fn width(text: &str) -> usize {
 }
 
 impl Out {
-    /// A column ends here.
+    /// Ends a column here.
     pub(super) fn stop(&mut self) {
         self.stops.push(self.text.len());
     }
 
-    /// Makes the columns of `rows` as wide as their widest, unless lines would become too long: then a column may reach into an empty
-    /// one behind it, and if that does not help either, the lines stay as they are. The rows are the last that were printed, but
-    /// perhaps for one item; they are used up.
+    /// Aligns the columns of `rows`. If lines become too long, a column may extend into an empty one after it; if that does not
+    /// help, the lines stay as they are. The rows must be the last lines printed, apart from one item; they are consumed.
     pub(super) fn align(&mut self, rows: &mut Vec<Row>) {
         let rows = std::mem::take(rows);
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
@@ -50,16 +49,16 @@ impl Out {
     }
 }
 
-/// How far a column may reach.
+/// How far a column may extend.
 #[derive(Clone, Copy, PartialEq)]
 enum Reach {
-    /// To where the column behind it begins.
+    /// To the start of the next column.
     Own,
-    /// Over an empty column behind it, too.
+    /// Over an empty next column, too.
     Empty,
 }
 
-/// The lines with blanks behind their columns, so that the next ones stand below each other.
+/// The lines, with blanks added so that their columns align.
 fn aligned(lines: &[Vec<&str>], reach: Reach) -> Vec<String> {
     let mut texts = vec![String::new(); lines.len()];
     let count = lines.iter().map(Vec::len).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What stands at the top of a file.
+//! Top level items and declarations.
 
 use super::chart;
 use super::expr::{expr, param, params, type_expr};

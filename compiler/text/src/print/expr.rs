@@ -99,7 +99,7 @@ fn binding(expr: &Expr) -> Binding {
     }
 }
 
-/// In parentheses if it binds less tightly than `least`.
+/// Adds parentheses if the expression binds less tightly than `least`.
 fn at_least(expr: &Expr, least: Binding, at: At) -> String {
     let text = bare(expr, at);
     if binding(expr) < least { format!("({text})") } else { text }
@@ -181,13 +181,13 @@ fn bare(expr: &Expr, at: At) -> String {
     }
 }
 
-/// The name of a type before a dot, or of anything else.
+/// A name before a dot, which may be a type's name or any other.
 fn word(name: &str) -> String {
     let plain = (is_upper_camel(name) || is_lower_snake(name)) && !is_reserved(name);
     if plain { name.to_owned() } else { quote(name) }
 }
 
-/// Digits with a point or an exponent.
+/// A number with a point or an exponent, or a call for infinity and NaN.
 pub(super) fn float(value: f64) -> String {
     if value.is_finite() {
         return format!("{value:?}");
@@ -202,7 +202,7 @@ pub(super) fn float(value: f64) -> String {
     format!("float(\"{word}\")")
 }
 
-/// Milliseconds in the largest unit that divides them; a minute is 60 seconds, two days are 48 hours.
+/// Milliseconds in the largest unit that divides them, but 60 seconds for a minute and 24 or 48 hours for one or two days.
 fn duration(ms: u64) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let few = |size: u64| (size == 60_000 && ms == size) || (size == 86_400_000 && ms < 3 * size);

@@ -1,14 +1,14 @@
-//! From syntax to `.chart` text, comments kept: serves `chartc fmt` and `chartc convert`.
+//! From syntax to `.chart` text with comments, for `chartc fmt` and `chartc convert`.
 //!
 //! | module | prints |
 //! |---|---|
-//! | `out`, `columns` | lines, bodies, comments, docs, blank lines; what stands below each other |
-//! | `declare`, `chart` | what stands at the top of a file and in a chart |
-//! | `state`, `step` | states, lines, steps, statements, actions |
+//! | `out`, `columns` | lines, bodies, comments, docs, blank lines; aligned columns |
+//! | `declare`, `chart` | top level items, and items of charts |
+//! | `state`, `step` | states, transitions, steps, statements, actions |
 //! | `test` | tests |
 //! | `expr`, `text` | expressions and types, texts and names |
 //!
-//! Printed text parses to the same syntax, spans and the place of a few comments aside, and prints as itself.
+//! Printed text parses to the same syntax, except for spans and the place of a few comments. Printing it again changes nothing.
 
 mod chart;
 mod columns;
@@ -23,7 +23,7 @@ mod text;
 use crate::syntax;
 use out::Out;
 
-/// The file as `chartc fmt` writes it. What recovery skipped is left out.
+/// The file as `chartc fmt` writes it, without the parts that recovery skipped.
 pub fn print(file: &syntax::File) -> String {
     let mut out = Out::default();
     out.lines(&file.items, declare::item);

@@ -1,52 +1,52 @@
-//! The page: lines, indentation, bodies, comments.
+//! The output: lines, indentation, bodies, comments.
 
 use super::columns::Row;
 use crate::syntax::{Comment, Noted};
 
-/// Longer lines are broken where that is possible.
+/// The printer breaks longer lines where possible.
 pub(super) const WIDTH: usize = 100;
 
-/// What has been printed.
+/// The text printed so far.
 #[derive(Debug, Default)]
 pub(super) struct Out {
-    /// Whole lines, and the start of the one being printed.
+    /// Whole lines, and the start of the current line.
     pub(super) text: String,
-    /// How deep the line being printed is indented.
+    /// The indentation of the current line.
     pub(super) level: usize,
-    /// Where columns end on the line being printed: those that end alike on lines that follow each other are made as wide.
+    /// Where columns end on the current line; [`Out::align`] aligns them with those of adjacent lines.
     pub(super) stops: Vec<usize>,
 }
 
-/// How the items of a body stand when they fit on the line.
+/// How the items of a body are laid out if they fit on the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One line, if there is but one item.
+    /// On one line, if there is only one item.
     Single,
-    /// One line.
+    /// On one line.
     Row,
-    /// A line each.
+    /// One line for each.
     Lines,
 }
 
 impl Out {
-    /// Adds to the line.
+    /// Adds to the current line.
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// The blanks that lines of a level begin with.
+    /// The indentation of a level.
     pub(super) fn indent(level: usize) -> String {
         "  ".repeat(level)
     }
 
-    /// Whether `text` fits on the line.
+    /// Whether `text` fits on the current line.
     pub(super) fn fits(&self, text: &str) -> bool {
         let line = self.text.rfind('\n').map_or(0, |at| at + 1);
         let column = self.text[line..].chars().count();
         !text.contains('\n') && column + text.chars().count() <= WIDTH
     }
 
-    /// Items, a line or more each, with what stands around them.
+    /// Prints items, each on one or more lines, with their comments, docs and blank lines.
     pub(super) fn lines<T>(&mut self, items: &[Noted<T>], mut print: impl FnMut(&mut Self, &T)) {
         let mut rows: Vec<Row> = Vec::new();
         for (n, item) in items.iter().enumerate() {
@@ -61,7 +61,7 @@ impl Out {
         self.align(&mut rows);
     }
 
-    /// Prints one item; its columns, if it has any and is but one line.
+    /// Prints one item. Returns its columns, if it has any and fits on one line.
     fn line<T>(
         &mut self,
         item: &Noted<T>,
@@ -107,7 +107,7 @@ impl Out {
         }
     }
 
-    /// Comments behind the last item of a body. `blank` if a blank line may stand before the first.
+    /// Prints the comments after the last item of a body. `blank` allows a blank line before the first.
     pub(super) fn comments(&mut self, comments: &[Comment], blank: bool) {
         for (n, comment) in comments.iter().enumerate() {
             if comment.blank_before && (blank || n > 0) {
@@ -132,7 +132,7 @@ impl Out {
         self.text.push('\n');
     }
 
-    /// `{ … }` with items, on the line where the layout allows it and nothing stands around them.
+    /// Prints `{ … }` with items, on one line if the layout allows it and no item has comments or docs.
     pub(super) fn body<T>(
         &mut self,
         items: &[Noted<T>],
@@ -167,7 +167,7 @@ impl Out {
         self.push("}");
     }
 
-    /// What `print` adds to a line, apart from the line.
+    /// What `print` writes, as a separate text.
     pub(super) fn apart(&mut self, print: impl FnOnce(&mut Self)) -> String {
         let before = std::mem::take(&mut self.text);
         self.level += 1;
@@ -178,17 +178,17 @@ impl Out {
     }
 }
 
-/// Nothing stands between the item and the one before it.
+/// Whether no blank line, comment or docs separate the item from the one before it.
 fn follows<T>(item: &Noted<T>) -> bool {
     item.doc.is_empty() && item.trivia.before.is_empty() && !item.trivia.blank_before
 }
 
-/// Nothing stands around the item but, perhaps, a blank line.
+/// Whether the item has no comments or docs.
 fn is_bare<T>(item: &Noted<T>) -> bool {
     item.doc.is_empty() && item.trivia.before.is_empty() && item.trivia.after.is_none()
 }
 
-/// A comment that would be a doc comment is set apart from its slashes.
+/// A space keeps a comment that begins with a slash from becoming a doc comment.
 fn spaced(comment: &str) -> String {
     if comment.starts_with('/') && !comment.starts_with("//") {
         format!(" {comment}")
@@ -197,7 +197,7 @@ fn spaced(comment: &str) -> String {
     }
 }
 
-/// Line ends of a comment made blanks.
+/// Replaces the line ends of a comment with blanks.
 fn one_line(comment: &str) -> String {
     comment.replace(['\n', '\r'], " ")
 }

@@ -1,4 +1,4 @@
-//! States and lines.
+//! States and transitions.
 
 use super::expr::{arguments, expr, param, params};
 use super::out::{Layout, Out};
@@ -9,7 +9,7 @@ use crate::syntax::{
     StateItem, StateKind, StepKind, Tail, Target,
 };
 
-/// What stands in a state.
+/// An item of a state.
 pub(super) fn item(out: &mut Out, item: &StateItem) {
     match item {
         StateItem::Initial(node) => {
@@ -90,7 +90,7 @@ fn state(out: &mut Out, node: &State) {
     }
 }
 
-/// Its braces stand on lines of their own, and so do those around it.
+/// Whether the item's braces are on lines of their own, and thus also those of its parent.
 fn holds_lines(item: &StateItem) -> bool {
     match item {
         StateItem::State(_) | StateItem::From(_) | StateItem::Limits(_) => true,
@@ -177,7 +177,7 @@ fn may(out: &mut Out, node: &May) {
     }
 }
 
-/// What `on` or an `ask` waits for.
+/// The event of an `on` transition or an `ask`.
 pub(super) fn pattern(event: &EventPattern) -> String {
     match event {
         EventPattern::Any(_) => "*".to_owned(),
@@ -230,7 +230,7 @@ fn movement(out: &mut Out, node: &Tail) {
     }
 }
 
-/// A state, with arguments for a final.
+/// A target, with arguments for a final state.
 pub(super) fn target(node: &Target, level: usize) -> String {
     let all =
         if node.arguments.is_empty() { String::new() } else { arguments(&node.arguments, level) };

@@ -122,7 +122,7 @@ fn fail_word(word: &FailWord, level: usize) -> String {
     }
 }
 
-/// Actions that hold others stand on lines of their own, others as `plain` says.
+/// Actions that contain others go on separate lines; otherwise `plain` applies.
 fn layout(actions: &[Noted<Action>], plain: Layout) -> Layout {
     let holds = |action: &Action| matches!(action, Action::If(..) | Action::For(..));
     if actions.iter().any(|a| holds(&a.node)) { Layout::Lines } else { plain }

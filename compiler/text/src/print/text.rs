@@ -6,7 +6,7 @@ use crate::span::Ident;
 use crate::syntax::{Path, Template, TemplatePart, is_lower_snake, is_reserved, is_upper_camel};
 use chartc_core::visible;
 
-/// A name of anything but a type or a chart.
+/// A name of anything except a type or a chart.
 pub(super) fn lower(name: &str) -> String {
     if is_lower_snake(name) && !is_reserved(name) { name.to_owned() } else { quote(name) }
 }
@@ -33,12 +33,12 @@ pub(super) fn path(path: &Path) -> String {
     path.names.iter().map(|n| lower(&n.node)).collect::<Vec<_>>().join(".")
 }
 
-/// Names with commas between.
+/// Names separated by commas.
 pub(super) fn names(names: &[Ident]) -> String {
     names.iter().map(|n| lower(&n.node)).collect::<Vec<_>>().join(", ")
 }
 
-/// A text between quotes, with what is hidden in it written as escapes; `plain` writes the other characters.
+/// The contents of a quoted text: hidden characters become escapes, and `plain` writes the others.
 fn within(text: &str, out: &mut String, plain: impl Fn(char, &mut String)) {
     let mut hidden = visible::hidden(text).map(|(at, _)| at).peekable();
     for (at, c) in text.char_indices() {
@@ -63,7 +63,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// A text whose last line is indented as lines of `level` are.
+/// A text inside a line of indentation `level`.
 pub(super) fn template(template: &Template, level: usize) -> String {
     if template.block
         && let Some(block) = block(template, level)
@@ -92,12 +92,12 @@ pub(super) fn line(template: &Template) -> String {
     out
 }
 
-/// What stands between braces, in a text of one line.
+/// The contents of braces in a one-line text.
 fn within_quotes(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ")
 }
 
-/// `"""…"""`, if that can carry the text.
+/// `"""…"""`, if this form can hold the text.
 fn block(template: &Template, level: usize) -> Option<String> {
     let mut inner = String::new();
     for part in &template.parts {
@@ -109,7 +109,7 @@ fn block(template: &Template, level: usize) -> Option<String> {
             TemplatePart::Bad { text, .. } => inner.push_str(text),
         }
     }
-    // On one line a stray `{` would find the `}` of another line.
+    // In a one-line string, a stray `{` would pair with a `}` that belongs to another line.
     let is_stray = template.parts.iter().any(|part| matches!(part, TemplatePart::Bad { .. }));
     let is_hidden = visible::hidden(&inner).next().is_some();
     if inner.contains("\"\"\"") || is_hidden && !is_stray {
@@ -127,7 +127,7 @@ fn block(template: &Template, level: usize) -> Option<String> {
             out.push_str(line);
         }
         if line.ends_with('\r') {
-            // One of them is taken for a part of the line end.
+            // The parser takes one `\r` as part of the line end.
             out.push('\r');
         }
         out.push('\n');
@@ -137,7 +137,7 @@ fn block(template: &Template, level: usize) -> Option<String> {
     Some(out)
 }
 
-/// A text of an `import` or a client, where braces mean nothing.
+/// A text of an `import` or a client, where braces have no meaning.
 pub(super) fn uninterpolated(template: &Template) -> String {
     let text: String = template
         .parts

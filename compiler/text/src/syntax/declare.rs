@@ -26,7 +26,7 @@ pub enum Item {
     Chart(Chart),
     /// `test "name" for N { }`.
     Scenario(super::Scenario),
-    /// What recovery skipped.
+    /// A part that recovery skipped.
     Bad(Span),
 }
 
@@ -46,7 +46,7 @@ pub struct Field {
     pub ty: TypeExpr,
 }
 
-/// The same in a list of parameters.
+/// A field in a list of parameters.
 pub type Param = Field;
 
 /// `type P { a: T  b: T }`.
@@ -74,14 +74,14 @@ pub struct Function {
     pub name: Ident,
     /// In order.
     pub params: Vec<Param>,
-    /// Which of the two.
+    /// `fn` or `do`.
     pub kind: FunctionKind,
 }
 
 /// Pure or effect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FunctionKind {
-    /// `fn`: result type, whose method it is, and the value of a failed call.
+    /// `fn`: the result type, the method that it calls, and the value if the call fails.
     Pure(TypeExpr, Option<Method>, Option<Expr>),
     /// `do`.
     Effect,
@@ -114,7 +114,7 @@ pub struct ToolSet {
     pub name: Ident,
     /// Joined by `|`, at least one.
     pub plus: Vec<ToolPattern>,
-    /// Taken away, each after a `-`.
+    /// Removed, each after a `-`.
     pub minus: Vec<ToolPattern>,
 }
 
@@ -141,7 +141,7 @@ pub struct Client {
 /// One option of a client: `model "p:m"`, `temperature 0.7`, `max_tokens 512`, `timeout 30s`, `retry 1`, `fallback other`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientOption {
-    /// Its word.
+    /// The keyword.
     pub name: Ident,
     /// A literal, or a name for `fallback`. Strings here do not interpolate.
     pub value: Expr,
@@ -158,18 +158,18 @@ pub struct Component {
     pub text: Template,
 }
 
-/// One step that a component goes into. `into a, b if c` gives `b` the condition; `into a if c, b` gives it to `a`.
+/// One step that receives a component. In `into a, b if c` the condition belongs to `b`; in `into a if c, b` to `a`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insert {
     /// The step.
     pub step: Ident,
     /// `if`.
     pub guard: Option<Expr>,
-    /// `at`; end unless said.
+    /// `at`; the end by default.
     pub place: Place,
 }
 
-/// Where a component goes.
+/// Where a component is inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// `at start`.
@@ -189,7 +189,7 @@ pub struct Chart {
     pub items: Vec<Noted<ChartItem>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
-    /// Variables that would have been declared had they been used, as the context of an `agent.yaml`: what an unknown name may mean.
+    /// Variables declared only if used, such as the context of an `agent.yaml`. An unknown name may mean one of them.
     pub supplied: Vec<&'static str>,
 }
 
@@ -220,7 +220,7 @@ pub enum ChartItem {
     Trace(Option<u32>),
     /// `check name(args)`.
     Check(Check),
-    /// What a state's body may hold as well: the chart is the root state.
+    /// An item that states may also have: the chart is the root state.
     State(StateItem),
 }
 
@@ -233,7 +233,7 @@ pub struct Meta {
     pub value: MetaValue,
 }
 
-/// JSON, with spans left out: nothing interprets it.
+/// JSON without spans: nothing interprets it.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the kinds of JSON")]
 pub enum MetaValue {
@@ -249,7 +249,7 @@ pub enum MetaValue {
 /// `param x: T in a..b = d`, `input x: T = d`, `var x: T = d per turn`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// Which of the three.
+    /// `param`, `input` or `var`.
     pub kind: VariableKind,
     /// As written.
     pub name: Ident,
@@ -295,7 +295,7 @@ pub struct Policy {
     pub span: Span,
 }
 
-/// What a step that has failed does.
+/// What happens when a step fails.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FailWord {
     /// `fail`.
@@ -342,7 +342,7 @@ pub enum Argument {
 /// A bound with its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// How many.
+    /// The number.
     pub expr: Expr,
     /// `turns`, `calls`.
     pub unit: Ident,

@@ -30,7 +30,7 @@ pub enum TypeKind {
 pub struct Expr {
     /// Its form.
     pub kind: ExprKind,
-    /// The whole, parentheses not included.
+    /// The whole, without parentheses.
     pub span: Span,
 }
 
@@ -39,7 +39,7 @@ pub struct Expr {
 pub enum ExprKind {
     /// `none`.
     None,
-    /// What recovery skipped, already reported.
+    /// A part that recovery skipped and reported.
     Bad,
     /// `true`, `false`.
     Bool(bool),
@@ -53,13 +53,13 @@ pub enum ExprKind {
     Duration(u64),
     /// A name.
     Name(String),
-    /// `x.f`; also how a dotted state path in `in(a.b)` or an enum value `E.a` is first read.
+    /// `x.f`; the parser also reads the state path of `in(a.b)` and the enum value `E.a` as this.
     Field(Box<Expr>, Ident),
     /// `x[i]`.
     Index(Box<Expr>, Box<Expr>),
     /// `x[a:b]`.
     Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
-    /// `f(a, b)`: a function of the language, of the host, or `in(s)`, `turns_in(s)`, `streak(..)`.
+    /// `f(a, b)`: a built-in function, a host function, or `in(s)`, `turns_in(s)`, `streak(..)`.
     Call(Ident, Vec<Expr>),
     /// `not x`, `-x`.
     Unary(UnaryOp, Box<Expr>),
@@ -106,24 +106,24 @@ pub use chartc_core::model::{BinaryOp, Binding, CompareOp, Forward, UnaryOp};
 pub struct Template {
     /// In order.
     pub parts: Vec<TemplatePart>,
-    /// With its quotes; inside YAML the scalar's text.
+    /// With its quotes; inside YAML, the text of the scalar.
     pub span: Span,
-    /// Written as `"""…"""`: print it so.
+    /// Written as `"""…"""`, and printed the same way.
     pub block: bool,
 }
 
 /// Literal text or a placeholder.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TemplatePart {
-    /// As meant: escapes undone, indentation of a block string removed.
+    /// The meant text: without escapes, and in a block string without indentation.
     Text(String, Span),
     /// `{expr:spec}`.
     Hole(Box<Hole>),
-    /// `{…}` or a stray brace that cannot be read: as written, and why.
+    /// An unreadable `{…}` or a stray brace.
     Bad {
         /// As written, braces included.
         text: String,
-        /// What is wrong with it, as the message of the finding.
+        /// What is wrong, as in the message of the diagnostic.
         why: String,
         /// Where.
         span: Span,
@@ -133,9 +133,9 @@ pub enum TemplatePart {
 /// A placeholder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hole {
-    /// What is shown. `{options}` is a name here too.
+    /// What is shown. Here, `{options}` is also a name.
     pub expr: Expr,
-    /// After the colon; empty without one.
+    /// The format after the colon; may be empty.
     pub spec: Spanned<String>,
     /// With its braces.
     pub span: Span,
@@ -150,12 +150,12 @@ pub struct Block {
     pub span: Span,
 }
 
-/// One item of an action block or of a `code` step, which holds `=`, `if` and `for` only.
+/// One item of an action block or of a `code` step; the latter has only `=`, `if` and `for`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// `x = e`.
     Assign(Ident, Expr),
-    /// `if c { } else { }`; an `else if` is a nested one.
+    /// `if c { } else { }`; an `else if` is nested.
     If(Expr, Vec<Noted<Action>>, Vec<Noted<Action>>),
     /// `for x in xs { }`.
     For(Ident, Expr, Vec<Noted<Action>>),

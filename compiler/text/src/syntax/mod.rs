@@ -1,7 +1,7 @@
-//! What an author wrote, with spans: both front ends make it, `lower` and `print` read it.
+//! The syntax tree of a source, with spans. The front ends build it; `lower` and `print` read it.
 //!
-//! Nothing is resolved here. Whatever changes the meaning of a chart can be said in this tree and printed from it, so that a
-//! chart printed and parsed again lowers to an equal model.
+//! Nothing is resolved here. The tree can express and print everything that affects the meaning of a chart, so that a chart that
+//! is printed and parsed again lowers to an equal model.
 
 mod declare;
 mod expr;
@@ -28,23 +28,23 @@ pub use test::{Expectation, GivenFunction, Said, Scenario, TestItem, Told, Why};
 
 use crate::span::{FileId, Ident, Span};
 
-/// Comments and blank lines around a node; the formatter gives them back.
+/// Comments and blank lines around a node, which the formatter keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trivia {
-    /// A blank line stands before it (before its comments).
+    /// Whether a blank line precedes it and its comments.
     pub blank_before: bool,
-    /// `// …` lines before it, without the slashes, in order.
+    /// The `// …` lines before it, without the slashes, in order.
     pub before: Vec<Comment>,
-    /// A blank line stands between its last comment and it; false without comments.
+    /// Whether a blank line separates it from its last comment; false without comments.
     pub blank_after: bool,
-    /// `// …` at the end of its first line.
+    /// The `// …` at the end of its first line.
     pub after: Option<String>,
 }
 
 /// One comment line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comment {
-    /// A blank line stands before it.
+    /// Whether a blank line precedes it.
     pub blank_before: bool,
     /// Without `//`.
     pub text: String,
@@ -53,13 +53,13 @@ pub struct Comment {
 /// An item with its trivia, its `///` docs and the span of the whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Noted<T> {
-    /// Around it.
+    /// The comments and blank lines around it.
     pub trivia: Trivia,
-    /// `///` lines joined by `\n`, without the slashes and one blank; empty without any.
+    /// The `///` lines joined by `\n`, without the slashes and one blank; may be empty.
     pub doc: String,
     /// The item.
     pub node: T,
-    /// From its first word to its last character, docs not included.
+    /// From its first word to its last character, without docs.
     pub span: Span,
 }
 
@@ -82,18 +82,18 @@ impl Path {
 /// One file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct File {
-    /// Which source.
+    /// Its source.
     pub id: FileId,
     /// In order.
     pub items: Vec<Noted<Item>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
-    /// Where all comments stand, with the signs that begin and end them.
+    /// The spans of all comments, including the characters that begin and end them.
     pub comments: Vec<Span>,
 }
 
 impl File {
-    /// A file without anything.
+    /// An empty file.
     pub const fn new(id: FileId) -> Self {
         Self { id, items: Vec::new(), end: Vec::new(), comments: Vec::new() }
     }

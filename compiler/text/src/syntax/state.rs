@@ -1,4 +1,4 @@
-//! States, lines and steps.
+//! States, transitions and steps.
 
 use super::{
     Action, Block, Comment, Expr, Forward, Limit, Noted, Param, Path, Policy, Template, TypeExpr,
@@ -14,7 +14,7 @@ pub enum StateItem {
     State(State),
     /// `history h [deep] -> default { }`.
     History(History),
-    /// A line with a trigger.
+    /// A transition.
     Line(Line),
     /// `from … { lines }`.
     From(From),
@@ -30,14 +30,14 @@ pub enum StateItem {
     Advice(Template),
     /// `limits { }`.
     Limits(Vec<Noted<Limit>>),
-    /// What recovery skipped.
+    /// A part that recovery skipped.
     Bad(Span),
 }
 
 /// `state s { }`, `parallel p { }`, `final f(p: T = e) : status`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// Which of the three.
+    /// Which of the three it is.
     pub kind: StateKind,
     /// As written.
     pub name: Ident,
@@ -45,7 +45,7 @@ pub struct State {
     pub body: Option<StateBody>,
 }
 
-/// What stands between a state's braces.
+/// The contents of a state's braces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateBody {
     /// In order.
@@ -56,14 +56,14 @@ pub struct StateBody {
     pub span: Span,
 }
 
-/// The word that opens a state.
+/// The kind of a state.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateKind {
     /// `state`.
     State,
     /// `parallel`.
     Parallel,
-    /// `final`, with its parameters, what each is if it is computed on entry, and status.
+    /// `final`, with its parameters, the value of each if it is computed on entry, and the status.
     Final(Vec<Param>, Vec<Option<Expr>>, Option<Ident>),
 }
 
@@ -87,7 +87,7 @@ pub struct History {
     pub deep: bool,
     /// Entered together when nothing is recorded; at least one.
     pub default: Vec<Path>,
-    /// Run then, before they are entered.
+    /// Run when nothing is recorded, before the default is entered.
     pub actions: Option<Block>,
 }
 
@@ -96,7 +96,7 @@ pub struct History {
 pub struct Tail {
     /// `if g`.
     pub guard: Option<Expr>,
-    /// After `->`; empty is stay.
+    /// The targets after `->`; empty for a transition without a target.
     pub targets: Vec<Target>,
     /// `reenter`.
     pub reenter: bool,
@@ -104,7 +104,7 @@ pub struct Tail {
     pub actions: Option<Block>,
 }
 
-/// A state to enter, with arguments for a final.
+/// A target, with arguments for a final state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     /// Which.
@@ -113,7 +113,7 @@ pub struct Target {
     pub arguments: Vec<Expr>,
 }
 
-/// A line with a trigger.
+/// A transition as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// Its first words.
@@ -122,7 +122,7 @@ pub struct Line {
     pub tail: Tail,
 }
 
-/// The first words of a line. A `when` line's condition stands here; its tail has no guard of its own unless `if` is written.
+/// The trigger of a transition. The condition of a `when` is here; its tail has a guard only if `if` is also written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LineKind {
     /// `on …`.
@@ -140,7 +140,7 @@ pub enum LineKind {
     May(Box<May>),
 }
 
-/// What `on` waits for.
+/// The event of an `on` transition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventPattern {
     /// `*`.
@@ -184,7 +184,7 @@ pub enum Deadline {
 pub struct May {
     /// Option or call.
     pub kind: MayKind,
-    /// What the model is told.
+    /// The description for the model.
     pub text: Option<Template>,
 }
 
@@ -193,7 +193,7 @@ pub struct May {
 pub enum MayKind {
     /// `may x(arg: T)`.
     Option(Ident, Vec<Param>),
-    /// `may call SET into v`; a single tool and `any` stand for sets of their own.
+    /// `may call SET into v`; a single tool or `any` also counts as a set.
     Call(Path, Option<Ident>),
 }
 
@@ -217,7 +217,7 @@ pub struct From {
 pub struct Allow {
     /// `None` is `*`.
     pub from: Option<Path>,
-    /// May be entered.
+    /// The state that may be entered.
     pub to: Path,
     /// `if g`.
     pub guard: Option<Expr>,
@@ -234,9 +234,9 @@ pub struct Step {
     pub client: Option<Ident>,
     /// `if g`.
     pub guard: Option<Expr>,
-    /// Between the braces, in order. Of `code` the policy behind them, `else …`, if there is one.
+    /// The items between the braces, in order. For `code`, the policy `else …` after the braces, if any.
     pub items: Vec<Noted<StepItem>>,
-    /// Trailing `-> T`: the unguarded `done`, tried last.
+    /// The trailing `-> T`: an unguarded `done`, tried last.
     pub then: Option<Tail>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
@@ -262,17 +262,17 @@ pub enum StepKind {
 /// `run c Child(x, name: y) [at entry] [events all|none]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// The chart that is run.
+    /// The chart to run.
     pub chart: Ident,
     /// Its params.
     pub arguments: Vec<Given>,
     /// `at entry`: when the step's state is entered, not in the walk of a turn.
     pub at_entry: bool,
-    /// `events all`, `events none`: which events of the chart it is passed.
+    /// `events all`, `events none`: which events of this chart are passed on.
     pub forward: Forward,
 }
 
-/// A param, by its place or by its name.
+/// An argument for a param, by position or by name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
     /// `name:`.
@@ -288,11 +288,11 @@ pub struct Ask {
     pub on: EventPattern,
     /// `always`.
     pub always: bool,
-    /// `None` where it is missing: reported when lowered.
+    /// `None` if missing, which lowering reports.
     pub otherwise: Option<AskElse>,
 }
 
-/// After `else` of an ask.
+/// What follows the `else` of an `ask`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskElse {
     /// `stay`.
@@ -306,7 +306,7 @@ pub enum AskElse {
 pub enum StepItem {
     /// `prompt "…"`.
     Prompt(Template),
-    /// `tools SET calls N`; a single tool and `any` stand for sets of their own.
+    /// `tools SET calls N`; a single tool or `any` also counts as a set.
     Tools(Path, Option<Spanned<u32>>),
     /// `retry N then …`.
     Policy(Policy),
@@ -316,11 +316,11 @@ pub enum StepItem {
     Outcome(Outcome),
     /// `ends turn [if g]`.
     EndsTurn(Option<Expr>),
-    /// What recovery skipped.
+    /// A part that recovery skipped.
     Bad(Span),
 }
 
-/// An outcome line.
+/// An outcome as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Its first word.
@@ -329,7 +329,7 @@ pub struct Outcome {
     pub tail: Tail,
 }
 
-/// The first word of an outcome line.
+/// The kind of an outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OutcomeKind {
     /// `done`.

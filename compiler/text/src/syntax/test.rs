@@ -10,7 +10,7 @@ pub struct Scenario {
     pub name: Spanned<String>,
     /// The chart.
     pub chart: Ident,
-    /// What is given, done and expected, in order.
+    /// The items, in order.
     pub items: Vec<Noted<TestItem>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
@@ -23,7 +23,7 @@ pub enum TestItem {
     Given(Ident, Expr),
     /// `given fn f(a) = 1`.
     GivenFunction(GivenFunction),
-    /// `at s, t`: where the run begins.
+    /// `at s, t`: the states in which the run begins.
     At(Vec<Path>),
     /// `send e(a)`.
     Send(Path, Vec<Expr>),
@@ -43,7 +43,7 @@ pub enum TestItem {
     ToolFails(Path, Why),
     /// `expect …`.
     Expect(Expectation),
-    /// What recovery skipped.
+    /// A part that recovery skipped.
     Bad(Span),
 }
 
@@ -52,20 +52,20 @@ pub enum TestItem {
 pub struct GivenFunction {
     /// The host function.
     pub name: Ident,
-    /// What it is called with; `None` is anything.
+    /// The expected arguments; `None` matches any.
     pub arguments: Option<Vec<Expr>>,
-    /// What it gives, or why it fails.
+    /// The result, or the reason why it fails.
     pub result: Result<Expr, Why>,
 }
 
-/// What a model or a person says.
+/// An answer of a model or a person.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
-    /// Word for word.
+    /// A literal text.
     Text(Spanned<String>),
     /// An option or a tool, with its arguments.
     Option(Path, Vec<Expr>),
-    /// A value, which is written as JSON.
+    /// A value, sent as JSON.
     Value(Expr),
 }
 
@@ -74,16 +74,16 @@ pub enum Said {
 pub enum Why {
     /// `timeout`, `rate_limited`, …
     Kind(Ident),
-    /// In other words.
+    /// Any other reason.
     Text(Spanned<String>),
 }
 
 /// `expect …`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
-    /// `not` before what is no expression.
+    /// `not` before an expectation that is not an expression.
     pub negated: bool,
-    /// What.
+    /// The expectation itself.
     pub what: Told,
 }
 
@@ -96,7 +96,7 @@ pub enum Told {
     At(Vec<Path>),
     /// `ended ok`.
     Ended(Option<Spanned<String>>),
-    /// `offered only a, b`: the names, and whether these are all.
+    /// `offered only a, b`: the names, and whether there may be no others.
     Offered(Vec<Path>, bool),
     /// `denied -> s`.
     Denied(Option<Path>),

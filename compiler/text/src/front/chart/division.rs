@@ -1,4 +1,4 @@
-//! `x = a // 2`: in Python a division, here `x = a` and a comment.
+//! Finds `x = a // 2`, which divides in Python, but here is `x = a` and a comment.
 
 use super::parse_expression;
 use super::scan::Comment;
@@ -11,10 +11,10 @@ use crate::syntax::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The language's functions of numbers; a call of another one behind `//` is rather prose.
+/// Functions that return numbers. After `//`, a call of any other undeclared name is probably prose.
 const FUNCTIONS: [&str; 8] = ["abs", "float", "int", "len", "max", "min", "round", "sum"];
 
-/// Reports the comments right behind an expression that read as what it is to be divided by.
+/// Reports comments that directly follow an expression and read like its divisor.
 pub(super) fn lost(file: &File, text: &str, comments: &[Comment], found: &mut Vec<Diagnostic>) {
     let divisors: Vec<(Comment, Expr)> = comments
         .iter()
@@ -39,7 +39,7 @@ pub(super) fn lost(file: &File, text: &str, comments: &[Comment], found: &mut Ve
     }
 }
 
-/// The expression that the comment holds, if it holds one and nothing else.
+/// The expression that makes up the whole comment, if any.
 fn divisor(file: &File, text: &str, comment: Comment) -> Option<Expr> {
     let body = text[comment.start..comment.end].strip_prefix("//")?;
     expression(body, file.id, comment.start)
@@ -53,12 +53,12 @@ fn expression(body: &str, file: FileId, at: usize) -> Option<Expr> {
     parse_expression(written, file, at).ok()
 }
 
-/// Whether a comment of these words may read as what an expression before it is to be divided by.
+/// Whether a comment with this text may read as the divisor of the expression before it.
 pub(in crate::front) fn may_divide(words: &str) -> bool {
     expression(words, FileId(0), 0).is_some()
 }
 
-/// Whether two words follow each other, as in no sum: most comments need not be parsed to be left alone.
+/// Whether two words follow each other, as they never do in arithmetic. Most comments thus need no parsing.
 fn is_prose(text: &str) -> bool {
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
@@ -70,7 +70,7 @@ fn is_prose(text: &str) -> bool {
     false
 }
 
-/// Whether the expression computes a number from numbers, variables and functions that there are.
+/// Whether the expression computes a number from literals and known variables and functions.
 fn is_number(expr: &Expr, names: &BTreeSet<&str>) -> bool {
     match &expr.kind {
         ExprKind::Int(_) | ExprKind::Float(_) => true,
@@ -106,7 +106,7 @@ fn is_number(expr: &Expr, names: &BTreeSet<&str>) -> bool {
     }
 }
 
-/// What a file declares, and where the expressions end that a comment may follow.
+/// What a file declares, and the ends of the expressions that a comment may follow.
 #[derive(Default)]
 struct Seen<'f> {
     names: BTreeSet<&'f str>,
@@ -159,7 +159,7 @@ impl<'f> Seen<'f> {
         }
     }
 
-    /// A stack of our own: states nest as deep as the parser lets them.
+    /// Uses an explicit stack, as states nest as deep as the parser allows.
     fn states(&mut self, item: &'f StateItem) {
         let mut open = vec![item];
         while let Some(item) = open.pop() {
@@ -237,7 +237,7 @@ impl<'f> Seen<'f> {
         }
     }
 
-    /// The expression that ends at the end of the text. Its span leaves its parentheses out.
+    /// The expression that ends where the text ends. Its span excludes its parentheses.
     fn behind(&self, text: &str) -> Option<&'f Expr> {
         let mut rest = text.trim_end_matches([' ', '\t']);
         loop {

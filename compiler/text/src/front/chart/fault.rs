@@ -1,26 +1,26 @@
-//! A fault of syntax, before it is a finding.
+//! A syntax error before it becomes a diagnostic.
 
 use super::build::Cx;
 use crate::diagnostic::{Broken, Fix};
 
-/// A fault in a text, with offsets in it.
+/// A syntax error in a text, with offsets into that text.
 pub(super) struct Fault {
     pub(super) message: String,
     pub(super) help: Option<String>,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// What replaces the place, if that is certainly what was meant.
+    /// The replacement, if it is certainly what was meant.
     pub(super) instead: Option<&'static str>,
-    /// What was expected and what was found, where that is the fault.
+    /// What was expected and found, for errors of that kind.
     pub(super) unexpected: Option<Unexpected>,
-    /// A name that the text would declare if its first word were spelt right.
+    /// The name that the text would declare if its first word were spelled correctly.
     pub(super) lost: Option<String>,
 }
 
-/// What a parse expected, and what it found instead.
+/// What a parser expected, and what it found instead.
 #[derive(Clone, Copy)]
 pub(super) struct Unexpected {
-    /// The likeliest of what was expected.
+    /// The likeliest expectation.
     pub(super) expected: Option<&'static str>,
     /// Whether `(` was found.
     pub(super) opens: bool,
@@ -36,7 +36,7 @@ impl Fault {
     }
 }
 
-/// Reports a fault of the text that begins at `base`.
+/// Reports an error in the text that begins at `base`.
 pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
     let span = cx.range(base + fault.start, base + fault.end);
     let found = cx.error(span, fault.message);

@@ -1,11 +1,11 @@
-//! Help for what people type who come from other languages.
+//! Help with habits from other languages.
 
 use super::grammar::Rule;
 use super::recover::shorten;
 use crate::syntax::is_reserved;
 use pest::error::ErrorVariant;
 
-/// Help for what people type who come from elsewhere.
+/// Help for a token that is a habit from another language.
 pub(super) fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
     let rules: &[Rule] = match variant {
         ErrorVariant::ParsingError { positives, .. } => positives,
@@ -45,7 +45,7 @@ pub(super) fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> 
     Some(text.to_owned())
 }
 
-/// Help for habits of other languages that one token does not tell; `found` stands at byte `at`.
+/// Help for a habit that one token does not reveal; `found` is at byte `at`.
 pub(super) fn habit(text: &str, at: usize, found: &str, unexpected: bool) -> Option<String> {
     let behind = text.get(at + found.len()..).unwrap_or_default().trim_start();
     if unexpected && behind.starts_with(':') {

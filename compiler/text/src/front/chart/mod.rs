@@ -2,10 +2,10 @@
 //!
 //! | step | module | |
 //! |---|---|---|
-//! | scan | `scan` | comments, what is never closed, what nests too deep; the text without comments, of the same length |
-//! | parse | `grammar` | pest, from `grammar/*.pest`; never fails, for bad items are kept |
-//! | build | `build` | pairs to syntax, comments to items, texts to templates |
-//! | report | `recover`, `slips`, `words` | bad items read again, to say what was expected, and where else a word is misspelt |
+//! | scan | `scan` | finds comments, unclosed and too deep brackets; blanks out comments, keeping the length |
+//! | parse | `grammar` | pest, from `grammar/*.pest`; never fails, because it keeps bad items |
+//! | build | `build` | turns pairs into syntax and texts into templates, and attaches comments to items |
+//! | report | `recover`, `slips`, `words` | parses bad items again, to say what was expected and to find more misspelled words |
 
 mod build;
 pub(super) mod division;
@@ -27,7 +27,7 @@ use build::{Cx, Origin};
 use grammar::{Grammar, Rule};
 use pest::Parser;
 
-/// `.chart` files.
+/// The front end for `.chart` files.
 pub const FRONTEND: Frontend =
     Frontend { name: "chart", takes: |name| name.ends_with(".chart"), looks: |_| false, parse };
 
@@ -64,10 +64,10 @@ fn parse(
     file
 }
 
-/// Reads one expression, as it stands in a chart. `base` is the offset of `text` in `file`.
+/// Parses one expression as written in a chart. `base` is the offset of `text` in `file`.
 ///
 /// # Errors
-/// The first fault, at its place in the file.
+/// The first error, at its place in the file.
 pub fn parse_expression(
     text: &str,
     file: FileId,

@@ -1,4 +1,4 @@
-//! Errors: what recovery skipped is read again, to say what was expected where.
+//! Error messages: parses again what recovery skipped, to say what was expected where.
 
 use super::build::Cx;
 use super::fault::{Fault, Unexpected, push};
@@ -12,10 +12,10 @@ use crate::span::Span;
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
-/// More errors of syntax than this in one file are not reported.
+/// The greatest number of syntax errors reported in one file.
 pub(super) const MAX_ERRORS: usize = 100;
 
-/// Where items stand, and so which may.
+/// The kind of body that contains an item; it decides which items are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// Outside charts.
@@ -47,7 +47,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Whether bad items that follow each other are probably one.
+    /// Whether consecutive bad items are probably one.
     pub(super) fn joins(self) -> bool {
         matches!(self, Self::Top | Self::Code | Self::Actions)
     }
@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    /// The words that items begin with; empty where they begin with names.
+    /// The keywords that begin items here; empty where items begin with names.
     pub(super) fn first_words(self) -> Vec<&'static str> {
         let lists: &[&[&'static str]] = match self {
             Self::Top => &[words::TOP],
@@ -116,7 +116,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
     let (start, end) = (bad.start as usize, bad.end as usize);
     let text = &cx.text[start..end];
     if text.starts_with('}') {
-        return; // a brace that closes nothing: the scan has reported it
+        return; // the scan has already reported this stray brace
     }
     let known = place.first_words();
     let word = first_word(text);
@@ -131,7 +131,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
     {
         return push(cx, start, fault);
     }
-    // What stands behind an item on its line is read with it; so is what no item begins with.
+    // Text after an item on the same line, and text that begins no item, is read together with the previous item.
     let joined = if known.is_empty() { !lone } else { !listed };
     let from = previous.filter(|_| joined).map_or(start, |p| p.start as usize);
     let mut fault = read_again(place, cx, from, end, &known).unwrap_or_else(|| {
@@ -144,13 +144,13 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
     push(cx, from, fault);
 }
 
-/// What is wrong with what stands from `from` to `end`, if it cannot be read.
+/// What is wrong with the text from `from` to `end`, if it cannot be parsed.
 fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]) -> Option<Fault> {
     let (text, end) = (&cx.text[from..], end - from);
     let read = |text: &str| Grammar::parse(place.rule(), &plain(text, cx.origin.file)).err();
     let error = read(&text[..end])?;
     let mut fault = explain(text, end, FILE_END, &error);
-    // `on e ->`, and then `state b` on the next line: `state` was read as the name that is missing.
+    // `on e ->`, then `state b` on the next line: the parser took `state` for the missing name.
     let line = text[..fault.start.min(end)].rfind('\n').map_or(0, |at| at + 1);
     let line = line + text[line..].len() - text[line..].trim_start().len();
     let eaten = first_word(&text[line..]);
@@ -172,7 +172,7 @@ fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]
     Some(fault)
 }
 
-/// `when` where a condition is `if`: behind the first words of an outcome, and before actions.
+/// `when` instead of `if`: after the first words of an outcome, and before actions.
 fn condition(place: Place, word: &str, lone: bool) -> Option<Fault> {
     let before_actions = matches!(place, Place::Actions | Place::Code);
     let behind_outcome = place == Place::Step && !lone;
@@ -182,7 +182,7 @@ fn condition(place: Place, word: &str, lone: bool) -> Option<Fault> {
     })
 }
 
-/// The fault of a text whose first word begins nothing here: one of another place, or a typo.
+/// The error for a first word that begins no item here: it belongs elsewhere, or is a typo.
 pub(super) fn misplaced(
     place: Place,
     text: &str,
@@ -231,17 +231,17 @@ pub(super) fn misplaced(
     fault(message, help).map(|fault| Fault { lost: second_name(&text[word.len()..]), ..fault })
 }
 
-/// The name behind the first word of a line.
+/// The name after the first word of a line.
 fn second_name(text: &str) -> Option<String> {
     let name = text.strip_prefix([' ', '\t'])?.trim_start_matches([' ', '\t']);
     let end = name.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(name.len());
     (end > 0).then(|| name[..end].to_owned())
 }
 
-/// What stands behind the last token of a file.
+/// What follows the last token of a file, in messages.
 const FILE_END: &str = "the end of the file";
 
-/// What a parse of `text[..end]` expected, in words. What stands behind `end` is only looked at to say what was found.
+/// Says in words what a parse of `text[..end]` expected. The text after `end` only serves to say what was found.
 fn explain(text: &str, end: usize, last: &str, error: &Error<Rule>) -> Fault {
     let at = match error.location {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at.min(end),
@@ -284,7 +284,7 @@ fn explain(text: &str, end: usize, last: &str, error: &Error<Rule>) -> Fault {
     Fault { help, unexpected: Some(unexpected), ..Fault::at(start, end, message) }
 }
 
-/// The error for an unquoted name with a letter beyond ASCII at byte `at`, where the grammar stopped.
+/// The error for an unquoted name with a non-ASCII letter at byte `at`, where the grammar stopped.
 fn foreign_name(text: &str, at: usize) -> Option<Fault> {
     let letter = text[at..].chars().next().filter(|c| !c.is_ascii() && c.is_alphabetic())?;
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -301,10 +301,10 @@ fn char_len(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// What a missing target is called.
+/// How messages name a missing target.
 const ARROW: &str = "`->`";
 
-/// What to type, without repetition, the likeliest first.
+/// What to type, without duplicates, the likeliest first.
 fn expected(rules: &[Rule]) -> Vec<&'static str> {
     let mut all: Vec<&'static str> = Vec::new();
     for rule in rules {
@@ -324,13 +324,13 @@ fn expected(rules: &[Rule]) -> Vec<&'static str> {
     all
 }
 
-/// The message for a placeholder whose text cannot be read.
+/// The message for an unreadable placeholder.
 pub(super) fn placeholder_message(inner: &str, error: &Error<Rule>) -> String {
     let fault = explain(inner, inner.len(), "its end", error);
     format!("this placeholder cannot be read: {}", fault.message)
 }
 
-/// The finding for an expression alone that cannot be read.
+/// The diagnostic for an unreadable expression that stands alone.
 pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnostic {
     let fault = explain(cx.text, cx.text.len(), FILE_END, error);
     let end = fault.end.min(cx.text.len());
@@ -339,13 +339,13 @@ pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnost
     diagnostic
 }
 
-/// The word at the start of a text.
+/// The first word of a text; empty if it begins with something else.
 pub(super) fn first_word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
 }
 
-/// The first token of a text, as a person sees it, and how much stands before it; empty at its end.
+/// The first token of a text, as a person sees it, and the length of what precedes it; empty at the end.
 fn token(text: &str) -> (usize, &str) {
     let mut rest = text.trim_start();
     while rest.starts_with("//") {

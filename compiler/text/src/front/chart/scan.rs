@@ -1,7 +1,7 @@
-//! One pass over the characters before parsing: comments and other blanks, nesting, and what is never closed.
+//! One pass over the characters before parsing. It finds comments, other blanks, too deep nesting and unclosed brackets.
 //!
-//! It agrees with the grammar on what a string, a name in back-quotes and a comment is. It is linear and keeps a stack of its
-//! own, so that text nested without end is refused before any recursion.
+//! It agrees with the grammar on strings, names in back-quotes and comments. It is linear and uses an explicit stack, so that
+//! endlessly nested text is refused before any recursion.
 
 use crate::diagnostic::Diagnostic;
 use crate::rules::syntax;
@@ -9,42 +9,42 @@ use crate::span::{FileId, Span};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How deep brackets of all kinds may nest, together.
+/// How deep brackets of all kinds together may nest.
 pub(super) const MAX_NESTING: usize = 64;
 
-/// A comment where it stands.
+/// The place of a comment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Comment {
-    /// First slash.
+    /// The offset of its first slash.
     pub(super) start: usize,
-    /// One past its last character, the line end not included.
+    /// The offset after its last character, without the line end.
     pub(super) end: usize,
-    /// Where its line begins.
+    /// The offset where its line begins.
     pub(super) line: usize,
 }
 
 impl Comment {
-    /// Begins with exactly three slashes.
+    /// Whether it begins with exactly three slashes.
     pub(super) fn is_doc(self, text: &str) -> bool {
         let body = &text[self.start..self.end];
         body.starts_with("///") && !body.starts_with("////")
     }
 }
 
-/// What the pass found.
+/// The result of the pass.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// In order.
     pub(super) comments: Vec<Comment>,
-    /// Outside texts, what the grammar would have to skip besides spaces and line ends, in order: comments, tabs, carriage
-    /// returns, marks of byte order.
+    /// What the grammar skips outside texts besides spaces and line ends: comments, tabs, carriage returns and byte order marks,
+    /// in order.
     blanks: Vec<Range<usize>>,
-    /// Too deep to be parsed: already reported.
+    /// Brackets nest too deep for the parser; already reported.
     pub(super) too_deep: bool,
 }
 
 impl Scan {
-    /// The text as the grammar reads it: of the same length, with spaces for its `blanks`.
+    /// The text for the grammar: of the same length, with spaces in place of its `blanks`.
     pub(super) fn plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.blanks.is_empty() {
             return Cow::Borrowed(text);
@@ -59,7 +59,7 @@ impl Scan {
     }
 }
 
-/// A part of a text of `file` that begins outside texts, as the grammar reads it.
+/// A part of the text of `file`, prepared for the grammar. The part begins outside texts.
 pub(super) fn plain(text: &str, file: FileId) -> Cow<'_, str> {
     if text.bytes().any(|b| matches!(b, b'/' | b'\t' | b'\r' | MARK_START)) {
         scan(text, file, &mut Vec::new()).plain(text)
@@ -68,7 +68,7 @@ pub(super) fn plain(text: &str, file: FileId) -> Cow<'_, str> {
     }
 }
 
-/// The mark of byte order, and its first byte.
+/// The byte order mark; below, its first byte.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 const MARK_START: u8 = 0xef;
 
@@ -89,7 +89,7 @@ struct Scanner<'s> {
     scan: Scan,
 }
 
-/// Reads `text` of `file`; unclosed strings, unclosed and stray braces are reported.
+/// Scans the `text` of `file`; reports unclosed strings, and unclosed and stray braces.
 pub(super) fn scan(text: &str, file: FileId, diagnostics: &mut Vec<Diagnostic>) -> Scan {
     let mut s = Scanner {
         bytes: text.as_bytes(),
@@ -207,7 +207,7 @@ impl Scanner<'_> {
         i
     }
 
-    /// The end of what opens at `at` with `quote` and ends with it on the same line.
+    /// The end of a token that opens at `at` with `quote` and ends with it on the same line.
     fn quoted(
         &mut self,
         at: usize,
@@ -224,7 +224,7 @@ impl Scanner<'_> {
                 self.bytes[i] == b'\\' && self.bytes.get(i + 1).is_some_and(|b| *b != b'\n');
             i += if escape { 2 } else { 1 };
         }
-        // Braces in what is left of the line are perhaps meant as such.
+        // Braces in the rest of the line may be real braces.
         self.unclosed_text |= self.bytes[at..i].iter().any(|b| matches!(b, b'{' | b'}'));
         let help = if quote == b'"' {
             "end it with `\"` on the same line; text of several lines stands between `\"\"\"`"

@@ -1,4 +1,4 @@
-//! Misspelt first words behind an error: what follows one is skipped with it, and says what is wrong with itself.
+//! Misspelled first words within a bad item: recovery skips the lines after an error, so they are checked here.
 
 use super::build::Cx;
 use super::fault::push;
@@ -6,7 +6,7 @@ use super::recover::{MAX_ERRORS, Place, first_word, misplaced};
 use crate::diagnostic::nearest;
 use crate::span::Span;
 
-/// Reports the lines of a bad item, but for its first, whose first word is much like one that items begin with.
+/// Reports the lines of a bad item, except the first, whose first word resembles one that begins items.
 pub(super) fn report(cx: &mut Cx<'_>, place: Place, bad: Span) {
     let known = place.first_words();
     if known.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, bad: Span) {
     }
 }
 
-/// Where lines begin, but for the first, that stand in no braces, text or comment.
+/// Where lines begin, except the first, outside of braces, texts and comments.
 fn lines(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut depth = 0_usize;
@@ -35,7 +35,7 @@ fn lines(text: &str) -> Vec<usize> {
         let quote = ["\"\"\"", "\""].into_iter().find(|q| rest.starts_with(q));
         at += if let Some(quote) = quote {
             let inside = &rest[quote.len()..];
-            // A quote alone ends with its line.
+            // A text in single `"` ends with its line.
             let most = if quote.len() == 1 { inside.find('\n') } else { None };
             let inside = &inside[..most.unwrap_or(inside.len())];
             inside.find(quote).map_or(quote.len() + inside.len(), |end| end + 2 * quote.len())

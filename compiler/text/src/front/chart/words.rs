@@ -1,4 +1,4 @@
-//! What a person types for each rule of the grammar: messages never show a rule's name.
+//! What a person types for each rule of the grammar; messages never show the name of a rule.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -22,7 +22,7 @@ pub(super) const TOP: &[&str] = &[
     "test",
 ];
 
-/// First words of what stands in a chart and not in a state.
+/// First words of items that are allowed in a chart but not in a state.
 pub(super) const DECLARATIONS: &[&str] = &[
     "var",
     "param",
@@ -41,10 +41,10 @@ pub(super) const DECLARATIONS: &[&str] = &[
     "meta",
 ];
 
-/// First words of lines.
+/// First words of transitions.
 pub(super) const LINES: &[&str] = &["on", "when", "may", "after", "each"];
 
-/// First words in states, lines left out.
+/// First words in states, without transitions.
 pub(super) const STATES: &[&str] = &[
     "state", "parallel", "final", "history", "initial", "llm", "ask", "code", "call", "human",
     "run", "from", "enter", "exit", "allow", "advice", "limits",
@@ -60,7 +60,7 @@ pub(super) const STEPS: &[&str] = &[
 pub(super) const TESTS: &[&str] =
     &["given", "at", "send", "turn", "turns", "set", "wait", "answers", "fails", "tool", "expect"];
 
-/// What to type where a rule was expected; `None` where it is not worth saying.
+/// What to type where a rule was expected; `None` if that is not worth saying.
 pub(super) fn words(rule: Rule) -> Option<&'static str> {
     Some(match rule {
         Rule::name | Rule::quoted | Rule::word => "a name",
@@ -146,7 +146,7 @@ pub(super) fn words(rule: Rule) -> Option<&'static str> {
     })
 }
 
-/// The keyword of a rule that is one.
+/// The keyword, if the rule is one.
 fn keyword(rule: Rule) -> Option<&'static str> {
     const KEYWORDS: &[(Rule, &str)] = &[
         (Rule::kw_into, "`into`"),
@@ -183,7 +183,7 @@ fn keyword(rule: Rule) -> Option<&'static str> {
     KEYWORDS.iter().find(|(r, _)| *r == rule).map(|(_, word)| *word)
 }
 
-/// What recovery makes.
+/// Whether recovery makes this rule.
 pub(super) fn is_bad(rule: Rule) -> bool {
     matches!(
         rule,

@@ -1,4 +1,4 @@
-//! What a document asks of the events of its family that charts do not do.
+//! Events between a document and those that it invokes: uses that charts do not support.
 
 use super::document::{ActKind, Descriptor, Document, Invoke, Kind, To, dotted, walk};
 use crate::diagnostic::Diagnostic;
@@ -6,7 +6,7 @@ use crate::rules::outside_subset;
 use crate::span::{Ident, Span};
 use std::collections::BTreeSet;
 
-/// Reports it for a document and those that it invokes.
+/// Reports such uses in a document and in those that it invokes.
 pub(super) fn check(document: &Document, findings: &mut Vec<Diagnostic>) {
     let mut own = None;
     for invoke in &document.invokes {
@@ -25,8 +25,8 @@ pub(super) fn check(document: &Document, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// SCXML forwards every external event. A chart passes on what comes from the host and from other charts, but neither what it sends to itself
-/// nor what the invoked one has sent.
+/// SCXML forwards every external event. A chart forwards events of the host and of other charts, but not those that it sends to
+/// itself, nor those that the invoked chart has sent.
 fn forwarded(own: &[String], invoke: &Invoke, span: Span, findings: &mut Vec<Diagnostic>) {
     let mut heard = Heard::default();
     heard.add(&invoke.child);
@@ -52,7 +52,7 @@ fn forwarded(own: &[String], invoke: &Invoke, span: Span, findings: &mut Vec<Dia
     findings.push(outside_subset::at(span, why).help(help));
 }
 
-/// The names of the events that a document sends to some.
+/// The names of the events that a document sends to the selected receivers.
 fn sent(document: &Document, to: impl Fn(&To) -> bool) -> Vec<String> {
     let mut names = Vec::new();
     for block in document.blocks() {
@@ -67,7 +67,7 @@ fn sent(document: &Document, to: impl Fn(&To) -> bool) -> Vec<String> {
     names
 }
 
-/// What the transitions of a document, and of those that it forwards events to, take.
+/// The events that trigger transitions of a document and of the documents to which it forwards events.
 #[derive(Default)]
 struct Heard {
     all: bool,
@@ -101,8 +101,8 @@ impl Heard {
     }
 }
 
-/// The end of an invoked document is heard while the state that invokes it is active. SCXML can have it in a queue behind an event that leads
-/// out of that state.
+/// Charts report the end of an invoked document only while the invoking state is active. In SCXML it can be queued behind an
+/// event that leaves that state.
 fn over_there(
     document: &Document,
     state: usize,
@@ -124,7 +124,7 @@ fn over_there(
 }
 
 impl Invoke {
-    /// Whether `done.invoke` with this id waits for its end: the id is its own, or begins it up to a dot; none is any.
+    /// Whether `done.invoke` with this id waits for its end: the id is its own, or a prefix of it up to a dot; no id is any.
     pub(super) fn is_meant(&self, id: Option<&Ident>) -> bool {
         id.is_none_or(|id| {
             let rest = self.id.node.strip_prefix(&id.node);
@@ -134,7 +134,7 @@ impl Invoke {
 }
 
 impl Document {
-    /// Whether two states can be active at one time.
+    /// Whether two states can be active at the same time.
     fn may_be_together(&self, a: usize, b: usize) -> bool {
         if a == b || self.is_below(a, b) || self.is_below(b, a) {
             return true;

@@ -1,27 +1,27 @@
-//! A document as it was meant: states, lines, executable content, with every expression read.
+//! The contents of a document: states, transitions, executable content, with all expressions parsed.
 
 use super::script::{Expr, Statement};
 use crate::span::{Ident, Span, Spanned};
 
-/// One document. Row 0 of `states` is the document itself; a parent stands before its children.
+/// One document. Element 0 of `states` is the document itself; a parent precedes its children.
 #[derive(Debug)]
 pub(super) struct Document {
-    /// What `_name` gives.
+    /// The value of `_name`.
     pub(super) name: String,
     pub(super) name_span: Span,
-    /// The name of the chart that it becomes: no other of the file has it.
+    /// The name of its chart, unique in the file.
     pub(super) chart: String,
     pub(super) span: Span,
     pub(super) states: Vec<State>,
     pub(super) data: Vec<Data>,
     /// In the order of their states.
     pub(super) invokes: Vec<Invoke>,
-    /// Comments before the document and behind it.
+    /// Comments before and after the document.
     pub(super) before: Vec<Spanned<String>>,
     pub(super) after: Vec<Spanned<String>>,
 }
 
-/// What kind of state an element is.
+/// The kind of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Root,
@@ -35,10 +35,10 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) kind: Kind,
-    /// Its id, or a fresh one.
+    /// Its id, or a generated one.
     pub(super) id: Ident,
     pub(super) parent: Option<usize>,
-    /// Of states, parallels, finals and histories in it, in order.
+    /// The states, parallels, finals and histories in it, in order.
     pub(super) children: Vec<usize>,
     pub(super) initial: Option<Initial>,
     pub(super) enter: Vec<Block>,
@@ -46,12 +46,12 @@ pub(super) struct State {
     pub(super) lines: Vec<Transition>,
     pub(super) done: Option<Payload>,
     pub(super) span: Span,
-    /// Comments before it, and in it behind all else.
+    /// Comments before it, and at its end.
     pub(super) before: Vec<Spanned<String>>,
     pub(super) end: Vec<Spanned<String>>,
 }
 
-/// What is entered unless something else is said: of a state, or of a history that has recorded nothing.
+/// The default entry of a state, or of a history that has recorded nothing.
 #[derive(Debug)]
 pub(super) struct Initial {
     pub(super) targets: Vec<Ident>,
@@ -88,15 +88,15 @@ pub(super) enum Descriptor {
     All(Span),
     /// `a.b`, `a.b.*`.
     Event(Vec<Ident>, Span),
-    /// `error`, `error.execution`: the whole.
+    /// `error`, `error.execution`: the dotted text.
     Error(Spanned<String>),
-    /// `error.communication`: an invoked document that fails.
+    /// `error.communication`: an invoked document fails.
     Communication(Span),
-    /// `done`: of states and of invoked documents.
+    /// `done`: of any state or invoked document.
     Done(Span),
-    /// `done.state.s`; without a state all that begin so.
+    /// `done.state.s`; without a state, of any.
     DoneState(Option<Ident>, Span),
-    /// `done.invoke.c`; without an id all that begin so.
+    /// `done.invoke.c`; without an id, of any.
     DoneInvoke(Option<Ident>, Span),
 }
 
@@ -109,21 +109,21 @@ pub(super) struct Data {
     pub(super) before: Vec<Spanned<String>>,
 }
 
-/// `<invoke>` of a document that stands in it.
+/// `<invoke>` of an inline document.
 #[derive(Debug)]
 pub(super) struct Invoke {
-    /// The state whose it is.
+    /// The state that contains it.
     pub(super) state: usize,
-    /// Its id, or a fresh one.
+    /// Its id, or a generated one.
     pub(super) id: Ident,
     pub(super) child: Document,
     /// `<param>` and `namelist`.
     pub(super) given: Vec<(Ident, Expr)>,
-    /// `autoforward`, where it is on.
+    /// `autoforward`, if on.
     pub(super) forward: Option<Span>,
-    /// Where its id is put.
+    /// Where its id is stored.
     pub(super) place: Option<Expr>,
-    /// Why it cannot be put there, so that nothing is ever invoked.
+    /// Why its id cannot be stored there, so that nothing is ever invoked.
     pub(super) fault: Option<Spanned<String>>,
     pub(super) span: Span,
     pub(super) before: Vec<Spanned<String>>,
@@ -140,17 +140,17 @@ pub(super) struct Act {
 /// The kinds of executable content.
 #[derive(Debug)]
 pub(super) enum ActKind {
-    /// Place and value.
+    /// Location and value.
     Assign(Expr, Expr),
     Raise(Event, Option<Payload>),
     Send(Box<Send>),
     Cancel(Ident),
-    /// Branches; the last may be without a condition.
+    /// Branches; the last may have no condition.
     If(Vec<(Option<Expr>, Vec<Act>)>),
     ForEach(Box<ForEach>),
     Log(Option<String>, Option<Expr>),
     Script(Vec<Statement>),
-    /// Fails when it runs, and why.
+    /// Fails when it runs, with this reason.
     Faulty(String),
 }
 
@@ -176,31 +176,31 @@ impl Event {
     }
 }
 
-/// Names with dots between.
+/// Names joined with dots.
 pub(super) fn dotted(names: &[Ident]) -> String {
     names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(".")
 }
 
-/// `<send>` to the session itself.
+/// `<send>` of an event.
 #[derive(Debug)]
 pub(super) struct Send {
     pub(super) event: Event,
     pub(super) data: Option<Payload>,
     pub(super) delay: Option<Delay>,
     pub(super) id: Option<Ident>,
-    /// Where the id is put.
+    /// Where its id is stored.
     pub(super) put: Option<Expr>,
     pub(super) to: To,
 }
 
-/// Who gets a sent event.
+/// The receiver of a sent event.
 #[derive(Debug)]
 pub(super) enum To {
     /// The session itself.
     Own,
     /// `#_parent`.
     Parent(Span),
-    /// `#_c`: the document that is invoked by this id.
+    /// `#_c`: the document invoked with this id.
     Invoked(Ident),
 }
 
@@ -212,7 +212,7 @@ pub(super) enum Delay {
     Computed(Expr),
 }
 
-/// What goes with an event.
+/// The data of an event.
 #[derive(Debug)]
 pub(super) enum Payload {
     /// `<param>` and `namelist`.
@@ -222,7 +222,7 @@ pub(super) enum Payload {
 }
 
 impl Document {
-    /// Every block of executable content, of the whole document.
+    /// All blocks of executable content in the document.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[Act]> {
         self.states.iter().flat_map(|state| {
             let blocks = state.enter.iter().chain(&state.exit).map(|b| &b.body[..]);
@@ -231,7 +231,7 @@ impl Document {
         })
     }
 
-    /// Whether a state can come to its end.
+    /// Whether a state can reach its end.
     pub(super) fn is_ever_done(&self, nth: usize) -> bool {
         let state = &self.states[nth];
         let has = |is_it: fn(Kind) -> bool| {
@@ -244,7 +244,7 @@ impl Document {
         }
     }
 
-    /// Whether `inner` lies below `outer`.
+    /// Whether `inner` is a descendant of `outer`.
     pub(super) fn is_below(&self, inner: usize, outer: usize) -> bool {
         let mut at = self.states[inner].parent;
         while let Some(state) = at {
@@ -257,7 +257,7 @@ impl Document {
     }
 }
 
-/// Every element of a block, those in others included.
+/// Visits every element of a block, including nested ones.
 pub(super) fn walk<'a>(block: &'a [Act], visit: &mut dyn FnMut(&'a Act)) {
     for act in block {
         visit(act);

@@ -1,4 +1,4 @@
-//! What each variable may hold, from all that is assigned to it, wherever it stands.
+//! The kinds of values that each variable may hold, from all assignments to it.
 
 use super::convert::{At, Brings, Converter, Value};
 use super::document::{Act, ActKind, Document};
@@ -8,10 +8,10 @@ use super::script::{Expr, Statement, StatementKind};
 use crate::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 
-/// Rounds before what still changes is taken for anything.
+/// Rounds before kinds that still change become [`Kinds::ANY`].
 const ROUNDS: usize = 8;
 
-/// Settles the kinds of all variables of a scope.
+/// Infers the kinds of all variables of a scope.
 pub(super) fn settle(scope: &mut Scope<'_>) {
     let document = scope.document;
     for nth in 0..scope.variables.len() {
@@ -40,13 +40,13 @@ pub(super) fn settle(scope: &mut Scope<'_>) {
             return;
         }
     }
-    // What depends on those that were given up is given up with them.
+    // Other kinds may depend on those that were given up; give up all.
     for variable in &mut scope.variables {
         variable.kinds = Kinds::ANY;
     }
 }
 
-/// The variables that blocks assign to, of those that begin with what is given.
+/// The variables with a given initial value that blocks assign to.
 fn changed(scope: &Scope<'_>, document: &Document) -> BTreeSet<usize> {
     let mut muted = Vec::new();
     let mut walker = Walker::new(scope, &mut muted);
@@ -156,7 +156,7 @@ impl<'w, 'd> Walker<'w, 'd> {
     }
 }
 
-/// What going through a value yields.
+/// The kinds of the items that a loop over the value visits.
 pub(super) fn items(value: &Value) -> Kinds {
     let only = value.kinds.less(Kinds::NONE).within(value.kinds.item().list());
     if only { value.kinds.item() } else { Kinds::ANY }

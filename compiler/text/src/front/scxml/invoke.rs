@@ -1,4 +1,4 @@
-//! Documents that invoke documents: the names of each, and what is given to those that are invoked.
+//! Documents that invoke documents: their names, and the values passed to invoked ones.
 
 use super::convert::{At, Converter};
 use super::document::Document;
@@ -7,23 +7,23 @@ use super::kinds::Kinds;
 use super::scope::Scope;
 use std::collections::BTreeMap;
 
-/// A document and those that it invokes, names and types settled.
+/// A document and those that it invokes, with names and types resolved.
 pub(super) struct Family<'d> {
     pub(super) scope: Scope<'d>,
     /// In the order of `Document::invokes`.
     pub(super) children: Vec<Family<'d>>,
 }
 
-/// What a variable of an invoked document begins with.
+/// The initial value that a variable of an invoked document receives.
 #[derive(Debug, Clone)]
 pub(super) struct Given {
-    /// The name of the param: that of the variable itself where nothing is assigned to it.
+    /// The name of the param; it is the variable's own if nothing is assigned to the variable.
     pub(super) name: String,
     pub(super) kinds: Kinds,
 }
 
 impl<'d> Family<'d> {
-    /// The family of a document to which values of these kinds are given, by the ids of its data.
+    /// Resolves a document that receives values of these kinds, by the ids of its data.
     pub(super) fn of(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
         let mut scope = Scope::of(document, given);
         infer::settle(&mut scope);

@@ -1,4 +1,4 @@
-//! What a value of ECMAScript may be, and the type that keeps it.
+//! The kinds of an ECMAScript value, and the type that can store it.
 
 use crate::span::Span;
 use crate::syntax::{TypeExpr, TypeKind};
@@ -7,7 +7,7 @@ use crate::syntax::{TypeExpr, TypeKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kinds {
     own: u8,
-    /// Of what a list holds.
+    /// The kinds of a list's items.
     items: u8,
 }
 
@@ -28,12 +28,12 @@ impl Kinds {
         Self { own, items: 0 }
     }
 
-    /// A list of such values.
+    /// A list of items of these kinds.
     pub(super) const fn list(self) -> Self {
         Self { own: 32, items: self.own }
     }
 
-    /// What a list of this kind holds.
+    /// The kinds of the items of such a list.
     pub(super) const fn item(self) -> Self {
         Self { own: self.items, items: if self.items & 0x60 == 0 { 0 } else { 127 } }
     }
@@ -42,22 +42,22 @@ impl Kinds {
         Self { own: self.own | other.own, items: self.items | other.items }
     }
 
-    /// Without those of `other`.
+    /// These kinds without those of `other`.
     pub(super) const fn less(self, other: Self) -> Self {
         Self { own: self.own & !other.own, items: self.items }
     }
 
-    /// Whether it is none but these.
+    /// Whether all of these kinds are in `other`.
     pub(super) const fn within(self, other: Self) -> bool {
         self.own & !other.own == 0
     }
 
-    /// Whether it may be one of these.
+    /// Whether any of these kinds is in `other`.
     pub(super) const fn meets(self, other: Self) -> bool {
         self.own & other.own != 0
     }
 
-    /// Whether it is a list, or nothing.
+    /// Whether it is certainly a list, or possibly nothing.
     pub(super) const fn is_list(self) -> bool {
         self.own == 32 || self.own == 33
     }
@@ -66,12 +66,12 @@ impl Kinds {
         self.own & 32 != 0
     }
 
-    /// Whether a value of it may be equal to one of the other.
+    /// Whether a value of these kinds may equal one of `other`.
     pub(super) const fn may_equal(self, other: Self) -> bool {
         self.meets(other) || self.meets(Self::NUMBER) && other.meets(Self::NUMBER)
     }
 
-    /// The type of a variable that keeps it.
+    /// The type of a variable that stores it.
     pub(super) fn class(self) -> Class {
         match self.own {
             2 => Class::Bool,
@@ -83,10 +83,10 @@ impl Kinds {
     }
 }
 
-/// The type that an expression has once it is translated.
+/// The type of a translated expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// `none` as such.
+    /// The literal `none`.
     None,
     Bool,
     Int,
@@ -98,7 +98,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// As a declaration has it.
+    /// The type in a declaration.
     pub(super) fn written(self, span: Span) -> TypeExpr {
         let name = match self {
             Self::Bool => "Bool",

@@ -1,10 +1,10 @@
-//! The elements of SCXML, their attributes, and what may stand in them.
+//! The elements of SCXML, their attributes, and the elements allowed in them.
 
 use super::xml::{Attribute, Child, Element};
 use crate::diagnostic::Diagnostic;
 use crate::rules::{left_out, unknown_field};
 
-/// Element, its attributes, the elements in it.
+/// An element, its attributes, its child elements.
 type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const EXECUTABLE: &[&str] =
@@ -17,7 +17,7 @@ const KNOWN: &[Row] = &[
     (
         "scxml",
         &["initial", "name", "xmlns", "version", "datamodel", "binding"],
-        // Lines and blocks of the whole chart are an extension that other processors have too.
+        // Transitions and blocks of the whole chart are an extension that other processors also have.
         &[
             "state",
             "parallel",
@@ -107,7 +107,7 @@ const KNOWN: &[Row] = &[
     ("finalize", &[], EXECUTABLE),
 ];
 
-/// Attributes and elements that SCXML does not know, of `root` and of all in it.
+/// Reports attributes and elements that SCXML does not define, in `root` and below.
 pub(super) fn check(root: &Element, findings: &mut Vec<Diagnostic>) {
     let mut open = vec![root];
     while let Some(element) = open.pop() {
@@ -153,7 +153,7 @@ fn row(element: &Element) -> Option<&'static Row> {
     KNOWN.iter().find(|(name, ..)| *name == element.name.node)
 }
 
-/// Whether an element may stand where it does.
+/// Whether the parent allows this child.
 pub(super) fn fits(parent: &Element, child: &Element) -> bool {
     row(parent).is_some_and(|(_, _, inside)| inside.contains(&child.name.node.as_str()))
 }

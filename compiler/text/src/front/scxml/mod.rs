@@ -1,4 +1,4 @@
-//! SCXML documents, read into the same syntax as `.chart` files. `docs/scxml.md` tells what becomes what.
+//! SCXML documents, parsed into the same syntax as `.chart` files. `docs/scxml.md` describes the translation.
 
 mod beyond;
 mod build;
@@ -21,7 +21,7 @@ use crate::source::Source;
 use crate::span::FileId;
 use crate::syntax;
 
-/// `.scxml` files, and texts that begin as XML does.
+/// The front end for `.scxml` files, and for texts that begin like XML.
 pub const FRONTEND: Frontend = Frontend {
     name: "scxml",
     takes: |name| name.ends_with(".scxml"),

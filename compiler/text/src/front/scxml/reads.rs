@@ -1,23 +1,23 @@
-//! Which content reads the event that it runs for.
+//! Whether content reads the event that triggers it.
 
 use super::document::{Act, ActKind, Payload, walk};
 use super::script::{Expr, Kind, Statement, StatementKind};
 
-/// Whether a line reads the data of its event.
+/// Whether a transition reads the data of its event.
 pub(super) fn reads_data(cond: Option<&Expr>, body: &[Act]) -> bool {
     let mut found = cond.is_some_and(mentions_event);
     walk(body, &mut |act| found |= exprs(act).into_iter().any(mentions_event));
     found
 }
 
-/// Whether a line reads anything of its event.
+/// Whether a transition reads its event at all.
 pub(super) fn reads_name(cond: Option<&Expr>, body: &[Act]) -> bool {
     let mut found = cond.is_some_and(|expr| mentions(expr, true));
     walk(body, &mut |act| found |= exprs(act).into_iter().any(|expr| mentions(expr, true)));
     found
 }
 
-/// The expressions of one element, those of elements in it left out.
+/// The expressions of one element, without those of nested elements.
 pub(super) fn exprs(act: &Act) -> Vec<&Expr> {
     match &act.kind {
         ActKind::Assign(place, value) => vec![place, value],
@@ -68,7 +68,7 @@ fn of_statements<'s>(statements: &'s [Statement], to: &mut Vec<&'s Expr>) {
     }
 }
 
-/// Whether an expression reads the event but for its name.
+/// Whether an expression reads more of the event than its name.
 fn mentions_event(expr: &Expr) -> bool {
     mentions(expr, false)
 }

@@ -12,15 +12,15 @@ use std::ops::Bound;
 /// A variable of the chart.
 #[derive(Debug)]
 pub(super) struct Variable {
-    /// As it is named in the chart.
+    /// Its name in the chart.
     pub(super) name: String,
     pub(super) span: Span,
     pub(super) kinds: Kinds,
-    /// Which `<data>` declares it.
+    /// The `<data>` that declares it.
     pub(super) data: Option<usize>,
-    /// Its first value is more than a literal: it is computed when the run begins, and may fail.
+    /// Whether its initial value is more than a literal: it is computed when the run begins, and may fail.
     pub(super) late: bool,
-    /// What it begins with where the document is invoked with a value for it.
+    /// The value that it receives if the document is invoked with one.
     pub(super) given: Option<Given>,
 }
 
@@ -30,24 +30,24 @@ pub(super) struct Scope<'d> {
     states: HashMap<&'d str, usize>,
     pub(super) variables: Vec<Variable>,
     by_name: HashMap<String, usize>,
-    /// Of each state that is done with data: the variable that keeps them.
+    /// For each state that is done with data, the variable that stores the data.
     pub(super) done: BTreeMap<usize, usize>,
-    /// Names that lines take the data of, and all below them.
+    /// Events whose data a transition reads; this includes events with these names as prefixes.
     wanted: BTreeSet<String>,
-    /// Names that are sent with data.
+    /// Events that are sent with data.
     given: BTreeSet<String>,
-    /// What lines call the data of their event.
+    /// The name that transitions give to the data of their event.
     pub(super) data: String,
     /// The names of all events.
     events: BTreeSet<String>,
-    /// Some line takes the data of every event.
+    /// Whether a transition reads the data of every event.
     pub(super) every: bool,
-    /// For each invoked document the name of the step that runs it.
+    /// The name of the step that runs each invoked document.
     pub(super) steps: Vec<String>,
 }
 
 impl<'d> Scope<'d> {
-    /// The names of a document to which values of these kinds are given, by the ids of its data.
+    /// The names of a document that receives values of these kinds, by the ids of its data.
     pub(super) fn of(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
         let mut states = HashMap::new();
         for (nth, state) in document.states.iter().enumerate().skip(1) {
@@ -105,7 +105,7 @@ impl<'d> Scope<'d> {
         scope
     }
 
-    /// A name that no variable has.
+    /// A name that no variable or step has.
     pub(super) fn free(&self, wanted: &str) -> String {
         let taken = |name: &str| {
             let variable = |v: &Variable| {
@@ -130,7 +130,7 @@ impl<'d> Scope<'d> {
             return *known;
         }
         let nth = self.variables.len();
-        // What the machine calls `event` is read under this name.
+        // `event` is built in, so a variable of this name gets another one.
         let name = if id.node == "event" { self.free("event_") } else { id.node.clone() };
         self.variables.push(Variable {
             name,
@@ -144,7 +144,7 @@ impl<'d> Scope<'d> {
         nth
     }
 
-    /// The params by the ids of the data that they are given to.
+    /// The name of the param for each id of data that receives a value.
     pub(super) fn params(&self) -> BTreeMap<String, String> {
         let ids = self.document.data.iter().map(|data| &data.id.node);
         let param = |id: &String| {
@@ -154,7 +154,7 @@ impl<'d> Scope<'d> {
         ids.filter_map(param).collect()
     }
 
-    /// Something is assigned to this variable: what it is given is a param of its own.
+    /// Notes an assignment to this variable: the value that it receives then needs a param of its own.
     pub(super) fn assigned(&mut self, nth: usize) {
         let wanted = format!("initial_{}", self.variables[nth].name);
         let name = self.free(&wanted);
@@ -163,7 +163,7 @@ impl<'d> Scope<'d> {
         }
     }
 
-    /// A variable that nobody sees but the chart; its number.
+    /// Declares a variable for internal use; returns its index.
     pub(super) fn hidden(&mut self, wanted: &str, span: Span, kinds: Kinds) -> usize {
         let name = self.free(wanted);
         let nth = self.declare(&Ident::new(name, span), None);
@@ -171,7 +171,7 @@ impl<'d> Scope<'d> {
         nth
     }
 
-    /// Scripts and loops declare what they assign to.
+    /// Declares the variables that scripts and loops assign to.
     fn declared_by(&mut self, act: &Act) {
         match &act.kind {
             ActKind::Script(statements) => self.declared_in(statements, &mut Vec::new()),
@@ -218,7 +218,7 @@ impl<'d> Scope<'d> {
         }
     }
 
-    /// Whether a first value is a literal, or that of a variable before it that begins with one.
+    /// Whether an initial value consists of literals and earlier variables with such values.
     fn is_plain(&self, value: &Expr, before: usize) -> bool {
         match &value.kind {
             Kind::None | Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) => true,
@@ -245,12 +245,12 @@ impl<'d> Scope<'d> {
         }
     }
 
-    /// The number of a variable.
+    /// The index of a variable.
     pub(super) fn variable(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
-    /// The number of a state.
+    /// The index of a state.
     pub(super) fn state(&self, id: &str) -> Option<usize> {
         self.states.get(id).copied()
     }
@@ -263,7 +263,7 @@ impl<'d> Scope<'d> {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// Which events have data: those sent with them, and those whose data a line reads.
+    /// Collects events with data: those sent with data, and those whose data a transition reads.
     fn events(&mut self) {
         let mut given = BTreeSet::new();
         for block in self.document.blocks() {
@@ -301,7 +301,7 @@ impl<'d> Scope<'d> {
         }
     }
 
-    /// Whether no other event of the document begins with its name.
+    /// Whether no other event of the document has this name as a prefix.
     pub(super) fn is_alone(&self, event: &str) -> bool {
         let below = format!("{event}.");
         let next =
@@ -315,7 +315,7 @@ impl<'d> Scope<'d> {
         self.every || self.given.contains(event) || prefixes.any(|p| self.wanted.contains(p))
     }
 
-    /// Names that a path of `to` has, as seen from `from`; empty for the document itself.
+    /// The names on the path to `to` as seen from `from`; empty for the document itself.
     pub(super) fn path(&self, from: usize, to: usize, span: Span) -> Vec<Ident> {
         let states = &self.document.states;
         let mut names = vec![Ident::new(states[to].id.node.clone(), span)];
@@ -332,13 +332,13 @@ impl<'d> Scope<'d> {
     }
 }
 
-/// The documents that a document passes all its events to.
+/// The documents to which a document forwards its events.
 fn forwarded(document: &Document) -> impl Iterator<Item = &Document> {
     document.invokes.iter().filter(|invoke| invoke.forward.is_some()).map(|invoke| &invoke.child)
 }
 
-/// Every name of an event that the document uses, in order, with the place of its first use; then those of documents that it passes
-/// its events to.
+/// The names of all events that the document uses, in order, with the place of the first use; then those of documents to which it
+/// forwards events.
 pub(super) fn event_names(document: &Document) -> Vec<(String, Vec<Ident>, Span)> {
     let mut known = BTreeSet::new();
     let mut found = Vec::new();

@@ -1,27 +1,27 @@
-//! Texts of XML: references decoded, each character with its place in the file.
+//! Texts of XML with references decoded; each character keeps its place in the file.
 
 use crate::span::{FileId, Span};
 
 /// A decoded text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Text {
-    /// What the author meant.
+    /// The decoded text.
     pub(super) value: String,
-    /// From where in `value` on bytes stand at which place of the file, ascending; the first is at 0.
+    /// Offsets in `value` with the places in the file where their text begins, ascending; the first offset is 0.
     places: Vec<(usize, usize)>,
     /// The whole, as written.
     pub(super) span: Span,
 }
 
 impl Text {
-    /// The value of an attribute, `start` being the place of its first byte: white space of any kind is a blank.
+    /// The value of an attribute whose first byte is at `start`. All white space becomes blanks.
     pub(super) fn attribute(file: FileId, raw: &str, start: usize) -> Self {
         let mut text = Self::empty(file, start, raw.len());
         text.decode(raw, start, true);
         text
     }
 
-    /// What stands between two tags: `CDATA` as it is, without comments and instructions.
+    /// The text between two tags, with `CDATA` kept literally, but without comments and instructions.
     pub(super) fn content(file: FileId, raw: &str, start: usize) -> Self {
         let mut text = Self::empty(file, start, raw.len());
         let mut at = 0;
@@ -38,7 +38,7 @@ impl Text {
             } else if rest.starts_with("<?") {
                 ("<?", "?>")
             } else {
-                // An element, which the caller has told of.
+                // An element, which the caller has reported.
                 ("", ">")
             };
             let inner = &rest[opening.len()..];
@@ -51,7 +51,7 @@ impl Text {
         text
     }
 
-    /// A text as it stands in a file of its own.
+    /// The text of a separate file.
     pub(super) fn file(file: FileId, raw: &str) -> Self {
         let mut text = Self::empty(file, 0, raw.len());
         text.copy(raw, 0);
@@ -92,7 +92,7 @@ impl Text {
         self.places.push((self.value.len(), start + raw.len()));
     }
 
-    /// The place of `start..end` of the value.
+    /// The place in the file of `start..end` of the value.
     pub(super) fn place(&self, start: usize, end: usize) -> Span {
         Span::new(self.span.file, self.offset(start), self.offset(end).max(self.offset(start)))
     }
@@ -103,7 +103,7 @@ impl Text {
         (place + at - from).min(self.span.end as usize)
     }
 
-    /// The place without white space around.
+    /// The place without surrounding white space.
     pub(super) fn trimmed(&self) -> Span {
         let start = self.value.len() - self.value.trim_start().len();
         let end = self.value.trim_end().len().max(start);
@@ -123,7 +123,7 @@ impl Text {
     }
 }
 
-/// The character that `&…;` at the start of `raw` stands for, and how long it is.
+/// The character for the reference `&…;` at the start of `raw`, and its length.
 fn reference(raw: &str) -> Option<(char, usize)> {
     let end = raw.bytes().take(12).position(|b| b == b';')?;
     let name = raw.strip_prefix('&')?.get(..end.checked_sub(1)?)?;

@@ -1,4 +1,4 @@
-//! XML into elements with places. No document type is read, so there are no entities but XML's own, and nothing outside the file.
+//! XML elements with their places. Document types are refused, so the only entities are XML's own; no other file is read.
 
 use super::text::Text;
 use crate::diagnostic::Diagnostic;
@@ -7,33 +7,33 @@ use crate::source::Source;
 use crate::span::{FileId, Ident, Span, Spanned};
 use roxmltree::{Document, Error, Node, NodeType, ParsingOptions};
 
-/// Nodes of a file: elements, texts, comments.
+/// The greatest number of elements, texts and comments in a file.
 const MOST_NODES: u32 = 500_000;
 
-/// Attributes of one element: XML wants each compared with all others.
+/// The greatest number of attributes of an element: each is compared with all others.
 const MOST_ATTRIBUTES: usize = 200;
 
-/// Declarations of namespaces in a file, for the same reason.
+/// The greatest number of namespace declarations in a file, for the same reason.
 const MOST_NAMESPACES: usize = 100;
 
-/// How deep elements nest.
+/// How deep elements may nest.
 const DEEPEST: usize = 100;
 
 /// The namespace of SCXML.
 pub(super) const SCXML: &str = "http://www.w3.org/2005/07/scxml";
 
-/// An element of the namespace of the root.
+/// An element in the namespace of the root.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Element {
-    /// Its name, where it opens.
+    /// Its name in the opening tag.
     pub(super) name: Ident,
-    /// In order; those of other namespaces are left out.
+    /// In order, without those of other namespaces.
     pub(super) attributes: Vec<Attribute>,
     /// In order.
     pub(super) children: Vec<Child>,
-    /// From `<` to the end of what closes it.
+    /// From its `<` to the end of its closing tag.
     pub(super) span: Span,
-    /// Where what it holds stands; empty for `<e/>`.
+    /// Its contents; empty for `<e/>`.
     pub(super) inner: Span,
 }
 
@@ -44,11 +44,11 @@ pub(super) struct Attribute {
     pub(super) value: Text,
 }
 
-/// What an element holds. White space is left out.
+/// The contents of an element, without white space.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Child {
     Element(Element),
-    /// Of another namespace.
+    /// An element of another namespace.
     Foreign(Ident),
     Comment(Spanned<String>),
     Text(Span),
@@ -60,7 +60,7 @@ impl Element {
         self.attributes.iter().find(|a| a.name.node == name).map(|a| &a.value)
     }
 
-    /// The elements in it.
+    /// The child elements.
     pub(super) fn elements(&self) -> impl Iterator<Item = &Self> {
         self.children.iter().filter_map(|child| match child {
             Child::Element(element) => Some(element),
@@ -68,31 +68,31 @@ impl Element {
         })
     }
 
-    /// The text in it.
+    /// The text content.
     pub(super) fn text(&self, source: &Source) -> Text {
         let (start, end) = (self.inner.start as usize, self.inner.end as usize);
         Text::content(self.span.file, source.text.get(start..end).unwrap_or_default(), start)
     }
 
-    /// Whether it says anything but white space.
+    /// Whether it contains text other than white space.
     pub(super) fn has_text(&self) -> bool {
         self.children.iter().any(|child| matches!(child, Child::Text(_)))
     }
 }
 
-/// A file as elements.
+/// The elements of a file.
 pub(super) struct Tree {
     pub(super) root: Element,
-    /// The namespace that its elements are of; empty for none.
+    /// The namespace of its elements; empty for none.
     pub(super) namespace: String,
-    /// Comments before the root and behind it.
+    /// Comments before and after the root.
     pub(super) before: Vec<Spanned<String>>,
     pub(super) after: Vec<Spanned<String>>,
-    /// Where all comments stand.
+    /// The places of all comments.
     pub(super) comments: Vec<Span>,
 }
 
-/// Reads a text; `None` where it is no XML, which is reported.
+/// Parses a text; `None` if it is not XML, which is reported.
 pub(super) fn read(id: FileId, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Tree> {
     if let Some(finding) = too_much(id, &source.text) {
         findings.push(finding);
@@ -132,7 +132,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// `None` where elements nest too deep, which is reported once.
+    /// Returns `None` if elements nest too deep, which is reported once.
     fn element(&mut self, node: Node<'_, '_>, depth: usize) -> Option<Element> {
         let span = self.span(node);
         let name = self.name(node);
@@ -180,7 +180,7 @@ impl Reader<'_> {
         Span::new(self.id, range.start, range.end)
     }
 
-    /// The name with the prefix as it is written, without it as it is meant.
+    /// The name without its prefix; the span includes the prefix.
     fn name(&self, node: Node<'_, '_>) -> Ident {
         let start = node.range().start + 1;
         let rest = self.source.text.get(start..node.range().end).unwrap_or_default();
@@ -189,7 +189,7 @@ impl Reader<'_> {
         Ident::new(node.tag_name().name().to_owned(), Span::new(self.id, start, start + end))
     }
 
-    /// What stands between the tags of the element at `whole`.
+    /// The text between the tags of the element at `whole`.
     fn inner(&self, whole: Span) -> Span {
         let start = whole.start as usize;
         let text = self.source.text.get(start..whole.end as usize).unwrap_or_default();
@@ -228,14 +228,14 @@ fn comment(id: FileId, node: Node<'_, '_>) -> Option<Spanned<String>> {
     })
 }
 
-/// What would take more than linear time to read.
+/// Reports a text whose parsing would take more than linear time.
 fn too_much(id: FileId, text: &str) -> Option<Diagnostic> {
     let mut namespaces = text.match_indices("xmlns").skip(MOST_NAMESPACES);
     if let Some((at, word)) = namespaces.next() {
         let message = format!("more than {MOST_NAMESPACES} namespaces");
         return Some(syntax::RULE.at(Span::new(id, at, at + word.len()), message));
     }
-    // Equals signs outside of quotes since the last `<`.
+    // Counts equals signs outside quotes since the last `<`.
     let (mut count, mut quote) = (0, None);
     for (at, b) in text.bytes().enumerate() {
         match (quote, b) {
@@ -254,7 +254,7 @@ fn too_much(id: FileId, text: &str) -> Option<Diagnostic> {
     None
 }
 
-/// An error of the parser in plain words.
+/// A parser error in plain words.
 #[allow(clippy::wildcard_enum_match_arm, reason = "all others are told in the words of the parser")]
 fn fault(id: FileId, source: &Source, error: &Error) -> Diagnostic {
     let at = offset(source, error.pos());
@@ -301,13 +301,13 @@ fn fault(id: FileId, source: &Source, error: &Error) -> Diagnostic {
     }
 }
 
-/// The message of the parser without its place.
+/// The message of the parser without the position.
 fn plain(error: &Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at ").map_or(text.clone(), |(message, _)| message.to_owned())
 }
 
-/// The byte that a row and a column of the parser mean.
+/// The byte offset of a row and column of the parser.
 fn offset(source: &Source, place: roxmltree::TextPos) -> usize {
     let row = (place.row as usize).saturating_sub(1);
     let mut start = 0;

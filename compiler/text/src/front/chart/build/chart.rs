@@ -1,4 +1,4 @@
-//! Charts and what stands only in them.
+//! Charts and the items that only charts have.
 
 use super::declare::{client, component, function, params, tool, tool_set, type_expr};
 use super::name::Spelling;

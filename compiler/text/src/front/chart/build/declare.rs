@@ -14,7 +14,7 @@ use pest::iterators::Pair;
 
 type P<'i> = Pair<'i, Rule>;
 
-/// What stands at the top of a file.
+/// A top level item.
 pub(super) fn item(cx: &mut Cx<'_>, pair: P<'_>) -> Item {
     match pair.as_rule() {
         Rule::import => Item::Import(import(cx, pair)),

@@ -1,7 +1,7 @@
-//! Expressions: precedence, and how high a tree may grow.
+//! Expressions: precedence, and the maximal height of a tree.
 //!
-//! From loose to tight: `if then else`, `or`, `and`, `not`, comparisons (which chain), `??` (to the right), `+ -`, `* / div %`,
-//! prefix `-`, `**` (to the right), then `.f`, `[i]`.
+//! From loose to tight: `if then else`, `or`, `and`, `not`, comparisons (chained), `??` (right-associative), `+ -`, `* / div %`,
+//! prefix `-`, `**` (right-associative), then `.f`, `[i]`.
 
 use super::Cx;
 use crate::front::chart::grammar::{Grammar, Rule};
@@ -12,10 +12,10 @@ use pest::Parser;
 use pest::iterators::{Pair, Pairs};
 use std::iter::Peekable;
 
-/// How high the tree of an expression may grow: what walks it may recurse.
+/// The maximal height of the tree of an expression, so that code may recurse over it.
 const MAX_HEIGHT: usize = 120;
 
-/// An expression, how high it is, and its place with its parentheses.
+/// An expression with its height and its span including parentheses.
 struct Tall {
     expr: Expr,
     height: usize,
@@ -30,7 +30,7 @@ enum Infix {
     Default,
 }
 
-/// What an infix operator is, and how tightly it binds to the left and to the right.
+/// An infix operator, and how tightly it binds to the left and to the right.
 fn infix(text: &str) -> (Infix, Binding, Binding) {
     if text == "??" {
         return (Infix::Default, Binding::Default, Binding::Default);
@@ -38,12 +38,12 @@ fn infix(text: &str) -> (Infix, Binding, Binding) {
     if let Some(op) = BinaryOp::ALL.into_iter().find(|op| op.word() == text) {
         return (Infix::Binary(op), op.binding(), op.operands().1);
     }
-    // `not in` may have any blanks between its words.
+    // Any blanks may separate the words of `not in`.
     let op = CompareOp::ALL.into_iter().find(|op| op.word() == text);
     (Infix::Compare(op.unwrap_or(CompareOp::NotIn)), Binding::Compare, Binding::Default)
 }
 
-/// Reads an expression that stands alone.
+/// Parses an expression that stands alone.
 pub(in super::super) fn just(
     cx: &mut Cx<'_>,
     text: &str,
@@ -114,7 +114,7 @@ impl Cx<'_> {
         self.climb(&mut tokens, Binding::If)
     }
 
-    /// Operands and operators that bind at least as tightly as `least`.
+    /// Parses operands and operators that bind at least as tightly as `least`.
     fn climb(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> Tall {
         self.depth += 1;
         let tall = if self.depth > MAX_HEIGHT {
@@ -247,7 +247,7 @@ impl Cx<'_> {
                 let name = inner.next().expect("a call has a name");
                 let ident = self.ident(&name);
                 match inner.next() {
-                    // How what could not be read elsewhere is printed.
+                    // The printer writes an unreadable expression as an empty name.
                     None if ident.node.is_empty() => {
                         self.error(span, "an expression is missing here");
                         ExprKind::Bad
@@ -329,7 +329,7 @@ impl Cx<'_> {
         all
     }
 
-    /// Digits.
+    /// An integer; too large ones are reported.
     pub(super) fn int(&mut self, pair: &Pair<'_, Rule>) -> i64 {
         pair.as_str().parse().unwrap_or_else(|_| {
             let span = self.span(pair);
@@ -338,7 +338,7 @@ impl Cx<'_> {
         })
     }
 
-    /// Digits with a point or an exponent.
+    /// A number with a point or an exponent.
     pub(super) fn float(&mut self, pair: &Pair<'_, Rule>) -> f64 {
         let value: f64 = pair.as_str().parse().unwrap_or(f64::INFINITY);
         if value.is_finite() {
@@ -349,7 +349,7 @@ impl Cx<'_> {
         0.0
     }
 
-    /// `30s`, in milliseconds.
+    /// A duration such as `30s`, in milliseconds.
     pub(super) fn duration(&mut self, pair: &Pair<'_, Rule>) -> u64 {
         let text = pair.as_str();
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -1,7 +1,7 @@
 //! From pest's pairs to syntax.
 //!
-//! Pairs come in document order, and so do the comments: one cursor over them gives every comment to the item that follows it,
-//! to the item whose first line it ends, or to the end of the body.
+//! Pairs and comments both come in document order. One cursor over the comments attaches each to the item that follows it, to the
+//! item whose first line it ends, or to the end of the body.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -32,37 +32,37 @@ use crate::span::{FileId, Ident, Span};
 use crate::syntax;
 use pest::iterators::{Pair, Pairs};
 
-/// Where a text that is being read stands in its file.
+/// Where the text being parsed is in its file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'m> {
     /// The file.
     pub(super) file: FileId,
     /// Offset of the text's first byte in the file.
     pub(super) base: usize,
-    /// For a text whose escapes were undone: for each byte and the end, the offset from `base`.
+    /// For a text whose escapes were undone: the offset from `base` of each byte and of the end.
     pub(super) map: Option<&'m [u32]>,
-    /// Texts in placeholders of texts: how many around this one.
+    /// How many texts with placeholders enclose this text.
     pub(super) inside: usize,
 }
 
-/// What the builder reads, and what it has found.
+/// The state of the builder: its input and its diagnostics.
 pub(super) struct Cx<'s> {
     /// The whole text.
     pub(super) text: &'s str,
-    /// Where it stands.
+    /// Where the text is in its file.
     pub(super) origin: Origin<'s>,
     comments: &'s [Token],
     cursor: usize,
     /// In the order found.
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// The first item of a body: a blank line before it says nothing.
+    /// Whether the next item is the first of its body: a blank line before it then means nothing.
     first: bool,
-    /// How deep the builder of expressions is in itself.
+    /// How deep the builder of expressions has recursed.
     depth: usize,
 }
 
 impl<'s> Cx<'s> {
-    /// A builder over `text`; `comments` are those of the text, in order.
+    /// A builder over `text`; `comments` are the text's comments, in order.
     pub(super) fn new(text: &'s str, origin: Origin<'s>, comments: &'s [Token]) -> Self {
         Self { text, origin, comments, cursor: 0, diagnostics: Vec::new(), first: true, depth: 0 }
     }
@@ -76,7 +76,7 @@ impl<'s> Cx<'s> {
         Span::new(self.origin.file, at(start), at(end))
     }
 
-    /// The span of a pair, without the blanks and comments that pest takes in behind it.
+    /// The span of a pair, without the trailing blanks and comments that pest includes.
     pub(super) fn span(&self, pair: &Pair<'_, Rule>) -> Span {
         let span = pair.as_span();
         self.range(span.start(), self.trim(span.start(), span.end()))
@@ -88,7 +88,7 @@ impl<'s> Cx<'s> {
             while end > start && bytes[end - 1].is_ascii_whitespace() {
                 end -= 1;
             }
-            // A comment ends where its line does.
+            // A comment reaches to the end of its line.
             if !matches!(bytes.get(end), None | Some(b'\n' | b'\r')) {
                 return end;
             }
@@ -100,14 +100,14 @@ impl<'s> Cx<'s> {
         }
     }
 
-    /// Reports a fault of syntax.
+    /// Reports a syntax error.
     pub(super) fn error(&mut self, span: Span, message: impl Into<String>) -> &mut Diagnostic {
         let at = self.diagnostics.len();
         self.diagnostics.push(SYNTAX.at(span, message));
         &mut self.diagnostics[at]
     }
 
-    /// Reports a fault of syntax and what to do.
+    /// Reports a syntax error with help.
     pub(super) fn error_help(
         &mut self,
         span: Span,
@@ -118,7 +118,7 @@ impl<'s> Cx<'s> {
         self.error(span, message).help = Some(help);
     }
 
-    /// A pair with its trivia and docs; `build` makes the node.
+    /// Builds the node of a pair, and adds its trivia and docs.
     fn noted<'i, T>(
         &mut self,
         pair: Pair<'i, Rule>,
@@ -134,7 +134,7 @@ impl<'s> Cx<'s> {
         syntax::Noted { trivia, doc, node, span }
     }
 
-    /// Comments, docs and blank lines up to `start`.
+    /// Takes the comments, docs and blank lines before `start`.
     fn before(&mut self, start: usize) -> (syntax::Trivia, String) {
         let mut trivia = syntax::Trivia::default();
         let mut docs: Vec<&str> = Vec::new();
@@ -164,7 +164,7 @@ impl<'s> Cx<'s> {
         syntax::Comment { blank_before, text: text.to_owned() }
     }
 
-    /// The comment that ends the line on which something begins at `start`.
+    /// Takes the comment at the end of the line that contains `start`.
     fn after(&mut self, start: usize) -> Option<String> {
         let next = self.comments.get(self.cursor)?;
         if next.line > start {
@@ -174,7 +174,7 @@ impl<'s> Cx<'s> {
         Some(self.text[next.start + 2..next.end].trim_end().to_owned())
     }
 
-    /// Comments up to `end`, where a body ends.
+    /// Takes the comments before `end`, where a body ends.
     pub(super) fn rest(&mut self, end: usize) -> Vec<syntax::Comment> {
         let mut rest = Vec::new();
         while let Some(comment) = self.comments.get(self.cursor).filter(|c| c.start < end) {
@@ -186,7 +186,7 @@ impl<'s> Cx<'s> {
         rest
     }
 
-    /// Two line ends between `at` and what stands before it.
+    /// Whether a blank line precedes `at`.
     fn blank_before(&self, at: usize) -> bool {
         let mut lines = 0;
         for byte in self.text.as_bytes()[..at].iter().rev() {
@@ -199,7 +199,7 @@ impl<'s> Cx<'s> {
         false
     }
 
-    /// Items of a body; comments behind the last go to what follows the body. `build` gives `None` for what is not kept.
+    /// The items of a body; comments after the last item go to what follows the body. `build` returns `None` for items to drop.
     pub(super) fn items<'i, T>(
         &mut self,
         pairs: impl IntoIterator<Item = Pair<'i, Rule>>,
@@ -232,7 +232,7 @@ impl<'s> Cx<'s> {
         items
     }
 
-    /// Items of a body, with the comments behind the last.
+    /// The items of a body, with the comments after the last.
     pub(super) fn body<'i, T>(
         &mut self,
         pairs: Pairs<'i, Rule>,
@@ -245,7 +245,7 @@ impl<'s> Cx<'s> {
         Body { items, end }
     }
 
-    /// What `read` makes has no place for comments: they go to what follows.
+    /// Runs `read`, whose result has no place for comments; they go to what follows.
     pub(super) fn without_trivia<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let cursor = self.cursor;
         let made = read(self);
@@ -260,7 +260,7 @@ impl<'s> Cx<'s> {
         syntax::Path { names, span }
     }
 
-    /// A name as it is meant, wherever it is used.
+    /// A name, without back-quotes and escapes.
     pub(super) fn ident(&mut self, pair: &Pair<'_, Rule>) -> Ident {
         let span = self.span(pair);
         let text = pair.as_str();
@@ -272,7 +272,7 @@ impl<'s> Cx<'s> {
     }
 }
 
-/// What stands between braces.
+/// The contents of a pair of braces.
 pub(super) struct Body<T> {
     pub(super) items: Vec<syntax::Noted<T>>,
     pub(super) end: Vec<syntax::Comment>,
@@ -285,19 +285,19 @@ pub(super) fn file(cx: &mut Cx<'_>, pair: Pair<'_, Rule>) -> syntax::File {
     syntax::File { items: body.items, end: body.end, ..syntax::File::new(id) }
 }
 
-/// The parts behind the first, which is a keyword.
+/// The parts of a pair after the first, which is a keyword.
 fn parts(pair: Pair<'_, Rule>) -> Pairs<'_, Rule> {
     let mut parts = pair.into_inner();
     parts.next();
     parts
 }
 
-/// The first part of a kind that the grammar demands.
+/// The first part with this rule, which the grammar demands.
 fn child(pair: Pair<'_, Rule>, rule: Rule) -> Pair<'_, Rule> {
     first_of(pair.into_inner(), rule)
 }
 
-/// The first of a kind that the grammar demands.
+/// The first pair with this rule, which the grammar demands.
 fn first_of(mut pairs: Pairs<'_, Rule>, rule: Rule) -> Pair<'_, Rule> {
     pairs.find(|p| p.as_rule() == rule).expect("the grammar demands it")
 }

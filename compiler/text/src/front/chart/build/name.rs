@@ -1,4 +1,4 @@
-//! Names where they are declared, and the escapes of names and texts.
+//! Declared names, and the escapes of names and texts.
 
 use super::Cx;
 use crate::front::chart::grammar::Rule;
@@ -6,7 +6,7 @@ use crate::span::Ident;
 use crate::syntax::{is_lower_snake, is_upper_camel};
 use pest::iterators::Pair;
 
-/// How names of a kind are spelled without back-quotes.
+/// How names of one kind are spelled without back-quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelling {
     /// `UpperCamel`.
@@ -16,7 +16,7 @@ pub(super) enum Spelling {
 }
 
 impl Cx<'_> {
-    /// A name that is declared here: without back-quotes it has to be spelled as its kind is.
+    /// The name of a declaration; without back-quotes, it must follow the spelling of its kind.
     pub(super) fn declared(
         &mut self,
         pair: &Pair<'_, Rule>,
@@ -44,7 +44,7 @@ impl Cx<'_> {
         ident
     }
 
-    /// `text` up to its closing back-quote, escapes undone.
+    /// The part of `text` before its closing back-quote, with escapes undone.
     pub(super) fn unquote(&mut self, text: &str, at: usize) -> String {
         let mut out = String::new();
         let mut rest = text.char_indices();
@@ -64,7 +64,7 @@ impl Cx<'_> {
         out
     }
 
-    /// The character that the escape at the start of `text` stands for, and how many characters it takes.
+    /// The character of the escape at the start of `text`, and the length of the escape in characters.
     pub(super) fn escape(&mut self, text: &str, at: usize) -> (Option<char>, usize) {
         let mut chars = text.chars().skip(1);
         let plain = match chars.next() {
@@ -85,7 +85,7 @@ impl Cx<'_> {
         (Some(plain), 2)
     }
 
-    /// `\u{1f600}`
+    /// An escape such as `\u{1f600}`.
     fn unicode_escape(&mut self, text: &str, at: usize) -> (Option<char>, usize) {
         let digits = text[2..].strip_prefix('{').and_then(|rest| rest.split_once('}'));
         let read = digits.filter(|(d, _)| d.len() <= 6).and_then(|(d, _)| {

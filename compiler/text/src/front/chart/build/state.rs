@@ -1,4 +1,4 @@
-//! States and lines.
+//! States and transitions.
 
 use super::declare::{param, params};
 use super::name::Spelling;
@@ -15,7 +15,7 @@ use pest::iterators::Pair;
 type P<'i> = Pair<'i, Rule>;
 
 impl Cx<'_> {
-    /// What stands in a state.
+    /// An item of a state.
     pub(super) fn state_item(&mut self, pair: P<'_>) -> StateItem {
         match pair.as_rule() {
             Rule::state | Rule::parallel | Rule::final_state => StateItem::State(state(self, pair)),
@@ -55,7 +55,7 @@ impl Cx<'_> {
         self.expr(expr)
     }
 
-    /// Adds a part to a tail, if it is one of a tail's.
+    /// Adds a part to a tail, if it belongs to one.
     pub(super) fn tail_part(&mut self, tail: &mut Tail, part: P<'_>) {
         match part.as_rule() {
             Rule::guard => tail.guard = Some(self.guard(part)),

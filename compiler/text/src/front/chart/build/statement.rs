@@ -9,11 +9,11 @@ use pest::iterators::Pair;
 
 type P<'i> = Pair<'i, Rule>;
 
-/// How many `else if` may follow each other: each is nested in the one before.
+/// How many branches one `if` may have: each `else if` is nested in the one before.
 const MAX_ELSE: usize = 64;
 
 impl Cx<'_> {
-    /// `Rule::statements` of a step, with the comments behind the last.
+    /// `Rule::statements` of a step, with the comments after the last.
     pub(super) fn code(&mut self, pair: P<'_>) -> super::Body<Action> {
         self.body(pair.into_inner(), Place::Code, action)
     }

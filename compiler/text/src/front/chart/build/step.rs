@@ -14,7 +14,7 @@ use pest::iterators::Pair;
 
 type P<'i> = Pair<'i, Rule>;
 
-/// The parts of a step's first line, whatever its kind.
+/// The parts of the first line of a step, whatever its kind.
 #[derive(Default)]
 struct Head {
     names: Vec<crate::span::Ident>,
@@ -31,7 +31,7 @@ struct Head {
 }
 
 impl Cx<'_> {
-    /// `llm`, `code`, `ask`, `call`, `human`, `run`.
+    /// A step of any kind.
     pub(super) fn step(&mut self, pair: P<'_>) -> Step {
         let rule = pair.as_rule();
         let mut head = Head::default();
@@ -157,7 +157,7 @@ impl Cx<'_> {
         Policy { retry, then, span }
     }
 
-    /// Digits of a small number.
+    /// A small number, written in digits.
     pub(super) fn count(&mut self, pair: &P<'_>) -> u32 {
         let value = self.int(pair);
         u32::try_from(value).unwrap_or_else(|_| {

@@ -1,7 +1,7 @@
 //! Texts: escapes, the indentation of block strings, and placeholders.
 //!
-//! A placeholder stands on one line. Its braces are found first, then what is between them is read with `hole_body`; what cannot
-//! be read becomes `TemplatePart::Bad`, with the reason, and the text goes on behind it.
+//! A placeholder is on one line. The builder finds its braces first, then parses what is between them with `hole_body`. An
+//! unreadable placeholder becomes `TemplatePart::Bad` with the reason, and the text continues after it.
 
 use super::hole::{Paired, close_of, read_hole, unescape};
 use super::{Cx, Origin};
@@ -14,7 +14,7 @@ use pest::iterators::Pair;
 struct Parts {
     done: Vec<TemplatePart>,
     text: String,
-    /// Where the text began and where it ends, in the source.
+    /// The source range of `text`.
     start: usize,
     end: usize,
 }
@@ -86,7 +86,7 @@ impl Cx<'_> {
         Spanned::new(out, span)
     }
 
-    /// A line of text, its line end included; `raw` is a block string's, without escapes.
+    /// Adds a line of text with its line end; `raw` marks a block string, which has no escapes.
     fn line(&mut self, line: &str, at: usize, raw: bool, parts: &mut Parts) {
         let bytes = line.as_bytes();
         let mut paired: Option<Paired> = None;
@@ -152,7 +152,7 @@ impl Cx<'_> {
         }
     }
 
-    /// `{…}`.
+    /// A placeholder `{…}`.
     fn hole(&mut self, text: &str, at: usize, raw: bool) -> TemplatePart {
         let inner = &text[1..text.len() - 1];
         if raw || !inner.contains('\\') {
@@ -186,8 +186,8 @@ impl Cx<'_> {
     }
 }
 
-/// The lines of a block string, each with its line end as `\n` and its offset: without the first if it is blank, the last if it
-/// is blank, and the blanks that all others (and the last) begin with.
+/// The lines of a block string with their offsets; each line end is a piece `\n`. Drops the first and the last line if blank, and
+/// the indentation that all other lines (and the last) share.
 fn dedent(inner: &str) -> Vec<(usize, &str)> {
     let mut lines = Vec::new();
     let mut at = 0;

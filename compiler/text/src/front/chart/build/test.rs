@@ -69,7 +69,7 @@ fn item(cx: &mut Cx<'_>, pair: P<'_>) -> TestItem {
     made.unwrap_or(TestItem::Bad(span))
 }
 
-/// What the items of a test are made of.
+/// The possible parts of an item of a test.
 #[derive(Default)]
 struct Parts {
     name: Option<Ident>,

@@ -60,7 +60,7 @@ impl Builder<'_, '_> {
         self.put(place, value, span, at, to);
     }
 
-    /// The same for a value that is translated.
+    /// The same for a translated value.
     pub(super) fn put(
         &mut self,
         place: &Script,
@@ -78,7 +78,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What an event is raised or sent with.
+    /// The arguments of an event that is raised or sent.
     pub(super) fn arguments(
         &mut self,
         event: &Event,
@@ -94,7 +94,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Data as one value.
+    /// The data as one value.
     pub(super) fn payload(&mut self, data: &Payload, at: &At) -> Expr {
         match data {
             Payload::Value(value) => self.converter().value(value, at).expr,
@@ -128,7 +128,7 @@ pub(super) fn message(label: Option<&str>, value: Option<Value>, span: Span) -> 
     }
 }
 
-/// An action that fails whenever it runs.
+/// An action that always fails.
 pub(super) fn failing(why: &str, span: Span) -> Noted<Action> {
     noted(Action::Log(shown(fails(why, span))), span, &[])
 }

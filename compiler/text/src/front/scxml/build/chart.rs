@@ -1,4 +1,4 @@
-//! The chart: its declarations, and all else as items of the root.
+//! Builds the chart: its declarations, and everything else as items of the root.
 
 use super::super::convert::At;
 use super::super::document::Document;
@@ -15,7 +15,7 @@ use crate::syntax::{
 };
 use std::collections::BTreeMap;
 
-/// The file of a document: its chart, then those of the documents that it invokes, each before those that it invokes itself.
+/// The file of a document: its chart, followed by the charts of the documents that it invokes, in preorder.
 pub(in crate::front::scxml) fn file(
     id: FileId,
     document: &Document,
@@ -26,7 +26,7 @@ pub(in crate::front::scxml) fn file(
     File { items, end: comments(&document.after), ..File::new(id) }
 }
 
-/// The chart of a document, and those below it.
+/// Adds the chart of a document and those of its invoked documents.
 fn chart(
     family: Family<'_>,
     left: &mut (usize, usize),
@@ -38,7 +38,7 @@ fn chart(
     let (scope, inside) = (family.scope, Inside::of(document));
     let (more, spread) = *left;
     let mut builder = Builder { document, scope, params, findings, left: more, spread, inside };
-    // Loops may come to need variables of their own.
+    // Loops may add variables, so the body comes first.
     let body = builder.body(0);
     let mut items = builder.variables();
     items.extend(builder.events());
@@ -51,7 +51,7 @@ fn chart(
     items.extend(apart_first(states.collect()));
     *left = (builder.left, builder.spread);
     let mut end = comments(&document.states[0].end);
-    // What stands behind the outermost document is the file's.
+    // Comments after the outermost document belong to the file.
     if !to.is_empty() {
         end.extend(comments(&document.after));
     }
@@ -69,7 +69,7 @@ fn chart(
     }
 }
 
-/// With a blank line before the first.
+/// Puts a blank line before the first item.
 fn apart_first(mut items: Vec<Noted<ChartItem>>) -> Vec<Noted<ChartItem>> {
     if let Some(first) = items.first_mut() {
         first.trivia.blank_before = true;
@@ -77,7 +77,7 @@ fn apart_first(mut items: Vec<Noted<ChartItem>>) -> Vec<Noted<ChartItem>> {
     items
 }
 
-/// What whoever invokes the document gives it.
+/// The param for a value that the invoking document passes.
 fn param(given: &Given, span: Span) -> ChartItem {
     ChartItem::Variable(Variable {
         kind: VariableKind::Param,
@@ -92,7 +92,7 @@ impl Builder<'_, '_> {
     fn variables(&mut self) -> Vec<Noted<ChartItem>> {
         let document = self.document;
         let mut order: Vec<usize> = (0..self.scope.variables.len()).collect();
-        // Data as they are written, then what loops and scripts declare.
+        // Data in document order, then variables of loops and scripts.
         order.sort_by_key(|nth| {
             (self.scope.variables[*nth].data.is_none(), self.scope.variables[*nth].data, *nth)
         });
@@ -117,7 +117,7 @@ impl Builder<'_, '_> {
                     let name = given.map(|given| given.name).unwrap_or_default();
                     Expr { kind: ExprKind::Name(name), span }
                 }
-                // What may fail is left to the blocks that run first.
+                // A value that may fail is assigned in a block at the start of the run.
                 Some(_) if variable.late => Expr { kind: ExprKind::None, span },
                 Some(written) => {
                     let at = At { before: Some(nth), ..At::state(0) };
@@ -139,7 +139,7 @@ impl Builder<'_, '_> {
         items
     }
 
-    /// What data begin with where that may fail: each in a block of its own, so that a fault ends no other.
+    /// Initial values that may fail, each in its own block, so that one failure does not prevent the others.
     fn late_data(&mut self) -> Vec<Noted<StateItem>> {
         let document = self.document;
         let mut items = Vec::new();
@@ -158,7 +158,7 @@ impl Builder<'_, '_> {
         items
     }
 
-    /// The data of an event.
+    /// The fields of an event.
     fn fields(&self, event: &str, span: Span) -> Vec<Param> {
         if !self.scope.has_data(event) {
             return Vec::new();
@@ -168,7 +168,7 @@ impl Builder<'_, '_> {
         vec![Param { name, ty: TypeExpr { kind, span } }]
     }
 
-    /// Events are declared by use. The last stands for all that are not.
+    /// Declares the events that the document uses, and a last one that represents all others.
     fn events(&mut self) -> Vec<Noted<ChartItem>> {
         let mut items = Vec::new();
         for (name, names, span) in event_names(self.document) {
@@ -187,7 +187,7 @@ impl Builder<'_, '_> {
         items
     }
 
-    /// What stands in a state, or in the chart.
+    /// The items of a state or of the chart.
     pub(super) fn body(&mut self, nth: usize) -> Vec<Noted<StateItem>> {
         let document = self.document;
         let state = &document.states[nth];

@@ -20,7 +20,7 @@ impl Builder<'_, '_> {
         let invoke = &document.invokes[nth];
         let at = At::state(invoke.state);
         let mut arguments = Vec::new();
-        // What can fail is computed in the condition first: then nothing is invoked, and it is an `error.execution`.
+        // The guard first computes all values that can fail: a failure prevents the invocation and raises `error.execution`.
         let mut tried = Vec::new();
         if let Some(why) = &invoke.fault {
             tried.push(fails(&why.node, why.span).expr);
@@ -28,13 +28,13 @@ impl Builder<'_, '_> {
         if let Some(name) = invoke.place.as_ref().and_then(root)
             && self.scope.variable(name).is_none()
         {
-            // Reported where the id is put.
+            // Reported where the id is stored.
             tried.push(fails(&format!("`{name}` is not declared"), invoke.span).expr);
         }
         for (name, value) in &invoke.given {
             let Some(param) = self.params[nth].get(&name.node).cloned() else {
                 self.findings.push(left_out::no_such_data(&name.node, name.span));
-                // What is not taken over is told where something is done with it.
+                // The value is computed only to see whether it fails; untranslatable parts are not reported here.
                 let mut muted = Vec::new();
                 let value =
                     Converter { scope: &self.scope, findings: &mut muted }.value(value, &at);
@@ -66,7 +66,7 @@ impl Builder<'_, '_> {
         noted(StateItem::Step(step), invoke.span, &invoke.before)
     }
 
-    /// What waits for the end of an invoked document, or of all.
+    /// The patterns for the end of an invoked document, or of any.
     pub(super) fn invoke_done(
         &mut self,
         id: Option<&Ident>,
@@ -87,7 +87,7 @@ impl Builder<'_, '_> {
         found.into_iter().map(each).collect()
     }
 
-    /// What waits for the failure of any invoked document.
+    /// The patterns for the failure of any invoked document.
     pub(super) fn invoke_failed(&self, span: Span) -> Vec<Pattern> {
         let each = |nth: usize| {
             let done = Done { subject: self.step_path(nth, span), binding: None };
@@ -106,14 +106,14 @@ impl Builder<'_, '_> {
         super::path(vec![Ident::new(self.scope.steps[nth].clone(), span)], span)
     }
 
-    /// The invoked documents of this id, or of one that begins with it and a dot; without an id all.
+    /// The invoked documents with this id, or with an id that extends it by a dot; without an id, all.
     fn invoked(&self, id: Option<&Ident>) -> Vec<usize> {
         let all = self.document.invokes.iter().enumerate();
         all.filter(|(_, invoke)| invoke.is_meant(id)).map(|(nth, _)| nth).collect()
     }
 }
 
-/// The name that a place begins with.
+/// The variable in which a location lies.
 fn root(place: &Script) -> Option<&str> {
     match &place.kind {
         Kind::Name(name) => Some(name),
@@ -140,7 +140,7 @@ fn root(place: &Script) -> Option<&str> {
     }
 }
 
-/// Whether computing it cannot fail.
+/// Whether the value can be computed without failure.
 fn is_safe(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::None
@@ -171,7 +171,7 @@ fn is_safe(value: &Expr) -> bool {
     }
 }
 
-/// A condition that is true if all of these can be computed.
+/// A guard that holds if all values can be computed.
 fn computes(values: Vec<Expr>, span: Span) -> Expr {
     let list = Expr { kind: ExprKind::List(values), span };
     Expr { kind: call("js_truth", vec![list], span), span }

@@ -13,10 +13,10 @@ use crate::syntax::{
 };
 use std::collections::BTreeSet;
 
-/// Words that stand for no more events than this take nothing from the budget.
+/// Words for at most this many events do not count against the budget.
 const FEW: usize = 8;
 
-/// What the event of a line is called, where it can be one only.
+/// The name of a transition's event, if only one is possible.
 fn named(pattern: &EventPattern, word: &str, scope: &Scope<'_>) -> Option<String> {
     match pattern {
         EventPattern::Event(..) => {
@@ -33,7 +33,7 @@ fn named(pattern: &EventPattern, word: &str, scope: &Scope<'_>) -> Option<String
 }
 
 impl Builder<'_, '_> {
-    /// The lines of a transition: one for each of its events.
+    /// One transition for each of the events of the written transition.
     pub(super) fn lines(&mut self, source: usize, written: &Transition) -> Vec<Noted<StateItem>> {
         let Some(events) = &written.events else {
             return self.eventless(source, written).into_iter().collect();
@@ -72,7 +72,7 @@ impl Builder<'_, '_> {
         lines
     }
 
-    /// Whether a line may take what does not come from outside, but from the document itself.
+    /// Whether a transition may be triggered by an event from inside the document.
     fn may_be_inside(&self, pattern: &EventPattern, word: &str) -> bool {
         match pattern {
             EventPattern::Event(..) => {
@@ -81,7 +81,7 @@ impl Builder<'_, '_> {
                 self.inside.raised.contains(word)
                     || next.is_some_and(|name| name.starts_with(&below))
             }
-            // A line that reads the name of any event has one for each before it.
+            // A transition for any event that reads its name is preceded by one transition for each known event.
             EventPattern::Any(_) | EventPattern::Everything(_) => false,
             EventPattern::Done(_)
             | EventPattern::Error(_)
@@ -91,7 +91,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What one word of `event` waits for, with what it brings and as what it counts.
+    /// The patterns for one word of `event`, each with its data and its name.
     fn patterns(
         &mut self,
         source: usize,
@@ -156,7 +156,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What waits for every event, each by its name, with its data where they are read.
+    /// A pattern for every event, by name, with its data if read.
     fn each_event(&mut self, source: usize, reads: bool, span: Span) -> Vec<Pattern> {
         let document = self.document;
         let known = self.inside.known.get_or_init(|| {
@@ -183,7 +183,7 @@ impl Builder<'_, '_> {
         found
     }
 
-    /// What waits for the end of any state.
+    /// The patterns for the end of any state.
     fn done_states(&mut self, source: usize, span: Span) -> Vec<Pattern> {
         let states = self.inside.ended.iter().map(|nth| &self.document.states[*nth]);
         let ids: Vec<Ident> = states.map(|state| Ident::new(state.id.node.clone(), span)).collect();
@@ -205,7 +205,7 @@ impl Builder<'_, '_> {
         vec![(EventPattern::Done(done), brings, format!("done.state.{}", id.node))]
     }
 
-    /// Whether a state can come to its end.
+    /// Whether a state can reach its end.
     fn is_ever_done(&self, nth: usize) -> bool {
         self.document.is_ever_done(nth)
     }
@@ -232,7 +232,7 @@ impl Builder<'_, '_> {
         Tail { guard, reenter: self.leaves(source, written), targets, actions }
     }
 
-    /// Whether `reenter` has to be written: an external transition into its own compound state leaves it.
+    /// Whether `reenter` is needed: an external transition into its own compound state exits that state.
     fn leaves(&self, source: usize, written: &Transition) -> bool {
         let state = &self.document.states[source];
         let compound = state.kind == Kind::State && self.first_child(source).is_some();

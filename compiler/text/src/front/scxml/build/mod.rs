@@ -20,35 +20,35 @@ use crate::syntax::{Comment, Noted, Path, Trivia};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lines and actions that a document may come to: a `transition` of several events is written out for each.
+/// The greatest number of transitions and actions of a document: a `transition` for several events becomes one for each.
 const MOST: usize = 200_000;
 
-/// The budget of lines for words that stand for many events, such as `done`, the end of any state.
+/// The budget of transitions for words that represent many events, such as `done`.
 const SPREAD: usize = 20_000;
 
-/// What building needs.
+/// The state of the builder.
 pub(super) struct Builder<'b, 'd> {
     document: &'d Document,
     scope: Scope<'d>,
-    /// For each invoked document the ids of its data that are given, and the params that they are.
+    /// For each invoked document, the ids of its data that receive a value, and their params.
     params: Vec<BTreeMap<String, String>>,
     findings: &'b mut Vec<Diagnostic>,
-    /// Lines and actions that may still be made.
+    /// How many more transitions and actions may be built.
     left: usize,
-    /// Lines that may still be made for words that stand for many events.
+    /// How many more transitions may be built for words that represent many events.
     spread: usize,
     inside: Inside,
 }
 
-/// What happens in a document without coming from outside.
+/// Events that originate inside a document.
 struct Inside {
     /// The events that it raises.
     raised: BTreeSet<String>,
-    /// The states that can come to their end.
+    /// The states that can reach their end.
     ended: Vec<usize>,
-    /// Whether one of them can, or an invoked document.
+    /// Whether any state or invoked document can end.
     ends: bool,
-    /// The names of events, once they have been asked for; without those that begin with another one, which are taken with it.
+    /// The names of events, computed on first use, without those that have another one as a prefix.
     known: OnceCell<Vec<(String, Vec<Ident>)>>,
 }
 
@@ -68,7 +68,7 @@ impl Inside {
         Self { raised, ended, ends, known: OnceCell::new() }
     }
 
-    /// Whether anything does.
+    /// Whether any event originates inside.
     fn happens(&self) -> bool {
         self.ends || !self.raised.is_empty()
     }
@@ -79,7 +79,7 @@ impl Builder<'_, '_> {
         Converter { scope: &self.scope, findings: &mut *self.findings }
     }
 
-    /// Takes `count` lines from the budget for words that stand for many events. The first time the budget is used up is reported.
+    /// Takes `count` transitions from the budget for words that represent many events. Reports when the budget is used up, once.
     fn spreads(&mut self, count: usize, span: Span) -> bool {
         let spreads = count <= self.spread;
         if !spreads && self.left > 0 {
@@ -92,7 +92,7 @@ impl Builder<'_, '_> {
         spreads
     }
 
-    /// Whether so many more lines and actions may be made; the first that may not is reported.
+    /// Takes `count` transitions and actions from the budget. Reports when it is used up, once.
     fn affords(&mut self, count: usize, span: Span) -> bool {
         if self.left < count && self.left > 0 {
             let message = format!("this document comes to more than {MOST} lines and actions");
@@ -105,13 +105,13 @@ impl Builder<'_, '_> {
     }
 }
 
-/// A node after these comments.
+/// A node with these comments before it.
 fn noted<T>(node: T, span: Span, before: &[Spanned<String>]) -> Noted<T> {
     let trivia = Trivia { before: comments(before), ..Trivia::default() };
     Noted { trivia, doc: String::new(), node, span }
 }
 
-/// The same after a blank line.
+/// The same, after a blank line.
 fn apart<T>(node: T, span: Span, before: &[Spanned<String>]) -> Noted<T> {
     let mut made = noted(node, span, before);
     made.trivia.blank_before = true;

@@ -21,7 +21,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What the language calls a target; the outer `None` is reported.
+    /// The receiver in the chart's notation; the outer `None` is reported.
     fn receiver(&mut self, to: &To) -> Option<Option<Ident>> {
         match to {
             To::Own => Some(None),

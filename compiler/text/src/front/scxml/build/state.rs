@@ -1,4 +1,4 @@
-//! States and what they enter.
+//! States and their default entries.
 
 use super::super::convert::At;
 use super::super::document::{Initial, Kind, Payload};
@@ -34,7 +34,7 @@ impl Builder<'_, '_> {
         states[nth].children.iter().find(active).copied()
     }
 
-    /// The path of a state as seen from another; a name that no state has is left to be reported.
+    /// The path to a state as seen from another; an unknown name is kept, to be reported later.
     pub(super) fn path_of(&self, from: usize, id: &Ident) -> Path {
         let names = match self.scope.state(&id.node) {
             Some(to) => self.scope.path(from, to, id.span),
@@ -43,7 +43,7 @@ impl Builder<'_, '_> {
         path(names, id.span)
     }
 
-    /// `initial …`: what is written, else the first child.
+    /// `initial …`: as written, else the first child.
     pub(super) fn initial(&mut self, nth: usize) -> Option<Noted<StateItem>> {
         let document = self.document;
         let state = &document.states[nth];
@@ -62,7 +62,7 @@ impl Builder<'_, '_> {
         Some(noted(StateItem::Initial(made), first.span, &[]))
     }
 
-    /// What is entered, and what is run before.
+    /// The targets of a default entry, and its actions.
     fn entered(&mut self, from: usize, initial: &Initial) -> Option<(Vec<Path>, Option<Block>)> {
         let targets: Vec<Path> = initial.targets.iter().map(|id| self.path_of(from, id)).collect();
         let actions = (!initial.body.is_empty())
@@ -70,7 +70,7 @@ impl Builder<'_, '_> {
         (!targets.is_empty()).then_some((targets, actions))
     }
 
-    /// `history h -> d`, if it is one.
+    /// `history h -> d`, if the state is a history.
     pub(super) fn history(&mut self, nth: usize) -> Option<Noted<StateItem>> {
         let document = self.document;
         let state = &document.states[nth];
@@ -91,7 +91,7 @@ impl Builder<'_, '_> {
         Some(noted(StateItem::History(history), state.span, &before))
     }
 
-    /// A final state. One of the document itself computes what the run ends with.
+    /// A final state. One at the top level computes the result of the run.
     fn ending(&mut self, nth: usize) -> StateKind {
         let state = &self.document.states[nth];
         let (Some(done), Some(0)) = (&state.done, state.parent) else {
@@ -104,7 +104,7 @@ impl Builder<'_, '_> {
         StateKind::Final(vec![data], vec![Some(value)], None)
     }
 
-    /// The block of a final state that keeps what its parent is done with.
+    /// The block of a final state that stores the data with which its parent is done.
     pub(super) fn done_data(&mut self, nth: usize) -> Option<Noted<StateItem>> {
         let document = self.document;
         let done = document.states[nth].done.as_ref()?;

@@ -33,7 +33,7 @@ impl Builder<'_, '_> {
         to.append(&mut otherwise);
     }
 
-    /// `<foreach>`: what it goes through are variables, which keep their values behind it.
+    /// `<foreach>`: item and index are variables that keep their values after the loop.
     pub(super) fn foreach(
         &mut self,
         each: &ForEach,
@@ -71,7 +71,7 @@ impl Builder<'_, '_> {
         to.push(noted(Action::For(local, source, body), span, &[]));
     }
 
-    /// The variable of this name, as the chart calls it.
+    /// The chart's name of this variable.
     fn named(&self, name: &Ident) -> Option<Ident> {
         let nth = self.scope.variable(&name.node)?;
         Some(Ident::new(self.scope.variables[nth].name.clone(), name.span))
@@ -129,7 +129,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// What a loop goes through: a list, or a fault.
+/// The list for a loop; fails at run time if the value is not one.
 fn listed(of: Value) -> Expr {
     if of.class == Class::List || of.kinds.is_list() {
         return of.expr;

@@ -6,7 +6,7 @@ use crate::rules::outside_subset;
 use crate::span::Span;
 use crate::syntax::{Entry, Expr, ExprKind};
 
-/// The cure where the data of an event are gone.
+/// The help if the data of an event are no longer available.
 const KEEP: &str =
     "keep the data in a `<data>`, with `<assign>` in the transition that takes the event";
 
@@ -81,7 +81,7 @@ impl Converter<'_, '_> {
         fails(why, span)
     }
 
-    /// What `_event` has under a name.
+    /// A property of `_event`.
     pub(super) fn of_event(&mut self, name: &str, span: Span, at: &At) -> Value {
         match name {
             "name" => self.event_name(span, at),

@@ -1,4 +1,4 @@
-//! ECMAScript as expressions of the language. What means the same becomes the same operator; what does not, a `js_…` function.
+//! Translates ECMAScript expressions. An operator with the same meaning stays an operator; any other becomes a `js_…` function.
 
 mod call;
 mod event;
@@ -23,35 +23,35 @@ pub(super) struct Value {
     pub(super) class: Class,
 }
 
-/// What an event brings where an expression stands.
+/// What is known about the event at the place of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Brings {
-    /// No event whose data are known here: a block, which several events may lead to.
+    /// Nothing is known: several events may lead to this block.
     Nothing,
-    /// None: a transition without `event`.
+    /// There is no event: a transition without `event`.
     Eventless,
-    /// Something that has no data: an error, or another occurrence than an event.
+    /// The event has no data: an error or a built-in event.
     NoData,
-    /// The data that the line binds.
+    /// The transition binds the data of the event.
     Data,
-    /// The variable that keeps what a state was done with.
+    /// This variable stores the data with which a state was done.
     Done(usize),
-    /// What an invoked document ended with, which the line binds.
+    /// The transition binds the result of an invoked document.
     Answer,
 }
 
-/// Where an expression stands.
+/// The context of an expression.
 #[derive(Debug, Clone)]
 pub(super) struct At {
     pub(super) state: usize,
     pub(super) brings: Brings,
-    /// Names bound by loops, innermost last: as written, as in the chart, what they may be.
+    /// Names bound by loops, innermost last: the written name, the chart's name, the kinds of the value.
     pub(super) locals: Vec<(String, String, Kinds)>,
-    /// Only variables before this one have a value.
+    /// If set, only variables before this one have a value.
     pub(super) before: Option<usize>,
-    /// What the event is called, where that is known.
+    /// The name of the event, if known.
     pub(super) named: Option<String>,
-    /// Where it is not, whether it may be one that does not come from outside: then nothing says what it is called.
+    /// If the name is not known: whether the event may originate inside, so that its name is not available.
     pub(super) inside: bool,
 }
 
@@ -62,7 +62,7 @@ impl At {
     }
 }
 
-/// Translates under the names of a scope.
+/// Translates expressions with the names of a scope.
 pub(super) struct Converter<'c, 'd> {
     pub(super) scope: &'c Scope<'d>,
     pub(super) findings: &'c mut Vec<Diagnostic>,
@@ -133,7 +133,7 @@ impl Converter<'_, '_> {
         }
     }
 
-    /// An expression of type Bool: whether ECMAScript takes it for true.
+    /// An expression of type Bool: whether its value is truthy.
     pub(super) fn condition(&mut self, script: &Script, at: &At) -> Expr {
         let span = script.span;
         if let Kind::And(left, right) | Kind::Or(left, right) = &script.kind {
@@ -144,13 +144,13 @@ impl Converter<'_, '_> {
         truth(self.value(script, at))
     }
 
-    /// Reports what is not taken over; it fails when it runs.
+    /// Reports an expression that is not translated; it fails at run time.
     fn refuse(&mut self, span: Span, why: &str) -> Value {
         self.findings.push(outside_subset::at(span, why));
         fails(why, span)
     }
 
-    /// Reports what fails whenever it runs.
+    /// Reports an expression that always fails.
     fn faulty(&mut self, span: Span, why: &str, near: Option<&str>) -> Value {
         let finding = faulty_expression::at(span, why);
         self.findings.push(match near {
@@ -236,18 +236,18 @@ impl Converter<'_, '_> {
         value(call("js_get", vec![of.expr, index.expr], span), span, kinds, Class::Json)
     }
 
-    /// A number: what is none is asked for one.
+    /// An expression as a number, converted if necessary.
     fn number(&mut self, script: &Script, at: &At) -> Value {
         number(self.value(script, at))
     }
 }
 
-/// An expression with its place.
+/// A translated expression.
 pub(super) fn value(kind: ExprKind, span: Span, kinds: Kinds, class: Class) -> Value {
     Value { expr: Expr { kind, span }, kinds, class }
 }
 
-/// A number, which the language writes without its sign.
+/// A number; the language writes negative ones with a prefix operator.
 fn signed(negative: bool, kind: ExprKind, span: Span, kinds: Kinds) -> Value {
     if !negative {
         return value(kind, span, kinds, kinds.class());
@@ -266,19 +266,19 @@ pub(super) fn text_value(text: &str, span: Span) -> Value {
     value(ExprKind::Text(literal(text, span)), span, Kinds::TEXT, Class::Text)
 }
 
-/// The same as a template.
+/// The same, as a template.
 pub(super) fn literal(text: &str, span: Span) -> Template {
     let part = || TemplatePart::Text(text.to_owned(), span);
     Template { parts: if text.is_empty() { Vec::new() } else { vec![part()] }, span, block: false }
 }
 
-/// What fails whenever it runs, for this reason.
+/// An expression that always fails, for this reason.
 pub(super) fn fails(why: &str, span: Span) -> Value {
     let reason = text_value(why, span).expr;
     value(call("fail", vec![reason], span), span, Kinds::NEVER, Class::Json)
 }
 
-/// As a Json, so that it may stand beside values of other types.
+/// An expression of type Json, which can stand beside values of other types.
 fn json(of: Value) -> Expr {
     match of.class {
         Class::Json => of.expr,
@@ -295,7 +295,7 @@ fn json(of: Value) -> Expr {
     }
 }
 
-/// `if test then a else b`, of one type.
+/// `if test then a else b`, with both values converted to one type.
 fn choose(test: Expr, then: Value, other: Value, span: Span) -> Value {
     let kinds = then.kinds.or(other.kinds);
     let number = |class: Class| matches!(class, Class::Int | Class::Float);
@@ -310,7 +310,7 @@ fn choose(test: Expr, then: Value, other: Value, span: Span) -> Value {
     value(kind, span, kinds, class)
 }
 
-/// A value as a number: `js_number` of what may be something else.
+/// A value as a number: `js_number` if it may be anything else.
 fn number(of: Value) -> Value {
     if of.kinds.within(Kinds::NUMBER.or(Kinds::NONE)) && of.class != Class::None {
         return Value { kinds: of.kinds.less(Kinds::NONE), ..of };
@@ -319,7 +319,7 @@ fn number(of: Value) -> Value {
     value(call("js_number", vec![of.expr], span), span, Kinds::NUMBER, Class::Json)
 }
 
-/// Whether ECMAScript takes a value for true.
+/// Whether a value is truthy in ECMAScript.
 fn truth(of: Value) -> Expr {
     let span = of.expr.span;
     let compared = |with: ExprKind| {

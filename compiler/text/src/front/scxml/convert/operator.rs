@@ -84,7 +84,7 @@ impl Converter<'_, '_> {
             if left.class == Class::None && right.class == Class::None {
                 return bool(ExprKind::Bool(op == CompareOp::Equal));
             }
-            // To the language `true` is 1, to ECMAScript it is not.
+            // In the language `true` equals 1, in ECMAScript it does not.
             let mixed = |a: Kinds, b: Kinds| a.meets(Kinds::BOOL) && b.meets(Kinds::NUMBER);
             let one = |e: &Value| matches!(e.expr.kind, ExprKind::Int(n) if n != 0 && n != 1);
             let apart = mixed(left.kinds, right.kinds) || mixed(right.kinds, left.kinds);
@@ -113,7 +113,7 @@ impl Converter<'_, '_> {
             && !unknown.starts_with('_')
             && !at.locals.iter().any(|(local, ..)| local == unknown)
         {
-            // Asking for the kind of what is not declared is no fault.
+            // `typeof` of an undeclared name does not fail.
             value(ExprKind::None, span, Kinds::NONE, Class::None)
         } else {
             self.value(of, at)
@@ -136,7 +136,7 @@ impl Converter<'_, '_> {
         negated(op, value(kind, span, Kinds::BOOL, Class::Bool), span)
     }
 
-    /// `a && b`, `a || b` as values: the operand that decides.
+    /// `a && b`, `a || b` as values: the result is the operand that decides.
     pub(super) fn either(
         &mut self,
         left: &Script,
@@ -155,7 +155,7 @@ impl Converter<'_, '_> {
     }
 }
 
-/// Whether it is known to be a number, or none.
+/// Whether the value is certainly a number or nothing.
 fn known(e: &Value) -> bool {
     e.kinds.within(Kinds::NUMBER.or(Kinds::NONE))
 }
@@ -174,7 +174,7 @@ fn negated(op: CompareOp, of: Value, span: Span) -> Value {
     value(kind, span, Kinds::BOOL, Class::Bool)
 }
 
-/// A text joined with something: one text with placeholders.
+/// A text concatenated with another value: one text with placeholders.
 fn joined(left: Value, right: Value, span: Span) -> Value {
     let mut parts = Vec::new();
     for side in [left, right] {
@@ -188,7 +188,7 @@ fn joined(left: Value, right: Value, span: Span) -> Value {
     value(ExprKind::Text(text), span, Kinds::TEXT, Class::Text)
 }
 
-/// Neighbouring texts as one.
+/// Merges adjacent texts.
 fn merged(parts: Vec<TemplatePart>) -> Vec<TemplatePart> {
     let mut found: Vec<TemplatePart> = Vec::new();
     for part in parts {
@@ -203,7 +203,7 @@ fn merged(parts: Vec<TemplatePart>) -> Vec<TemplatePart> {
     found
 }
 
-/// A value as ECMAScript shows it in a text.
+/// A placeholder that shows the value as ECMAScript does in a text.
 pub(in crate::front::scxml) fn hole(of: Value) -> Hole {
     let span = of.expr.span;
     let expr = if matches!(of.class, Class::Int | Class::Text) {

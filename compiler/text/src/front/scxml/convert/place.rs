@@ -1,4 +1,4 @@
-//! What is assigned to.
+//! Targets of assignments.
 
 use super::{At, Converter, Value, call, text_value, value};
 use crate::front::scxml::kinds::{Class, Kinds};
@@ -6,8 +6,8 @@ use crate::front::scxml::script::{Expr as Script, Kind};
 use crate::syntax::Expr;
 
 impl Converter<'_, '_> {
-    /// `place = value` as the variable that is assigned to and its new value; `None` where there is no such variable, which is
-    /// reported, with the reason.
+    /// Resolves `place = value` to the assigned variable and its new value. If there is no such variable, reports it and returns
+    /// the reason.
     pub(in crate::front::scxml) fn assignment(
         &mut self,
         place: &Script,

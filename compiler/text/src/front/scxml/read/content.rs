@@ -11,14 +11,14 @@ use crate::span::Spanned;
 /// An element with the comments before it.
 type Part<'e> = (&'e Element, Vec<Spanned<String>>);
 
-/// How deep elements of executable content nest.
+/// How deep executable content may nest.
 const DEEPEST: usize = 40;
 
-/// Branches of one `<if>`.
+/// The greatest number of branches of an `<if>`.
 const MOST_BRANCHES: usize = 60;
 
 impl Reader<'_> {
-    /// A block.
+    /// A block of executable content.
     pub(super) fn acts(&mut self, parts: &[Part<'_>]) -> Vec<Act> {
         let mut found = Vec::new();
         for (element, before) in parts {
@@ -141,7 +141,7 @@ impl Reader<'_> {
         Some(ActKind::ForEach(Box::new(ForEach { array, item, index, body })))
     }
 
-    /// What an element holds as text: JSON if it can be read so, else the text itself, its blanks single.
+    /// The text content of an element: parsed as a literal if possible, else the text with single blanks.
     pub(super) fn written(&mut self, element: &Element) -> Expr {
         let text = element.text(self.source);
         if element.elements().next().is_some() {
@@ -158,7 +158,7 @@ impl Reader<'_> {
     }
 }
 
-/// A variable, or something in one.
+/// Whether an expression is a variable, or a part of one.
 pub(super) fn is_place(expr: &Expr) -> bool {
     if let Kind::Member(of, _) | Kind::Index(of, _) = &expr.kind {
         return is_place(of);
@@ -166,7 +166,7 @@ pub(super) fn is_place(expr: &Expr) -> bool {
     matches!(expr.kind, Kind::Name(_))
 }
 
-/// Whether it says the same wherever it stands.
+/// Whether the value is the same everywhere.
 fn is_literal(expr: &Expr) -> bool {
     if let Kind::Array(items) = &expr.kind {
         return items.iter().all(is_literal);

@@ -6,7 +6,7 @@ use crate::front::scxml::text::Text;
 use crate::rules::{faulty_expression, left_out};
 use crate::span::{Ident, Span, Spanned};
 
-/// Errors that the machine itself reports, as SCXML names them.
+/// The built-in errors, as SCXML names them.
 const ERRORS: [&str; 3] = ["execution", "livelock", "limit"];
 
 impl Reader<'_> {
@@ -53,14 +53,14 @@ impl Reader<'_> {
         }
     }
 
-    /// The names of a dotted one; reports a name that is none.
+    /// The parts of a dotted name; reports an invalid one.
     fn dotted(&mut self, word: &str, span: Span) -> Option<Vec<Ident>> {
         if word.is_empty() || word.split('.').any(|part| part.is_empty() || part == "*") {
             let message = format!("`{word}` names no event");
             self.findings.push(faulty_expression::at(span, message));
             return None;
         }
-        // Where references stand for characters, the places inside are not told apart.
+        // References make the text longer than its value; the parts then share the whole span.
         let exact = (span.end - span.start) as usize == word.len();
         let mut at = span.start;
         let parts = word.split('.').map(|part| {

@@ -1,4 +1,4 @@
-//! `<invoke>` of a document that stands in it.
+//! `<invoke>` of an inline document.
 
 use super::content::is_place;
 use super::send::{PROCESSORS, named};
@@ -10,11 +10,11 @@ use crate::rules::{faulty_expression, outside_subset};
 use crate::span::{Ident, Span, Spanned};
 use chartc_core::family::DEPTH;
 
-/// Documents in one file.
+/// The greatest number of documents in a file.
 const MOST: usize = 1000;
 
 impl Reader<'_> {
-    /// Keeps what is invoked; gives the block that puts its id where `idlocation` says.
+    /// Records the invocation. Returns the block that stores its id in `idlocation`.
     pub(super) fn invoke(
         &mut self,
         element: &Element,
@@ -56,7 +56,7 @@ impl Reader<'_> {
             return None;
         }
         if self.charts.len() >= MOST {
-            // Told once: no chart has this name.
+            // Report this once: no chart has the empty name.
             if self.charts.insert(String::new()) {
                 let message = format!("more than {MOST} documents in one file");
                 self.findings.push(outside_subset::at(root.name.span, message));
@@ -84,7 +84,7 @@ impl Reader<'_> {
         put
     }
 
-    /// What an `<invoke>` cannot be.
+    /// Refuses kinds of `<invoke>` that are not translated.
     fn refuse_kind(&mut self, element: &Element) {
         if element.attribute("typeexpr").is_some() && named(element, "type").is_none() {
             let span = element.attribute("typeexpr").map_or(element.name.span, |t| t.span);
@@ -121,7 +121,7 @@ impl Reader<'_> {
         self.findings.push(outside_subset::at(span, why).help(help));
     }
 
-    /// The block that puts the id where `idlocation` says, or why that cannot be done.
+    /// The block that stores the id in `idlocation`, or the reason why that is impossible.
     fn put_id(&mut self, place: Expr, id: &Ident) -> (Option<Block>, Option<Spanned<String>>) {
         let span = place.span;
         if !is_place(&place) {
@@ -134,7 +134,7 @@ impl Reader<'_> {
         (Some(Block { body, span, before: Vec::new() }), None)
     }
 
-    /// The name of the chart that a document becomes: `traffic-light` is `TrafficLight`, a second one `TrafficLight2`.
+    /// The name of a document's chart: `traffic-light` becomes `TrafficLight`; the next such name, `TrafficLight2`.
     pub(super) fn chart_name(&mut self, name: &str) -> String {
         let wanted = camel(name);
         let mut found = wanted.clone();

@@ -1,4 +1,4 @@
-//! From elements to a document: what is not taken over is refused here.
+//! From elements to a document; refuses what is not translated.
 
 mod content;
 mod event;
@@ -17,7 +17,7 @@ use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What reading a document needs.
+/// The state of reading a document.
 pub(super) struct Reader<'r> {
     pub(super) source: &'r Source,
     pub(super) nearby: &'r mut dyn Nearby,
@@ -26,17 +26,17 @@ pub(super) struct Reader<'r> {
     ids: BTreeSet<String>,
     data: Vec<Data>,
     invokes: Vec<Invoke>,
-    /// The names of the charts of the file.
+    /// The names of the charts in the file.
     charts: &'r mut BTreeSet<String>,
-    /// How many documents this one stands in.
+    /// How many documents enclose this one.
     inside: usize,
-    /// How deep the executable content that is read nests.
+    /// The current nesting of executable content.
     depth: usize,
-    /// For each word, the number of the last fresh name that begins with it.
+    /// For each prefix, the number of the last generated name.
     fresh: BTreeMap<String, usize>,
 }
 
-/// The document of a file; `None` where its root is something else.
+/// The document of a file; `None` if its root is another element.
 pub(super) fn document(
     tree: Tree,
     source: &Source,
@@ -58,7 +58,7 @@ pub(super) fn document(
     Some(Document { before: tree.before, after: tree.after, ..document })
 }
 
-/// The name of a file without folder and ending.
+/// The name of a file without folder and extension.
 fn file_stem(path: &str) -> String {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     file.split_once('.').map_or(file, |(stem, _)| stem).to_owned()
@@ -86,7 +86,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A document; `unnamed` is its name if it does not say one.
+    /// Reads a document; `unnamed` is its default name.
     fn read(mut self, root: &Element, unnamed: String) -> Document {
         self.header(root);
         self.collect_ids(root);
@@ -101,7 +101,7 @@ impl<'r> Reader<'r> {
         Document { name, name_span, chart, span, states, data, invokes, before, after }
     }
 
-    /// The attributes of `<scxml>` that say how all else is meant.
+    /// The attributes of `<scxml>` that affect the whole document.
     fn header(&mut self, root: &Element) {
         if let Some(model) = root.attribute("datamodel")
             && !matches!(model.value.trim(), "ecmascript" | "null" | "")
@@ -125,7 +125,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// What the file says of its own encoding.
+    /// Reports a declared encoding other than UTF-8.
     fn encoding(&mut self, root: &Element) {
         let declared = self.source.text.trim_start().strip_prefix("<?xml");
         if let Some((head, _)) = declared.and_then(|rest| rest.split_once("?>"))
@@ -148,12 +148,12 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Reports that something is not taken over.
+    /// Reports something that is not translated.
     fn refuse(&mut self, span: Span, message: impl Into<String>) {
         self.findings.push(outside_subset::at(span, message));
     }
 
-    /// An expression. What cannot be read is reported, and fails when it runs.
+    /// Parses an expression. An invalid one is reported, and fails at run time.
     fn expr(&mut self, text: &Text) -> Expr {
         match script::expression(text) {
             Ok(found) => found,
@@ -166,7 +166,7 @@ impl<'r> Reader<'r> {
         element.attribute(attribute).map(|text| self.expr(text))
     }
 
-    /// Reports a fault and gives its reason.
+    /// Reports a fault and returns its reason.
     fn fault(&mut self, fault: Fault) -> String {
         match fault {
             Fault::Faulty(span, why) => {
@@ -180,7 +180,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A script, in the document or in a file beside it.
+    /// The statements of a script, either inline or in a separate file.
     fn script(&mut self, element: &Element) -> Vec<Statement> {
         let text = match element.attribute("src") {
             None => element.text(self.source),
@@ -206,7 +206,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// What a required attribute says; reports its absence.
+    /// The value of a required attribute; reports a missing one.
     fn required<'e>(&mut self, element: &'e Element, name: &str) -> Option<&'e Text> {
         let found = element.attribute(name);
         if found.is_none() {
@@ -219,10 +219,10 @@ impl<'r> Reader<'r> {
 
 type Comments = Vec<Spanned<String>>;
 
-/// Elements, each with the comments before it, and the comments behind the last.
+/// Elements, each with the comments before it, and the comments after the last.
 type Parts<'e> = (Vec<(&'e Element, Vec<Spanned<String>>)>, Vec<Spanned<String>>);
 
-/// The elements in one.
+/// The child elements with comments.
 fn parts_of(element: &Element) -> Parts<'_> {
     let mut found = Vec::new();
     let mut comments = Vec::new();
@@ -238,7 +238,7 @@ fn parts_of(element: &Element) -> Parts<'_> {
     (found, comments)
 }
 
-/// A text and its place, without blanks around.
+/// A text without surrounding blanks, with its place.
 fn ident(text: &Text) -> Ident {
     Ident::new(text.value.trim().to_owned(), text.trimmed())
 }

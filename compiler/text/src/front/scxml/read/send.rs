@@ -11,7 +11,7 @@ use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// What `type` may be: the processor of the session itself.
+/// Allowed values of `type`: the SCXML event processor.
 pub(super) const PROCESSORS: [&str; 4] = [
     "scxml",
     "http://www.w3.org/TR/scxml/#SCXMLEventProcessor",
@@ -83,7 +83,7 @@ impl Reader<'_> {
         Some(ActKind::Send(Box::new(Send { event, data, delay, id, put, to })))
     }
 
-    /// The name of the event; reports one that is computed.
+    /// The name of the event; reports a computed one.
     fn event_of(&mut self, element: &Element) -> Option<Ident> {
         let found = named(element, "event");
         if found.is_none()
@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `<param>`, the variables of a `namelist`, and `<content>` where that is data.
+    /// `<param>`, the variables of a `namelist`, and `<content>` if it is data.
     pub(super) fn data_of(
         &mut self,
         element: &Element,
@@ -193,7 +193,7 @@ pub(super) fn named(element: &Element, name: &str) -> Option<Ident> {
     literal(text).map(|value| Ident::new(value, text.trimmed()))
 }
 
-/// The text that an expression always is.
+/// The value of an expression that is a text literal.
 fn literal(text: &Text) -> Option<String> {
     let found = script::expression(text).ok()?;
     if let Kind::Text(value) = found.kind { Some(value) } else { None }

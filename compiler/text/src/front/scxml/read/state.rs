@@ -1,4 +1,4 @@
-//! States, and what they hold but for executable content.
+//! States and their contents, except for executable content.
 
 use super::{Comments, Reader, ident, names, parts_of};
 use crate::front::scxml::document::{Block, Data, Initial, Kind, Payload, State, Transition};
@@ -7,11 +7,11 @@ use crate::rules::{duplicate_name, illegal_structure, outside_subset, unknown_fi
 use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
 
-/// How deep states nest: what is made of them has to be printed and read again.
+/// How deep states may nest: the resulting chart is printed and parsed again.
 const DEEPEST: usize = 50;
 
 impl Reader<'_> {
-    /// Ids of all states, so that fresh ones differ; two of one id are reported.
+    /// Collects the ids of all states, so that generated ones differ; reports duplicates.
     pub(super) fn collect_ids(&mut self, root: &Element) {
         let mut first: BTreeMap<String, Span> = BTreeMap::new();
         let mut open = vec![root];
@@ -31,7 +31,7 @@ impl Reader<'_> {
         self.ids.extend(first.into_keys());
     }
 
-    /// A name that is no id, beginning with this word.
+    /// Generates an unused id with this prefix.
     pub(super) fn fresh(&mut self, word: &str) -> String {
         loop {
             let nth = self.fresh.entry(word.to_owned()).or_default();
@@ -43,7 +43,7 @@ impl Reader<'_> {
         }
     }
 
-    /// All states, the document first, in document order.
+    /// All states in document order, beginning with the document itself.
     pub(super) fn states(&mut self, root: &Element) -> Vec<State> {
         let mut states = Vec::new();
         let id = Ident::new(String::new(), root.name.span);
@@ -109,7 +109,7 @@ impl Reader<'_> {
                     to[nth].exit.push(block);
                 }
                 "script" => {
-                    // A script of the document runs before anything is entered.
+                    // A script of the document runs before any state is entered.
                     let body = self.acts(&[(part, Vec::new())]);
                     to[nth].enter.push(Block { body, span: part.span, before });
                 }
@@ -152,7 +152,7 @@ impl Reader<'_> {
         to[nth].end = end;
     }
 
-    /// Keeps the first of what there is one of, and reports another.
+    /// Keeps the first of something that may occur once, and reports another.
     fn only(&mut self, to: &mut Option<Initial>, found: Initial, what: &str, element: &Element) {
         match to {
             Some(first) => {
@@ -226,13 +226,13 @@ impl Reader<'_> {
         self.data.push(Data { id, value, span: element.span, before });
     }
 
-    /// What `<donedata>` holds.
+    /// The data of a `<donedata>`.
     fn payload(&mut self, element: &Element) -> Option<Payload> {
         self.data_of(element, None, true)
     }
 }
 
-/// What kind of state an element is, if it is one.
+/// The kind of state, if the element is one.
 fn kind(element: &Element) -> Option<Kind> {
     match element.name.node.as_str() {
         "state" => Some(Kind::State),

@@ -1,4 +1,4 @@
-//! What operators stand between: names, literals, calls, lists, objects.
+//! Operands: names, literals, calls, lists, objects.
 
 use super::expr::{Parser, REFUSED, WORDS, is_name, make};
 use super::token::Token;
@@ -49,7 +49,7 @@ impl Parser {
         }
     }
 
-    /// Expressions up to a closing mark.
+    /// Parses expressions up to a closing mark.
     pub(super) fn list(&mut self, close: &str) -> Result<(Vec<Expr>, Span), Fault> {
         let mut items = Vec::new();
         loop {

@@ -6,14 +6,14 @@ use crate::front::scxml::text::Text;
 use crate::span::Span;
 use crate::syntax::{BinaryOp, CompareOp};
 
-/// How deep expressions nest: what is made of them has to be printed and read again.
+/// How deep expressions may nest: the resulting expression is printed and parsed again.
 const DEEPEST: usize = 40;
 
-/// Words that begin what is not translated.
+/// Words that begin unsupported constructs.
 pub(super) const REFUSED: &[&str] =
     &["function", "new", "this", "class", "delete", "await", "async", "yield", "super", "import"];
 
-/// Words that are no names.
+/// Words that cannot be names.
 pub(super) const WORDS: &[&str] = &[
     "in",
     "instanceof",
@@ -43,7 +43,7 @@ pub(super) const WORDS: &[&str] = &[
     "enum",
 ];
 
-/// Whether a name may be that of a variable.
+/// Whether a word can name a variable.
 pub(in crate::front::scxml) fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'))
         && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
@@ -81,7 +81,7 @@ impl Parser {
         self.tokens[self.at].1
     }
 
-    /// Whether a line ends before the next token.
+    /// Whether a line break precedes the next token.
     pub(super) fn broken(&self) -> bool {
         self.tokens[self.at].2
     }
@@ -124,7 +124,7 @@ impl Parser {
         Err(Fault::Refused(self.place(), why.to_owned()))
     }
 
-    /// One level deeper.
+    /// Parses one level deeper.
     pub(super) fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Fault>,
@@ -157,7 +157,7 @@ impl Parser {
         make(Kind::If(Box::new(test), Box::new(then), Box::new(other)), span)
     }
 
-    /// Operators of at least this rank, the loosest being 1.
+    /// Parses operators of a higher rank than `least`; ranks begin at 1, the loosest.
     fn binary(&mut self, least: u8) -> Result<Expr, Fault> {
         let mut left = self.unary()?;
         loop {
@@ -178,7 +178,7 @@ impl Parser {
                 return self.refuse("operators on bits are not translated");
             }
             self.next();
-            // `**` binds to the right.
+            // `**` is right-associative.
             let right = self.nested(|p| p.binary(if mark == "**" { rank - 1 } else { rank }))?;
             let span = left.span.to(right.span);
             let (a, b) = (Box::new(left), Box::new(right));
@@ -243,7 +243,7 @@ impl Parser {
     }
 }
 
-/// An expression, unless it nests too deep.
+/// Makes an expression, unless it nests too deep.
 pub(super) fn make(kind: Kind, span: Span) -> Result<Expr, Fault> {
     let made = Expr::new(kind, span);
     if made.depth > DEEPEST {
@@ -252,7 +252,7 @@ pub(super) fn make(kind: Kind, span: Span) -> Result<Expr, Fault> {
     Ok(made)
 }
 
-/// How tightly an operator binds, from 1.
+/// How tightly an operator binds; 1 is the loosest.
 fn rank(mark: &str) -> Option<u8> {
     Some(match mark {
         "??" => 1,

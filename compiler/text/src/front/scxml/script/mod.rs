@@ -1,4 +1,4 @@
-//! The part of ECMAScript that is understood: expressions, and scripts of assignments, `if` and `for … of`.
+//! The supported part of ECMAScript: expressions, and scripts of assignments, `if` and `for … of`.
 
 mod atom;
 mod expr;
@@ -15,9 +15,9 @@ use crate::syntax::{BinaryOp, CompareOp};
 /// Why a text is not translated.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fault {
-    /// It is no ECMAScript: it fails when it runs.
+    /// It is not valid ECMAScript; it fails at run time.
     Faulty(Span, String),
-    /// It is ECMAScript that is not taken over.
+    /// It is ECMAScript that is not translated.
     Refused(Span, String),
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Kind {
     Typeof(Box<Expr>),
     /// Arithmetic only.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// `==` and `===` alike, and those of order.
+    /// `==` and `===`, without distinction, and `<`, `<=`, `>`, `>=`.
     Compare(CompareOp, Box<Expr>, Box<Expr>),
     And(Box<Expr>, Box<Expr>),
     Or(Box<Expr>, Box<Expr>),
@@ -63,7 +63,7 @@ pub(super) enum Kind {
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Array(Vec<Expr>),
     Object(Vec<(Ident, Expr)>),
-    /// What cannot be read: it fails when it runs.
+    /// Invalid; fails at run time.
     Faulty(String),
 }
 
@@ -109,7 +109,7 @@ pub(super) struct Statement {
 /// The form of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StatementKind {
-    /// `place = e`; `x += e` and `x++` are written out.
+    /// `place = e`; `x += e` and `x++` are expanded to this.
     Assign(Expr, Expr),
     /// `var x = e`, `var x`.
     Declare(Ident, Option<Expr>),
@@ -120,11 +120,11 @@ pub(super) enum StatementKind {
     Push(Expr, Expr),
     /// `console.log(a, b)`.
     Log(Vec<Expr>),
-    /// What cannot be read: it fails when it runs.
+    /// Invalid; fails at run time.
     Faulty(String),
 }
 
-/// An expression that is the whole of a text.
+/// Parses a text as one expression.
 pub(super) fn expression(text: &Text) -> Result<Expr, Fault> {
     expr::whole(text)
 }

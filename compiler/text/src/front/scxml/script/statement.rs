@@ -59,7 +59,7 @@ fn statement(parser: &mut Parser, to: &mut Vec<Statement>) -> Result<(), Fault> 
     Ok(())
 }
 
-/// The end of a statement: a `;`, the end of the line, of the block or of the script.
+/// The end of a statement: `;`, or the end of the line, the block or the script.
 fn end(parser: &mut Parser) -> Result<(), Fault> {
     if parser.takes(";")
         || parser.broken()
@@ -150,7 +150,7 @@ fn for_of(parser: &mut Parser) -> Result<Statement, Fault> {
     Ok(Statement { kind: StatementKind::ForOf(item, source, body), span })
 }
 
-/// An assignment, or a call that is one.
+/// An assignment, or a supported call.
 fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
     for (mark, op) in [("++", BinaryOp::Add), ("--", BinaryOp::Subtract)] {
         if parser.takes(mark) {
@@ -191,7 +191,7 @@ fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
     call(place)
 }
 
-/// `x++`: of a number, whatever `+` may mean else.
+/// `x++` converts `x` to a number first, as `+` alone could join texts.
 fn step(place: Expr, op: BinaryOp) -> Result<StatementKind, Fault> {
     let span = place.span;
     let number = Expr::new(Kind::Number(Box::new(place.clone())), span);

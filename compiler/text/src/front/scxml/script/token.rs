@@ -10,14 +10,14 @@ pub(super) enum Token {
     Int(i64),
     Float(f64),
     Text(String),
-    /// A name or a word of the language.
+    /// A name or a keyword.
     Name(String),
     /// An operator or a bracket.
     Mark(&'static str),
     End,
 }
 
-/// Longest first.
+/// Longest first, so that the first match is the longest.
 const MARKS: &[&str] = &[
     ">>>=", "===", "!==", "**=", "...", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=",
     "<=", ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "**", "<<", ">>",
@@ -25,10 +25,10 @@ const MARKS: &[&str] = &[
     "&", "|", "^", "!", "~", "?", ":", "=", ".",
 ];
 
-/// A token, its place, and whether a line ends before it.
+/// A token, its place, and whether a line break precedes it.
 pub(super) type Placed = (Token, Span, bool);
 
-/// All tokens, with an [`Token::End`] behind them.
+/// All tokens, followed by [`Token::End`].
 pub(super) fn tokens(text: &Text) -> Result<Vec<Placed>, Fault> {
     let value = &text.value;
     let mut found = Vec::new();
