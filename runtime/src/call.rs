@@ -1,12 +1,12 @@
-//! Calls of models, people and tools: why one brings nothing.
+//! Why a call of a model, a person or a tool fails.
 
-/// A call that brought no answer.
+/// Why a call brought no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OracleError {
     /// Nobody is allowed to answer.
     #[error("no model may be asked: {0}")]
     Denied(String),
-    /// A script has nothing (more) for this step.
+    /// The script has no answer, or no further one, for this step.
     #[error("{0}")]
     Script(String),
     /// No answer in time.
@@ -18,7 +18,7 @@ pub enum OracleError {
     /// Too many requests (429).
     #[error("too many requests")]
     RateLimited {
-        /// Milliseconds, when the provider said so.
+        /// Milliseconds, if the provider named a time.
         retry_after: Option<u64>,
     },
     /// The provider failed (5xx).
@@ -26,7 +26,7 @@ pub enum OracleError {
     Server {
         /// HTTP status.
         status: u16,
-        /// Milliseconds, when the provider said so.
+        /// Milliseconds, if the provider named a time.
         retry_after: Option<u64>,
     },
     /// The connection was dropped or never made.
@@ -35,7 +35,7 @@ pub enum OracleError {
     /// An answer without content.
     #[error("an empty answer")]
     Empty,
-    /// An answer that does not end.
+    /// The answer does not end.
     #[error("an answer without end")]
     Endless,
     /// Anything else.
@@ -44,7 +44,7 @@ pub enum OracleError {
 }
 
 impl OracleError {
-    /// In one word, for the trace.
+    /// The error in one word, for the trace.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Denied(_) => "denied",
@@ -60,7 +60,7 @@ impl OracleError {
         }
     }
 
-    /// Whether the provider may have billed for the call: it was put, and nobody says that it was not answered.
+    /// Whether the provider may have billed for the call: the request was sent, and no status says that it went unanswered.
     pub const fn may_be_billed(&self) -> bool {
         match self {
             Self::Denied(_) | Self::Script(_) | Self::RateLimited { .. } | Self::Server { .. } => {
@@ -75,7 +75,7 @@ impl OracleError {
         }
     }
 
-    /// Milliseconds that the provider wants to pass before the next call.
+    /// Milliseconds to wait before the next call, as the provider asks.
     pub const fn retry_after(&self) -> Option<u64> {
         match self {
             Self::RateLimited { retry_after } | Self::Server { retry_after, .. } => *retry_after,
@@ -90,12 +90,12 @@ impl OracleError {
         }
     }
 
-    /// Whether the run is at an end with it: the fault is the host's, so the chart must not get to handle it.
+    /// Whether the error ends the run: the host is at fault, so the chart must not handle it.
     pub const fn is_fatal(&self) -> bool {
         matches!(self, Self::Script(_))
     }
 
-    /// The error of this kind whose message is `why`: what [`OracleError::kind`] and the message were made from.
+    /// Restores an error from its [`OracleError::kind`] and its message.
     pub fn told(kind: &str, why: &str, retry_after: Option<u64>) -> Self {
         let after = |start: &str| why.strip_prefix(start).map(str::to_owned);
         let read = match kind {

@@ -1,4 +1,4 @@
-//! What time it is, and waiting for it.
+//! The time, and waiting for a time.
 
 use chartc_core::machine::Instant;
 use std::collections::BTreeMap;
@@ -7,24 +7,24 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Resolves when a time has come.
+/// Resolves when its time is reached.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A source of time, in milliseconds from any fixed origin.
 pub trait Clock: Send + Sync {
-    /// The time; never goes back.
+    /// The current time. It never goes back.
     fn now(&self) -> Instant;
 
-    /// Resolves at `at`, at once if that has passed.
+    /// Resolves at `at`, or at once if that is past.
     fn sleep_until(&self, at: Instant) -> Sleep;
 
-    /// Called when nothing can go on before time passes: moves the time on, if this clock is one that can be moved.
+    /// Moves the time on, if this clock can be moved. Called when nothing can go on before time passes.
     fn jump(&self) -> bool {
         false
     }
 }
 
-/// The computer's time, from when it was made. Needs a tokio runtime with its timer.
+/// The computer's time since the clock was created. It needs a tokio runtime with a timer.
 #[derive(Debug, Clone, Copy)]
 pub struct RealClock {
     origin: tokio::time::Instant,
@@ -37,7 +37,7 @@ impl RealClock {
         Self::starting_at(0)
     }
 
-    /// Starts at a time: where a run that goes on was saved.
+    /// Starts at `first`: the time at which a resumed run was saved.
     pub fn starting_at(first: Instant) -> Self {
         Self { origin: tokio::time::Instant::now(), first }
     }
@@ -61,7 +61,7 @@ impl Clock for RealClock {
     }
 }
 
-/// Time that stands still until everybody waits for it, then jumps to the earliest moment waited for.
+/// A clock that stands still until everybody waits for it, and then jumps to the earliest awaited time.
 #[derive(Debug, Clone, Default)]
 pub struct VirtualClock {
     state: Arc<Mutex<State>>,
@@ -80,20 +80,20 @@ impl VirtualClock {
         Self::default()
     }
 
-    /// Starts at a time: where a run that goes on was saved.
+    /// Starts at `first`: the time at which a resumed run was saved.
     pub fn starting_at(first: Instant) -> Self {
         let clock = Self::default();
         clock.state().now = first;
         clock
     }
 
-    /// Jumps as [`Clock::jump`] does, but no further than `limit`. Says whether time has passed.
+    /// Jumps as [`Clock::jump`] does, but no further than `limit`. Returns whether time has passed.
     pub(crate) fn jump_at_most(&self, limit: Instant) -> bool {
         let earliest = self.state().waiting.first_key_value().map(|((at, _), _)| *at);
         self.move_to(earliest.unwrap_or(limit).min(limit))
     }
 
-    /// Moves to `at`, unless that has passed. Says whether time has passed.
+    /// Moves to `at`, unless that is past. Returns whether time has passed.
     pub(crate) fn move_to(&self, at: Instant) -> bool {
         let mut state = self.state();
         if at <= state.now {

@@ -1,19 +1,20 @@
-//! Data from outside: event payloads, and files of events.
+//! Data from outside: event payloads and files of events.
 //!
-//! A file of events is a JSON array, or one JSON object a line. An entry is one of
-//! `{"event": "e", "data": {…}}`, `{"turn": {"an_input": 1}}` (or `{"event": "turn"}`), `{"input": {"an_input": 1}}`, and where no model
-//! answers `{"answer": …, "data": {…}, "step": "s"}`, `{"fail": "why"}`, `{"unusable": true}`, `{"doubt": true}`; each with `"after_ms": N` if time is to pass before it.
+//! A file of events is a JSON array, or has one JSON object per line. An entry is one of `{"event": "e", "data": {…}}`,
+//! `{"turn": {"an_input": 1}}` (or `{"event": "turn"}`) and `{"input": {"an_input": 1}}`. Where no model answers, it can also be
+//! `{"answer": …, "data": {…}, "step": "s"}`, `{"fail": "why"}`, `{"unusable": true}` or `{"doubt": true}`. With `"after_ms": N`,
+//! that much time passes before the entry.
 
 use crate::error::RunError;
 use chartc_core::arena::EventId;
 use chartc_core::expr::{Map, Value};
 use chartc_core::tables::Tables;
 
-/// The id of an event and its payload: the fields in declared order, `none` where the data has none. A chart that takes any event
-/// takes any data, too: in the one field that the event has, if it has one.
+/// Returns the id of an event and its payload: the fields in declared order, `none` for each that the data lacks. A chart that
+/// accepts any event also accepts any data, and puts it into the event's only field, if there is one.
 ///
 /// # Errors
-/// No such event, or data that it does not declare.
+/// There is no such event, or the event does not declare the data.
 pub fn payload(
     tables: &Tables<'_>,
     event: &str,
@@ -42,9 +43,9 @@ pub fn payload(
 /// One entry of a file of events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Milliseconds that pass before it. Without, calls under way are waited for first.
+    /// Milliseconds that pass before the entry. Without it, the session waits for the calls under way first.
     pub after_ms: Option<u64>,
-    /// Inputs to set before it.
+    /// Inputs to set before sending.
     pub inputs: Map,
     /// What is sent.
     pub what: Sent,
@@ -53,7 +54,7 @@ pub struct Entry {
 /// What an entry sends.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sent {
-    /// Inputs only, or nothing but time.
+    /// Only inputs or time.
     Nothing,
     /// A turn.
     Turn,
@@ -63,40 +64,40 @@ pub enum Sent {
     Answer {
         /// The option, or the step's answer.
         value: Value,
-        /// Arguments of the option; for a step they are the answer, when given.
+        /// The option's arguments. For a step, the data is the answer if it is given.
         data: Option<Value>,
-        /// Which step, where several are open.
+        /// The step, if several are open.
         step: Option<String>,
     },
     /// The open question or step fails.
     Fail {
         /// Why.
         why: String,
-        /// Which step, where several are open.
+        /// The step, if several are open.
         step: Option<String>,
     },
-    /// The answer to the open question or step means nothing.
+    /// The answer to the open question or step is unusable.
     Unusable {
-        /// Which step, where several are open.
+        /// The step, if several are open.
         step: Option<String>,
     },
-    /// Whether the open step ran cannot be told.
+    /// It is unknown whether the open step ran.
     Doubt {
-        /// Which step, where several are open.
+        /// The step, if several are open.
         step: Option<String>,
     },
 }
 
-/// A file of events that cannot be read.
+/// Why a file of events cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// It is not JSON.
     #[error("not a JSON array of entries, and not one JSON object a line: {0}")]
     Json(String),
-    /// An entry does not say what it should.
+    /// An entry is malformed.
     #[error("entry {nth}: {why}")]
     Entry {
-        /// From 1.
+        /// The entry's number, from 1.
         nth: usize,
         /// What is wrong.
         why: String,
@@ -106,7 +107,7 @@ pub enum EntryError {
 /// Reads a file of events.
 ///
 /// # Errors
-/// The first entry that cannot be read, by its number from 1.
+/// The first entry that cannot be read, with its number from 1.
 pub fn entries(text: &str) -> Result<Vec<Entry>, EntryError> {
     let values: Vec<Value> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text).map_err(|e| EntryError::Json(e.to_string()))?

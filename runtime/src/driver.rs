@@ -1,5 +1,5 @@
-//! All that a run pays for, behind one door: models, people and tools. A run names each call that it makes, so that a [`Driver`] can keep
-//! the answer, and say after a crash what has become of the call.
+//! One interface for everything that a run pays for: models, people and tools. A run names each call that it makes, so that a
+//! [`Driver`] can keep the answer and tell after a crash what became of the call.
 //!
 //! ```
 //! use chartc_runtime::driver::{Driver, Parts};
@@ -20,18 +20,19 @@ use chartc_core::machine::StepKey;
 use std::fmt;
 use std::sync::Arc;
 
-/// Names one call for good: what is begun again after a crash has the name that it had. As text it can be an idempotency key.
+/// The permanent name of a call: if the call is repeated after a crash, it has the same name. Its text can serve as an
+/// idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
-    /// Whose run it is; empty unless [`Session::with_run`](crate::Session::with_run) says.
+    /// The run's name; empty unless set by [`Session::with_run`](crate::Session::with_run).
     pub run: Arc<str>,
-    /// The way to the chart that makes it; empty for the run's own.
+    /// The path to the child chart that makes the call; empty for the run's own chart.
     pub member: Member,
     /// Step, leaf, event and attempt.
     pub key: StepKey,
-    /// Tools that the step's model has called before under this key.
+    /// How many tools the step's model has called before under this key.
     pub nth: u32,
-    /// Of a tool, not of a model or a person.
+    /// Whether a tool is called, not a model or a person.
     pub is_tool: bool,
 }
 
@@ -50,34 +51,34 @@ impl fmt::Display for CallId {
     }
 }
 
-/// What is known of a call that was under way when its run was saved.
+/// What is known about a call that was under way when its run was saved.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Probe {
-    /// Nothing: it may have been made, or not.
+    /// Nothing: it may have been made or not.
     Unknown,
     /// It was never made.
     NotMade,
-    /// What a model or a person has said.
+    /// The answer of the model or the person.
     Answered(Result<Answer, OracleError>),
-    /// What a tool has returned.
+    /// The result of the tool.
     Returned(Result<Value, OracleError>),
 }
 
-/// What a run does about a call of which nobody knows whether it was made.
+/// What a run does with a call if it is unknown whether the call was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDoubt {
-    /// Where its step has a `doubt` line that is taken, else it is made again.
+    /// If a `doubt` transition of its step is taken, the call is not repeated. Otherwise it is.
     #[default]
     Lines,
-    /// It is never made again: its step is in doubt, and without a line for that it has failed.
+    /// The call is never repeated: its step is in doubt, and fails if no transition handles that.
     Ask,
-    /// It is made again: it costs nothing, or may be made twice.
+    /// The call is repeated: it is free or may be made twice.
     Retry,
 }
 
-/// Who answers a run's calls.
+/// Makes a run's calls.
 pub trait Driver: Send + Sync {
-    /// Puts a question to a model or a person. Attempts, deadlines and what an answer means are not its business.
+    /// Puts a question to a model or a person. Attempts, deadlines and the meaning of the answer are not the driver's concern.
     ///
     /// # Errors
     /// Why there is no answer.
@@ -86,31 +87,31 @@ pub trait Driver: Send + Sync {
     /// Makes a tool call.
     ///
     /// # Errors
-    /// Why it brought nothing.
+    /// Why the call failed.
     fn call(&self, id: &CallId, call: ToolCall) -> Calling;
 
-    /// What has become of a call that another process may have made.
+    /// What became of a call that another process may have made.
     fn probe(&self, _id: &CallId) -> Probe {
         Probe::Unknown
     }
 
-    /// Whether answers come at the times of a run that was: waits and deadlines of calls are in them already.
+    /// Whether answers arrive at the times of a recorded run. These include its waits and the deadlines of its calls.
     fn keeps_time(&self) -> bool {
         false
     }
 
-    /// For the first line of a trace.
+    /// The name for the first line of a trace.
     fn name(&self) -> String;
 }
 
-/// Models, people and tools, each by themselves.
+/// A driver made of three parts: models, people and tools.
 #[derive(Clone)]
 pub struct Parts {
-    /// Who answers `llm` and `ask` steps.
+    /// Answers `llm` and `ask` steps.
     pub oracle: Arc<dyn Oracle>,
-    /// Who answers `human` steps; without anybody the oracle does.
+    /// Answers `human` steps. Without it, the oracle does.
     pub people: Option<Arc<dyn Oracle>>,
-    /// Who has the tools.
+    /// Runs the tools.
     pub tools: Arc<dyn Tools>,
 }
 

@@ -1,17 +1,17 @@
-//! Why a run cannot go on. What a chart can handle itself is an `error.*` event instead.
+//! Errors that stop a run. An error that the chart can handle is an `error.*` event instead.
 
 use crate::call::OracleError;
 use crate::memory::MemoryError;
 
-/// A run cannot go on, or was told something that does not fit.
+/// The run cannot go on, or an input or event does not fit the chart.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The chart declares no such event.
     #[error("no event `{name}`; {}", listed(.known))]
     UnknownEvent {
-        /// As given.
+        /// The name as given.
         name: String,
-        /// What there is.
+        /// The declared events.
         known: Vec<String>,
     },
     /// The data of an event does not fit what it declares.
@@ -25,7 +25,7 @@ pub enum RunError {
     /// An input does not exist, or the value does not fit.
     #[error("input `{name}`: {why}")]
     Input {
-        /// As given.
+        /// The name as given.
         name: String,
         /// What does not fit.
         why: String,
@@ -33,7 +33,7 @@ pub enum RunError {
     /// The run cannot start: an input is missing, for example.
     #[error("cannot start: {0}")]
     Start(String),
-    /// The oracle itself is at fault, a used-up script for example: not the chart's business.
+    /// The oracle itself failed, for example because its script is used up. The chart cannot handle this.
     #[error("step `{step}`: {error}")]
     Oracle {
         /// The step that asked.
@@ -47,7 +47,7 @@ pub enum RunError {
     /// Deadlines come due again and again at the same moment.
     #[error("a deadline is due again and again at {0} ms")]
     NoProgress(u64),
-    /// What an agent remembers cannot be read or written.
+    /// The agent's memory cannot be read or written.
     #[error("the memory: {0}")]
     Memory(#[from] MemoryError),
     /// The trace could not be written.
@@ -56,7 +56,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// At the fault of what was sent, not of the run.
+    /// Whether the error is in what the host sent, not in the run.
     pub(crate) fn is_about_input(&self) -> bool {
         match self {
             Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. } => true,
@@ -69,13 +69,13 @@ impl RunError {
         }
     }
 
-    /// An input that a machine refused; it may have named the input itself.
+    /// A refused input. The machine's message may already begin with the input's name.
     pub(crate) fn input(name: &str, why: &str) -> Self {
         let why = why.strip_prefix(&format!("input `{name}`: ")).unwrap_or(why).to_owned();
         Self::Input { name: name.to_owned(), why }
     }
 
-    /// An event that a machine refused; it may have named the event itself.
+    /// A refused event. The machine's message may already begin with the event's name.
     pub(crate) fn event(name: &str, why: &str) -> Self {
         let why = why.strip_prefix(&format!("event `{name}`: ")).unwrap_or(why).to_owned();
         Self::Event { name: name.to_owned(), why }

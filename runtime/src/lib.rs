@@ -1,8 +1,9 @@
-//! Runs charts: what `chartc-core` decides, this crate does.
+//! Runs charts. `chartc-core` decides what happens; this crate does it.
 //!
-//! A [`Session`] drives one machine, interpreted or generated: it performs the machine's effects, feeds the answers back and ticks
-//! its deadlines. Who answers is an [`oracle::Oracle`], who has tools a [`tools::Tools`], what time it is a [`clock::Clock`], and everything that happens is a
-//! [`trace::Line`]. What a model says is read by one [`answer`] for all oracles. Nothing here knows the grammar.
+//! A [`Session`] drives one machine, interpreted or generated: it performs the machine's effects, feeds the answers back and
+//! fires its deadlines. An [`oracle::Oracle`] answers questions, [`tools::Tools`] run tools, and a [`clock::Clock`] tells the
+//! time. Everything that happens is recorded as a [`trace::Line`]. The module [`answer`] reads what models say, whichever oracle
+//! asked them. Nothing here knows the grammar.
 
 pub mod agent;
 pub mod agents;

@@ -7,13 +7,13 @@ use crate::trace;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 
-/// An entry of a file of events cannot be played.
+/// Why an entry of a file of events cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
     /// An entry does not fit the chart.
     #[error("entry {nth}: {why}")]
     Entry {
-        /// From 1.
+        /// The entry's number, from 1.
         nth: usize,
         /// What is wrong.
         why: String,
@@ -33,8 +33,8 @@ impl RunError {
     }
 }
 
-/// Sends each entry in turn; after the end of the run they are recorded as not taken. Without `after_ms` the calls under way are waited for before the next entry; with
-/// it exactly that time passes. A turn always waits for the turn before it.
+/// Sends each entry in turn. After the end of the run, events are recorded as refused. An entry without `after_ms` waits for the
+/// calls under way; with it, exactly that time passes. A turn always waits for the turn before it.
 ///
 /// # Errors
 /// The first entry that does not fit, or why the run cannot go on.
@@ -45,7 +45,7 @@ pub async fn play<M: Machine, T: trace::Sink>(
     played(session, entries).await
 }
 
-/// What entries are sent to.
+/// The receiver of entries.
 pub(crate) trait Plays {
     /// Lets time pass.
     async fn pass(&mut self, milliseconds: u64) -> Result<(), RunError>;
@@ -55,7 +55,7 @@ pub(crate) trait Plays {
     fn give(&mut self, name: &str, value: Value) -> Result<(), RunError>;
     /// Sends an event.
     async fn post(&mut self, event: &str, data: Map) -> Result<(), RunError>;
-    /// Begins a turn; one that is still walked is waited for.
+    /// Begins a turn, after the turn that is still running, if any.
     async fn begin(&mut self) -> Result<(), RunError>;
 }
 
@@ -84,7 +84,7 @@ impl<M: Machine, T: trace::Sink> Plays for Session<M, T> {
     }
 }
 
-/// [`play`] for whatever takes entries.
+/// [`play`] for any receiver of entries.
 pub(crate) async fn played<P: Plays>(to: &mut P, entries: &[Entry]) -> Result<(), PlayError> {
     for (index, entry) in entries.iter().enumerate() {
         one(to, entry).await.map_err(|stop| match stop {

@@ -1,4 +1,4 @@
-//! From a machine's records to lines with names.
+//! Turns a machine's records into trace lines with names.
 
 use super::{LineName, What};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
@@ -7,7 +7,8 @@ use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss, Receiver, Recor
 use chartc_core::tables::Tables;
 use chartc_core::wording;
 
-/// The line for a record. Data that records do not carry is left empty: of `event`, and `result` and `summary` of `ended`.
+/// The line for a record. Fields that records do not carry stay empty: the data of `event`, and `result` and `summary` of
+/// `ended`.
 pub fn describe(tables: &Tables<'_>, record: Record) -> What {
     match record {
         Record::Event(e) => What::Event { event: event(tables, e), data: Value::Map(Map::new()) },
