@@ -41,44 +41,119 @@ pub enum OracleError {
     /// Anything else.
     #[error("{0}")]
     Other(String),
+    /// An error that a record tells of, with its message.
+    #[error("{why}")]
+    Recorded {
+        /// Its kind.
+        kind: OracleErrorKind,
+        /// Its message.
+        why: String,
+        /// Milliseconds, if the provider named a time.
+        retry_after: Option<u64>,
+    },
+}
+
+/// The kind of an [`OracleError`], as traces and recordings name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OracleErrorKind {
+    /// [`OracleError::Denied`]
+    Denied,
+    /// [`OracleError::Script`]
+    Script,
+    /// [`OracleError::Timeout`]
+    Timeout,
+    /// [`OracleError::Refusal`]
+    Refusal,
+    /// [`OracleError::RateLimited`]
+    RateLimited,
+    /// [`OracleError::Server`]
+    Server,
+    /// [`OracleError::Connection`]
+    Connection,
+    /// [`OracleError::Empty`]
+    Empty,
+    /// [`OracleError::Endless`]
+    Endless,
+    /// [`OracleError::Other`]
+    Other,
+}
+
+impl OracleErrorKind {
+    const ALL: [Self; 10] = [
+        Self::Denied,
+        Self::Script,
+        Self::Timeout,
+        Self::Refusal,
+        Self::RateLimited,
+        Self::Server,
+        Self::Connection,
+        Self::Empty,
+        Self::Endless,
+        Self::Other,
+    ];
+
+    /// The kind in one word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::Script => "script",
+            Self::Timeout => "timeout",
+            Self::Refusal => "refusal",
+            Self::RateLimited => "rate_limited",
+            Self::Server => "server",
+            Self::Connection => "connection",
+            Self::Empty => "empty",
+            Self::Endless => "endless",
+            Self::Other => "other",
+        }
+    }
+
+    /// The kind with this word; `Other` if there is none.
+    pub fn of(word: &str) -> Self {
+        Self::ALL.into_iter().find(|kind| kind.word() == word).unwrap_or(Self::Other)
+    }
 }
 
 impl OracleError {
-    /// The error in one word, for the trace.
-    pub const fn kind(&self) -> &'static str {
+    /// The kind, which decides what the error means for the run.
+    pub const fn kind(&self) -> OracleErrorKind {
         match self {
-            Self::Denied(_) => "denied",
-            Self::Script(_) => "script",
-            Self::Timeout(_) => "timeout",
-            Self::Refusal(_) => "refusal",
-            Self::RateLimited { .. } => "rate_limited",
-            Self::Server { .. } => "server",
-            Self::Connection(_) => "connection",
-            Self::Empty => "empty",
-            Self::Endless => "endless",
-            Self::Other(_) => "other",
+            Self::Denied(_) => OracleErrorKind::Denied,
+            Self::Script(_) => OracleErrorKind::Script,
+            Self::Timeout(_) => OracleErrorKind::Timeout,
+            Self::Refusal(_) => OracleErrorKind::Refusal,
+            Self::RateLimited { .. } => OracleErrorKind::RateLimited,
+            Self::Server { .. } => OracleErrorKind::Server,
+            Self::Connection(_) => OracleErrorKind::Connection,
+            Self::Empty => OracleErrorKind::Empty,
+            Self::Endless => OracleErrorKind::Endless,
+            Self::Other(_) => OracleErrorKind::Other,
+            Self::Recorded { kind, .. } => *kind,
         }
     }
 
     /// Whether the provider may have billed for the call: the request was sent, and no status says that it went unanswered.
     pub const fn may_be_billed(&self) -> bool {
-        match self {
-            Self::Denied(_) | Self::Script(_) | Self::RateLimited { .. } | Self::Server { .. } => {
-                false
-            }
-            Self::Timeout(_)
-            | Self::Refusal(_)
-            | Self::Connection(_)
-            | Self::Empty
-            | Self::Endless
-            | Self::Other(_) => true,
+        match self.kind() {
+            OracleErrorKind::Denied
+            | OracleErrorKind::Script
+            | OracleErrorKind::RateLimited
+            | OracleErrorKind::Server => false,
+            OracleErrorKind::Timeout
+            | OracleErrorKind::Refusal
+            | OracleErrorKind::Connection
+            | OracleErrorKind::Empty
+            | OracleErrorKind::Endless
+            | OracleErrorKind::Other => true,
         }
     }
 
     /// Milliseconds to wait before the next call, as the provider asks.
     pub const fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::RateLimited { retry_after } | Self::Server { retry_after, .. } => *retry_after,
+            Self::RateLimited { retry_after }
+            | Self::Server { retry_after, .. }
+            | Self::Recorded { retry_after, .. } => *retry_after,
             Self::Denied(_)
             | Self::Script(_)
             | Self::Timeout(_)
@@ -92,29 +167,12 @@ impl OracleError {
 
     /// Whether the error ends the run: the host is at fault, so the chart must not handle it.
     pub const fn is_fatal(&self) -> bool {
-        matches!(self, Self::Script(_))
+        matches!(self.kind(), OracleErrorKind::Script)
     }
 
-    /// Restores an error from its [`OracleError::kind`] and its message.
-    pub fn told(kind: &str, why: &str, retry_after: Option<u64>) -> Self {
-        let after = |start: &str| why.strip_prefix(start).map(str::to_owned);
-        let read = match kind {
-            "denied" => after("no model may be asked: ").map(Self::Denied),
-            "script" => Some(Self::Script(why.to_owned())),
-            "timeout" => after("no answer after ")
-                .and_then(|rest| rest.strip_suffix(" ms")?.parse().ok())
-                .map(Self::Timeout),
-            "refusal" => after("the model refused: ").map(Self::Refusal),
-            "rate_limited" => Some(Self::RateLimited { retry_after }),
-            "server" => after("the provider failed with status ")
-                .and_then(|status| status.parse().ok())
-                .map(|status| Self::Server { status, retry_after }),
-            "connection" => after("connection lost: ").map(Self::Connection),
-            "empty" => Some(Self::Empty),
-            "endless" => Some(Self::Endless),
-            _ => None,
-        };
-        read.unwrap_or_else(|| Self::Other(why.to_owned()))
+    /// The error that a record tells of: the word of its kind, and its message.
+    pub fn recorded(word: &str, why: &str, retry_after: Option<u64>) -> Self {
+        Self::Recorded { kind: OracleErrorKind::of(word), why: why.to_owned(), retry_after }
     }
 }
 
@@ -137,8 +195,12 @@ mod tests {
             OracleError::Endless,
             OracleError::Other("odd".into()),
         ] {
-            let told = OracleError::told(error.kind(), &error.to_string(), error.retry_after());
-            assert_eq!(told, error);
+            let read =
+                OracleError::recorded(error.kind().word(), &error.to_string(), error.retry_after());
+            assert_eq!(read.kind(), error.kind());
+            assert_eq!(read.to_string(), error.to_string());
+            assert_eq!(read.retry_after(), error.retry_after());
+            assert_eq!(read.may_be_billed(), error.may_be_billed());
         }
     }
 }

@@ -42,7 +42,7 @@ pub enum RunError {
         error: OracleError,
     },
     /// One event caused more calls than a session allows.
-    #[error("more than {0} model calls for one event: the chart asks in a circle")]
+    #[error("more than {0} model calls for one event: the chart asks in a cycle")]
     TooManyCalls(u32),
     /// Deadlines come due again and again at the same moment.
     #[error("a deadline is due again and again at {0} ms")]

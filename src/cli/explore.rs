@@ -136,7 +136,7 @@ impl Told<'_> {
         witness::witness(self.chart, &way)
     }
 
-    fn circle(&self, at: Place) -> Witness {
+    fn cycle(&self, at: Place) -> Witness {
         let mut way = at.0.map(|from| self.found.found.way(from)).unwrap_or_default();
         way.push(self.found.edge(at));
         witness::witness(self.chart, &way)
@@ -147,8 +147,7 @@ impl Told<'_> {
     }
 
     fn human(&self) -> Page {
-        let Survey { found, entered, left, ends, open, dead, circle, boxed, worst, .. } =
-            self.found;
+        let Survey { found, entered, left, ends, open, dead, cycle, boxed, worst, .. } = self.found;
         if found.points.is_empty() {
             return self.nothing();
         }
@@ -203,9 +202,9 @@ impl Told<'_> {
         if dead.len() > MOST_SHOWN {
             text.line(format!("  dead ends     {} more", dead.len() - MOST_SHOWN));
         }
-        if let Some(at) = circle {
+        if let Some(at) = cycle {
             let mut head = "  livelock      ";
-            for step in self.circle(*at).steps {
+            for step in self.cycle(*at).steps {
                 text.line(format!("{head}{step}"));
                 head = "                ";
             }
@@ -260,7 +259,7 @@ impl Told<'_> {
     }
 
     fn json(&self) -> String {
-        let Survey { found, entered, left, ends, open, dead, circle, worst, .. } = self.found;
+        let Survey { found, entered, left, ends, open, dead, cycle, worst, .. } = self.found;
         let paths = |states: &[StateId]| -> Vec<String> {
             states.iter().map(|state| self.path(*state)).collect()
         };
@@ -286,7 +285,7 @@ impl Told<'_> {
             "ends": ends,
             "goes_on": count(*open),
             "dead_ends": dead,
-            "livelock": circle.map(|at| way(self.circle(at))),
+            "livelock": cycle.map(|at| way(self.cycle(at))),
             "worst": {"calls": worst.0, "way": way(self.worst()), "less_children": self.found.is_uncounted},
         });
         format!("{told:#}\n")

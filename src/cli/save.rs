@@ -236,7 +236,10 @@ fn place(path: &Path) -> miette::Result<Place> {
         };
         target = target.parent().unwrap_or(Path::new("")).join(link);
     }
-    Err(miette::miette!("cannot write {}: it is a link that leads in a circle", path.display()))
+    Err(miette::miette!(
+        "cannot write {}: it is a symbolic link that leads back to itself",
+        path.display()
+    ))
 }
 
 fn known(path: &Path, target: PathBuf) -> miette::Result<Place> {

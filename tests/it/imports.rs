@@ -1,4 +1,4 @@
-//! What the files of a crate import, read from their tokens, and the circles among its modules.
+//! What the files of a crate import, read from their tokens, and the cycles among its modules.
 
 use crate::project::{files, read};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -122,8 +122,8 @@ pub(crate) fn arrows(source_folder: &str) -> BTreeMap<String, BTreeSet<String>> 
     arrows
 }
 
-/// A circle among modules, its first one at both ends; empty where there is none.
-pub(crate) fn circle(arrows: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+/// A cycle among modules, its first one at both ends; empty where there is none.
+pub(crate) fn cycle(arrows: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     fn visit<'a>(
         module: &'a String,
         arrows: &'a BTreeMap<String, BTreeSet<String>>,
@@ -144,7 +144,7 @@ pub(crate) fn circle(arrows: &BTreeMap<String, BTreeSet<String>>) -> Vec<String>
     }
     let (mut path, mut done) = (Vec::new(), BTreeSet::new());
     let found = arrows.keys().map(|module| visit(module, arrows, &mut path, &mut done));
-    found.into_iter().find(|circle| !circle.is_empty()).unwrap_or_default()
+    found.into_iter().find(|cycle| !cycle.is_empty()).unwrap_or_default()
 }
 
 /// Fails on a module without a row, and on an arrow that its row does not have.

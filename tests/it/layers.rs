@@ -1,6 +1,6 @@
 //! Which modules of each crate may name which. From top to bottom: a row names modules above it.
 
-use crate::imports::{arrows, circle, directions};
+use crate::imports::{arrows, cycle, directions};
 
 /// A module, with those of its siblings that it may name.
 type Row = (&'static str, &'static [&'static str]);
@@ -164,21 +164,21 @@ fn modules_name_only_those_of_their_rows() {
 }
 
 #[test]
-fn modules_form_no_circle() {
+fn modules_form_no_cycle() {
     for (folder, _) in CRATES {
-        let found = circle(&arrows(folder));
+        let found = cycle(&arrows(folder));
         assert!(found.is_empty(), "{folder}: {}", found.join(" → "));
     }
 }
 
 #[test]
-fn a_circle_is_found() {
+fn a_cycle_is_found() {
     let arrows = |pairs: &[(&str, &[&str])]| {
         let set = |all: &[&str]| all.iter().map(ToString::to_string).collect();
         pairs.iter().map(|(from, to)| ((*from).to_string(), set(to))).collect()
     };
     let chain = arrows(&[("a", &["b", "c"]), ("b", &["c"])]);
-    assert_eq!(circle(&chain), [""; 0]);
+    assert_eq!(cycle(&chain), [""; 0]);
     let round = arrows(&[("a", &["b"]), ("b", &["c"]), ("c", &["d", "b"])]);
-    assert_eq!(circle(&round), ["b", "c", "b"]);
+    assert_eq!(cycle(&round), ["b", "c", "b"]);
 }

@@ -120,6 +120,9 @@ pub(crate) fn without(error: OracleError, key: Option<&str>) -> OracleError {
         OracleError::Connection(why) => OracleError::Connection(clean(why)),
         OracleError::Other(why) => OracleError::Other(clean(why)),
         OracleError::Script(why) => OracleError::Script(clean(why)),
+        OracleError::Recorded { kind, why, retry_after } => {
+            OracleError::Recorded { kind, why: clean(why), retry_after }
+        }
         OracleError::Timeout(_)
         | OracleError::RateLimited { .. }
         | OracleError::Server { .. }

@@ -286,7 +286,7 @@ impl End {
     }
 
     fn failed(error: &OracleError) -> Self {
-        let (kind, why) = (error.kind().to_owned(), error.to_string());
+        let (kind, why) = (error.kind().word().to_owned(), error.to_string());
         Self::Failed { error: kind, why, retry_after_ms: error.retry_after() }
     }
 }

@@ -30,7 +30,7 @@ mod record;
 mod replay;
 pub mod script;
 
-pub use crate::call::OracleError;
+pub use crate::call::{OracleError, OracleErrorKind};
 pub use deny::Deny;
 pub use pick::{First, Random};
 pub use record::{Recording, Shelf, Tape};

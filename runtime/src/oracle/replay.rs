@@ -52,7 +52,7 @@ impl Replaying {
         if nth > 1 {
             let times = nth - 1;
             return format!(
-                "{name} has {times} of this call of {what}, and it is made once more; {again}"
+                "{name} has {times} of this call of {what}, and it is made again; {again}"
             );
         }
         let asked = shown(request);
@@ -115,7 +115,7 @@ impl Oracle for Replaying {
         let answer = match end {
             End::Answer { text, usage } => Ok(Answer { text: text.text(), usage }),
             End::Failed { error, why, retry_after_ms } => {
-                Err(OracleError::told(&error, &why, retry_after_ms))
+                Err(OracleError::recorded(&error, &why, retry_after_ms))
             }
             End::Result(_) => Err(OracleError::Script("a tool's result is no answer".into())),
             End::GivenUp(_) => return Box::pin(pending()),
@@ -138,7 +138,7 @@ impl Tools for Replaying {
             End::Result(value) => Ok(value),
             End::Answer { .. } => Err(OracleError::Script("an answer is no tool's result".into())),
             End::Failed { error, why, retry_after_ms } => {
-                Err(OracleError::told(&error, &why, retry_after_ms))
+                Err(OracleError::recorded(&error, &why, retry_after_ms))
             }
             End::GivenUp(_) => return Box::pin(pending()),
         };

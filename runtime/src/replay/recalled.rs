@@ -103,7 +103,7 @@ fn answered(
     if let What::CallFailed { step, attempt, error, why, retry_after_ms } = line
         && (step, attempt) == (asked, nth)
     {
-        return Some(Err(OracleError::told(error, why, *retry_after_ms)));
+        return Some(Err(OracleError::recorded(error, why, *retry_after_ms)));
     }
     None
 }
@@ -125,7 +125,7 @@ fn returned(call: &What, line: &What, _: Option<Usage>) -> Option<Result<Value, 
     if let What::ToolFailed { step, tool, error, why } = line
         && (step, tool) == (of, called)
     {
-        return Some(Err(OracleError::told(error, why, None)));
+        return Some(Err(OracleError::recorded(error, why, None)));
     }
     None
 }

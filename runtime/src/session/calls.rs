@@ -4,7 +4,7 @@ use super::patience::{self, Failure};
 use super::{At, Session, Trouble};
 use crate::error::RunError;
 use crate::executor;
-use crate::oracle::{Answer, Asking, OracleError, Question};
+use crate::oracle::{Answer, Asking, OracleError, OracleErrorKind, Question};
 use crate::tools::Calling;
 use crate::trace::{self, What};
 use chartc_core::expr::Value;
@@ -239,7 +239,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Err(error) => {
                 self.keep_failure(&at, &question, &error);
-                let (kind, why, wait) = (error.kind(), error.to_string(), error.retry_after());
+                let (kind, why, wait) =
+                    (error.kind().word(), error.to_string(), error.retry_after());
                 self.failed_call(&at, question.step.clone(), kind, why, wait)?;
                 if error.is_fatal() {
                     return Err(RunError::Oracle { step: question.step, error });
@@ -305,7 +306,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         // Another client has nothing to recover from.
         let other = client != question.client;
         let retry_after = error.retry_after().filter(|_| !other);
-        let is_final = other || matches!(error, OracleError::Denied(_));
+        let is_final = other || error.kind() == OracleErrorKind::Denied;
         let event = key.event;
         self.failures.insert(place, Failure { event, count, retry_after, is_final, client });
     }

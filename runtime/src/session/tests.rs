@@ -345,10 +345,10 @@ async fn the_end_comes_with_the_result() {
 }
 
 #[tokio::test]
-async fn a_chart_that_asks_in_a_circle_is_stopped() {
+async fn a_chart_that_asks_in_a_cycle_is_stopped() {
     let reactions = (0..50).map(|_| vec![start(1, 1)]).collect();
     let session = Session::new(fake(reactions), Arc::new(First), Arc::new(VirtualClock::new()), ());
-    let error = session.with_max_calls(10).turn().await.expect_err("a circle");
+    let error = session.with_max_calls(10).turn().await.expect_err("a cycle");
     assert!(matches!(error, RunError::TooManyCalls(10)));
 }
 

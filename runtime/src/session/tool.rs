@@ -115,7 +115,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Err(error) => {
                 let why = error.to_string();
-                let kind = error.kind().to_owned();
+                let kind = error.kind().word().to_owned();
                 let what = What::ToolFailed { step: step.clone(), tool, error: kind, why };
                 self.tracer.put(now, &child, what)?;
                 if error.is_fatal() {

@@ -11,7 +11,7 @@ const WORK: usize = 100;
 
 /// Things that may happen in inputs that are stopped as a livelock, at most: each makes thousands, and shows in its first round what it
 /// does in all of them.
-const CIRCLES: usize = 40_000;
+const CYCLES: usize = 40_000;
 
 /// What all conditions and actions together may spend for each state that may be looked at, in units of evaluation.
 const UNITS: u64 = 500;
@@ -36,7 +36,7 @@ pub(super) struct Budget {
     pub(super) found: usize,
     inputs: usize,
     work: usize,
-    circles: usize,
+    cycles: usize,
     /// What each input takes: the registers of all states are set.
     setting: usize,
     /// What all may take together: see [`super::Search::work`].
@@ -53,7 +53,7 @@ impl Budget {
         let units = (room as u64).saturating_mul(UNITS).max(LEAST);
         let setting = 1 + chart.states.len() / STATES_A_THING;
         let units = units.min((most as u64).saturating_mul(UNITS_A_THING)).max(LEAST);
-        Self { room, found: 0, inputs: 0, work: 0, circles: 0, setting, most, units }
+        Self { room, found: 0, inputs: 0, work: 0, cycles: 0, setting, most, units }
     }
 
     /// What evaluations may spend.
@@ -66,8 +66,8 @@ impl Budget {
         let work = (log.work + called).saturating_mul(weight);
         self.inputs += weight;
         self.work += work;
-        if log.circles {
-            self.circles += work;
+        if log.cycles {
+            self.cycles += work;
         }
     }
 
@@ -82,7 +82,7 @@ impl Budget {
     pub(super) fn is_spent(&self) -> bool {
         self.inputs > self.room.saturating_mul(INPUTS)
             || self.work > self.room.saturating_mul(WORK)
-            || self.circles > CIRCLES
+            || self.cycles > CYCLES
             || self.took(self.units) > self.most
     }
 

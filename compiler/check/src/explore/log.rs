@@ -17,7 +17,7 @@ pub(super) struct Log<'c> {
     /// Records and effects.
     pub(super) work: usize,
     /// It was stopped as a livelock.
-    pub(super) circles: bool,
+    pub(super) cycles: bool,
     /// Model calls, those that a limit forbade, and ends of turns.
     pub(super) calls: u32,
     pub(super) forbidden: u32,
@@ -32,7 +32,7 @@ impl<'c> Log<'c> {
             told: BTreeSet::new(),
             runs: false,
             work: 0,
-            circles: false,
+            cycles: false,
             calls: 0,
             forbidden: 0,
             turns: 0,
@@ -42,11 +42,11 @@ impl<'c> Log<'c> {
     pub(super) fn clear(&mut self) {
         self.story.clear();
         self.told.clear();
-        (self.runs, self.work, self.circles) = (false, 0, false);
+        (self.runs, self.work, self.cycles) = (false, 0, false);
         (self.calls, self.forbidden, self.turns) = (0, 0, 0);
     }
 
-    /// Only what happens for the first time: a circle makes thousands that are alike.
+    /// Only what happens for the first time: a cycle makes thousands that are alike.
     fn tell(&mut self, happened: Happened) {
         if self.story.len() < SHORT {
             if !self.story.contains(&happened) {
@@ -83,8 +83,8 @@ impl Sink for Log<'_> {
             },
             Record::Error(ErrorKind::Limit(LimitKind::Calls)) => self.forbidden += 1,
             Record::Error(ErrorKind::Livelock) => {
-                self.circles = true;
-                self.tell(Happened::Circled);
+                self.cycles = true;
+                self.tell(Happened::Livelock);
             }
             Record::TurnEnded(_) => self.turns += 1,
             _ => {}

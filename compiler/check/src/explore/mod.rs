@@ -81,7 +81,7 @@ pub enum Happened {
     /// A tool was called while this leaf was active.
     Called(StateId),
     /// A livelock: transitions were taken in a cycle until the engine stopped it.
-    Circled,
+    Livelock,
 }
 
 /// A way from one point to another.

@@ -114,7 +114,7 @@ impl Seen {
                 match happened {
                     Happened::Entered(state) => entered[state.index()] = true,
                     Happened::Taken(line) => taken[line.index()] = true,
-                    Happened::Called(_) | Happened::Circled => {}
+                    Happened::Called(_) | Happened::Livelock => {}
                 }
             }
         }

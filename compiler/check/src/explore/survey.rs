@@ -28,8 +28,8 @@ pub struct Survey {
     pub open: u128,
     /// Points where the run goes on and nothing that the host does leads to another point, in the order found.
     pub dead: Vec<usize>,
-    /// The first edge on which lines were taken in a circle, until the engine stopped it.
-    pub circle: Option<Place>,
+    /// The first edge on which lines were taken in a cycle, until the engine stopped it.
+    pub cycle: Option<Place>,
     /// Whether there is nothing else: every value was tried, and no run was left off for its length.
     pub is_whole: bool,
     /// Whether runs were left off after the last input.
@@ -89,7 +89,7 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
                 Happened::Taken(line) => {
                     taken.insert(*line);
                 }
-                Happened::Called(_) | Happened::Circled => {}
+                Happened::Called(_) | Happened::Livelock => {}
             }
         }
     }
@@ -110,7 +110,7 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
     let is_last = |(point, depth): (&Reached, &u32)| point.status.is_none() && *depth >= inputs;
     let is_short = found.points.iter().zip(&depths).any(is_last);
     let is_whole = found.is_complete() && !is_short;
-    let (boxed, circle) = (names, circle(&found));
+    let (boxed, cycle) = (names, cycle(&found));
     Survey {
         found,
         entered,
@@ -119,7 +119,7 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
         ends,
         open,
         dead,
-        circle,
+        cycle,
         is_whole,
         is_short,
         boxed,
@@ -128,11 +128,10 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
     }
 }
 
-/// The first edge on which lines were taken in a circle, in the order found.
-fn circle(found: &Explored) -> Option<Place> {
-    let circles = |edge: &Edge| found.story(edge).contains(&Happened::Circled);
-    let row =
-        |(from, row): (Option<usize>, &Vec<Edge>)| Some((from, row.iter().position(circles)?));
+/// The first edge on which lines were taken in a cycle, in the order found.
+fn cycle(found: &Explored) -> Option<Place> {
+    let cycles = |edge: &Edge| found.story(edge).contains(&Happened::Livelock);
+    let row = |(from, row): (Option<usize>, &Vec<Edge>)| Some((from, row.iter().position(cycles)?));
     let rows = found.edges.iter().enumerate().map(|(from, row)| (Some(from), row));
     [(None, &found.starts)].into_iter().chain(rows).find_map(row)
 }

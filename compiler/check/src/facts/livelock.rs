@@ -42,8 +42,8 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
             facts.places.line(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
         for leaf in leaves {
             let Some(within) = alone(chart, &sources, leaf) else { continue };
-            if let Some((circle, given)) = circle(chart, facts, id, (leaf, within), &defaulted) {
-                let known = found.entry(circle).or_insert_with(|| given.clone());
+            if let Some((cycle, given)) = cycle(chart, facts, id, (leaf, within), &defaulted) {
+                let known = found.entry(cycle).or_insert_with(|| given.clone());
                 // Of several ways to enter the cycle, keep the one with the fewest assumptions.
                 if given.len() < known.len() {
                     *known = given;
@@ -74,7 +74,7 @@ fn alone(chart: &Chart, sources: &[StateId], leaf: StateId) -> Option<StateId> {
 }
 
 /// Follows the transitions that are certainly taken after `first`, all inside of `within`. Returns the cycle and its assumed guards.
-fn circle(
+fn cycle(
     chart: &Chart,
     facts: &Facts,
     first: TransitionId,

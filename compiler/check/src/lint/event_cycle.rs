@@ -52,14 +52,14 @@ fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
             continue;
         }
         if sends(line).is_some() {
-            found.extend(circle(chart, facts, id));
+            found.extend(cycle(chart, facts, id));
         }
     }
     found
 }
 
 /// Follows the transitions that are certainly taken after `first`, until it is taken again.
-fn circle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
+fn cycle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
     let mut lines = vec![first];
     let mut line = first;
     let mut below = {

@@ -9,9 +9,9 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for circle in livelocks(chart, facts) {
-        let Some((first, rest)) = circle.lines.split_first() else { continue };
-        let names: Vec<String> = circle.given.iter().map(|id| words::line(chart, *id)).collect();
+    for cycle in livelocks(chart, facts) {
+        let Some((first, rest)) = cycle.lines.split_first() else { continue };
+        let names: Vec<String> = cycle.given.iter().map(|id| words::line(chart, *id)).collect();
         let name = match names.split_last() {
             Some((last, [])) => last.clone(),
             Some((last, rest)) => format!("{} and {last}", rest.join(", ")),

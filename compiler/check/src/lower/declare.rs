@@ -246,7 +246,7 @@ pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) 
         client(cx, *id, node);
     }
     for (id, node) in &kept {
-        refuse_circle(cx, *id, node);
+        refuse_cycle(cx, *id, node);
     }
 }
 
@@ -382,7 +382,7 @@ pub(super) fn client_named(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<Cl
 }
 
 /// A client that falls back to itself, directly or not, would be tried for ever.
-fn refuse_circle(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
+fn refuse_cycle(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
     let mut next = cx.chart.clients[id.index()].fallback;
     for _ in 0..cx.chart.clients.len() {
         match next {

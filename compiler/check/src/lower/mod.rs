@@ -7,9 +7,9 @@
 mod beside;
 mod block;
 mod body;
-mod circles;
 mod closing;
 mod context;
+mod cycles;
 mod data;
 mod declare;
 mod each;

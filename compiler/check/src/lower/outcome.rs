@@ -140,7 +140,7 @@ fn instead(
     Some(push(cx, id, Trigger::StepElse(id), tail, spans))
 }
 
-/// How many clients a failed one falls back to, one after the other; each is to be tried. They form no circle.
+/// How many clients a failed one falls back to, one after the other; each is to be tried. They form no cycle.
 fn fallbacks(cx: &Cx<'_>, client: Option<ClientId>) -> u32 {
     let next = |id: &ClientId| cx.chart.clients[id.index()].fallback;
     std::iter::successors(client, next).skip(1).count() as u32

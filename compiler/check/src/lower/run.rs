@@ -203,7 +203,7 @@ fn children(one: &Lowered) -> impl Iterator<Item = Span> + '_ {
     one.map.steps.iter().filter_map(|step| step.child)
 }
 
-/// Reports `run` steps without `if` by which charts run each other in a circle.
+/// Reports `run` steps without `if` by which charts run each other in a cycle.
 pub(super) fn refuse_endless<'l>(
     lowered: impl Iterator<Item = &'l Lowered>,
     findings: &mut Vec<Diagnostic>,
@@ -218,7 +218,7 @@ pub(super) fn refuse_endless<'l>(
             }
         }
     }
-    // What nothing runs is in no circle, and so on with what is left; the same from the other end.
+    // What nothing runs is in no cycle, and so on with what is left; the same from the other end.
     let edges = peel(edges, |edge| (edge.from, edge.to));
     let edges = peel(edges, |edge| (edge.to, edge.from));
     for Edge { from, to, place, step } in edges {

@@ -1,7 +1,7 @@
 //! Declared types and types as written.
 
-use super::circles;
 use super::context::{Cx, declare};
+use super::cycles;
 use super::items::{Declared, TypeItem};
 use chartc_core::arena::TypeId;
 use chartc_core::model::{Field, Type, TypeDef, TypeKind};
@@ -51,7 +51,7 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
         };
     }
     let held: Vec<Vec<usize>> = cx.chart.types.iter().map(held).collect();
-    let endless = circles::on(&held);
+    let endless = cycles::on(&held);
     for (_, item) in kept.iter().filter(|(id, _)| endless[id.index()]) {
         let name = item.node.name();
         let finding = type_error::RULE

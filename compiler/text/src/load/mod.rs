@@ -1,6 +1,6 @@
 //! Loads sources and their imports, each file once.
 
-mod circles;
+mod cycles;
 
 use crate::diagnostic::Diagnostic;
 use crate::front::{self, Link, Nearby, Refusal, Unread};
@@ -105,7 +105,7 @@ pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnos
             }
         }
     }
-    circles::report(&imports, &loading.loaded.sources, diagnostics);
+    cycles::report(&imports, &loading.loaded.sources, diagnostics);
     let mut loaded = loading.loaded;
     loaded.imported = imports.keys().map(|file| (*file, below(*file, &imports))).collect();
     loaded

@@ -13,7 +13,7 @@ pub static RULE: Rule = Rule {
 };
 
 /// The import that closes the cycle; `names` lists the files of the cycle, with the first one again at the end.
-pub fn circle(names: &[&str], span: Span) -> Diagnostic {
+pub fn cycle(names: &[&str], span: Span) -> Diagnostic {
     RULE.at(span, format!("files import each other in a cycle: `{}`", names.join("` → `")))
         .help("move what both need into a third file that imports neither")
 }

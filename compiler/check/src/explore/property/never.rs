@@ -22,7 +22,7 @@ impl Properties<'_> {
                 let story = found.story(edge).iter();
                 let met = story.filter_map(|one| match one {
                     Happened::Entered(state) => Some(*state),
-                    Happened::Taken(_) | Happened::Called(_) | Happened::Circled => None,
+                    Happened::Taken(_) | Happened::Called(_) | Happened::Livelock => None,
                 });
                 match met.into_iter().find(|state| *state == first || *state == then) {
                     Some(state) if state == first => {

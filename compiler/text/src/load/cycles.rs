@@ -20,8 +20,8 @@ pub(super) fn report(imports: &Imports, sources: &Sources, diagnostics: &mut Vec
             match imports.get(&file).and_then(|all| all.get(index)) {
                 Some((next, span)) if on_way.contains(next) => {
                     let first = way.iter().position(|(id, _)| id == next).unwrap_or(0);
-                    let circle = &way[first..];
-                    diagnostics.push(finding(circle, *next, *span, imports, sources));
+                    let cycle = &way[first..];
+                    diagnostics.push(finding(cycle, *next, *span, imports, sources));
                 }
                 Some((next, _)) if !done.contains(next) => {
                     on_way.insert(*next);
@@ -39,21 +39,21 @@ pub(super) fn report(imports: &Imports, sources: &Sources, diagnostics: &mut Vec
 }
 
 fn finding(
-    circle: &[(FileId, usize)],
+    cycle: &[(FileId, usize)],
     next: FileId,
     span: Span,
     imports: &Imports,
     sources: &Sources,
 ) -> Diagnostic {
-    let names: Vec<&str> = circle
+    let names: Vec<&str> = cycle
         .iter()
         .map(|(id, _)| *id)
         .chain([next])
         .map(|id| sources.get(id).name.as_str())
         .collect();
-    let mut found = import_cycle::circle(&names, span);
+    let mut found = import_cycle::cycle(&names, span);
     // How the imported file leads back here: the imports along the path.
-    for (id, at) in circle.iter().take(circle.len() - 1) {
+    for (id, at) in cycle.iter().take(cycle.len() - 1) {
         if let Some((_, back)) = imports.get(id).and_then(|all| all.get(at - 1)) {
             found = found.related(*back, "and this import leads back");
         }
