@@ -69,7 +69,7 @@ impl Takers {
                 }
                 let takes = |state: StateId| self.turn.get(&state).copied();
                 everywhere(chart, place, &takes, &mut by)?;
-                // A turn that begins in another state gets here only through the earlier steps of the walk.
+                // If a turn begins in another state, only the earlier steps of its walk can lead here.
                 for earlier in &places[..step.index()] {
                     everywhere(chart, earlier, &takes, &mut BTreeSet::new())?;
                 }

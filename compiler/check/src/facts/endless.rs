@@ -80,7 +80,7 @@ struct Alone {
 }
 
 impl Alone {
-    /// `None` if some question waits for a host event: which question offers an option is not tracked.
+    /// `None` if some question waits for a host event, because the analysis does not track which question offers an option.
     fn of(chart: &Chart) -> Option<Self> {
         let mut own = BTreeSet::new();
         for block in chart.blocks() {
@@ -119,7 +119,7 @@ impl Alone {
         match &chart.transition(line).trigger {
             Trigger::Event(events) => events.iter().any(|event| self.own.contains(event)),
             Trigger::AnyEvent => !self.own.is_empty(),
-            // People answer as rarely as hosts act, and a child chart has limits of its own.
+            // People count as the host, and a child chart has limits of its own.
             Trigger::StepDone(step)
             | Trigger::StepError(step)
             | Trigger::StepTimeout(step, _)
@@ -207,7 +207,7 @@ impl Around {
             return None;
         }
         let step = leaves.iter().find_map(|leaf| self.calling[leaf.index()])?;
-        // A step beside the question that always leaves the state ends the stay as well.
+        // A step that always leaves the state when it is done ends the stay, too.
         let asks = |always: bool| {
             leaves.iter().map(|leaf| leaf.index()).any(|leaf| {
                 self.asks_on[leaf] && (self.offers[leaf] > 1 || always && self.offers[leaf] > 0)
@@ -238,7 +238,7 @@ fn always_moves_on(chart: &Chart, step: &Step) -> bool {
 fn counted(chart: &Chart) -> BTreeSet<VarId> {
     let mut counted = BTreeSet::new();
     for block in written(chart) {
-        // A growing list or text bounds a cycle as well as a number does.
+        // A growing list or text bounds a cycle like a number does.
         Action::walk(block, &mut |action| {
             if let Action::Assign(variable, value) = action {
                 let mut read = BTreeSet::new();

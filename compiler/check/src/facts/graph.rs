@@ -199,7 +199,7 @@ impl Build<'_> {
         }
     }
 
-    /// Adds edges from a leaf to the transitions of its ancestors' places that do not exclude it.
+    /// Adds edges from a leaf to those transitions with excluded states that apply in it.
     fn exceptions(&mut self, leaf: StateId) {
         if self.open.is_empty() {
             return;

@@ -12,12 +12,12 @@ use chartc_core::model::{Chart, Expr};
 /// The maximal number of assignments that are tried; beyond it, the verdict is [`Verdict::Perhaps`].
 const MOST: usize = 4_000;
 
-/// Whether conditions can have the wanted values together.
+/// Whether all conditions can have their wanted values at once.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// No values of the terms do so.
+    /// No values of the terms achieve that.
     Never,
-    /// These values do so: pairs of a variable and its value. Empty if any values do.
+    /// These values do: pairs of a term and its value. Empty if any values do.
     Example(Vec<(Expr, Value)>),
     /// Not decided.
     Perhaps,

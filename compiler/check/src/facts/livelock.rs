@@ -16,7 +16,7 @@ const LONGEST: usize = 64;
 /// The maximal number of guards that a livelock assumes.
 const GIVEN: usize = 6;
 
-/// A cycle of `when` transitions: if the guards of some hold, all of them are taken, and none changes what those guards read.
+/// A cycle of `when` transitions. If the guards of `given` hold, all of them are taken, and none changes what these guards read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Livelock {
     /// In the order taken, starting from the least id.
@@ -140,7 +140,7 @@ fn stays(
     })
 }
 
-/// Whether a condition tests a state inside of another.
+/// Whether a condition tests whether a state inside `within` is active.
 fn asks_inside(chart: &Chart, guard: &Expr, within: StateId) -> bool {
     let mut found = false;
     walk(chart, guard, &mut |part| {

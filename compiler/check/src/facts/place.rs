@@ -27,14 +27,14 @@ impl Place {
         self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
     }
 
-    /// Whether the condition tests for states that are never active here, so that it is false whatever the variables.
+    /// Whether the condition tests for states that are never active here, so that it is false for all values of the variables.
     pub fn is_closed_by(&self, chart: &Chart, guard: &Expr) -> bool {
         let mut rest = self.clone();
         rest.confine(chart, guard);
         rest.within.is_empty() && !self.within.is_empty()
     }
 
-    /// Whether the condition always holds here, whatever the variables.
+    /// Whether the condition holds here for all values of the variables.
     pub fn is_opened_by(&self, chart: &Chart, guard: &Expr) -> bool {
         let opposite = ExprKind::Unary(UnaryOp::Not, Box::new(guard.clone()));
         decide(chart, &[(guard, false)]) == Verdict::Never
@@ -162,7 +162,7 @@ fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionI
     found
 }
 
-/// The place of the `from` of a transition; without one, its source.
+/// The place that the `from` of a transition describes; without a `from`, its source.
 pub fn scope(chart: &Chart, line: &Transition) -> Place {
     let mut place = Place::of(line.source);
     if let Some(scope) = &line.scope {
@@ -174,8 +174,8 @@ pub fn scope(chart: &Chart, line: &Transition) -> Place {
     place
 }
 
-/// Whether the configuration may change while a step is awaited, other than by the walk itself. The result of a tool that a step calls may
-/// change it, too.
+/// Whether anything besides the walk may change the configuration while a step is awaited, such as the result of a tool that a
+/// step calls.
 fn is_interrupted(chart: &Chart) -> bool {
     let outside = |t: &Trigger| {
         matches!(
@@ -348,7 +348,7 @@ fn confines(chart: &Chart, guard: &Expr) -> Option<Vec<StateId>> {
     }
 }
 
-/// States none of which is active whenever the condition has the value.
+/// States that are all inactive whenever the condition has the value.
 fn excludes(chart: &Chart, guard: &Expr, value: bool) -> Vec<StateId> {
     let joined = if value { BinaryOp::And } else { BinaryOp::Or };
     if let ExprKind::Observable(Observable::In(state)) = &guard.kind {

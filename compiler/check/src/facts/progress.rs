@@ -69,7 +69,7 @@ fn lift(chart: &Chart, facts: &Facts, states: Vec<StateId>) -> Vec<StateId> {
     lifted
 }
 
-/// The sets of `leaves` that lead to each other and to no other of them.
+/// The sets of `leaves` that lead to each other and to no other of `leaves`.
 fn last(facts: &Facts, leaves: &BTreeSet<StateId>) -> Vec<Vec<StateId>> {
     let mut beyond: Vec<bool> = Vec::new();
     let mut component = vec![usize::MAX; facts.moves.nodes()];

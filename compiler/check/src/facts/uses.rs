@@ -6,7 +6,7 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// Whether a condition only tests for active states, so that the place of the transition or step expresses all of it.
+/// Whether a condition only tests for active states, so that the place of its transition or step fully describes it.
 pub fn is_where(guard: &Expr) -> bool {
     if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
         is_where(a) && is_where(b)
