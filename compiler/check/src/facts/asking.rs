@@ -38,8 +38,8 @@ impl Takers {
         Self { own, any, turn }
     }
 
-    /// The transitions that keep a question from ever being asked: in every leaf where the question could start, one of them takes its
-    /// event, and transitions have priority over questions. `None` if the question may be asked in some leaf.
+    /// The transitions that keep a question from ever being asked: in every leaf where the question could start, one of them
+    /// takes its event, and transitions have priority over questions. `None` if the question may be asked in some leaf.
     pub fn before(
         &self,
         chart: &Chart,

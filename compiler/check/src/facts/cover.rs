@@ -156,8 +156,8 @@ fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
             .all(|e| inside(e, &part.except) || !part.within.iter().any(|w| chart.contains(*w, *e)))
 }
 
-/// Whether the first takes effect before the second. For deadlines: whether it is due no later and leaves the state, which cancels the
-/// other's deadline.
+/// Whether the first takes effect before the second. For deadlines: whether it is due no later and leaves the state, which
+/// cancels the other's deadline.
 fn sooner(first: &Transition, then: &Transition) -> bool {
     let leaves = !first.targets.is_empty() && first.kind == TransitionKind::External;
     match (&first.trigger, &then.trigger) {
@@ -280,8 +280,8 @@ fn follows(chart: &Chart, outer: &Transition, inner: Option<&Expr>) -> bool {
     !outer.guard.as_ref().is_some_and(here) && implies(chart, outer.guard.as_ref(), inner)
 }
 
-/// Walks the part of the tree where a transition of `source` applies, and adds the inner transitions that take the event first. `None` if
-/// some leaf has none on its path to `source`, or if the budget is exhausted.
+/// Walks the part of the tree where a transition of `source` applies, and adds the inner transitions that take the event first.
+/// `None` if some leaf has none on its path to `source`, or if the budget is exhausted.
 fn covered(
     chart: &Chart,
     facts: &Facts,

@@ -138,8 +138,8 @@ fn kind(line: &Transition) -> usize {
     usize::from(!matches!(line.trigger, Trigger::After(_)))
 }
 
-/// A deadline of the same state or of an ancestor that is always due first. The clock of an ancestor starts no later, and transitions that
-/// are due at the same time are tried in document order.
+/// A deadline of the same state or of an ancestor that is always due first. The clock of an ancestor starts no later, and
+/// transitions that are due at the same time are tried in document order.
 fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<TransitionId> {
     let line = chart.transition(id);
     let (least, _) = range(chart, bound(line)?)?;

@@ -20,8 +20,8 @@ pub struct Round {
     pub lines: Vec<TransitionId>,
 }
 
-/// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end: it needs no input from the
-/// host, no limit and no deadline ends it, and no condition in it reads a counter. Linear, up to logarithms.
+/// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end: it needs no input
+/// from the host, no limit and no deadline ends it, and no condition in it reads a counter. Linear, up to logarithms.
 pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
     let ends = chart.state_ids().any(|s| is_end(chart, s) && facts.reach.enters(s));
     if !ends || is_limited(&chart.state(StateId::at(0)).limits) || !chart.steps.iter().any(calls) {
@@ -149,8 +149,8 @@ struct Around {
     moves_on: Vec<bool>,
     /// Whether an option of a question there has no target. Repeated unusable answers do not count.
     asks_on: Vec<bool>,
-    /// The number of options that a question there may offer; an option with fields counts twice, because it is never chosen without
-    /// asking.
+    /// The number of options that a question there may offer; an option with fields counts twice, because it is never chosen
+    /// without asking.
     offers: Vec<usize>,
     /// Whether a limit, a deadline or a condition on a counter bounds the time there.
     bounded: Vec<bool>,

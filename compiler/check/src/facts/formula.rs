@@ -24,8 +24,8 @@ pub(crate) enum Formula {
 }
 
 impl Formula {
-    /// Evaluates the formula with one value for each term; `None` if evaluation fails. Like the language, it evaluates from left to right
-    /// and short-circuits.
+    /// Evaluates the formula with one value for each term; `None` if evaluation fails. Like the language, it evaluates from left
+    /// to right and short-circuits.
     pub(crate) fn value(&self, values: &[&Sample]) -> Option<bool> {
         match self {
             Self::Constant(value) => Some(*value),

@@ -30,8 +30,8 @@ pub enum Node {
     Any(StateId),
 }
 
-/// The maximal number of transitions with excluded states, per state, whose exclusions the graph represents. If there are more, every leaf
-/// leads to all of them: a coarser over-approximation that keeps the graph linear.
+/// The maximal number of transitions with excluded states, per state, whose exclusions the graph represents. If there are more,
+/// every leaf leads to all of them: a coarser over-approximation that keeps the graph linear.
 const MOST_OPEN: usize = 64;
 
 impl Moves {

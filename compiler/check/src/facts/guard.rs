@@ -1,7 +1,8 @@
 //! Decides conditions on their finite part: comparisons with constants, enums, Bools, ranges of params.
 //!
-//! Every other expression is a term that may have any value of its type; equal expressions have equal values. The constants divide the
-//! values of a term into finitely many classes, and one value of each class is tried. Undecided conditions are passed to `finite`.
+//! Every other expression is a term that may have any value of its type; equal expressions have equal values. The constants
+//! divide the values of a term into finitely many classes, and one value of each class is tried. Undecided conditions are passed
+//! to `finite`.
 
 use crate::facts::finite;
 use crate::facts::formula::{Formula, formula};

@@ -16,8 +16,8 @@ pub struct Place {
     pub within: Vec<StateId>,
     /// Descendants of states in `within`.
     pub except: Vec<StateId>,
-    /// Whether the condition also involves a state of another region. Then the place only says where acting is possible, not where it is
-    /// certain.
+    /// Whether the condition also involves a state of another region. Then the place only says where acting is possible, not
+    /// where it is certain.
     pub is_loose: bool,
 }
 
@@ -90,8 +90,8 @@ impl Place {
 /// The states in which each transition and each step may act.
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// By transition. Empty if its guard cannot hold, its step cannot run, no question offers it, or the transition table forbids it
-    /// everywhere.
+    /// By transition. Empty if its guard cannot hold, its step cannot run, no question offers it, or the transition table forbids
+    /// it everywhere.
     pub lines: Vec<Place>,
     /// By transition: the states of its place from which the transition table forbids the move.
     pub forbidden: Vec<Vec<StateId>>,
@@ -193,8 +193,8 @@ fn is_interrupted(chart: &Chart) -> bool {
         || chart.steps.iter().any(|s| beside(&s.kind) || s.tools.is_some())
 }
 
-/// Whether a step may end although its condition no longer holds. A step is canceled only when its state is exited. A question, however,
-/// ends with its leaf, and code takes no time.
+/// Whether a step may end although its condition no longer holds. A step is canceled only when its state is exited. A question,
+/// however, ends with its leaf, and code takes no time.
 fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
     match &chart.steps[step.index()].kind {
         StepKind::Code(_) | StepKind::Ask { .. } => false,
@@ -242,8 +242,8 @@ fn asks(chart: &Chart, steps: &[Place]) -> Vec<StateId> {
     states
 }
 
-/// The parts of `within` in which a question may be open: a whole state if the question belongs to it or an ancestor, otherwise the
-/// descendants that have a question.
+/// The parts of `within` in which a question may be open: a whole state if the question belongs to it or an ancestor, otherwise
+/// the descendants that have a question.
 fn offered(chart: &Chart, within: &[StateId], asks: &[StateId]) -> Vec<StateId> {
     let mut parts = Vec::new();
     for state in within {

@@ -18,8 +18,8 @@ pub struct Trap {
     pub ends: bool,
 }
 
-/// The minimal sets of leaves that can be entered and not left. If a final state is reachable, these are sets that lead to none; in a chart
-/// without final states, single states. States in which nothing can happen are omitted: see [`undriven`].
+/// The minimal sets of leaves that can be entered and not left. If a final state is reachable, these are sets that lead to none;
+/// in a chart without final states, single states. States in which nothing can happen are omitted: see [`undriven`].
 pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
     let all: Vec<StateId> = chart.state_ids().filter(|s| is_end(chart, *s)).collect();
     let ends: Vec<StateId> = all.iter().copied().filter(|s| facts.reach.enters(*s)).collect();

@@ -147,8 +147,8 @@ pub struct Fixed {
     pub spot: Spot,
 }
 
-/// Variables that nothing sets although a condition depends only on them: a test of such a variable, or a comparison of it with constants
-/// and params.
+/// Variables that nothing sets although a condition depends only on them: a test of such a variable, or a comparison of it with
+/// constants and params.
 pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     let never = |id: VarId| {
         let var = matches!(chart.variables[id.index()].kind, VariableKind::Var { .. });

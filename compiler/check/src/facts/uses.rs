@@ -122,8 +122,8 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     variables
 }
 
-/// Whether taking a transition into `leaf` may assign one of the variables: in its own actions, or in those of the states that it may exit
-/// or enter.
+/// Whether taking a transition into `leaf` may assign one of the variables: in its own actions, or in those of the states that it
+/// may exit or enter.
 pub fn changes(
     chart: &Chart,
     line: &Transition,

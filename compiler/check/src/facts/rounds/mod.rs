@@ -1,7 +1,7 @@
 //! Conditions that should bound a cycle but never change their value, because of where their counter is counted.
 //!
-//! `miscount` and `counting` report assignments within one transition. This analysis considers the whole cycle: entry and exit actions of
-//! its states, its other transitions, and the code of its steps.
+//! The lint `backward_count` and the facts in `counting` concern assignments within one transition. This analysis considers the
+//! whole cycle: entry and exit actions of its states, its other transitions, and the code of its steps.
 
 mod stops;
 mod track;
