@@ -1,4 +1,4 @@
-//! The Python of conditions and code steps: a subset without side effects, with a small syntax tree of its own.
+//! The Python of conditions and code steps: a subset without access to anything outside, with a small syntax tree of its own.
 //!
 //! Code outside of the subset is refused at its place; nothing is guessed.
 
