@@ -38,7 +38,8 @@ pub struct Compilation {
     pub silent: Vec<Diagnostic>,
 }
 
-/// A chart without C00, C01, C02 or C04 *errors*. Only [`check`] creates one, so its users need not validate again.
+/// A chart without errors of the rules C00xx, C01xx, C02xx and C04xx. Only [`check`] creates one, so its users need not validate
+/// again.
 #[derive(Debug, Clone)]
 pub struct Checked {
     lowered: Arc<Lowered>,
@@ -112,12 +113,12 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     check_within(paths, loader, STATES)
 }
 
-/// Like [`check`], but explores at most `states` states for each property. With 0, properties stay undecided.
+/// Like [`check`], but explores at most `states` states for each property. With 0, all properties stay undecided.
 pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
     check_by(LINTS, paths, loader, states)
 }
 
-/// Like [`check_within`], with these lints in this order.
+/// Like [`check_within`], but runs the given lints in the given order.
 fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
@@ -169,7 +170,7 @@ fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usiz
     precedence::fold(&mut diagnostics, &charts, text);
     allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
-    // A component that several agents list is lowered once for each of them.
+    // A component that several agents list is lowered once for each of them, so its findings repeat.
     let mut told = BTreeSet::new();
     diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
     let off = |d: &Diagnostic| d.severity == Severity::Off;
@@ -179,8 +180,8 @@ fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usiz
     Compilation { sources, files, charts, tested, lowered, diagnostics, silent }
 }
 
-/// The charts without errors: neither in the chart or a chart that it runs, nor outside the charts in its file and its imports. Also those
-/// charts that have tests, including charts of imported files.
+/// The charts of the files and, separately, the charts with tests, which include charts of imported files. Omits a chart if it or
+/// a chart that it runs has errors, or if its file or an import has errors outside of charts.
 fn sound(
     loaded: &Loaded,
     lowered: &[Arc<Lowered>],
@@ -207,7 +208,7 @@ fn sound(
         }
         places.get(place).copied()
     };
-    // By file and containing chart.
+    // Errors by file and innermost chart.
     let mut errors: BTreeMap<(FileId, Option<usize>), Vec<&Diagnostic>> = BTreeMap::new();
     for found in diagnostics.iter().filter(|d| d.severity == Severity::Error) {
         errors.entry((found.span.file, within(found.span))).or_default().push(found);

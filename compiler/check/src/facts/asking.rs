@@ -38,8 +38,8 @@ impl Takers {
         Self { own, any, turn }
     }
 
-    /// The transitions that keep a question from ever being asked: in every leaf where the question could start, one of them takes its
-    /// event, and transitions have priority over questions. `None` if the question may be asked in some leaf.
+    /// The transitions that keep a question from ever being asked: in every leaf where the question could start, one of them
+    /// takes its event, and transitions have priority over questions. `None` if the question may be asked in some leaf.
     pub fn before(
         &self,
         chart: &Chart,
@@ -69,7 +69,7 @@ impl Takers {
                 }
                 let takes = |state: StateId| self.turn.get(&state).copied();
                 everywhere(chart, place, &takes, &mut by)?;
-                // A turn that begins in another state gets here only through the earlier steps of the walk.
+                // If a turn begins in another state, only the earlier steps of its walk can lead here.
                 for earlier in &places[..step.index()] {
                     everywhere(chart, earlier, &takes, &mut BTreeSet::new())?;
                 }

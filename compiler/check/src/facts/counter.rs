@@ -246,8 +246,8 @@ pub(crate) fn sets(actions: &[Action], counter: VarId) -> bool {
     sets
 }
 
-/// The bounds of an expression while the counter is within `range`. A param without a declared range counts as its default, if that is
-/// positive.
+/// The bounds of an expression while the counter is within `range`. A param without a declared range counts as its default, if
+/// that is positive.
 pub(crate) fn value(chart: &Chart, expr: &Expr, counter: VarId, range: Range) -> Range {
     let of = |e: &Expr| value(chart, e, counter, range);
     match &expr.kind {

@@ -24,8 +24,8 @@ pub struct Shadow {
     pub inner: bool,
 }
 
-/// Comparisons with transitions of inner states, per state and transition of the chart. Only charts with many transitions that each apply
-/// in many states need more.
+/// The budget of comparisons with transitions of inner states, per state and transition of the chart. Only charts with many
+/// transitions that each apply in many states need more.
 const LOOKS: usize = 100;
 
 /// Every shadowed transition, ascending; and the transitions whose comparison with inner states exceeded the budget.
@@ -58,7 +58,7 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>)
     (found, open)
 }
 
-/// A trigger as far as it decides which transitions of one state compete.
+/// The part of a trigger that decides which transitions of one state compete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     Event(EventId),
@@ -133,7 +133,8 @@ fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: Transi
         && sooner(chart.transition(first), chart.transition(then))
 }
 
-/// A single transition whose guard holds whenever that of `then` does; otherwise all of them, if in every such case some guard holds.
+/// A single one of `lines` whose guard holds whenever that of `then` does. Otherwise all of them, if in every such case some
+/// guard holds.
 fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<Vec<TransitionId>> {
     let guard = |id: TransitionId| chart.transition(id).guard.as_ref();
     if let Some(one) = lines.iter().find(|l| implies(chart, guard(then), guard(**l))) {
@@ -155,8 +156,8 @@ fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
             .all(|e| inside(e, &part.except) || !part.within.iter().any(|w| chart.contains(*w, *e)))
 }
 
-/// Whether the first takes effect before the second. For deadlines: whether it is due no later and leaves the state, which cancels the
-/// other's deadline.
+/// Whether the first takes effect before the second. For deadlines: whether it is due no later and leaves the state, which
+/// cancels the other's deadline.
 fn sooner(first: &Transition, then: &Transition) -> bool {
     let leaves = !first.targets.is_empty() && first.kind == TransitionKind::External;
     match (&first.trigger, &then.trigger) {
@@ -178,7 +179,7 @@ fn not_later(a: &Expr, b: &Expr) -> bool {
     }
 }
 
-/// The event, or `None` for `turn`. Other triggers are not compared across states.
+/// The event of a key; `Some(None)` is `turn`. `None` for other triggers, which are not compared across states.
 fn moment(key: Key) -> Option<Option<EventId>> {
     match key {
         Key::Event(event) => Some(Some(event)),
@@ -192,7 +193,7 @@ fn moment(key: Key) -> Option<Option<EventId>> {
     }
 }
 
-/// Which transitions take an event wherever their source is active.
+/// Transitions that take an event wherever their source is active.
 struct Inner {
     /// By event (`None` is `turn`), then by state, in document order.
     own: BTreeMap<Option<EventId>, BTreeMap<StateId, Vec<TransitionId>>>,
@@ -240,8 +241,8 @@ impl Inner {
         inner
     }
 
-    /// Transitions of inner states of which one takes every trigger of `id` first, in every leaf. They are unguarded, or their guards
-    /// follow from that of `id`.
+    /// Transitions of inner states: in every leaf, for each trigger of `id`, one of them is taken first. They are unguarded, or
+    /// the guard of `id` implies theirs.
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
         let line = chart.transition(id);
         let events: Vec<Option<EventId>> = if line.trigger == Trigger::AnyEvent {
@@ -279,8 +280,8 @@ fn follows(chart: &Chart, outer: &Transition, inner: Option<&Expr>) -> bool {
     !outer.guard.as_ref().is_some_and(here) && implies(chart, outer.guard.as_ref(), inner)
 }
 
-/// Walks the part of the tree where a transition of `source` applies, and adds the inner transitions that take the event first. `None` if
-/// some leaf has none on its path to `source`, or if the budget is exhausted.
+/// Walks the part of the tree where a transition of `source` applies, and adds the inner transitions that take the event first.
+/// `None` if some leaf has none on its path to `source`, or if the budget is exhausted.
 fn covered(
     chart: &Chart,
     facts: &Facts,

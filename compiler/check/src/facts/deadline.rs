@@ -30,8 +30,8 @@ pub enum Before {
     Time(StateId, u64),
 }
 
-/// Every deadline that can be armed and never fires, ascending, without those that [`crate::facts::cover`] finds. Linear in transitions,
-/// times depth and deadlines of a state.
+/// Every deadline that can be armed and never fires, ascending, without those that [`crate::facts::cover`] finds. Linear in the
+/// number of transitions, times depth and deadlines of a state.
 pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
     let timed = |t: &Trigger| matches!(t, Trigger::After(_) | Trigger::AfterTurns(_));
     if !chart.transitions.iter().any(|line| timed(&line.trigger)) {
@@ -79,12 +79,12 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
     found
 }
 
-/// The unconditional deadlines of one state that exit it, all in milliseconds or all in turns: in document order, each with the latest time
-/// at which it is due.
+/// The unguarded deadlines of one state that exit it, either all in milliseconds or all in turns. In document order, each with
+/// the latest time at which it is due.
 #[derive(Debug, Clone, Default)]
 struct Firm {
     lines: Vec<(TransitionId, u64)>,
-    /// The soonest deadline of each [`BLOCK`] of them.
+    /// For each block of [`BLOCK`] deadlines: the soonest.
     soonest: Vec<u64>,
 }
 
@@ -138,14 +138,14 @@ fn kind(line: &Transition) -> usize {
     usize::from(!matches!(line.trigger, Trigger::After(_)))
 }
 
-/// A deadline of the same state or of an ancestor that is always due first. The clock of an ancestor starts no later, and transitions that
-/// are due at the same time are tried in document order.
+/// A deadline of the same state or of an ancestor that is always due first. The clock of an ancestor starts no later, and
+/// transitions that are due at the same time are tried in document order.
 fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<TransitionId> {
     let line = chart.transition(id);
     let (least, _) = range(chart, bound(line)?)?;
     chart.ancestors(line.source).find_map(|state| {
         let deadlines = &firm[state.index()][kind(line)];
-        // An earlier transition of the same state is the concern of `cover`.
+        // `cover` handles earlier transitions of the same state.
         if state == line.source {
             deadlines.first(Some(id), least)
         } else {

@@ -7,8 +7,8 @@ use crate::facts::reach::is_leaf;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind, StepKind};
 
-/// Reachable atomic states in which no transition applies and no step of their own runs. A step of the whole chart does not count, only the
-/// transitions on its outcome do. States inside a parallel are omitted: another region may be active.
+/// Reachable atomic states in which no transition applies and no step of their own runs. A step of the whole chart does not
+/// count, only the transitions on its outcome do. States inside a parallel are omitted: another region may be active.
 pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     let count = chart.states.len();
     let mut acts = vec![false; count];

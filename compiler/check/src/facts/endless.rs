@@ -20,8 +20,8 @@ pub struct Round {
     pub lines: Vec<TransitionId>,
 }
 
-/// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end: it needs no input from the
-/// host, no limit and no deadline ends it, and no condition in it reads a counter. Linear, up to logarithms.
+/// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end: it needs no input
+/// from the host, no limit and no deadline ends it, and no condition in it reads a counter. Linear, up to logarithms.
 pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
     let ends = chart.state_ids().any(|s| is_end(chart, s) && facts.reach.enters(s));
     if !ends || is_limited(&chart.state(StateId::at(0)).limits) || !chart.steps.iter().any(calls) {
@@ -80,7 +80,7 @@ struct Alone {
 }
 
 impl Alone {
-    /// `None` if some question waits for a host event: which question offers an option is not tracked.
+    /// `None` if some question waits for a host event, because the analysis does not track which question offers an option.
     fn of(chart: &Chart) -> Option<Self> {
         let mut own = BTreeSet::new();
         for block in chart.blocks() {
@@ -119,7 +119,7 @@ impl Alone {
         match &chart.transition(line).trigger {
             Trigger::Event(events) => events.iter().any(|event| self.own.contains(event)),
             Trigger::AnyEvent => !self.own.is_empty(),
-            // People answer as rarely as hosts act, and a child chart has limits of its own.
+            // People count as the host, and a child chart has limits of its own.
             Trigger::StepDone(step)
             | Trigger::StepError(step)
             | Trigger::StepTimeout(step, _)
@@ -149,8 +149,8 @@ struct Around {
     moves_on: Vec<bool>,
     /// Whether an option of a question there has no target. Repeated unusable answers do not count.
     asks_on: Vec<bool>,
-    /// The number of options that a question there may offer; an option with fields counts twice, because it is never chosen without
-    /// asking.
+    /// The number of options that a question there may offer; an option with fields counts twice, because it is never chosen
+    /// without asking.
     offers: Vec<usize>,
     /// Whether a limit, a deadline or a condition on a counter bounds the time there.
     bounded: Vec<bool>,
@@ -207,7 +207,7 @@ impl Around {
             return None;
         }
         let step = leaves.iter().find_map(|leaf| self.calling[leaf.index()])?;
-        // A step beside the question that always leaves the state ends the stay as well.
+        // A step that always leaves the state when it is done ends the stay, too.
         let asks = |always: bool| {
             leaves.iter().map(|leaf| leaf.index()).any(|leaf| {
                 self.asks_on[leaf] && (self.offers[leaf] > 1 || always && self.offers[leaf] > 0)
@@ -238,7 +238,7 @@ fn always_moves_on(chart: &Chart, step: &Step) -> bool {
 fn counted(chart: &Chart) -> BTreeSet<VarId> {
     let mut counted = BTreeSet::new();
     for block in written(chart) {
-        // A growing list or text bounds a cycle as well as a number does.
+        // A growing list or text bounds a cycle like a number does.
         Action::walk(block, &mut |action| {
             if let Action::Assign(variable, value) = action {
                 let mut read = BTreeSet::new();

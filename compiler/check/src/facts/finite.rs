@@ -37,7 +37,8 @@ pub(crate) fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
 /// Variables, each with an expression that names it, and the domain of each.
 type Domains<'c> = (BTreeMap<VarId, &'c Expr>, Vec<Vec<Value>>);
 
-/// The variables that the conditions read and their domains; `None` if the conditions read anything else or the domains are too large.
+/// The variables that the conditions read and their domains; `None` if the conditions read anything else or the domains are too
+/// large.
 fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>> {
     let mut read = BTreeMap::new();
     let mut closed = true;

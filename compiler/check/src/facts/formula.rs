@@ -24,8 +24,8 @@ pub(crate) enum Formula {
 }
 
 impl Formula {
-    /// Evaluates the formula with one value for each term; `None` if evaluation fails. Like the language, it evaluates from left to right
-    /// and short-circuits.
+    /// Evaluates the formula with one value for each term; `None` if evaluation fails. Like the language, it evaluates from left
+    /// to right and short-circuits.
     pub(crate) fn value(&self, values: &[&Sample]) -> Option<bool> {
         match self {
             Self::Constant(value) => Some(*value),
@@ -186,7 +186,7 @@ fn relates(left: &Expr, op: CompareOp, right: &Expr) -> bool {
     }
 }
 
-/// Compares the order of two sides with 0. `a < b` and `b > a` share one term.
+/// Translates a comparison of two expressions: their order is a term, compared with 0. `a < b` and `b > a` share one term.
 fn order(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Formula {
     let sides = |a: &Expr, b: &Expr| {
         ExprKind::Compare(Box::new(a.clone()), vec![(CompareOp::Equal, b.clone())])
@@ -264,7 +264,7 @@ fn term(expr: &Expr, constant: Option<Value>, terms: &mut Vec<Term>) -> usize {
         terms.push(Term { expr, constants: Vec::new(), is_condition: false, is_order: false });
         terms.len() - 1
     });
-    // After a test for `none`, the expression has the narrower type.
+    // After a test for `none`, the expression has a narrower type; the term keeps the optional one.
     if matches!(expr.ty, Type::Optional(_)) {
         terms[place].expr.ty.clone_from(&expr.ty);
     }

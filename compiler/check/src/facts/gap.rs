@@ -40,8 +40,8 @@ enum Moment {
     Event(StateId, EventId),
 }
 
-/// Every gap, ordered by its first transition. Only gaps that look forgotten are reported: two or more disjoint guards cover every case
-/// except one, which is a single value of each variable that they read. A larger remainder may be intended.
+/// Every gap, ordered by its first transition. Only gaps that look forgotten are reported: two or more disjoint guards cover
+/// every case except one, which is a single value of each variable that they read. A larger remainder may be intended.
 pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     let mut moments: BTreeMap<Moment, Vec<TransitionId>> = BTreeMap::new();
     for (i, line) in chart.transitions.iter().enumerate() {
@@ -127,8 +127,8 @@ impl<'f> Last<'f> {
     }
 }
 
-/// Whether something else may handle the omitted case: for an event, a transition or step of an ancestor; for a step, a later step of the
-/// same walk.
+/// Whether something else may handle the omitted case: for an event, a transition or step of an ancestor; for a step, a later
+/// step of the same walk.
 fn is_taken_elsewhere(
     chart: &Chart,
     last: &Last<'_>,

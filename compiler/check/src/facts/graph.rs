@@ -32,8 +32,8 @@ pub enum Node {
     Any(StateId),
 }
 
-/// The maximal number of transitions with excluded states, per state, whose exclusions the graph represents. If there are more, every leaf
-/// leads to all of them: a coarser over-approximation that keeps the graph linear.
+/// The maximal number of transitions with excluded states, per state, whose exclusions the graph represents. If there are more,
+/// every leaf leads to all of them: a coarser over-approximation that keeps the graph linear.
 const MOST_OPEN: usize = 64;
 
 impl Moves {
@@ -201,7 +201,7 @@ impl Build<'_> {
         }
     }
 
-    /// Adds edges from a leaf to the transitions of its ancestors' places that do not exclude it.
+    /// Adds edges from a leaf to those transitions with excluded states that apply in it.
     fn exceptions(&mut self, leaf: StateId) {
         if self.open.is_empty() {
             return;

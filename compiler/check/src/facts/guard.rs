@@ -1,7 +1,8 @@
 //! Decides conditions on their finite part: comparisons with constants, enums, Bools, ranges of params.
 //!
-//! Every other expression is a term that may have any value of its type; equal expressions have equal values. The constants divide the
-//! values of a term into finitely many classes, and one value of each class is tried. Undecided conditions are passed to `finite`.
+//! Every other expression is a term that may have any value of its type; equal expressions have equal values. The constants
+//! divide the values of a term into finitely many classes, and one value of each class is tried. Undecided conditions are passed
+//! to `finite`.
 
 use crate::facts::finite;
 use crate::facts::formula::{Formula, formula};
@@ -12,12 +13,12 @@ use chartc_core::model::{Chart, Expr};
 /// The maximal number of assignments that are tried; beyond it, the verdict is [`Verdict::Perhaps`].
 const MOST: usize = 4_000;
 
-/// Whether conditions can have the wanted values together.
+/// Whether all conditions can have their wanted values at once.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// No values of the terms do so.
+    /// No values of the terms achieve that.
     Never,
-    /// These values do so: pairs of a variable and its value. Empty if any values do.
+    /// These values do: pairs of a term and its value. Empty if any values do.
     Example(Vec<(Expr, Value)>),
     /// Not decided.
     Perhaps,

@@ -6,8 +6,8 @@ use chartc_core::model::{AskOn, Chart, Forward, StepKind, Trigger};
 use chartc_core::tables::CATCH_ALL;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Events that may be forwarded to child charts. `child` returns the chart of a `run` step, if it is known; an unknown chart may take every
-/// event.
+/// Events that may be forwarded to child charts. `child` returns the chart of a `run` step, if it is known; an unknown chart may
+/// take every event.
 pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) -> BTreeSet<EventId> {
     let mut events = BTreeSet::new();
     for (i, step) in chart.steps.iter().enumerate() {

@@ -16,7 +16,7 @@ const LONGEST: usize = 64;
 /// The maximal number of guards that a livelock assumes.
 const GIVEN: usize = 6;
 
-/// A cycle of `when` transitions: if the guards of some hold, all of them are taken, and none changes what those guards read.
+/// A cycle of `when` transitions. If the guards of `given` hold, all of them are taken, and none changes what these guards read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Livelock {
     /// In the order taken, starting from the least id.
@@ -25,8 +25,8 @@ pub struct Livelock {
     pub given: Vec<TransitionId>,
 }
 
-/// Every cycle, by its first transition. A cycle is certain while the assumed guards hold: in each of its states, the first transition
-/// whose guard may hold is the next one of the cycle.
+/// Every cycle, by its first transition. A cycle is certain while the assumed guards hold: in each of its states, the first
+/// transition whose guard may hold is the next one of the cycle.
 pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     let mut found: BTreeMap<Vec<TransitionId>, Vec<TransitionId>> = BTreeMap::new();
     let whens = chart.transitions.iter().filter(|line| line.trigger == Trigger::When);
@@ -60,8 +60,8 @@ fn first_leaf(chart: &Chart, facts: &Facts, state: StateId) -> Option<StateId> {
     below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
 }
 
-/// The state inside of which the cycle runs while nothing else changes: the root, or the innermost region that contains the leaf if all
-/// `sources` of `when` transitions are inside that region.
+/// The state inside of which the cycle runs while nothing else changes: the root, or the innermost region that contains the leaf
+/// if all `sources` of `when` transitions are inside that region.
 fn alone(chart: &Chart, sources: &[StateId], leaf: StateId) -> Option<StateId> {
     let is_region = |state: &StateId| {
         let parent = chart.state(*state).parent;
@@ -118,8 +118,8 @@ fn cycle(
     None
 }
 
-/// Whether no transition of a cycle changes what the assumed guards read. `landed` lists the leaf before each transition, and the last
-/// leaf.
+/// Whether no transition of a cycle changes what the assumed guards read. `landed` lists the leaf before each transition, and the
+/// last leaf.
 fn stays(
     chart: &Chart,
     lines: &[TransitionId],
@@ -140,7 +140,7 @@ fn stays(
     })
 }
 
-/// Whether a condition tests a state inside of another.
+/// Whether a condition tests whether a state inside `within` is active.
 fn asks_inside(chart: &Chart, guard: &Expr, within: StateId) -> bool {
     let mut found = false;
     walk(chart, guard, &mut |part| {
@@ -179,8 +179,9 @@ pub(crate) fn lonely(chart: &Chart, leaf: StateId) -> bool {
     chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
-/// The `when` transition that is certainly taken in a leaf, given the assumed guards and the values set before: the first whose guard may
-/// hold must hold. A guard that only reads what the host or an answer sets is assumed as well, if all assumptions can hold together.
+/// The `when` transition that is certainly taken in a leaf, given the assumed guards and the values set before: the first whose
+/// guard may hold must hold. A guard that only reads what the host or an answer sets is assumed as well, if all assumptions can
+/// hold together.
 fn forced(
     chart: &Chart,
     facts: &Facts,

@@ -1,7 +1,7 @@
 //! Facts about a chart that several lints use. The lints in `lint` turn them into findings.
 //!
-//! Every fact over-approximates: an undecided guard may hold, a host may send any event at any time, a model may give any answer. So claims
-//! that something cannot happen are sound, and only those are reported.
+//! Every fact over-approximates: an undecided guard may hold, a host may send any event at any time, a model may give any answer.
+//! So claims that something cannot happen are sound, and only those are reported.
 
 pub mod asking;
 pub mod counter;

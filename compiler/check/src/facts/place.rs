@@ -16,8 +16,8 @@ pub struct Place {
     pub within: Vec<StateId>,
     /// Descendants of states in `within`.
     pub except: Vec<StateId>,
-    /// Whether the condition also involves a state of another region. Then the place only says where acting is possible, not where it is
-    /// certain.
+    /// Whether the condition also involves a state of another region. Then the place only says where acting is possible, not
+    /// where it is certain.
     pub is_loose: bool,
 }
 
@@ -27,14 +27,14 @@ impl Place {
         self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
     }
 
-    /// Whether the condition tests for states that are never active here, so that it is false whatever the variables.
+    /// Whether the condition tests for states that are never active here, so that it is false for all values of the variables.
     pub fn is_closed_by(&self, chart: &Chart, guard: &Expr) -> bool {
         let mut rest = self.clone();
         rest.confine(chart, guard);
         rest.within.is_empty() && !self.within.is_empty()
     }
 
-    /// Whether the condition always holds here, whatever the variables.
+    /// Whether the condition holds here for all values of the variables.
     pub fn is_opened_by(&self, chart: &Chart, guard: &Expr) -> bool {
         let opposite = ExprKind::Unary(UnaryOp::Not, Box::new(guard.clone()));
         decide(chart, &[(guard, false)]) == Verdict::Never
@@ -90,8 +90,8 @@ impl Place {
 /// The states in which each transition and each step may act.
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// By transition. Empty if its guard cannot hold, its step cannot run, no question offers it, or the transition table forbids it
-    /// everywhere.
+    /// By transition. Empty if its guard cannot hold, its step cannot run, no question offers it, or the transition table forbids
+    /// it everywhere.
     pub lines: Vec<Place>,
     /// By transition: the states of its place from which the transition table forbids the move.
     pub forbidden: Vec<Vec<StateId>>,
@@ -162,7 +162,7 @@ fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionI
     found
 }
 
-/// The place of the `from` of a transition; without one, its source.
+/// The place that the `from` of a transition describes; without a `from`, its source.
 pub fn scope(chart: &Chart, line: &Transition) -> Place {
     let mut place = Place::of(line.source);
     if let Some(scope) = &line.scope {
@@ -174,8 +174,8 @@ pub fn scope(chart: &Chart, line: &Transition) -> Place {
     place
 }
 
-/// Whether the configuration may change while a step is awaited, other than by the walk itself. The result of a tool that a step calls may
-/// change it, too.
+/// Whether anything besides the walk may change the configuration while a step is awaited, such as the result of a tool that a
+/// step calls.
 fn is_interrupted(chart: &Chart) -> bool {
     let outside = |t: &Trigger| {
         matches!(
@@ -193,8 +193,8 @@ fn is_interrupted(chart: &Chart) -> bool {
         || chart.steps.iter().any(|s| beside(&s.kind) || s.tools.is_some())
 }
 
-/// Whether a step may end although its condition no longer holds. A step is canceled only when its state is exited. A question, however,
-/// ends with its leaf, and code takes no time.
+/// Whether a step may end although its condition no longer holds. A step is canceled only when its state is exited. A question,
+/// however, ends with its leaf, and code takes no time.
 fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
     match &chart.steps[step.index()].kind {
         StepKind::Code(_) | StepKind::Ask { .. } => false,
@@ -242,8 +242,8 @@ fn asks(chart: &Chart, steps: &[Place]) -> Vec<StateId> {
     states
 }
 
-/// The parts of `within` in which a question may be open: a whole state if the question belongs to it or an ancestor, otherwise the
-/// descendants that have a question.
+/// The parts of `within` in which a question may be open: a whole state if the question belongs to it or an ancestor, otherwise
+/// the descendants that have a question.
 fn offered(chart: &Chart, within: &[StateId], asks: &[StateId]) -> Vec<StateId> {
     let mut parts = Vec::new();
     for state in within {
@@ -348,7 +348,7 @@ fn confines(chart: &Chart, guard: &Expr) -> Option<Vec<StateId>> {
     }
 }
 
-/// States none of which is active whenever the condition has the value.
+/// States that are all inactive whenever the condition has the value.
 fn excludes(chart: &Chart, guard: &Expr, value: bool) -> Vec<StateId> {
     let joined = if value { BinaryOp::And } else { BinaryOp::Or };
     if let ExprKind::Observable(Observable::In(state)) = &guard.kind {

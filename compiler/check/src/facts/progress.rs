@@ -18,8 +18,8 @@ pub struct Trap {
     pub ends: bool,
 }
 
-/// The minimal sets of leaves that can be entered and not left. If a final state is reachable, these are sets that lead to none; in a chart
-/// without final states, single states. States in which nothing can happen are omitted: see [`undriven`].
+/// The minimal sets of leaves that can be entered and not left. If a final state is reachable, these are sets that lead to none;
+/// in a chart without final states, single states. States in which nothing can happen are omitted: see [`undriven`].
 pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
     let all: Vec<StateId> = chart.state_ids().filter(|s| is_end(chart, *s)).collect();
     let ends: Vec<StateId> = all.iter().copied().filter(|s| facts.reach.enters(*s)).collect();
@@ -69,7 +69,7 @@ fn lift(chart: &Chart, facts: &Facts, states: Vec<StateId>) -> Vec<StateId> {
     lifted
 }
 
-/// The sets of `leaves` that lead to each other and to no other of them.
+/// The sets of `leaves` that lead to each other and to no other of `leaves`.
 fn last(facts: &Facts, leaves: &BTreeSet<StateId>) -> Vec<Vec<StateId>> {
     let mut beyond: Vec<bool> = Vec::new();
     let mut component = vec![usize::MAX; facts.moves.nodes()];

@@ -1,8 +1,8 @@
 //! Bounds of whole-number variables that hold in every run.
 //!
-//! Computes a fixpoint over all assignments, wherever they are: starting from the defaults, each assignment adds the values that it may
-//! set, given the bounds so far and its guard. Bounds that keep growing are widened to unbounded; a few more iterations then regain the
-//! bounds that conditions impose. A variable that an answer, a tool or an unbounded input sets has no bounds.
+//! Computes a fixpoint over all assignments, wherever they are: starting from the defaults, each assignment adds the values that
+//! it may set, given the bounds so far and its guard. Bounds that keep growing are widened to unbounded; a few more iterations
+//! then regain the bounds that conditions impose. A variable that an answer, a tool or an unbounded input sets has no bounds.
 
 use crate::facts::guard::{Verdict, decide};
 pub use crate::facts::interval::Range;

@@ -27,8 +27,8 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Searches breadth first over transitions, so that the causes form shortest paths. Linear in states, transitions, and targets times
-    /// depth.
+    /// Searches breadth first over transitions, so that the causes form shortest paths. Linear in states, transitions, and
+    /// targets times depth.
     pub fn of(chart: &Chart, places: &Places) -> Self {
         let mut search = Search::new(chart, places);
         search.default(StateId::at(0), Cause::Start);
@@ -100,7 +100,8 @@ pub fn entered_with(chart: &Chart, targets: &[StateId], domain: StateId) -> Vec<
     entries
 }
 
-/// Adds the regions of each parallel between `domain` and `target`, except those for which `taken` holds because they contain a target.
+/// Adds the regions of each parallel between `domain` and `target`, except those for which `taken` holds because they contain a
+/// target.
 fn regions(
     chart: &Chart,
     target: StateId,
@@ -209,7 +210,8 @@ impl<'c> Search<'c> {
         self.wake(state);
     }
 
-    /// Tries the waiting transitions: for a leaf, those of its ancestors; for any other state, its own, in the leaves found earlier.
+    /// Tries the waiting transitions: for a leaf, those of its ancestors; for any other state, its own, in the leaves found
+    /// earlier.
     fn wake(&mut self, state: StateId) {
         if self.waiting.is_empty() {
             return;

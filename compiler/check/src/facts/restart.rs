@@ -80,7 +80,8 @@ pub struct Restart {
     pub state: StateId,
 }
 
-/// Every such transition that can be taken in its target, ascending. Linear in transitions, targets and listed states, times depth.
+/// Every such transition that can be taken in its target, ascending. Linear in transitions, targets and listed states, times
+/// depth.
 pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
     let mut found = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {

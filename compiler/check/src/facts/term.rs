@@ -24,8 +24,8 @@ pub(crate) struct Term {
 }
 
 impl Term {
-    /// Whether the term can take any value independently of other terms: a variable, event data, the current answer, a field of one of
-    /// these, or a count of the machine.
+    /// Whether the term can take any value independently of other terms: a variable, event data, the current answer, a field of
+    /// one of these, or an observable other than `in(state)`.
     pub(crate) fn is_free(&self) -> bool {
         if let ExprKind::Observable(seen) = &self.expr.kind {
             return !matches!(seen, Observable::In(_));
@@ -186,7 +186,7 @@ pub(crate) fn root(expr: &Expr) -> &Expr {
     at
 }
 
-/// Whether evaluation cannot fail. Json values are too little known to tell.
+/// Whether evaluation cannot fail. The structure of Json values is unknown, so they may fail.
 pub(crate) fn is_total(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::None

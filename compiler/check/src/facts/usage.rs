@@ -8,7 +8,7 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// The owner of an expression, as far as lints distinguish it.
+/// The owner of an expression, in the categories that lints distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spot {
     /// The guard of a transition.
@@ -124,7 +124,7 @@ impl Usage {
     fn offer(&mut self, chart: &Chart, set: ToolSetId) {
         if !std::mem::replace(&mut self.tool_sets[set.index()], true) {
             chart.tools_of(set).iter().for_each(|t| self.tools[t.index()] = true);
-            // An author who excludes a tool by name knows of it.
+            // A tool that is excluded by name counts as used: the author knows that it exists.
             let minus = &chart.tool_sets[set.index()].minus;
             let named = |name: &str| {
                 minus.iter().any(|pattern| match pattern.strip_suffix('*') {
@@ -147,8 +147,8 @@ pub struct Fixed {
     pub spot: Spot,
 }
 
-/// Variables that nothing sets although a condition depends only on them: a test of such a variable, or a comparison of it with constants
-/// and params.
+/// Variables that nothing sets although a condition depends only on them: a test of such a variable, or a comparison of it with
+/// constants and params.
 pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     let never = |id: VarId| {
         let var = matches!(chart.variables[id.index()].kind, VariableKind::Var { .. });

@@ -6,7 +6,7 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// Whether a condition only tests for active states, so that the place of the transition or step expresses all of it.
+/// Whether a condition only tests for active states, so that the place of its transition or step fully describes it.
 pub fn is_where(guard: &Expr) -> bool {
     if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
         is_where(a) && is_where(b)
@@ -122,8 +122,8 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     variables
 }
 
-/// Whether taking a transition into `leaf` may assign one of the variables: in its own actions, or in those of the states that it may exit
-/// or enter.
+/// Whether taking a transition into `leaf` may assign one of the variables: in its own actions, or in those of the states that it
+/// may exit or enter.
 pub fn changes(
     chart: &Chart,
     line: &Transition,

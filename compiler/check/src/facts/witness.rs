@@ -1,4 +1,4 @@
-//! The shortest run that reaches a state, as far as the analysis tells.
+//! The shortest run that reaches a state, as far as the facts tell.
 
 use crate::facts::reach::{Cause, Reach};
 use chartc_core::arena::{StateId, TransitionId};

@@ -12,10 +12,10 @@ use chartc_text::span::Span;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-/// The most steps of a run that the message lists; a longer run is cut in the middle.
+/// The maximal number of steps in the message; a longer run is cut in the middle.
 const TOLD: usize = 16;
 
-/// The most transitions of a run that are shown.
+/// The maximal number of transitions of a run that are shown.
 const LINES: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {

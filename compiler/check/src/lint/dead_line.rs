@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-/// The most values of a variable that are shown.
+/// The maximal number of values of a variable that are shown.
 const SHOWN: usize = 5;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {

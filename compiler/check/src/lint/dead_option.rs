@@ -39,7 +39,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The most earlier transitions of a state that a later one is compared with.
+/// The maximal number of earlier transitions of a state with which a later one is compared.
 const MOST: usize = 20;
 
 /// Why an option is never offered.
@@ -53,8 +53,8 @@ enum Why {
     Taken(Vec<TransitionId>),
 }
 
-/// Finds the `may` transitions of reachable states whose guards may hold and that no question offers, in document order. Linear, with at
-/// most [`MOST`] comparisons for each.
+/// Finds the `may` transitions of reachable states whose guards may hold and that no question offers, in document order. Linear,
+/// with at most [`MOST`] comparisons for each.
 fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, Why)> {
     let mut found = Vec::new();
     let asks = chart.steps.iter().filter(|step| matches!(step.kind, StepKind::Ask { .. }));
@@ -94,7 +94,7 @@ fn asked(chart: &Chart, asks: &BTreeSet<StateId>, state: StateId) -> bool {
     below || chart.ancestors(state).any(|around| asks.contains(&around))
 }
 
-/// Why a set of tools is never offered, given the sets that are offered before it; `None` if it may be.
+/// Why a set of tools is never offered, given the sets that are offered before it; `None` if it may be offered.
 fn shut(chart: &Chart, set: ToolSetId, earlier: &[(TransitionId, ToolSetId)]) -> Option<Why> {
     let row = &chart.tool_sets[set.index()];
     let tools = chart.tools_of(set);

@@ -109,8 +109,8 @@ struct Indexed {
     item: i64,
 }
 
-/// Finds every index into a list that may be shorter, where no condition of the chart reads the list, and some run gets there without
-/// having set it. Index expressions in conditions do not count: if they fail, the condition is false.
+/// Finds indexes into lists that may be too short, if no condition of the chart reads the list and some run gets there without
+/// setting it. Index expressions in conditions do not count: if they fail, the condition is false.
 fn indexed(context: &Context<'_>) -> Vec<Indexed> {
     let Context { chart, facts, .. } = context;
     let mut found = candidates(context);
@@ -173,7 +173,7 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
     found
 }
 
-/// Visits the expressions of a block, except its conditions, each with the variables that are set by then.
+/// Visits the expressions of a block, except its conditions, each with the variables that the block sets before it.
 fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<Held>, &Expr)) {
     let mut set = BTreeSet::new();
     Action::walk(block, &mut |action| {

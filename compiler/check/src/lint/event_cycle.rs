@@ -42,8 +42,8 @@ const LONGEST: usize = 16;
 /// A cycle of unguarded transitions that send each other's events without delay, in the order taken; the first has the least id.
 type Echo = Vec<TransitionId>;
 
-/// Finds every cycle, once. Each is certain: no transition does anything that may fail before it sends, no other transition can be taken
-/// first, and nothing else is sent in between.
+/// Finds every cycle, once. Each is certain: no transition does anything that may fail before it sends, no other transition can
+/// be taken first, and nothing else is sent in between.
 fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
     let mut found = BTreeSet::new();
     for (i, line) in chart.transitions.iter().enumerate() {

@@ -6,8 +6,8 @@ use crate::facts::graph::Node;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Chart, Failure, StateKind, Status, StepKind, Trigger};
 
-/// Failure transitions (`error`, `timeout`, `else`) on which every run that ends `ok` depends: each leads to `ok` without a further
-/// failure. Empty if a run can end `ok` without a failure, or if none can end `ok`. Linear in the chart for each of them.
+/// Failure transitions (`error`, `timeout`, `else`) on which every run that ends `ok` depends: each leads to `ok` without a
+/// further failure. Empty if a run can end `ok` without a failure, or if none can end `ok`. Linear in the chart for each of them.
 pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
     let root = StateId::at(0);
     let is_goal = |state: StateId| {
@@ -30,7 +30,7 @@ pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
         .collect()
 }
 
-/// The most failure transitions that are examined.
+/// The maximal number of failure transitions that are examined.
 const MOST: usize = 16;
 
 /// Whether the trigger is the failure of a step.
@@ -53,8 +53,8 @@ fn is_failure(trigger: &Trigger) -> bool {
     }
 }
 
-/// Which nodes are reachable without a failure transition other than `from` itself, by node number; and the failure transitions on the
-/// border of that set, in document order.
+/// Which nodes are reachable without a failure transition other than `from` itself, by node number; and the failure transitions
+/// on the border of that set, in document order.
 fn reached(chart: &Chart, facts: &Facts, from: Node) -> (Vec<bool>, Vec<TransitionId>) {
     let mut seen = vec![false; facts.moves.nodes()];
     let mut met = Vec::new();
@@ -87,8 +87,8 @@ pub(super) struct Stuck {
     pub once: bool,
 }
 
-/// Finds the leaves whose only step is a `call` or `run`, which only the `done` transitions of that step leave, and where nothing handles
-/// its failure.
+/// Finds the leaves whose only step is a `call` or `run`, which only the `done` transitions of that step leave, and where nothing
+/// handles its failure.
 pub(super) fn stuck(context: &Context<'_>) -> Vec<Stuck> {
     let Context { chart, facts, .. } = context;
     let mut found = Vec::new();

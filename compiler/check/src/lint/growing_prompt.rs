@@ -44,8 +44,8 @@ struct Growing {
     part: usize,
 }
 
-/// Finds every prompt that shows in full a list that only grows in a loop containing its step; once for each step and list. Guards are
-/// taken to hold. A list whose length some condition reads is taken to be bounded.
+/// Finds every prompt that shows in full a list that only grows in a loop containing its step; once for each step and list.
+/// Guards are taken to hold. A list whose length some condition reads is taken to be bounded.
 fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
     let shown = shown(chart);
     if shown.is_empty() {

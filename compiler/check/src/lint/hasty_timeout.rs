@@ -80,7 +80,8 @@ enum Spot {
     Deadline(TransitionId, StepId),
 }
 
-/// Finds every such time: those of clients first, then of transitions in document order. Tools are ignored: they may answer at once.
+/// Finds every such time: those of clients first, then of transitions in document order. Tools are ignored: they may answer at
+/// once.
 fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
     let mut found = Vec::new();
     for (i, client) in chart.clients.iter().enumerate() {
@@ -127,7 +128,7 @@ fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
     found
 }
 
-/// Whom a step asks, with the least time for an answer.
+/// Who answers a step, with the least time for an answer.
 fn whom(step: &Step) -> Option<(Whom, u64)> {
     match step.kind {
         StepKind::Llm | StepKind::Ask { .. } => Some((Whom::Model, MODEL)),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
-/// The most retries that are plausible.
+/// The maximal plausible number of retries.
 const MOST: u32 = 20;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {

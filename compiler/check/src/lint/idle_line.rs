@@ -80,8 +80,8 @@ fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> 
     if next.is_condition { found.replace(next.span, "if", true) } else { found }
 }
 
-/// Adds what follows from the misread guard, so that it is not reported separately: unknown names of the event's data, and transitions
-/// that the unguarded one hides.
+/// Adds what follows from the misread guard, so that it is not reported separately: unknown names of the event's data, and
+/// transitions that the unguarded one hides.
 fn with_consequences(
     context: &Context<'_>,
     line: TransitionId,
@@ -128,7 +128,8 @@ fn behind(context: &Context<'_>, spans: &LineSpans, next: Follower) -> Option<Be
 struct Idle {
     /// The transition.
     line: TransitionId,
-    /// Whether it has an effect nevertheless: without it, another transition, a question or a policy would apply, or it is an option.
+    /// Whether it has an effect nevertheless: without it, another transition, a question or a policy would apply, or it is an
+    /// option.
     hides: bool,
 }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
-/// The most variables whose bounds are shown.
+/// The maximal number of variables whose bounds are shown.
 const BOUNDS: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -61,8 +61,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Reports a condition that never holds. `payload` has the names of the event's fields, `home` the state of the condition, and `acts`, if
-/// known, the states in which its transition or step acts.
+/// Reports a condition that never holds. `payload` has the names of the event's fields, `home` the state of the condition, and
+/// `acts`, if known, the states in which its transition or step acts.
 fn check(
     context: &Context<'_>,
     (guard, payload): (Option<&Expr>, &[&str]),

@@ -1,7 +1,7 @@
 //! Findings about behaviour: one file, or folder, for each lint, with the analysis that only it needs.
 //!
-//! To add a lint, add a rule in [`chartc_text::rules`], `<name>.rs` here with a `LINT`, its `mod` line and its row in [`LINTS`]. A lint sees the
-//! chart and its facts, never the findings of others: `rules::precedence` declares which findings suppress which.
+//! To add a lint, add a rule in [`chartc_text::rules`], `<name>.rs` here with a `LINT`, its `mod` line and its row in [`LINTS`].
+//! A lint sees the chart and its facts, never the findings of others: `rules::precedence` declares which findings suppress which.
 
 mod backward_count;
 mod check_failed;

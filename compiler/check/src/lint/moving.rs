@@ -1,4 +1,4 @@
-//! How findings name the moves that a permission never permits.
+//! Wording of findings about moves that a permission never permits.
 
 use super::{Context, words};
 use chartc_core::arena::{StateId, StepId, TransitionId};
@@ -6,7 +6,7 @@ use chartc_core::model::Trigger;
 use chartc_text::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 
-/// The most steps that are shown.
+/// The maximal number of steps that are shown.
 const SHOWN: usize = 3;
 
 /// The effect of a permission whose condition never holds.

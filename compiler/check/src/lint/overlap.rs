@@ -32,7 +32,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The most transitions with the same trigger that are compared with each other.
+/// The maximal number of transitions with the same trigger that are compared with each other.
 const MOST: usize = 12;
 
 /// Two transitions between which only document order decides.
@@ -46,9 +46,9 @@ struct Overlap {
     case: Vec<(Expr, Value)>,
 }
 
-/// Finds, for each transition, the first earlier one that it overlaps; in document order. Guards of which one implies the other are no
-/// overlap: a narrower transition is deliberately first, and otherwise it is shadowed. Transitions with the same effect do not count
-/// either.
+/// Finds, for each transition, the first earlier one that it overlaps; in document order. Guards of which one implies the other
+/// are no overlap: a narrower transition is deliberately first, and otherwise it is shadowed. Transitions with the same effect do
+/// not count either.
 fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
     let mut found: BTreeMap<TransitionId, Overlap> = BTreeMap::new();
     for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {

@@ -92,8 +92,8 @@ fn runs_apart(context: &Context<'_>, one: StepId, other: StepId) -> bool {
     own.peek().is_some() && !own.any(|leaf| covers(other, leaf))
 }
 
-/// The initial state of the agent, with the permissions that are its only way out and that are never given because their variables are
-/// set too late; `None` if another way leads out.
+/// The initial state of the agent, with the permissions that are its only way out and that are never given because their
+/// variables are set too late; `None` if another way leads out.
 fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usize>)> {
     let Context { chart, facts, .. } = context;
     let begins = |leaf: &StateId| {

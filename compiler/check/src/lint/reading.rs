@@ -1,4 +1,4 @@
-//! How findings about data describe where a value is read and set, and how a run avoids setting it.
+//! Wording of findings about data: where a value is read and set, and how a run avoids setting it.
 
 use super::{Context, words};
 use crate::facts::usage::expressions;
@@ -51,7 +51,7 @@ pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
     }
 }
 
-/// The step that a site belongs to.
+/// The step to which a site belongs.
 pub(super) fn step_of(chart: &Chart, site: Site) -> Option<StepId> {
     match site {
         Site::Guard(id)
@@ -221,8 +221,8 @@ pub(super) fn is_yaml(context: &Context<'_>) -> bool {
     [".yaml", ".yml"].iter().any(|end| name.ends_with(end))
 }
 
-/// Where to report a state that runs cannot leave: in an `agent.yaml`, its row in the table if a step's move is forbidden, else the last
-/// step that runs in it. Without such a step, and in a chart, the state itself.
+/// Where to report a state that runs cannot leave: in an `agent.yaml`, its row in the table if a step's move is forbidden, else
+/// the last step that runs in it. Without such a step, and in a chart, the state itself.
 pub(super) fn way_out(context: &Context<'_>, state: StateId) -> Span {
     let Context { chart, facts, map, .. } = context;
     let own = map.state(state).name;
@@ -238,8 +238,8 @@ pub(super) fn way_out(context: &Context<'_>, state: StateId) -> Span {
     last_step(context, state).map_or(own, |id| map.step(id).name)
 }
 
-/// Where to report a state that is never entered: in an `agent.yaml` whose table permits entering it, the target of a step in the state
-/// that the row names, or else the row. Otherwise the state itself.
+/// Where to report a state that is never entered: in an `agent.yaml` whose table permits entering it, the target of a step in the
+/// state that the row names, or else the row. Otherwise the state itself.
 pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
     let Context { chart, facts, map, .. } = context;
     let own = map.state(state).name;
@@ -267,7 +267,7 @@ fn last_step(context: &Context<'_>, state: StateId) -> Option<StepId> {
     steps().find(own).or_else(|| steps().find(here))
 }
 
-/// The transition that a site belongs to.
+/// The transition to which a site belongs.
 pub(super) fn line_of(site: Site) -> Option<TransitionId> {
     match site {
         Site::Line(id) | Site::Moves(id) => Some(id),

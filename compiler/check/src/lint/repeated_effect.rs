@@ -57,10 +57,10 @@ struct Detour {
     back: TransitionId,
 }
 
-/// Finds the first detour for each effect with arguments in an `enter` block: an event leads away, and the run returns by itself or to a
-/// history state. Nothing that the arguments read changes meanwhile; whatever the host may change counts as changed. Guards are taken
-/// to hold. Two cases are excluded, because re-entering then restores something: a state of the detour performs the same effect, with
-/// any arguments, or the state has an effect in its `exit` block.
+/// Finds the first detour for each effect with arguments in an `enter` block: an event leads away, and the run returns by itself
+/// or to a history state. Nothing that the arguments read changes meanwhile; whatever the host may change counts as changed.
+/// Guards are taken to hold. Two cases are excluded, because re-entering then restores something: a state of the detour performs
+/// the same effect, with any arguments, or the state has an effect in its `exit` block.
 fn detours(context: &Context<'_>) -> Vec<Detour> {
     let Context { chart, facts, .. } = context;
     let mut found = Vec::new();
@@ -192,7 +192,8 @@ impl Search<'_> {
         None
     }
 
-    /// Whether the transition or a block that runs with it sets a variable that is read, or such a block performs the same effect.
+    /// Whether the transition or a block that runs with it sets a variable that is read, or such a block performs the same
+    /// effect.
     fn is_new(&self, line: &Transition, leaf: StateId) -> bool {
         let Self { chart, state, effect, read, .. } = *self;
         let outside = |s: &StateId| !chart.contains(state, *s) && !chart.contains(*s, state);

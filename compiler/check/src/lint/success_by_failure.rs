@@ -9,7 +9,7 @@ use chartc_text::rules::success_by_failure::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-/// The most alternative transitions that are shown.
+/// The maximal number of alternative transitions that are shown.
 const SHOWN: usize = 4;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {

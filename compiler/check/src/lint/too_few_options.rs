@@ -62,8 +62,8 @@ struct Offers {
 }
 
 impl Offers {
-    /// The options that lead to the leaf itself and can be chosen although nothing permits that move: with `always` and `else stay`, the
-    /// question is asked with any options, and an answer that is not enabled leaves the state unchanged.
+    /// The options that lead to the leaf itself and can be chosen although nothing permits that move: with `always` and `else
+    /// stay`, the question is asked with any options, and an answer that is not enabled leaves the state unchanged.
     fn stays(&self, context: &Context<'_>, step: StepId, leaf: StateId) -> Vec<TransitionId> {
         let chart = context.chart;
         let ask = &chart.steps[step.index()].kind;
@@ -84,7 +84,7 @@ fn is_call(context: &Context<'_>, line: TransitionId) -> bool {
     matches!(context.chart.choices[choice.index()].kind, ChoiceKind::Call(..))
 }
 
-/// The most options, up to two, that are enabled together in a leaf where the step asks; `None` if it never asks.
+/// The largest set of options that are enabled together in a leaf where the step asks, cut to two; `None` if it never asks.
 fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<TransitionId>> {
     let Context { chart, facts, .. } = context;
     let place = facts.places.step(step);

@@ -33,8 +33,8 @@ struct Wait {
     leaf: StateId,
 }
 
-/// Finds model steps without a timeout of their own or of their client, for which some leaf has neither a deadline nor a time limit; in
-/// document order. Linear, up to logarithms.
+/// Finds model steps without a timeout of their own or of their client, for which some leaf has neither a deadline nor a time
+/// limit; in document order. Linear, up to logarithms.
 fn unbounded(chart: &Chart, facts: &Facts) -> Vec<Wait> {
     let calls = |step: &Step| matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
     if !chart.steps.iter().any(calls) {

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-/// The most states that are examined in a backward search.
+/// The maximal number of states that are examined in a backward search.
 const ON_THE_WAY: usize = 64;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -114,7 +114,8 @@ fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
     unput.find(above).filter(|_| is_choice && facts.places.line(id).within.is_empty())
 }
 
-/// For an option or the `else` of a question: a transition that takes the turn, if one does in each leaf where the question could be asked.
+/// For an option or the `else` of a question: a transition that takes the turn, if one does in each leaf where the question could
+/// be asked.
 fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
     let Context { chart, facts, .. } = context;
     let asks = |step: &StepId| matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });

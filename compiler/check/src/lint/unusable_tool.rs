@@ -86,8 +86,9 @@ struct Mention {
     forbidden: bool,
 }
 
-/// Finds every such name, by step and position, each word once per step. Words count that are a tool's name with a dot, or share its prefix
-/// without being a tool. Names after a negation such as `not` or `never` are skipped, unless it forbids a call. Linear in the texts.
+/// Finds every such name, by step and position, each word once per step. Words count that are a tool's name with a dot, or share
+/// its prefix without being a tool. Names after a negation such as `not` or `never` are skipped, unless it forbids a call. Linear
+/// in the texts.
 fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
     let named: BTreeMap<&str, ToolId> = chart
         .tools

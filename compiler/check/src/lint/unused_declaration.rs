@@ -81,14 +81,14 @@ const fn word(function: &Function) -> &'static str {
     }
 }
 
-/// Whether a param may identify the instance to the host: it must be given, and its type is not computed with.
+/// Whether a param may identify the instance to the host: it has no default, and its type is Text or Json.
 pub(super) fn may_be_identity(variable: &Variable) -> bool {
     let param = matches!(variable.kind, VariableKind::Param { .. });
     param && matches!(variable.ty, Type::Text | Type::Json) && variable.default.is_none()
 }
 
-/// Reports file-level functions, tools and clients that no chart and no test of the file uses. Declarations of `imported` files may be for
-/// others.
+/// Reports file-level functions, tools and clients that no chart and no test of the file uses. Declarations of `imported` files
+/// may be for others.
 pub(crate) fn beside(
     charts: &[&Lowered],
     imported: &BTreeSet<FileId>,

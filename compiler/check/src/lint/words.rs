@@ -94,8 +94,8 @@ pub(super) fn run(chart: &Chart, witness: &Witness) -> String {
     text
 }
 
-/// The span of the piece `at` of a text, where `part` is the span of the whole text. Returns `part` if escapes or line ends make the
-/// piece ambiguous.
+/// The span of the piece `at` of a text, where `part` is the span of the whole text. Returns `part` if escapes or line ends make
+/// the piece ambiguous.
 pub(super) fn piece(sources: &Sources, part: Span, text: &str, at: &Range<usize>) -> Span {
     let written = sources.get(part.file).slice(part);
     let piece = &text[at.clone()];

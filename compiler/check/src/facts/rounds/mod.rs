@@ -1,7 +1,7 @@
 //! Conditions that should bound a cycle but never change their value, because of where their counter is counted.
 //!
-//! `miscount` and `counting` report assignments within one transition. This analysis considers the whole cycle: entry and exit actions of
-//! its states, its other transitions, and the code of its steps.
+//! The lint `backward_count` and the facts in `counting` concern assignments within one transition. This analysis considers the
+//! whole cycle: entry and exit actions of its states, its other transitions, and the code of its steps.
 
 mod stops;
 mod track;
@@ -106,7 +106,7 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
             let Some(holds) = range.and_then(|range| alike(chart, &bound, range)) else {
                 continue;
             };
-            // If the comparison had another value at the start, something on the way has counted.
+            // If the comparison has another value at the start, something counts on the way.
             let first = chart.variables[counter.index()].default.as_ref().and_then(|default| {
                 alike(chart, &bound, value(chart, default, counter, Range::default()))
             });
@@ -213,7 +213,7 @@ impl Rounds {
         let (within, own) = match asker {
             Asker::Line(id) => {
                 let line = chart.transition(id);
-                // If nothing moves on, a step runs again in the next turn.
+                // If no transition leaves the state, a step runs again in the next turn.
                 let again = line.targets.is_empty()
                     || line.trigger.step().is_some()
                     || matches!(line.trigger, Trigger::Choice(_) | Trigger::When);
@@ -277,7 +277,7 @@ impl Round {
     }
 }
 
-/// Why a comparison is constant that would change if the counter went up (or down).
+/// Why a comparison is constant although it would change if the counter went up (or down).
 fn why(
     chart: &Chart,
     facts: &Facts,
@@ -306,7 +306,7 @@ fn why(
             Change::By(_) if here => away = away.or(Some(*writer)),
             Change::By(_) => {}
             Change::To(value) => {
-                // A turn may count only one.
+                // An assignment of a constant nearer to the bound also counts, but only once in each turn.
                 let further = value.zip(first).is_some_and(|(value, first)| {
                     if up { first.high < Some(value) } else { Some(value) < first.low }
                 });

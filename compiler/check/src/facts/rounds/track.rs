@@ -1,8 +1,8 @@
 //! The bounds of one counter at each node of the graph of moves.
 //!
-//! Propagates intervals from the start along all edges. The interval of a node grows freely a few times, then only to the next number in
-//! the chart, so that the iteration terminates. Transitions, blocks and code have their exact effect; an effect that is not understood may
-//! set any value.
+//! Propagates intervals from the start along all edges. The interval of a node grows freely a few times, then only to the next
+//! number in the chart, so that the iteration terminates. Transitions, blocks and code have their exact effect; an effect that is
+//! not understood may set any value.
 
 use super::Asker;
 use super::stops::{stops, widened};
@@ -129,7 +129,8 @@ impl<'c> Track<'c> {
         Some(self.asked(line, before))
     }
 
-    /// The bounds when a transition on the outcome of a step is tested, after the code steps immediately before that step have run.
+    /// The bounds when a transition on the outcome of a step is tested, after the code steps immediately before that step have
+    /// run.
     fn asked(&self, line: &Transition, before: Range) -> Range {
         let Some(step) = line.trigger.step() else { return before };
         let state = self.chart.steps[step.index()].state;

@@ -84,8 +84,8 @@ fn with_value(context: &Context<'_>, stuck: &Stuck) -> Diagnostic {
     )
 }
 
-/// The findings for leaves from which no run ends once variables have certain values, if all runs were explored. If a guard there never
-/// holds, its transition is reported instead.
+/// The findings for leaves from which no run ends once variables have certain values, if all runs were explored. If a guard there
+/// never holds, its transition is reported instead.
 fn by_values(context: &Context<'_>, traps: &[Trap]) -> Vec<Diagnostic> {
     let Context { chart, facts, map, .. } = context;
     let Some(seen) = &context.runs.seen else { return Vec::new() };

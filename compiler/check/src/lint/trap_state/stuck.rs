@@ -12,7 +12,7 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most earlier transitions that are compared with the one that leads there.
+/// The maximal number of earlier transitions that are compared with the one that leads there.
 const MOST: usize = 20;
 
 /// A leaf that a run cannot leave once it has entered it with a certain value.
@@ -26,8 +26,9 @@ pub(super) struct Stuck {
     pub case: Vec<(Expr, Value)>,
 }
 
-/// Finds every such leaf, with the first transition that brings the value: an answer or data of an event that the transition or the step
-/// stores in a variable. Only `when` transitions over such variables leave the leaf, and nothing changes them while it is active.
+/// Finds every such leaf, with the first transition that brings the value: an answer or data of an event that the transition or
+/// the step stores in a variable. Only `when` transitions over such variables leave the leaf, and nothing changes them while it
+/// is active.
 pub(super) fn stuck(chart: &Chart, facts: &Facts) -> Vec<Stuck> {
     let mut found = Vec::new();
     let mut into: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();

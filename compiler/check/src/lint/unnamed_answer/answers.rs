@@ -11,7 +11,7 @@ use chartc_core::model::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The most answers that are looked for in a prompt: nobody names more by hand.
+/// The maximal number of answers that are looked for in a prompt; nobody writes more by hand.
 const MOST: usize = 256;
 
 /// A step whose prompt and answers do not agree.
@@ -226,8 +226,8 @@ fn is_answer(expr: &Expr, of: &Step, step: StepId) -> bool {
         || matches!(expr.kind, ExprKind::Payload(0))
 }
 
-/// Whether a text may name answers that are not written in it: it lists the options, or shows the result of a host function, or a value
-/// of the host whose name suggests instructions.
+/// Whether a text may name answers that are not written in it: it lists the options, or shows the result of a host function, or a
+/// value of the host whose name suggests instructions.
 fn may_say_more(chart: &Chart, text: &Template) -> bool {
     const TELLING: &[&str] = &[
         "prompt",

@@ -92,7 +92,8 @@ pub(super) enum Lead {
     Reply,
 }
 
-/// Whether the unquoted words after `before` are a list of answers, and how certain that is; `says_or`: whether the list contains `or`.
+/// Whether the unquoted words after `before` are a list of answers, and how certain that is; `says_or`: whether the list contains
+/// `or`.
 pub(super) fn leads(before: &str, says_or: bool) -> Option<Lead> {
     let before = before.trim_end().to_lowercase();
     let mut words = back(&before).take(7).skip_while(|word| FILLERS.contains(word));

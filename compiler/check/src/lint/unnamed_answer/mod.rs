@@ -74,8 +74,8 @@ fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
     Some(diagnostic)
 }
 
-/// The line of the prompt that names the closest preceding answer of the first unnamed one, where the list should continue; the last
-/// line, if there is none.
+/// The line of the prompt that names the closest preceding answer of the first unnamed one, where the list should continue; the
+/// last line, if there is none.
 fn place(context: &Context<'_>, prompt: Span, found: &Mismatch) -> Span {
     let source = context.sources.get(prompt.file);
     let Some(text) = source.text.get(prompt.start as usize..prompt.end as usize) else {

@@ -1,4 +1,4 @@
-//! Recognizes lists of answers in a text: lists of which some items are known answers.
+//! Recognizes lists of answers in a text: lists in which some items are known answers.
 
 use crate::lint::unnamed_answer::commands::{FORMS, Lead, leads, negated};
 use std::collections::BTreeSet;
@@ -28,14 +28,14 @@ struct Item<'t> {
     quoted: bool,
 }
 
-/// The known answers of the question that a text belongs to.
+/// The known answers of the question to which a text belongs.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     /// The answers, normalized by [`plain`].
     pub words: BTreeSet<String>,
     /// Their share in all answers.
     pub are: Are,
-    /// Whether only the text of the prompt tells which answers there are.
+    /// Whether the answers are named only in the text of the prompt.
     pub alone: bool,
 }
 
@@ -88,10 +88,10 @@ pub(super) type Placed = (String, Range<usize>);
 
 /// The words that the text offers besides known answers, by list; `last` tells that nothing follows the text.
 ///
-/// A list is: quoted words joined by commas or `or`; unquoted words after a colon, `one of`, `either` or a verb that asks for an answer,
-/// up to the end of the sentence; words in final brackets; bulleted lines; or values of one key in JSON examples. It counts if at least
-/// half of its items are known; always after a verb that tells to answer; and after another verb or in brackets if at least one item is
-/// known or nearly so. Lists that a sentence forbids do not count.
+/// A list is: quoted words joined by commas or `or`; unquoted words after a colon, `one of`, `either` or a verb that asks for an
+/// answer, up to the end of the sentence; words in final brackets; bulleted lines; or values of one key in JSON examples. It
+/// counts if at least half of its items are known; always after a verb that tells to answer; and after another verb or in
+/// brackets if at least one item is known or nearly so. Lists that a sentence forbids do not count.
 pub(super) fn offered(text: &str, known: &Known, last: bool) -> Vec<Vec<Placed>> {
     let mut lists = Vec::new();
     let mut bullets = Vec::new();

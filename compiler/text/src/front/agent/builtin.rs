@@ -1,4 +1,4 @@
-//! The context that the host supplies each turn: names, types, and the values they have where the host gives none.
+//! The context that the host supplies in each turn: names, types, and default values.
 
 use super::code::Ty;
 
@@ -7,7 +7,7 @@ use super::code::Ty;
 pub(super) struct Builtin {
     /// As files write it.
     pub(super) name: &'static str,
-    /// Its type, which also says its value where the host gives none: zero, no text, no elements.
+    /// Its type, which determines its default: zero, the empty text, or no elements.
     pub(super) ty: Plain,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Plain {
 }
 
 impl Builtin {
-    /// Its type as the inference has it.
+    /// Its type for the inference.
     pub(super) fn ty(&self) -> Ty {
         match self.ty {
             Plain::Int => Ty::Int,
@@ -38,7 +38,7 @@ const fn row(name: &'static str, ty: Plain) -> Builtin {
     Builtin { name, ty }
 }
 
-/// All of them, in the order in which charts declare them.
+/// All names of the context, in the order in which charts declare them.
 pub(super) const BUILTINS: &[Builtin] = &[
     row("agent_id", Plain::Text),
     row("tick", Plain::Int),

@@ -1,7 +1,7 @@
-//! Comments of the YAML, which a converted chart keeps: each at what stands in the chart for what it is above or beside.
+//! Keeps YAML comments in a converted chart: each goes to the item that corresponds to the YAML below it or on its line.
 //!
-//! One whose place has no counterpart goes to the next item that has one, in a step behind its last item to the end of the step,
-//! behind the last item of all to the end of the chart.
+//! Without such an item, a comment goes to the next item that has a counterpart; after the last item of a step, to the end of the
+//! step; after the last item of all, to the end of the chart.
 
 use super::definition::{Agent, Source as Condition};
 use super::node::{Node, Value};
@@ -16,7 +16,7 @@ use crate::syntax::{
 
 /// A comment of the file.
 struct Remark {
-    /// Without the sign.
+    /// Without the `#`.
     text: String,
     /// Its first byte.
     at: usize,
@@ -24,15 +24,15 @@ struct Remark {
     end: usize,
     /// The first byte of its line.
     line: usize,
-    /// Something stands before it in its line.
+    /// Whether something precedes it on its line.
     beside: bool,
-    /// A blank line stands above it.
+    /// Whether a blank line precedes it.
     blank_above: bool,
-    /// A blank line stands below it.
+    /// Whether a blank line follows it.
     blank_below: bool,
-    /// Where what it is about begins: behind it, or in its line.
+    /// The start of what it is about: after it, or on its line.
     next: usize,
-    /// Where the code ends that it is in.
+    /// The end of the code that contains it.
     limit: usize,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn texts(source: &Source, node: &Node) -> Vec<String> {
     remarks(source, node).into_iter().map(|remark| remark.text).collect()
 }
 
-/// Puts the comments of an agent's file to the items of its chart.
+/// Attaches the comments of an agent's file to the items of its chart.
 pub(super) fn keep(source: &Source, node: &Node, agent: &Agent, file: &mut File) {
     let mut remarks = remarks(source, node);
     for text in code(agent) {
@@ -55,7 +55,7 @@ pub(super) fn keep(source: &Source, node: &Node, agent: &Agent, file: &mut File)
                 // `x = a // 2` would look like a division.
                 found.text = format!(" #{written}");
             }
-            // What comes behind the last statement is not about what follows the code.
+            // A comment after the last statement is not about what follows the code.
             found.limit = text.whole().end as usize;
             remarks.push(found);
         }
@@ -64,11 +64,11 @@ pub(super) fn keep(source: &Source, node: &Node, agent: &Agent, file: &mut File)
         return;
     }
     remarks.sort_by_key(|remark| remark.at);
-    // An alias brings a code step's text a second time.
+    // A YAML alias repeats the text of a code step.
     remarks.dedup_by_key(|remark| remark.at);
     let spans = remarks.iter().map(|remark| Span::new(file.id, remark.at, remark.end));
     file.comments = spans.collect();
-    // One above another is about the same.
+    // Comments directly above one another are about the same item.
     for i in (1..remarks.len()).rev() {
         if remarks[i - 1].next == remarks[i].at {
             remarks[i - 1].next = remarks[i].next;
@@ -100,7 +100,7 @@ pub(super) fn keep(source: &Source, node: &Node, agent: &Agent, file: &mut File)
     }
 }
 
-/// All Python of an agent.
+/// All Python code of an agent.
 fn code(agent: &Agent) -> impl Iterator<Item = &Text> {
     let workflow = agent.workflow.iter();
     let permits = workflow.clone().flat_map(|w| &w.machine).flat_map(|m| &m.transitions);
@@ -122,7 +122,7 @@ impl Remark {
     }
 }
 
-/// Puts comments to a place, each with whether it stands beside it.
+/// Attaches comments to a place, each with whether it is on the same line.
 fn put(slot: Slot<'_>, remarks: Vec<(Remark, bool)>) {
     let trivia = match slot {
         Slot::Item(trivia) => trivia,
@@ -144,7 +144,7 @@ fn put(slot: Slot<'_>, remarks: Vec<(Remark, bool)>) {
     }
 }
 
-/// All comments of a file, in order: `#` behind a blank, outside of keys and values.
+/// All comments of a file, in order: `#` after a blank, outside of keys and values.
 fn remarks(source: &Source, node: &Node) -> Vec<Remark> {
     let mut leaves = Vec::new();
     gather(node, &mut leaves);
@@ -161,7 +161,7 @@ fn remarks(source: &Source, node: &Node) -> Vec<Remark> {
     found
 }
 
-/// The extents of all keys and values that hold no others.
+/// The ranges of all scalar keys and values.
 fn gather(node: &Node, leaves: &mut Vec<(usize, usize)>) {
     match &node.value {
         Value::List(items) => items.iter().for_each(|item| gather(item, leaves)),
@@ -213,7 +213,7 @@ fn remark(source: &Source, start: usize, end: usize, written: &str) -> Remark {
     }
 }
 
-/// Where the next key, value, statement or comment begins at or behind `at`: what is blank, or a dash, is passed over.
+/// The start of the next key, value, statement or comment at or after `at`; skips blanks and dashes.
 fn word(text: &str, mut at: usize) -> usize {
     loop {
         let rest = &text[at..];
@@ -233,29 +233,29 @@ fn ends_in_blank(text: &str) -> bool {
 
 /// A place for comments.
 enum Slot<'a> {
-    /// Before and beside an item.
+    /// Before an item and on its line.
     Item(&'a mut Trivia),
-    /// Behind the last item of a step.
+    /// After the last item of a step.
     End(&'a mut Vec<Comment>),
 }
 
-/// What an item that may take comments is.
+/// The kind of an item that may take comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// Written in the file as such.
+    /// An item of the file.
     Own,
-    /// Said by the way, by a name that is an item itself.
+    /// An item that follows from a name, which is an item itself.
     Byway,
     /// The end of a step.
     End,
 }
 
-/// An item that may take comments, in the order in which they are looked through.
+/// An item that may take comments, in the order of the search.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Anchor {
     start: usize,
     kind: Kind,
-    /// In the order of the chart.
+    /// Its number in the order of the chart.
     number: usize,
     end: usize,
 }
@@ -274,13 +274,13 @@ impl Anchors {
         }
     }
 
-    /// The first that begins at `place` or behind it.
+    /// The first anchor that starts at or after `place`.
     fn from(&self, place: usize) -> Option<usize> {
         let first = self.all.partition_point(|anchor| anchor.start < place);
         self.all.get(first).map(|anchor| anchor.number)
     }
 
-    /// The last that begins on the line before `place`, or what holds it, if that begins on the line as well.
+    /// The last anchor that starts on the line before `place`, or one that contains it and starts on the same line.
     fn on_line(&self, line: usize, place: usize) -> Option<usize> {
         let first = self.all.partition_point(|anchor| anchor.start < line);
         let behind = self.all.partition_point(|anchor| anchor.start < place);
@@ -292,7 +292,7 @@ impl Anchors {
     }
 }
 
-/// What is done with each place: where it is, what it takes.
+/// Called for each place with its span, its kind and the slot for comments.
 type Visit<'v> = dyn FnMut(Span, Kind, Slot<'_>) + 'v;
 
 /// Visits every place that could take comments, in the order of the chart.
@@ -368,17 +368,17 @@ fn in_state(node: &mut StateItem, span: Span, trivia: &mut Trivia, visit: &mut V
 fn in_step(step: &mut Step, visit: &mut Visit<'_>) {
     let name = step.name.span;
     if let StepKind::Code(statements) = &mut step.kind {
-        // The policy of a code step stands behind its braces, where no comment can.
+        // The policy of a code step follows its braces, where no comment can be.
         in_code(statements, visit);
         return;
     }
-    // What has the place of the name is made up.
+    // Items with the span of the name are generated.
     for item in step.items.iter_mut().filter(|item| item.span != name) {
         visit(item.span, Kind::Own, Slot::Item(&mut item.trivia));
     }
 }
 
-/// As deep as blocks of Python may be.
+/// The recursion is as deep as blocks of Python are nested.
 fn in_code(statements: &mut [Noted<Action>], visit: &mut Visit<'_>) {
     for one in statements {
         visit(one.span, Kind::Own, Slot::Item(&mut one.trivia));

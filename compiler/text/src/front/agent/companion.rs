@@ -1,4 +1,4 @@
-//! What lies around an `agent.yaml` and belongs to it: the components that it lists, and its system prompt.
+//! Loads the files that belong to an `agent.yaml`: the components that it lists, and its system prompt.
 
 use super::definition::{Agent, Component, ComponentKind, Listed};
 use super::{node, read};
@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 /// The folder of components.
 const FOLDER: &str = "_components";
-/// How many folders above the agent's own are searched for it.
+/// The number of folders above the agent's own that are searched for it.
 const LEVELS: usize = 4;
 const SYSTEM_PROMPT: &str = "system_prompt.md";
 
-/// The kind of component that a file is, by its path.
+/// The kind of a component file, by its path.
 pub(super) fn kind_of(path: &str) -> Option<ComponentKind> {
     let mut parts = path.rsplit('/').skip(1);
     let kind = parts.next()?;
@@ -23,7 +23,7 @@ pub(super) fn kind_of(path: &str) -> Option<ComponentKind> {
     (parts.next() == Some(FOLDER)).then_some(kind)
 }
 
-/// Loads what belongs to an agent. What is missing or cannot be read is reported.
+/// Loads the files that belong to an agent; reports missing and unreadable ones.
 pub(super) fn load(
     id: FileId,
     agent: &mut Agent,
@@ -81,7 +81,7 @@ struct Folders {
     levels: Vec<Level>,
 }
 
-/// One of them: its path from the agent's folder, and what it has of each kind.
+/// A `_components` folder: its path from the agent's folder, and its files of each kind.
 struct Level {
     path: String,
     files: BTreeMap<ComponentKind, Arc<BTreeSet<String>>>,
@@ -117,7 +117,7 @@ impl Folders {
         self.levels.iter().find_map(found)
     }
 
-    /// The components of a kind.
+    /// The names of all components of a kind.
     fn of(&self, kind: ComponentKind) -> BTreeSet<&str> {
         let files = self.levels.iter().filter_map(|level| level.files.get(&kind));
         files

@@ -1,11 +1,12 @@
-//! An `agent.yaml` as its author meant it, with spans: what [`super::read`] makes of the tree and [`super::build`] of it.
+//! The content of an `agent.yaml`, with spans: [`super::read`] makes it from the YAML tree, [`super::build`] makes a chart from
+//! it.
 
 use super::node::Node;
 use super::scalar::Text;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::Place;
 
-/// One file.
+/// One `agent.yaml`.
 #[derive(Debug, Clone)]
 pub(super) struct Agent {
     /// `id`.
@@ -16,13 +17,13 @@ pub(super) struct Agent {
     pub(super) temperature: Option<Spanned<f64>>,
     /// `max_tokens`.
     pub(super) max_tokens: Option<Spanned<i64>>,
-    /// Keys that are carried and not interpreted, in the order written.
+    /// Keys that are kept and not interpreted, in the order of the file.
     pub(super) meta: Vec<(Ident, Node)>,
     /// `workflow`.
     pub(super) workflow: Option<Workflow>,
     /// `components`.
     pub(super) listed: Vec<Listed>,
-    /// Those of them that were found, in the order in which they go into prompts.
+    /// The listed components that were found, in the order in which they are inserted into prompts.
     pub(super) components: Vec<Component>,
     /// `rag`, where it is enabled.
     pub(super) rag: Option<Span>,
@@ -30,7 +31,7 @@ pub(super) struct Agent {
     pub(super) query: Option<Text>,
     /// `system_prompt.md`.
     pub(super) system_prompt: Option<Spanned<String>>,
-    /// The whole.
+    /// The whole file.
     pub(super) span: Span,
 }
 
@@ -43,7 +44,7 @@ pub(super) struct Listed {
     pub(super) name: Ident,
 }
 
-/// The kinds of components, in the order in which they go into prompts.
+/// The kinds of components, in the order in which they are inserted into prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ComponentKind {
     Behavior,
@@ -56,7 +57,7 @@ impl ComponentKind {
     /// All of them, in order.
     pub(super) const ALL: [Self; 4] = [Self::Behavior, Self::Goal, Self::Trait, Self::Phase];
 
-    /// The key of the list, and the folder.
+    /// The key of the list, and the name of the folder.
     pub(super) const fn list(self) -> &'static str {
         match self {
             Self::Behavior => "behaviors",
@@ -66,7 +67,7 @@ impl ComponentKind {
         }
     }
 
-    /// One of them, as `type` of a component has it.
+    /// The word for one component, as in its `type`.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Behavior => "behavior",
@@ -80,7 +81,7 @@ impl ComponentKind {
 /// A component's file.
 #[derive(Debug, Clone)]
 pub(super) struct Component {
-    /// As the agent lists it.
+    /// Its entry in the agent's list.
     pub(super) listed: Listed,
     /// `description`.
     pub(super) description: Option<String>,
@@ -90,18 +91,18 @@ pub(super) struct Component {
     pub(super) fragment: Option<Text>,
     /// `requires_context`.
     pub(super) requires: Vec<Ident>,
-    /// Those of its file.
+    /// The comments of its file.
     pub(super) comments: Vec<String>,
 }
 
-/// One of `inject_into`.
+/// An entry of `inject_into`.
 #[derive(Debug, Clone)]
 pub(super) struct Injection {
     /// The step.
     pub(super) step: Ident,
     /// `at`.
     pub(super) place: Place,
-    /// `if`; always without.
+    /// `if`; without one, always.
     pub(super) condition: Option<Source>,
 }
 
@@ -116,7 +117,7 @@ pub(super) struct Workflow {
     pub(super) policy: Policy,
 }
 
-/// What a failed step does; what is absent has the documented default.
+/// What a failed step does; absent fields have the documented defaults.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Policy {
     /// `default_on_failure`, `on_failure`.
@@ -128,7 +129,7 @@ pub(super) struct Policy {
 /// What a failed step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnFailure {
-    /// Again, up to `max_retries` times, then the turn stops.
+    /// It is tried again, up to `max_retries` times; then the turn stops.
     Retry,
     /// The walk goes on.
     Skip,
@@ -137,7 +138,7 @@ pub(super) enum OnFailure {
 }
 
 impl OnFailure {
-    /// As written, where it does not retry.
+    /// The word in the file, if it does not retry.
     pub(super) const fn at_once(self) -> Option<&'static str> {
         match self {
             Self::Retry => None,
@@ -171,12 +172,12 @@ pub(super) struct Permit {
     pub(super) span: Span,
 }
 
-/// A text, or a call of a host artifact that gives one.
+/// A text, or a call of a host artifact that returns one.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     /// An expression or a prompt.
     Text(Text),
-    /// InvokeSpec.
+    /// An InvokeSpec.
     Invoke(Box<Invoke>),
 }
 
@@ -191,7 +192,7 @@ pub(super) struct Invoke {
     pub(super) arguments: Vec<Node>,
     /// `fallback`.
     pub(super) fallback: Option<Node>,
-    /// The whole.
+    /// The whole InvokeSpec.
     pub(super) span: Span,
 }
 
@@ -206,10 +207,10 @@ pub(super) enum StepType {
     Transition,
 }
 
-/// One of `steps`.
+/// An entry of `steps`.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
-    /// `name`, or a name made of type and number at the step's place.
+    /// `name`; without one, a name made of the step's type and number.
     pub(super) name: Ident,
     /// `type`.
     pub(super) kind: StepType,
@@ -225,7 +226,7 @@ pub(super) struct Step {
     pub(super) action: Option<Ident>,
     /// `transition_to`.
     pub(super) to: Option<Ident>,
-    /// `transition_map`: answer and state.
+    /// `transition_map`: answers and their states.
     pub(super) map: Option<Vec<(Ident, Ident)>>,
     /// `transition_source`.
     pub(super) decision: Option<Invoke>,

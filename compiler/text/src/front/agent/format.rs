@@ -8,11 +8,11 @@ use std::ops::Range;
 /// A part of a text with placeholders.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Part {
-    /// Braces undone.
+    /// Text with its braces unescaped.
     Text(String, Span),
     /// `{name.path:spec}`.
     Field(Field),
-    /// What `str.format` would fail on.
+    /// Text on which `str.format` would fail.
     Bad { text: String, why: String, span: Span },
 }
 
@@ -21,7 +21,7 @@ pub(super) enum Part {
 pub(super) struct Field {
     /// The first name.
     pub(super) name: Ident,
-    /// What follows it.
+    /// The accesses after it.
     pub(super) path: Vec<Access>,
     /// After the colon.
     pub(super) spec: Spanned<String>,
@@ -40,7 +40,7 @@ pub(super) enum Access {
     Index(i64, Span),
 }
 
-/// Splits a text.
+/// Splits a text into its parts.
 pub(super) fn parts(text: &Text) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut plain = String::new();
@@ -79,7 +79,7 @@ pub(super) fn parts(text: &Text) -> Vec<Part> {
     parts
 }
 
-/// For each opening brace one past its closing one: braces inside are counted, as Python does.
+/// For each opening brace: the offset after its closing brace. Nested braces are counted, as in Python.
 fn closings(value: &str, braces: &[usize]) -> BTreeMap<usize, usize> {
     let mut open = Vec::new();
     let mut pairs = BTreeMap::new();
@@ -109,11 +109,11 @@ fn is_name(word: &str) -> bool {
         && chars.all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// `range` is a placeholder with its braces.
+/// Parses a placeholder; `range` includes its braces.
 fn field(text: &Text, range: Range<usize>) -> Part {
     let written = &text.value[range.clone()];
     let bad = |why: String| {
-        // A literal brace often opens many lines of JSON: the first of them is enough to see it.
+        // An unescaped brace often starts many lines of JSON: the first line is enough to show.
         let line = written.lines().next().unwrap_or(written).trim_end().len();
         let span = text.span(range.start..range.start + line);
         Part::Bad { text: written.to_owned(), why, span }
@@ -176,7 +176,7 @@ fn shown(text: &str) -> String {
     if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
-/// Length of the part before `!` or `:`, which count inside of `[…]` as text.
+/// The length of the part before `!` or `:`. Inside of `[…]`, these are text.
 fn head_len(inner: &str) -> usize {
     let mut bracket = false;
     for (i, c) in inner.char_indices() {
@@ -190,10 +190,10 @@ fn head_len(inner: &str) -> usize {
     inner.len()
 }
 
-/// Attributes and keys of one placeholder.
+/// The maximal number of attributes and keys in a placeholder.
 const MAX_ACCESSES: usize = 60;
 
-/// Reads `.a[b][0]`; `from` is where `head` begins in the text.
+/// Parses `.a[b][0]`; `head` starts at `from` in the text.
 fn accesses(text: &Text, head: &str, from: usize, start: usize) -> Result<Vec<Access>, String> {
     let mut path = Vec::new();
     let mut at = start;
@@ -201,7 +201,7 @@ fn accesses(text: &Text, head: &str, from: usize, start: usize) -> Result<Vec<Ac
         if path.len() == MAX_ACCESSES {
             return Err(format!("a placeholder goes at most {MAX_ACCESSES} levels into a value"));
         }
-        // Behind a character of several bytes, which begins nothing.
+        // Empty inside of a multibyte character, which starts no access.
         let rest = head.get(at + 1..).unwrap_or_default();
         if head[at..].starts_with('.') {
             let len = rest.find(['.', '[']).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Small makers of syntax.
+//! Helpers that make syntax nodes.
 
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
@@ -11,7 +11,7 @@ pub(super) fn noted<T>(node: T, span: Span) -> Noted<T> {
     Noted { trivia: Trivia::default(), doc: String::new(), node, span }
 }
 
-/// The same after a blank line.
+/// A node after a blank line.
 pub(super) fn apart<T>(node: T, span: Span) -> Noted<T> {
     let trivia = Trivia { blank_before: true, ..Trivia::default() };
     Noted { trivia, doc: String::new(), node, span }
@@ -95,7 +95,7 @@ pub(super) fn in_any(states: &[Ident], at: Span) -> Expr {
     })
 }
 
-/// Both, where both are there.
+/// The conjunction of both conditions, or the only one.
 pub(super) fn both(left: Option<Expr>, right: Option<Expr>) -> Option<Expr> {
     match (left, right) {
         (Some(l), Some(r)) => {

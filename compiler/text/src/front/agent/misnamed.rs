@@ -42,7 +42,7 @@ pub(super) fn mend(agent: &mut Agent, source: &Source, findings: &mut Vec<Diagno
     }
 }
 
-/// Whether the text has the name only once: code and prompts may name states, too.
+/// Whether the name occurs only once in the text. Code and prompts may name states, too.
 fn is_named_once(source: &Source, name: &str) -> bool {
     let inner = |c: char| c == '_' || c.is_alphanumeric();
     source.text.split(|c| !inner(c)).filter(|word| *word == name).count() < 2

@@ -1,4 +1,4 @@
-//! `agent.yaml` workflows, read into the same syntax as `.chart` files.
+//! Parses `agent.yaml` workflows into the same syntax as `.chart` files.
 
 mod build;
 mod builtin;
@@ -38,7 +38,7 @@ fn parse(
     let empty = syntax::File::new(id);
     let Some(node) = node::read(id, source, diagnostics) else { return empty };
     if let Some(kind) = companion::kind_of(&source.name) {
-        // A component by itself: whether it fits is seen where an agent lists it.
+        // A component without its agent: only its own content is checked.
         let name = Ident::new(String::new(), node.span);
         read::component(&node, Listed { kind, name }, source, diagnostics);
         return empty;
@@ -51,12 +51,12 @@ fn parse(
     file
 }
 
-/// The first line that says something in YAML.
+/// The first line with YAML content.
 fn first_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim_end).find(|l| !l.is_empty() && !l.starts_with('#') && *l != "---")
 }
 
-/// `key:`, with or without a value behind.
+/// Whether the line is `key:`, with or without a value.
 fn begins_a_mapping(line: &str) -> bool {
     let end = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
     end > 0

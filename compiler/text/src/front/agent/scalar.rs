@@ -1,28 +1,28 @@
-//! From offsets in the text of a YAML scalar to offsets in the file: block indentation, folds and escapes undone.
+//! Maps offsets in the text of a YAML scalar to offsets in the file, through block indentation, folds and escapes.
 
 use crate::span::{FileId, Span};
 use std::ops::Range;
 
-/// The text of a scalar and where each part of it stands in the file.
+/// The text of a scalar, and the place of each of its parts in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Text {
-    /// As YAML means it.
+    /// Its value in YAML.
     pub(super) value: String,
     /// The file.
     file: FileId,
     map: Map,
 }
 
-/// Where the bytes of a text stand.
+/// The places of the bytes of a text.
 #[derive(Debug, Clone, PartialEq)]
 enum Map {
-    /// Byte by byte from here: the file has the text as it is.
+    /// The file contains the text unchanged, starting here.
     Straight(usize),
     /// Ascending and without gaps over the text.
     Pieces(Vec<Piece>),
 }
 
-/// A run of the text. It maps byte by byte, or only as a whole (an escape, a fold, a text that does not stand in the file).
+/// A run of the text. It maps byte by byte, or only as a whole (an escape, a fold, a text that is not in the file).
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Piece {
     text: usize,
@@ -33,7 +33,7 @@ struct Piece {
 }
 
 impl Text {
-    /// Finds how `value` came from the bytes `range` of `source`. If that cannot be told, everything maps to the whole range.
+    /// Finds how `value` results from the bytes `range` of `source`. If that is unknown, everything maps to the whole range.
     pub(super) fn new(file: FileId, source: &str, range: Range<usize>, value: String) -> Self {
         let raw = source.get(range.clone()).unwrap_or_default();
         if let Some(from) = straight(raw, &value) {
@@ -53,21 +53,21 @@ impl Text {
         Self { value, file, map: Map::Pieces(pieces) }
     }
 
-    /// A text without a place of its own: everything maps to `span`.
+    /// A text that is not in the file: everything maps to `span`.
     pub(super) fn at(span: Span, value: &str) -> Self {
         let (file, file_len) = (span.start as usize, (span.end - span.start) as usize);
         let pieces = vec![Piece { text: 0, len: value.len(), file, file_len, bytewise: false }];
         Self { value: value.to_owned(), file: span.file, map: Map::Pieces(pieces) }
     }
 
-    /// Where the bytes `range` of the text stand. An empty range gives a place of no width.
+    /// The place of the bytes `range` of the text; empty for an empty range.
     pub(super) fn span(&self, range: Range<usize>) -> Span {
         let start = self.place(range.start, false);
         let end = if range.end <= range.start { start } else { self.place(range.end, true) };
         Span::new(self.file, start, end.max(start))
     }
 
-    /// Where the whole text stands.
+    /// The place of the whole text.
     pub(super) fn whole(&self) -> Span {
         self.span(0..self.value.trim_end().len().max(1))
     }
@@ -123,7 +123,7 @@ impl Pieces {
     }
 }
 
-/// From which byte of `raw` the text stands there as it is, between quotes or without.
+/// The offset in `raw` at which it contains the text unchanged, with or without quotes.
 fn straight(raw: &str, value: &str) -> Option<usize> {
     let quoted = |quote: char| raw.strip_prefix(quote)?.strip_suffix(quote);
     if raw == value {
@@ -137,8 +137,8 @@ fn blanks(text: &str) -> usize {
     text.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
-/// How many bytes are the same in both: at least a character, and then up to what may be written otherwise in one of them. `None` if
-/// they begin with different characters.
+/// The length of the common start of both: at least a character, then up to a byte that may be written in another way. `None` if
+/// the first characters differ.
 fn alike(raw: &str, text: &str) -> Option<usize> {
     let first = raw.chars().next().filter(|c| text.starts_with(*c))?.len_utf8();
     let pairs = raw.bytes().zip(text.bytes()).skip(first);
@@ -147,7 +147,7 @@ fn alike(raw: &str, text: &str) -> Option<usize> {
     Some(raw.floor_char_boundary(first + same))
 }
 
-/// Plain and quoted scalars: `None` if `value` is not what YAML makes of `raw` in this style.
+/// Maps plain and quoted scalars: `None` if `raw` in this style does not mean `value` in YAML.
 fn flow(raw: &str, value: &str, style: Style) -> Option<Vec<Piece>> {
     let (mut at, end) = match style {
         Style::Plain => (0, raw.len()),
@@ -195,7 +195,7 @@ fn quoted_end(raw: &str, quote: char) -> Option<usize> {
     (raw.len() >= 2 && raw.ends_with(quote)).then_some(raw.len() - 1)
 }
 
-/// Length of an escape after its backslash, and what it means; a line continuation means nothing.
+/// The length of an escape after its backslash, and its meaning; a line continuation has none.
 fn escape(rest: &str) -> Option<(usize, Option<char>)> {
     let first = rest.chars().next()?;
     let hex = |digits: usize| {
@@ -225,24 +225,24 @@ fn escape(rest: &str) -> Option<(usize, Option<char>)> {
     Some((first.len_utf8(), Some(plain)))
 }
 
-/// How many bytes the first line has without the blanks at its end, if the text begins with them.
+/// The length of the first line without trailing blanks, if the text starts with it.
 fn same_line(raw: &str, text: &str) -> Option<usize> {
     let line = raw.split('\n').next()?.trim_end_matches([' ', '\t', '\r']);
     (!line.is_empty() && text.starts_with(line)).then_some(line.len())
 }
 
-/// Literal and folded blocks: text and file differ in blanks only.
+/// Maps literal and folded blocks: text and file differ in blanks only.
 fn block(raw: &str, value: &str) -> Option<Vec<Piece>> {
     let mut pieces = Pieces::default();
     let mut at = 0;
-    // Once for each line, so that a long one that differs is not compared from each of its words on.
+    // Compares whole lines only at their start, so that a long line that differs is not compared again at each word.
     let mut begins = true;
     while pieces.text < value.len() {
         let left = &value[pieces.text..];
         let rest = &raw[at..];
         let (text_gap, file_gap) = (blanks(left), blanks(rest));
         if text_gap > 0 || file_gap > 0 {
-            // Indentation that belongs to the text stands at the end of the gap: keep it exact.
+            // Indentation that belongs to the text is at the end of the gap; it is mapped exactly.
             let kept = left[..text_gap].len() - left[..text_gap].trim_end_matches(' ').len();
             let kept = if file_gap > kept { kept } else { 0 };
             pieces.push(text_gap - kept, at, file_gap - kept);
@@ -264,7 +264,7 @@ fn block(raw: &str, value: &str) -> Option<Vec<Piece>> {
 mod tests {
     use super::*;
 
-    /// The part of the file that `word` of the text maps to.
+    /// The part of the file to which `word` of the text maps.
     fn found<'s>(source: &'s str, raw: &str, value: &str, word: &str) -> &'s str {
         let start = source.find(raw).expect("raw text in source");
         let text = Text::new(FileId(0), source, start..start + raw.len(), value.to_owned());
@@ -325,7 +325,7 @@ mod tests {
         let source = format!("p: >\n  {words}{{x}}\n  {}y\n", words.replace("d ", "d\n  "));
         let value = format!("{words}{{x}} {words}y\n");
         assert_eq!(found(&source, &source[7..], &value, "y"), "y");
-        // Two halves of a character are no escape that is undone here.
+        // Escapes of surrogate pairs are not undone here.
         let source = format!("p: \"{words}\\ud83d\\ude00\"");
         let value = format!("{words}😀");
         assert_eq!(found(&source, &source[3..], &value, "😀"), &source[3..]);

@@ -1,4 +1,4 @@
-//! The chart: declarations, table, states and steps in the order of the list.
+//! Builds the chart: declarations, permissions, states, and steps in the order of the list.
 
 use super::invoke::Functions;
 use super::prepare::{PermitWork, Work};
@@ -18,7 +18,7 @@ use crate::syntax::{
 };
 use std::collections::BTreeMap;
 
-/// Builds it.
+/// Builds the chart of an agent.
 pub(super) fn chart(
     source: &Source,
     agent: &Agent,
@@ -89,7 +89,7 @@ fn allow(builder: &mut Builder<'_>, work: &PermitWork<'_>) -> Option<Noted<Chart
         (Some(Condition::Text(_)), Some(condition)) => {
             Some(Converter::new(&mut builder.scope, builder.findings).condition(condition))
         }
-        // A condition that cannot be read is reported; without it the row would permit more than was meant.
+        // The condition could not be parsed, which is reported. Without it, the row would permit too much.
         (Some(Condition::Text(_)), None) => return None,
         (None, _) => None,
     };
@@ -97,7 +97,7 @@ fn allow(builder: &mut Builder<'_>, work: &PermitWork<'_>) -> Option<Noted<Chart
     Some(noted(ChartItem::State(StateItem::Allow(allow)), permit.span))
 }
 
-/// States and steps: the order of the steps in the text is that of the list.
+/// Adds the states and the steps; the steps keep the order of the list.
 fn body(
     items: &mut Vec<Noted<ChartItem>>,
     machine: Option<&Machine>,
@@ -120,7 +120,7 @@ fn body(
     let inside = order::inside(&homes, states.len());
     let mut bodies: Vec<Vec<Noted<StateItem>>> = vec![Vec::new(); states.len()];
     let mut lines: Vec<Vec<Noted<StateItem>>> = vec![Vec::new(); states.len()];
-    // Chart-level items with the number of the state that they stand before.
+    // Chart-level items, each with the number of the state before which it is placed.
     let mut between: Vec<(usize, Noted<ChartItem>)> = Vec::new();
     let mut at = 0;
     for (i, one) in built.into_iter().enumerate() {
@@ -176,7 +176,7 @@ fn body(
     items.extend(between.map(|(_, item)| item));
 }
 
-/// `agent_20` is `Agent20`.
+/// The name of the chart: `agent_20` becomes `Agent20`.
 fn chart_name(source: &Source, agent: &Agent) -> String {
     let file = source.name.rsplit('/').next().unwrap_or_default();
     let stem = file.split('.').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Transition steps: the model, or a host function, decides where to go.
+//! Transition steps: the model or a host function decides where to go.
 
 use super::step::Builder;
 use crate::front::agent::code::{Role, Ty};
@@ -15,12 +15,12 @@ use crate::syntax::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the heuristic reads, where there is no model or it fails.
+/// The names that the heuristic reads. It decides if there is no model, or if the call of the model fails.
 pub(super) const HEURISTIC: &[&str] = &["action_history", "successful_actions", "failed_actions"];
 /// The host function of the heuristic: whether the last three actions were on one artifact.
 pub(super) const REPEATS: &str = "repeats_one_artifact";
 
-/// Steps whose options another question would see as well: these cannot be `ask` steps.
+/// Steps that share a state with another question. They cannot be `ask` steps: each question would offer the options of both.
 pub(super) fn overlapping(steps: &[&Step]) -> BTreeSet<usize> {
     let asks: Vec<usize> = (0..steps.len()).filter(|i| is_question(steps[*i])).collect();
     let mut by_state: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -42,7 +42,7 @@ pub(super) fn overlapping(steps: &[&Step]) -> BTreeSet<usize> {
     by_state.values().filter(shared).flatten().copied().collect()
 }
 
-/// Whether a step asks the model for one of its map's answers, be it only where a function has not decided.
+/// Whether a step asks the model for an answer of its map, even if only when a function does not decide.
 pub(super) fn is_question(step: &Step) -> bool {
     step.kind == StepType::Transition && step.map.is_some() && decider(step) != Decider::Function
 }
@@ -52,13 +52,13 @@ pub(super) fn is_question(step: &Step) -> bool {
 pub(super) enum Decider {
     /// The model.
     Model,
-    /// A function of the host, which has a value for when it fails.
+    /// A host function with a fallback value.
     Function,
-    /// A function of the host; where it fails, the model.
+    /// A host function; if it fails, the model.
     FunctionThenModel,
 }
 
-/// Who decides in this one.
+/// Who decides in this step.
 pub(super) fn decider(step: &Step) -> Decider {
     match &step.decision {
         None => Decider::Model,
@@ -67,7 +67,7 @@ pub(super) fn decider(step: &Step) -> Decider {
     }
 }
 
-/// Whether a failed call of the question leads somewhere.
+/// Whether the heuristic may choose a target if the call of the question fails.
 pub(super) fn guesses(step: &Step) -> bool {
     let known = |answer: &str| matches!(answer, "pivot" | "ship" | "continue");
     is_question(step) && step.map.iter().flatten().any(|(answer, _)| known(&answer.node))
@@ -83,21 +83,21 @@ pub(super) fn options(step: &Step) -> Vec<Noted<StateItem>> {
     step.map.iter().flatten().map(line).collect()
 }
 
-/// A call of the model whose answer changes nothing: one target whatever it says.
+/// A call of the model whose answer changes nothing: the target is always the same.
 pub(super) fn ignored(step: &Step, prompt: Option<Template>) -> Vec<Noted<StepItem>> {
     let span = step.name.span;
     let prompt = prompt
         .unwrap_or_else(|| literal("What next? Answer with one of: continue, pivot, ship", span));
     let mut items = vec![noted(StepItem::Prompt(prompt), span)];
     items.push(noted(StepItem::Policy(no_retry(Some(FailWord::Skip), span)), span));
-    // The original falls back to its heuristic when the call fails, and goes to the target all the same.
+    // If the call fails, the original engine uses its heuristic, but goes to the same target.
     let outcome = Outcome { kind: OutcomeKind::Error, tail: tail(None, step.to.as_ref()) };
     items.push(noted(StepItem::Outcome(outcome), span));
     items
 }
 
 impl Builder<'_> {
-    /// A question: its first words and its body.
+    /// A question as an `ask` step: its kind and its items.
     pub(super) fn ask(
         &mut self,
         step: &Step,
@@ -113,7 +113,7 @@ impl Builder<'_> {
         (StepKind::Ask(ask), items)
     }
 
-    /// The same as an `llm` step whose answer is compared: for questions that share a state with another one.
+    /// A question that shares a state with another one, as an `llm` step whose answer is compared.
     pub(super) fn compared(
         &mut self,
         step: &Step,
@@ -139,7 +139,7 @@ impl Builder<'_> {
         items
     }
 
-    /// What the original decides where the call fails, as `error` lines.
+    /// The heuristic of the original engine for a failed call, as `error` lines.
     fn heuristic(&mut self, step: &Step) -> Vec<Noted<StepItem>> {
         let span = step.name.span;
         if !guesses(step) {
@@ -156,7 +156,7 @@ impl Builder<'_> {
         let good = compare(read("successful_actions"), CompareOp::Greater, zero(), span);
         let bad = compare(read("failed_actions"), CompareOp::Equal, zero(), span);
         let succeeds = binary(BinaryOp::And, good, bad, span);
-        // A decision that the map lacks moves nothing: a line that stays, if one follows that would move.
+        // A decision that the map lacks moves nothing. It needs a line without a target only if a line with a target follows.
         let mut lines = vec![(Some(repeats), pivot), (Some(succeeds), ship), (None, go_on)];
         while lines.last().is_some_and(|(_, to)| to.is_none()) {
             lines.pop();
@@ -168,7 +168,7 @@ impl Builder<'_> {
         lines.into_iter().map(line).collect()
     }
 
-    /// A decision by a host function: a code step, and lines that compare what it found.
+    /// A decision by a host function: a code step, and lines that compare its result.
     pub(super) fn decided(&mut self, step: &Step) -> (Vec<Noted<Action>>, Vec<Noted<StateItem>>) {
         let Some(invoke) = &step.decision else { return (Vec::new(), Vec::new()) };
         let found = self.functions.invoke(invoke, &self.scope);
@@ -179,8 +179,8 @@ impl Builder<'_> {
         (vec![noted(assign, span)], decided_lines(step, &step.name, &variable))
     }
 
-    /// The same where the model decides if the function fails: a step of its own before the question, its lines, and the
-    /// condition under which the question is put.
+    /// Like `decided`, if the model decides when the function fails: a separate step before the question, its lines, and the
+    /// guard of the question.
     pub(super) fn decided_first(
         &mut self,
         step: &Step,
@@ -217,7 +217,7 @@ impl Builder<'_> {
         (code, lines, is(CompareOp::Equal))
     }
 
-    /// `wanted`, with what it takes to be no other step's name.
+    /// `wanted`, with underscores appended until no other step has that name.
     fn free_step(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         while !self.step_names.insert(name.clone()) {
@@ -239,7 +239,7 @@ impl Builder<'_> {
     }
 }
 
-/// Lines that compare what a step's function has decided, in lower case, with the answers of the map.
+/// Lines that compare the decision of a step's function, in lower case, with the answers of the map.
 fn decided_lines(step: &Step, source: &Ident, variable: &Ident) -> Vec<Noted<StateItem>> {
     let line = |(answer, state): &(Ident, Ident)| {
         let lower = text(answer.node.to_lowercase(), answer.span);
@@ -260,7 +260,7 @@ fn no_retry(then: Option<FailWord>, span: Span) -> Policy {
     Policy { retry: Some(Spanned::new(0, span)), then, span }
 }
 
-/// For a question without a prompt of its own.
+/// The prompt of a question that has none of its own.
 fn default_prompt(span: Span) -> Template {
     let hole = Hole { expr: name("options", span), spec: Spanned::new(String::new(), span), span };
     let parts = vec![

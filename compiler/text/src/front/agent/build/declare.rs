@@ -1,4 +1,4 @@
-//! Metadata, inputs, variables, the model, the policy.
+//! Metadata, inputs, variables, the client, the policy.
 
 use super::names::inputs;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -14,9 +14,9 @@ use crate::syntax::{
     Template, TypeExpr, TypeKind, Variable, VariableKind,
 };
 
-/// How often a failed step is tried again where a file does not say.
+/// The number of retries of a failed step if the file does not set one.
 const RETRIES: u32 = 3;
-/// What the chart calls its model.
+/// The name of the chart's client.
 const CLIENT: &str = "model";
 
 /// `meta { … }`.
@@ -24,7 +24,7 @@ pub(super) fn meta(agent: &Agent, span: Span) -> Option<Noted<ChartItem>> {
     let entry = |(key, node): &(Ident, Node)| Meta { key: key.clone(), value: meta_value(node) };
     let mut entries: Vec<Meta> = agent.meta.iter().map(entry).collect();
     if client_name(agent).is_none() {
-        // Without a model there is no `client` to hold these.
+        // Without a model there is no `client` that could contain these.
         let loose = |word: &str, value| Meta { key: Ident::new(word.to_owned(), span), value };
         entries.extend(
             agent.model.iter().map(|m| loose("llm_model", MetaValue::Text(m.node.clone()))),
@@ -111,7 +111,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
                 (ty.written(span), expr(ExprKind::None, span))
             }
             None => {
-                // Of a name that the context has as well, the value there is nearer the truth than none.
+                // If the context has the name, too, the zero of that type is closer to the original than `none`.
                 let known = builtin(source).map(|b| b.ty()).filter(|_| ty == Ty::Json);
                 (ty.written(span), known.unwrap_or(ty.clone()).zero(span))
             }
@@ -144,7 +144,7 @@ fn system_prompt(agent: &Agent, otherwise: Span) -> Expr {
     expr(ExprKind::Text(Template { block, ..literal(value, span) }), span)
 }
 
-/// `provider:model` of `provider/model`.
+/// `provider:model`, from `provider/model`.
 fn model(agent: &Agent) -> Option<(String, Span)> {
     let written = agent.model.as_ref()?;
     let (provider, model) = written.node.split_once('/')?;
@@ -152,7 +152,7 @@ fn model(agent: &Agent) -> Option<(String, Span)> {
     whole.then(|| (format!("{provider}:{model}"), written.span))
 }
 
-/// What steps write after `with`.
+/// The client that steps name after `with`.
 pub(super) fn client_name(agent: &Agent) -> Option<Ident> {
     model(agent).map(|(_, span)| Ident::new(CLIENT.to_owned(), span))
 }
@@ -188,7 +188,7 @@ pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<No
     Some(apart(ChartItem::Client(client), span))
 }
 
-/// What a failure does: further attempts, and whether the walk goes on.
+/// What a failure does: the number of retries, and whether the walk goes on.
 pub(super) fn failure(policy: &Policy, default: &Policy) -> (u32, OnFailure) {
     let on = policy.on_failure.as_ref().or(default.on_failure.as_ref());
     let on = on.map_or(OnFailure::Retry, |s| s.node);

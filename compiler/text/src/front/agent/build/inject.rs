@@ -14,7 +14,7 @@ use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, Comment, Insert, Noted};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads components, and says to each step what goes into its prompt. Those that go nowhere are reported and left out.
+/// Parses components and assigns them to the steps whose prompts they extend. Reports and omits components that extend no prompt.
 pub(super) fn inject<'a>(
     components: &'a [Component],
     steps: &mut [StepWork<'a>],
@@ -45,7 +45,7 @@ pub(super) fn inject<'a>(
                 Some(Source::Text(text)) => {
                     condition = prepare::condition(text, findings);
                     if condition.is_none() {
-                        // Reported; without it the fragment would go in more often than was meant.
+                        // Reported. Without its condition, the fragment would be inserted too often.
                         continue;
                     }
                 }
@@ -64,8 +64,8 @@ pub(super) fn inject<'a>(
     read
 }
 
-/// Steps that a component names and the agent lacks: a slip, if one is named alike; a component that is shared by agents may
-/// well name steps of others, unless none of them is here.
+/// Reports steps that a component names and the agent lacks. If a step has a similar name, the name is probably misspelt. A
+/// component that several agents share may name steps of the others, unless the agent has none of the named steps.
 fn report_lost(
     component: &Component,
     lost: &[&Ident],
@@ -84,7 +84,7 @@ fn report_lost(
 }
 
 impl Builder<'_> {
-    /// What goes into the prompt of a step, under what the walk has set when it comes there.
+    /// Inserts components into the prompt of a step, given what the walk has set before it.
     pub(super) fn inject(&mut self, work: &StepWork<'_>) {
         for injected in &work.injected {
             let guard = match (&injected.injection.condition, &injected.condition) {
@@ -117,7 +117,7 @@ pub(super) fn components(
     for (work, inserts) in work.components.iter().zip(inserts) {
         let listed = &work.component.listed;
         let mut name = listed.name.clone();
-        // Kinds are folders, so a name may be there twice.
+        // Each kind has its own folder, so two components may have the same name.
         while !names.insert(name.node.clone()) {
             name.node = format!("{}_{}", name.node, listed.kind.word());
         }
@@ -133,7 +133,7 @@ pub(super) fn components(
     items
 }
 
-/// Reports what components need and the context lacks, and a system prompt that no prompt takes.
+/// Reports names that components require and the context lacks, and a system prompt that no prompt contains.
 pub(super) fn requirements(
     agent: &Agent,
     work: &Work<'_>,
@@ -148,7 +148,7 @@ pub(super) fn requirements(
             || work.steps.iter().any(|w| w.step.name.node == name)
     };
     for one in &work.components {
-        // A placeholder of that name is reported where it stands.
+        // An unknown placeholder is reported at its own place.
         let shown = |name: &str| {
             let mut parts = one.fragment.parts.iter();
             parts.any(|part| matches!(part, Part::Field(field) if field.name.node == name))

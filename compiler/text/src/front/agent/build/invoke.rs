@@ -1,4 +1,4 @@
-//! InvokeSpecs become host functions.
+//! Turns InvokeSpecs into host functions.
 
 use super::decide::REPEATS;
 use super::template::template;
@@ -20,18 +20,18 @@ pub(super) struct Functions {
     known: Vec<(Origin, String)>,
 }
 
-/// What a function stands for. What differs here has a name of its own, though names of the language can hold less.
+/// What a function stands for. Different origins get different functions, even if their names become equal in the language.
 #[derive(PartialEq)]
 enum Origin {
     /// A method of an artifact, with a number of arguments and a fallback.
     Method(String, String, usize, Option<Constant>),
-    /// What the agent's record decides.
+    /// A test of the agent's record of actions.
     Record(&'static str),
     /// `action` of a code step.
     Action(String),
 }
 
-/// A fallback. Texts are equal wherever they stand.
+/// A fallback. Texts are compared without their positions.
 #[derive(Clone)]
 struct Constant(Value);
 
@@ -58,7 +58,7 @@ impl Functions {
         self.all
     }
 
-    /// A call; its function is declared unless it is already.
+    /// A call of a host function, which is declared on first use.
     pub(super) fn invoke(&mut self, invoke: &Invoke, scope: &Scope) -> Expr {
         let artifact = invoke.artifact.node.as_str();
         let method = invoke.method.as_ref().map_or("call", |m| m.node.as_str());
@@ -85,7 +85,7 @@ impl Functions {
         call(&name, arguments, invoke.span)
     }
 
-    /// A function that the agent's record decides, for the heuristic.
+    /// The name of a test of the agent's record, which the heuristic calls; declared on first use.
     pub(super) fn predicate(&mut self, name: &'static str, param: &str, span: Span) -> String {
         if let Some(name) = self.known(&Origin::Record(name)) {
             return name;
@@ -99,7 +99,7 @@ impl Functions {
         name
     }
 
-    /// An effect of the host: `action` of a code step.
+    /// The host function for the `action` of a code step.
     pub(super) fn effect(&mut self, name: &Ident) -> Ident {
         let origin = Origin::Action(name.node.clone());
         let written = match self.known(&origin) {
@@ -117,12 +117,12 @@ impl Functions {
         self.known.iter().find(|(known, _)| known == origin).map(|(_, name)| name.clone())
     }
 
-    /// A name of its own, as near as may be to the one that is wanted.
+    /// A unique name, as close to the wanted one as possible.
     fn name(&mut self, origin: Origin, wanted: &str) -> String {
         let wanted = word(wanted);
         let mut name = wanted.clone();
         let mut number = 2;
-        // Whoever keeps the record knows its functions by their names: no other gets one.
+        // The host recognizes the tests of the record by their names, so no other function may have such a name.
         let is_kept = |name: &str| name == REPEATS && origin != Origin::Record(REPEATS);
         while is_kept(&name) || self.known.iter().any(|(_, known)| *known == name) {
             name = format!("{wanted}_{number}");
@@ -138,14 +138,14 @@ impl Functions {
     }
 }
 
-/// As a name of the language.
+/// Turns a text into a name of the language.
 fn word(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let word: String = text.chars().map(plain).collect();
     if word.starts_with(|c: char| c.is_ascii_lowercase()) { word } else { format!("f{word}") }
 }
 
-/// A YAML value as an expression. Texts are formatted with the context, if there is one.
+/// A YAML value as an expression. With a scope, texts may contain placeholders.
 fn value(node: &Node, scope: Option<&Scope>) -> Expr {
     let span = node.span;
     let kind = match &node.value {

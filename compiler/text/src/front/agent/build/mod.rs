@@ -1,4 +1,4 @@
-//! From an [`Agent`] to one chart.
+//! Builds a chart from an [`Agent`].
 
 mod chart;
 mod decide;

@@ -1,4 +1,4 @@
-//! What each name of an agent is: given by the host, set by code, or both.
+//! The role of each name of an agent: set by the host, by code, or by both.
 
 use super::prepare::Work;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -15,7 +15,7 @@ struct Event {
     name: String,
     span: Span,
     kind: EventKind,
-    /// How a read asks the context for it.
+    /// How a read asks the context for the name, if it does.
     asked: Option<Asked>,
 }
 
@@ -85,7 +85,7 @@ fn events(work: &Work<'_>) -> Vec<Event> {
     events
 }
 
-/// The conditions of the transition table: read whenever a step moves.
+/// Adds the reads of the transition table, whose conditions are evaluated whenever a step moves.
 fn table(work: &Work<'_>, events: &mut Vec<Event>) {
     for permit in &work.permits {
         if let Some(condition) = &permit.condition {
@@ -210,8 +210,8 @@ fn roles(
     (roles, types)
 }
 
-/// An input of the agent's own, with its type as far as it is known: a name that code asks the context for and that nothing sets.
-/// `known` are the names that it may have meant.
+/// One of the agent's own inputs, with its type if known: a name that code asks the context for and that nothing sets. `known`
+/// lists the names that a misspelt one may have meant.
 fn given(
     name: &str,
     events: &[&Event],
@@ -226,14 +226,14 @@ fn given(
         return None;
     }
     let (given, ty) = Given::of(written(), &asked, span);
-    // `x = context.get('x', d)` is dropped: what is read later has to be what this place takes.
+    // The identity `x = context.get('x', d)` is dropped, so later reads must have the same value. An optional input might not.
     if given.optional && events.iter().any(|e| matches!(e.kind, EventKind::Write { .. })) {
         return None;
     }
     let slip = |k: &&&str| name.len() > 3 && strsim::osa_distance(name, k) == 1;
     let near = known.iter().find(slip).copied();
     match (&given.default, near) {
-        // A name that nothing gives, and a slip: reported where it is read.
+        // Probably misspelt, and without a default: reported where it is read.
         (None, Some(_)) => return None,
         (None, None) => findings.push(unknown_name::to_be_given(name, span)),
         (Some(_), Some(near)) => findings.push(unknown_name::default_only(name, near, span)),
@@ -242,7 +242,7 @@ fn given(
     Some((given, ty))
 }
 
-/// What the engine that most agents were written for did not do.
+/// Reports names that comprehensions of code steps cannot see in the engine for which most agents were written.
 fn parted(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
     let mut told = BTreeSet::new();
     for event in events {
@@ -257,8 +257,8 @@ fn parted(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The engine that most agents were written for has no `context` in code steps. Where all that is read through it are inputs of the
-/// agent's own, which no other way of writing gives, that is no more than a note.
+/// Reports `context` in code steps, which the engine for which most agents were written lacks. If only the agent's own inputs are
+/// read through it, which cannot be written in another way, the finding is a note.
 fn context_used(work: &Work<'_>, scope: &Scope, findings: &mut Vec<Diagnostic>) {
     let known = work
         .context
@@ -270,7 +270,8 @@ fn context_used(work: &Work<'_>, scope: &Scope, findings: &mut Vec<Diagnostic>) 
     findings.push(Diagnostic { severity, ..finding });
 }
 
-/// Runs the code steps over types until nothing changes. The types only ever grow, so this ends; the bound is for the worst.
+/// Infers types: runs the code steps over types up to a fixpoint. Types only grow, so it terminates; the bound limits the worst
+/// case.
 fn infer(work: &Work<'_>, scope: &mut Scope) {
     for (name, role) in &scope.roles {
         if let Role::Variable { of: Some(builtin), .. } = role {
@@ -294,7 +295,7 @@ fn infer(work: &Work<'_>, scope: &mut Scope) {
     scope.walked.clear();
 }
 
-/// The inputs that a chart has to declare, in the order of the table.
+/// The inputs that a chart has to declare, in the order of [`BUILTINS`].
 pub(super) fn inputs(scope: &Scope) -> Vec<&'static crate::front::agent::builtin::Builtin> {
     let used: BTreeSet<&str> = scope
         .roles

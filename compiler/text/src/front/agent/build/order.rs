@@ -1,9 +1,9 @@
-//! Which steps can stand inside of their state: the order of steps in the text is the order of a turn's walk.
+//! Which steps can be placed inside their state, given that the order of steps in the text is the order of a turn's walk.
 
-/// For each step whether it stands inside of its state. `homes` are the states' numbers, in text order; a step without one
-/// stands at chart level, which it can do anywhere between two states. As many as possible stand inside.
+/// For each step: whether it is placed inside its state; as many as possible are. `homes` are the numbers of the states, in text
+/// order. A step without a home is placed at chart level, between any two states.
 pub(super) fn inside(homes: &[Option<usize>], states: usize) -> Vec<bool> {
-    // Longest chain in which the states do not go down, and steps of one state follow each other directly.
+    // The longest chain in which the states never descend and steps of one state are adjacent.
     let mut lengths = vec![0usize; homes.len()];
     let mut previous = vec![None; homes.len()];
     let mut best = PrefixMax::new(states);
@@ -29,7 +29,7 @@ pub(super) fn inside(homes: &[Option<usize>], states: usize) -> Vec<bool> {
     inside
 }
 
-/// The greatest length, and its step, among the states below one: logarithmic both ways.
+/// The greatest length among the states below a given one, with its step, as a Fenwick tree: logarithmic queries and updates.
 struct PrefixMax {
     tree: Vec<(usize, Option<usize>)>,
 }
@@ -70,7 +70,7 @@ mod tests {
     fn order_of_states_is_kept() {
         let all = [Some(0), None, Some(1), Some(1), Some(2)];
         assert_eq!(inside(&all, 3), [true, false, true, true, true]);
-        // A step of the last state that comes early stays outside.
+        // An early step of the last state stays outside.
         assert_eq!(inside(&[Some(0), Some(2), Some(1), Some(2)], 3), [true, false, true, true]);
         // Another step between two of one state: only one of them can be inside.
         assert_eq!(inside(&[Some(0), None, Some(0), Some(1)], 2), [true, false, false, true]);

@@ -1,4 +1,4 @@
-//! Reads every condition, code step and prompt of an agent once.
+//! Parses every condition, code step and prompt of an agent once.
 
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::definition::{
@@ -10,19 +10,19 @@ use crate::front::agent::python::{self, Context, ContextUse, Expr, Statement};
 use crate::front::agent::scalar::Text;
 use crate::span::{Ident, Span};
 
-/// What an agent runs, read.
+/// The parsed parts of a workflow.
 pub(super) struct Work<'a> {
     /// In list order.
     pub(super) steps: Vec<StepWork<'a>>,
     /// In list order.
     pub(super) permits: Vec<PermitWork<'a>>,
-    /// In the order in which they go into prompts.
+    /// In the order in which they are inserted into prompts.
     pub(super) components: Vec<ComponentWork<'a>>,
     /// Where code steps use `context`, in order.
     pub(super) context: Vec<ContextUse>,
 }
 
-/// A step, read.
+/// A parsed step.
 pub(super) struct StepWork<'a> {
     pub(super) step: &'a Step,
     pub(super) run_if: Option<Expr>,
@@ -30,33 +30,33 @@ pub(super) struct StepWork<'a> {
     pub(super) prompt: Option<Words>,
     /// The arguments of its invocations, in order.
     pub(super) arguments: Vec<Part>,
-    /// What goes into its prompt.
+    /// The components inserted into its prompt.
     pub(super) injected: Vec<InjectionWork<'a>>,
 }
 
 impl StepWork<'_> {
-    /// Whether some turns go past it.
+    /// Whether some turns skip it.
     pub(super) fn is_conditional(&self) -> bool {
         self.step.run_if.is_some() || self.step.states.is_some()
     }
 }
 
-/// A component, read.
+/// A parsed component.
 pub(super) struct ComponentWork<'a> {
     pub(super) component: &'a Component,
     pub(super) fragment: Words,
 }
 
-/// A component in the prompt of a step, read.
+/// A component inserted into the prompt of a step, parsed.
 pub(super) struct InjectionWork<'a> {
-    /// Which of [`Work::components`].
+    /// Its index in [`Work::components`].
     pub(super) component: usize,
     pub(super) injection: &'a Injection,
     pub(super) condition: Option<Expr>,
     pub(super) arguments: Vec<Part>,
 }
 
-/// A row of the transition table, read.
+/// A parsed row of the transition table.
 pub(super) struct PermitWork<'a> {
     pub(super) permit: &'a Permit,
     pub(super) condition: Option<Expr>,
@@ -70,7 +70,7 @@ pub(super) struct Words {
     pub(super) block: bool,
 }
 
-/// What an agent without `workflow` does: it asks for an action each turn.
+/// The workflow of an agent without `workflow`: it asks for an action in each turn.
 pub(super) fn implicit(agent: &Agent) -> Workflow {
     let span = agent.id.as_ref().map_or(agent.span, |id| id.span);
     let memories = if agent.rag.is_some() { "Memories: {memories}\n" } else { "" };
@@ -95,7 +95,7 @@ pub(super) fn implicit(agent: &Agent) -> Workflow {
     Workflow { machine: None, steps: vec![step], policy: Policy::default() }
 }
 
-/// Reads all of it; faults are reported.
+/// Parses all parts; reports errors.
 pub(super) fn prepare<'a>(
     workflow: &'a Workflow,
     components: &'a [Component],

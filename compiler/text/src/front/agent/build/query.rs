@@ -1,4 +1,4 @@
-//! The template of what an agent looks for in its memory: `rag.query_template`.
+//! The template of an agent's memory query: `rag.query_template`.
 
 use super::prepare::Work;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -8,7 +8,7 @@ use crate::front::agent::definition::Agent;
 use crate::front::agent::format::{Part, parts};
 use crate::rules::{unescaped_brace, unknown_placeholder, unused_fragment};
 
-/// Reports placeholders that name nothing, and braces that open none. They are warnings: an agent runs without its memory, too.
+/// Reports unknown placeholders and stray braces, as warnings: an agent also runs without its memory.
 pub(super) fn findings(
     agent: &Agent,
     work: &Work<'_>,
@@ -34,7 +34,7 @@ pub(super) fn findings(
             Part::Bad { why, span, .. } => unescaped_brace::stray(&why, span),
             Part::Field(field) if !has(&field.name.node) => {
                 let steps = work.steps.iter().map(|step| step.step.name.node.as_str());
-                // An answer is there only after the query.
+                // The query is made before any step has an answer.
                 let is_step = steps.into_iter().any(|step| step == field.name.node);
                 let known = BUILTINS.iter().map(|row| row.name);
                 let known =

@@ -1,4 +1,4 @@
-//! Steps.
+//! Builds steps.
 
 use super::decide::{self, Decider};
 use super::declare::{failure, policy};
@@ -16,32 +16,33 @@ use crate::syntax::{
 };
 use std::collections::BTreeSet;
 
-/// What building steps needs and gathers.
+/// What building steps needs and collects.
 pub(super) struct Builder<'b> {
     pub(super) scope: Scope,
     pub(super) functions: Functions,
     pub(super) client: Option<Ident>,
     pub(super) default: &'b Policy,
-    /// All there are.
+    /// The names of all steps.
     pub(super) step_names: BTreeSet<String>,
-    /// Of each component, the steps that it goes into.
+    /// By component: the steps into whose prompts it is inserted.
     pub(super) inserts: Vec<Vec<syntax::Insert>>,
     pub(super) findings: &'b mut Vec<Diagnostic>,
 }
 
-/// A step as it will stand, and the lines that go with it.
+/// A built step with its lines.
 pub(super) struct Built {
     /// Without the condition on its state.
     pub(super) step: syntax::Step,
-    /// What runs right before it, in the same states.
+    /// A step that runs right before it, in the same states.
     pub(super) before: Option<syntax::Step>,
-    /// Lines of the state, or of the chart.
+    /// Lines for its states, or for the chart.
     pub(super) lines: Vec<Noted<StateItem>>,
     pub(super) span: Span,
 }
 
 impl Builder<'_> {
-    /// Builds a step under what the walk has set so far, and moves that on. `compared`: its options would be seen by another.
+    /// Builds a step, given what the walk has set so far, and adds what it sets. `compared`: it shares a state with another
+    /// question.
     pub(super) fn step(&mut self, work: &StepWork<'_>, compared: bool) -> Built {
         let step = work.step;
         let guard = match (&step.run_if, &work.run_if) {
@@ -200,7 +201,7 @@ pub(super) fn outside(mut step: syntax::Step, source: &Step) -> syntax::Step {
     step
 }
 
-/// Where a policy is written.
+/// The span of a policy.
 pub(super) fn policy_span(policy: &Policy, or: Span) -> Span {
     let on = policy.on_failure.as_ref().map(|s| s.span);
     on.or(policy.max_retries.as_ref().map(|s| s.span)).unwrap_or(or)

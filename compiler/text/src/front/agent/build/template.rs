@@ -7,7 +7,7 @@ use crate::front::agent::make::{expr, text};
 use crate::span::Span;
 use crate::syntax::{Expr, ExprKind, Hole, Template, TemplatePart};
 
-/// A prompt under the names of a scope.
+/// A prompt whose names are resolved in a scope.
 pub(super) fn words(words: &Words, scope: &Scope) -> Template {
     template(&words.parts, words.span, words.block, scope)
 }
@@ -43,8 +43,8 @@ fn part(part: &Part, scope: &Scope) -> TemplatePart {
     }
 }
 
-/// What is no placeholder here could be one in a `.chart`, which has expressions between braces. `{!"…"}` never is one, so
-/// that a converted chart says the same of it.
+/// Text that is no placeholder here could be one in a `.chart`, where braces contain expressions. `{!"…"}` never is one, so a
+/// converted chart gets the same finding.
 fn kept(written: &str) -> String {
     let mut out = String::from("{!\"");
     for c in written.chars() {

@@ -136,7 +136,7 @@ impl Converter<'_> {
         (make::call(name, values, span), ty)
     }
 
-    /// The argument of `any`, `all` and `sum`: elements of the type that the language wants, where they are made here.
+    /// The argument of `any`, `all` or `sum`. The items of a comprehension are converted to the type that the language requires.
     fn elements(&mut self, name: &str, argument: &Python) -> (Expr, Ty) {
         let Kind::Comprehension { item, name: bound, source, filter } = &argument.kind else {
             return self.value(argument);

@@ -1,4 +1,4 @@
-//! Expressions.
+//! Converts expressions.
 
 use super::{Scope, Ty};
 use crate::diagnostic::Diagnostic;
@@ -8,10 +8,10 @@ use crate::rules::refused_code;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, CompareOp, Entry, Expr, ExprKind, UnaryOp};
 
-/// How many nodes one snippet may become: `a or b` writes `a` twice, nested ones twice as often.
+/// The maximal number of nodes of one snippet: `a or b` becomes an expression with `a` twice, so nesting doubles the size.
 const MAX_NODES: usize = 20_000;
 
-/// Turns Python into the language, under the names of a scope.
+/// Converts Python to the language; resolves names in a scope.
 pub(in crate::front::agent) struct Converter<'s> {
     pub(super) scope: &'s mut Scope,
     pub(super) locals: Vec<(String, Ty)>,
@@ -20,7 +20,7 @@ pub(in crate::front::agent) struct Converter<'s> {
 }
 
 impl<'s> Converter<'s> {
-    /// For one snippet.
+    /// A converter for one snippet.
     pub(in crate::front::agent) fn new(
         scope: &'s mut Scope,
         findings: &'s mut Vec<Diagnostic>,
@@ -43,7 +43,7 @@ impl<'s> Converter<'s> {
                 let operand = self.condition(operand);
                 make::not(operand, span)
             }
-            // Each branch by itself: as values they need not be of one type.
+            // The branches are converted as conditions, because their values may differ in type.
             Kind::If(condition, then, other) => {
                 let condition = self.condition(condition);
                 let then = self.condition(then);
@@ -74,7 +74,7 @@ impl<'s> Converter<'s> {
                 let before = self.findings.len();
                 let (value, ty) = self.value(python);
                 if ty == Ty::Unknown && self.findings.len() > before {
-                    // Refused: nothing further is to be said of it.
+                    // The expression was refused: no further finding.
                     return expr(ExprKind::Bool(false), span);
                 }
                 truth(value, &ty)
@@ -227,7 +227,7 @@ impl<'s> Converter<'s> {
         (expr(ExprKind::Map(out), span), ty.map())
     }
 
-    /// A comprehension whose item `item` makes.
+    /// A comprehension; `item` converts its item.
     pub(super) fn comprehension(
         &mut self,
         item: impl FnOnce(&mut Self) -> (Expr, Ty),
@@ -251,7 +251,7 @@ impl<'s> Converter<'s> {
         (expr(kind, span), ty.list())
     }
 
-    /// `and`, `or` as values: Python gives the operand that decides.
+    /// `and`, `or` as values: the result in Python is the operand that decides.
     fn chain(&mut self, parts: &[Python], and: bool, span: Span) -> (Expr, Ty) {
         let all: Vec<(Expr, Ty)> = parts.iter().map(|p| self.value(p)).collect();
         if all.iter().all(|(_, ty)| *ty == Ty::Bool) {
@@ -282,7 +282,7 @@ impl<'s> Converter<'s> {
         result
     }
 
-    /// An operand of arithmetic: of a Bool its number.
+    /// An operand of arithmetic; a Bool becomes a number.
     fn number(&mut self, python: &Python) -> (Expr, Ty) {
         let (value, ty) = self.value(python);
         if ty == Ty::Bool {
@@ -343,12 +343,12 @@ impl<'s> Converter<'s> {
     }
 }
 
-/// The type of an element of what is gone through: of a mapping its keys.
+/// The type of the elements in an iteration; for a mapping, of its keys.
 pub(super) fn element_type(ty: &Ty) -> Ty {
     if matches!(ty, Ty::Map(_)) { Ty::Text } else { item_type(ty) }
 }
 
-/// The type of an element, or of what an index gives.
+/// The type of an element, or of the result of an index.
 pub(super) fn item_type(ty: &Ty) -> Ty {
     match ty {
         Ty::List(item) | Ty::Map(item) => (**item).clone(),
@@ -357,7 +357,7 @@ pub(super) fn item_type(ty: &Ty) -> Ty {
     }
 }
 
-/// Python's truth value. A name that is declared nowhere stays as it is: it is reported as such.
+/// Python's truth value. An undeclared name is returned unchanged, because it is reported as such.
 pub(super) fn truth(value: Expr, ty: &Ty) -> Expr {
     if matches!(ty, Ty::Bool | Ty::Unknown) {
         return value;

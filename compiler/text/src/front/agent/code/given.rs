@@ -1,4 +1,4 @@
-//! Inputs of an agent's own: names that code asks the context for, and that nothing in the file sets.
+//! The agent's own inputs: names that code asks the context for and that nothing in the file sets.
 
 use super::{Converter, Role, Scope, Ty};
 use crate::front::agent::make::{expr, text};
@@ -6,21 +6,21 @@ use crate::front::agent::python::{Asked, Expr as Python, Kind, Literal};
 use crate::span::Span;
 use crate::syntax::{CompareOp, Entry, Expr, ExprKind};
 
-/// Such an input.
+/// One of the agent's own inputs.
 #[derive(Debug, Clone)]
 pub(in crate::front::agent) struct Given {
     /// Its name in the chart.
     pub(in crate::front::agent) written: String,
-    /// Its default; without one the host has to give it.
+    /// Its default; without one, the host must set it.
     pub(in crate::front::agent) default: Option<Literal>,
-    /// Places differ in what they take where it is not there: the chart keeps that apart, as `none`.
+    /// Whether a missing value is `none` in the chart, because reads test for it or have different defaults.
     pub(in crate::front::agent) optional: bool,
-    /// Where it is asked for first.
+    /// Its first read.
     pub(in crate::front::agent) span: Span,
 }
 
 impl Given {
-    /// What the ways say in which a name is asked for, with its type as far as they tell.
+    /// Derives an input and, as far as possible, its type from the ways in which code asks for it.
     pub(in crate::front::agent) fn of(written: String, asked: &[&Asked], span: Span) -> (Self, Ty) {
         let mut defaults: Vec<&Literal> = Vec::new();
         let (mut optional, mut bare, mut ty) = (false, false, Ty::Unknown);
@@ -41,7 +41,7 @@ impl Given {
         optional |= defaults.len() > 1;
         let default =
             if optional { Some(Literal::None) } else { defaults.first().copied().cloned() };
-        // Where nothing stands for what is not there, `none` is a value of it.
+        // Without a default, a read of a missing value gives `none`.
         let ty = if bare { Ty::Json } else { ty };
         (Self { written, default, optional, span }, ty)
     }
@@ -91,7 +91,7 @@ fn constant(value: &Literal, span: Span) -> Expr {
 }
 
 impl Scope {
-    /// An input of the agent's own.
+    /// The input of this name, if it is one of the agent's own.
     pub(in crate::front::agent) fn given(&self, name: &str) -> Option<&Given> {
         match self.roles.get(name) {
             Some(Role::Given(given)) => Some(given),
@@ -104,7 +104,7 @@ impl Scope {
 }
 
 impl Converter<'_> {
-    /// `'x' in context` of an input that may be absent.
+    /// `'x' in context`, for an input that may be absent.
     pub(super) fn is_given(&mut self, name: &str, span: Span) -> Option<Expr> {
         self.scope.given(name)?;
         let (read, _) = self.scope.maybe(name, span);
@@ -112,7 +112,7 @@ impl Converter<'_> {
         Some(crate::front::agent::make::compare(read, CompareOp::NotEqual, none, span))
     }
 
-    /// What stands beside an input in a comparison or a sum says more of its type.
+    /// Refines the type of an input by the other operand of a comparison or an arithmetic expression.
     pub(super) fn hint(&mut self, side: &Python, beside: &Ty) {
         let name = if let Kind::Name(name) = &side.kind {
             name.as_str()

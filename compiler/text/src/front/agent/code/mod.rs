@@ -1,4 +1,4 @@
-//! From Python's tree to the language's expressions and statements, with types inferred on the way.
+//! Converts Python's syntax tree to expressions and statements of the language, and infers types.
 
 mod call;
 mod convert;

@@ -1,4 +1,4 @@
-//! What names mean at a place of the walk.
+//! The meaning of names at a point of the walk.
 
 use super::{Given, Status, Ty, Walked};
 use crate::front::agent::builtin::Builtin;
@@ -14,17 +14,17 @@ pub(in crate::front::agent) enum Role {
     Input(&'static Builtin),
     /// Assigned by code; `of` is the input whose value it starts with. `written` is its name in the chart.
     Variable { written: String, of: Option<&'static Builtin> },
-    /// Supplied by the host, under a name of the agent's own.
+    /// Supplied by the host; one of the agent's own inputs.
     Given(Given),
     /// An earlier step's answer.
     Step,
     /// `_current_state`.
     State,
-    /// Declared nowhere, but a word of the language: reported, and read as `none`.
+    /// Undeclared, but a word of the language: reported, and read as `none`.
     Missing,
 }
 
-/// Words of the language that would be read as such if a file used them for something of its own.
+/// Words of the language. An agent's own name must be changed in the chart if it equals one of them.
 pub(in crate::front::agent) const OBSERVABLES: &[&str] = &[
     "state",
     "turns",
@@ -42,13 +42,13 @@ pub(in crate::front::agent) const OBSERVABLES: &[&str] = &[
 /// The names of an agent.
 #[derive(Debug, Default)]
 pub(in crate::front::agent) struct Scope {
-    /// By name; a name without a role is declared nowhere.
+    /// By name; a name without a role is undeclared.
     pub(in crate::front::agent) roles: BTreeMap<String, Role>,
     /// Types of the variables, by name.
     pub(in crate::front::agent) types: BTreeMap<String, Ty>,
     /// Variables that `.get(…)` reads where they may be unset.
     pub(in crate::front::agent) optional: BTreeSet<String>,
-    /// Where each variable is assigned first.
+    /// The first assignment of each variable.
     pub(in crate::front::agent) places: BTreeMap<String, Span>,
     /// What the walk has set so far.
     pub(in crate::front::agent) walked: Walked,
@@ -92,12 +92,12 @@ impl Scope {
         make::expr(ExprKind::Default(Box::new(expr), Box::new(zero)), span)
     }
 
-    /// Reads a name.
+    /// The expression that reads a name, with its type.
     pub(in crate::front::agent) fn read(&self, name: &str, span: Span) -> (Expr, Ty) {
         (self.expr(name, span), self.ty(name))
     }
 
-    /// Whether a name surely has, or surely has not, a value here; `None` if it depends.
+    /// Whether a name certainly has a value here, or certainly has none; `None` if that depends on the path.
     pub(super) fn has(&self, name: &str) -> Option<bool> {
         match self.roles.get(name) {
             Some(Role::Input(_) | Role::State | Role::Variable { of: Some(_), .. }) => Some(true),
@@ -112,7 +112,7 @@ impl Scope {
         }
     }
 
-    /// Reads a name that has to be there for the default not to be taken: the name alone, which may be `none`.
+    /// Reads a name without a zero value for it: it may be `none`, so that a default applies.
     pub(super) fn maybe(&mut self, name: &str, span: Span) -> (Expr, Ty) {
         if matches!(self.roles.get(name), Some(Role::Variable { .. })) {
             self.optional.insert(name.to_owned());

@@ -1,4 +1,4 @@
-//! Statements, and what they set.
+//! Converts statements, and tracks what they set.
 
 use super::{Converter, Role, Status, Ty};
 use crate::front::agent::python::{
@@ -9,7 +9,7 @@ use crate::span::Ident;
 use crate::syntax::{Action, Noted, Trivia};
 
 impl Converter<'_> {
-    /// A block; the scope's types and what is set move on with it.
+    /// Converts a block; updates the types and the set variables of the scope.
     pub(in crate::front::agent) fn statements(
         &mut self,
         all: &[PythonStatement],
@@ -27,7 +27,7 @@ impl Converter<'_> {
     fn statement(&mut self, one: &PythonStatement) -> Option<Action> {
         match &one.kind {
             StatementKind::Assign(name, value) => self.assign(name, value),
-            // Where it is set already, nothing changes.
+            // If the variable is set already, nothing changes.
             StatementKind::Again(name, value) => {
                 if self.scope.walked.get(&name.node).is_some() {
                     return None;
@@ -58,7 +58,7 @@ impl Converter<'_> {
                 }
                 self.locals.push((name.node.clone(), element));
                 let mark = self.scope.walked.mark();
-                // What the body sets may be set already when it runs again.
+                // Variables that the body sets may already be set when it runs again.
                 for set in assigned(body) {
                     if self.scope.walked.get(&set).is_none() {
                         self.scope.walked.set(&set, Status::Maybe);
@@ -78,7 +78,7 @@ impl Converter<'_> {
                 return None;
             }
             Some(Role::Variable { written, .. }) => written.clone(),
-            // Only identities are left of assignments to what the host supplies.
+            // The only assignments to what the host supplies are identities.
             Some(Role::Input(_) | Role::Given(_) | Role::Step | Role::State | Role::Missing)
             | None => return None,
         };

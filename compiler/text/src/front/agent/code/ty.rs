@@ -4,7 +4,7 @@ use crate::front::agent::make::{expr, text};
 use crate::span::Span;
 use crate::syntax::{Expr, ExprKind, TypeExpr, TypeKind};
 
-/// What is known of a value's type.
+/// What is known about the type of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::front::agent) enum Ty {
     /// Nothing yet; also the elements of an empty list, and names that are declared nowhere.
@@ -21,7 +21,7 @@ pub(in crate::front::agent) enum Ty {
     Map(Box<Ty>),
 }
 
-/// How deep lists of lists are told apart.
+/// The maximal depth of nested lists and maps; deeper ones are `Json`.
 const MAX_DEPTH: usize = 3;
 
 impl Ty {
@@ -44,12 +44,12 @@ impl Ty {
         }
     }
 
-    /// `List(self)`, without end of nesting.
+    /// `List(self)`, or `Json` if that nests too deeply.
     pub(super) fn list(self) -> Self {
         if self.depth() >= MAX_DEPTH { Self::Json } else { Self::List(Box::new(self)) }
     }
 
-    /// `Map(self)`.
+    /// `Map(self)`, or `Json` if that nests too deeply.
     pub(super) fn map(self) -> Self {
         if self.depth() >= MAX_DEPTH { Self::Json } else { Self::Map(Box::new(self)) }
     }
@@ -71,7 +71,7 @@ impl Ty {
         matches!(self, Self::Int | Self::Float)
     }
 
-    /// As declared; what is not known is `Json`.
+    /// The type as it is declared; unknown types are `Json`.
     pub(in crate::front::agent) fn written(&self, span: Span) -> TypeExpr {
         let name = |n: &str| TypeKind::Name(n.to_owned());
         let kind = match self {
@@ -89,7 +89,7 @@ impl Ty {
         TypeExpr { kind, span }
     }
 
-    /// The value of a variable that nothing has set.
+    /// The value of a variable that nothing has set yet.
     pub(in crate::front::agent) fn zero(&self, span: Span) -> Expr {
         match self {
             Self::Unknown | Self::None | Self::Json => expr(ExprKind::None, span),

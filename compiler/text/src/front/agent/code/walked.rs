@@ -1,4 +1,5 @@
-//! What the walk has set when it comes to a place. Changes are kept as a trail, so that branches cost what they change.
+//! The variables that the walk has set at a point. Changes are kept as a trail, so that the cost of a branch depends only on its
+//! changes.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ pub(in crate::front::agent) enum Status {
 #[derive(Debug, Default)]
 pub(in crate::front::agent) struct Walked {
     status: BTreeMap<String, Status>,
-    /// Each change with what was there before.
+    /// Each change, with the status before it.
     trail: Vec<(String, Option<Status>)>,
 }
 
@@ -29,17 +30,17 @@ impl Walked {
         self.trail.push((name.to_owned(), before));
     }
 
-    /// Nothing is set, as at the start of a turn.
+    /// Goes back to the start of a turn, when nothing is set.
     pub(in crate::front::agent) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// A place to come back to.
+    /// A position to which [`Self::back`] can return.
     pub(in crate::front::agent) fn mark(&self) -> usize {
         self.trail.len()
     }
 
-    /// What has been set since `mark` has been so on some paths only.
+    /// Downgrades what was set since `mark` to [`Status::Maybe`].
     pub(in crate::front::agent) fn weaken(&mut self, mark: usize) {
         for (name, before) in self.since(mark) {
             if before != Some(Status::Set) {
@@ -48,13 +49,13 @@ impl Walked {
         }
     }
 
-    /// What the names changed since `mark` were there.
+    /// For each name changed since `mark`: its status at `mark`.
     fn since(&self, mark: usize) -> BTreeMap<String, Option<Status>> {
-        // Backwards, so that the first change of a name is the one that stays.
+        // In reverse, so that the first change of a name wins.
         self.trail[mark..].iter().rev().cloned().collect()
     }
 
-    /// Goes back to `mark`; gives what had changed since, and to what.
+    /// Goes back to `mark`. Returns the names changed since then, with the status that they had.
     pub(super) fn back(&mut self, mark: usize) -> BTreeMap<String, Status> {
         let mut after = BTreeMap::new();
         for (name, before) in self.trail.drain(mark..).rev() {
@@ -67,7 +68,7 @@ impl Walked {
         after
     }
 
-    /// After one of two paths from `mark`: the one just walked, or the one that changed `other`.
+    /// Joins two paths from `mark`: the one just walked, and the one with the changes `other`.
     pub(super) fn join(&mut self, mark: usize, other: &BTreeMap<String, Status>) {
         let before = self.since(mark);
         for name in before.keys().chain(other.keys()) {

@@ -1,16 +1,16 @@
-//! What to do where a text is no YAML. The library tells the place and, in the terms of YAML's grammar, what it did not expect there;
-//! those who write agents slip in a few ways only, and the line shows which.
+//! Help for text that is not valid YAML. The library gives the place and, in terms of YAML's grammar, what it did not expect
+//! there. Authors make only a few kinds of mistakes, and the line shows which.
 
-/// The cure of a fault at byte `at` of `text`, of which the library says `said`; `None` where none is known.
+/// The help for an error at byte `at` of `text`, for which the library's message is `said`; `None` if none is known.
 pub(super) fn cure(text: &str, at: usize, said: &str) -> Option<String> {
     let spot = Spot::of(text, at);
     CURES.iter().find(|(words, _)| said.contains(words)).and_then(|(_, of)| of(&spot))
 }
 
-/// What to do about a fault of a kind.
+/// The help for one kind of error.
 type Cure = fn(&Spot<'_>) -> Option<String>;
 
-/// By words that the library says.
+/// By words in the library's message.
 const CURES: &[(&str, Cure)] = &[
     ("tabs", |_| Some("YAML is indented with blanks: replace the tabs".to_owned())),
     ("unexpected character", |s| s.begins()),
@@ -44,11 +44,11 @@ const CURES: &[(&str, Cure)] = &[
     }),
 ];
 
-/// The place of a fault.
+/// The place of an error.
 struct Spot<'t> {
     text: &'t str,
     at: usize,
-    /// Where the line begins.
+    /// The start of the line.
     start: usize,
     /// The line.
     row: &'t str,
@@ -67,7 +67,7 @@ impl<'t> Spot<'t> {
         self.text[..byte].matches('\n').count() + 1
     }
 
-    /// Where the value of a line begins: behind its key or its `- `.
+    /// The offset of the value in the line: after its key or its `- `.
     fn value(&self) -> usize {
         let item = self.row.len() - self.row.trim_start_matches([' ', '-']).len();
         let behind = self.row.find(": ").map_or(item, |colon| colon + 2);
@@ -75,7 +75,7 @@ impl<'t> Spot<'t> {
         behind + rest.len() - rest.trim_start().len()
     }
 
-    /// The value from byte `from` of the line, in quotes.
+    /// The value that starts at byte `from` of the line, in quotes.
     fn quoted(&self, from: usize) -> String {
         let value = self.row[from..].split(" #").next().unwrap_or_default().trim_end();
         match (value.contains(['"', '\\']), value.contains('\'')) {
@@ -85,7 +85,7 @@ impl<'t> Spot<'t> {
         }
     }
 
-    /// What YAML takes the first character of a text for.
+    /// Text whose first character has a special meaning in YAML.
     fn begins(&self) -> Option<String> {
         let first = self.text[self.at..].chars().next()?;
         Some(format!(
@@ -103,7 +103,7 @@ impl<'t> Spot<'t> {
         ))
     }
 
-    /// A line that is no `key: value`.
+    /// A line that is not `key: value`.
     fn key(&self) -> Option<String> {
         let row = self.row.trim();
         Some(match row.split_once(':') {
@@ -134,7 +134,7 @@ impl<'t> Spot<'t> {
         Some(format!("line {line} has a value already: nothing can be indented below it"))
     }
 
-    /// A line that is indented as none above it, or text behind `{…}`.
+    /// A line that is indented like none above it, or text after `{…}`.
     fn indented(&self) -> Option<String> {
         let (own, value) = (indent(self.row), self.value());
         let first = self.row[value..].chars().next();
@@ -150,7 +150,7 @@ impl<'t> Spot<'t> {
         if self.row.trim_start().starts_with("- ") && self.at - self.start > own {
             return Some("a list stands below a key of its own, `key:`".to_owned());
         }
-        // The levels that are open here, from the innermost out.
+        // The indentation levels that are open here, innermost first.
         let mut open: Vec<usize> = Vec::new();
         for (_, row) in self.above() {
             if open.last().is_none_or(|last| indent(row) < *last) {
@@ -176,7 +176,7 @@ impl<'t> Spot<'t> {
         Some(format!("the `{quote}` of line {} is not closed", self.line(place)))
     }
 
-    /// Text behind a closing quote.
+    /// Text after a closing quote.
     fn behind_quote(&self) -> Option<String> {
         let value = self.value();
         let quote = self.row[value..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -187,7 +187,7 @@ impl<'t> Spot<'t> {
         })
     }
 
-    /// The bracket that is open here.
+    /// The bracket that is still open here.
     fn open_bracket(&self) -> Option<String> {
         let mut closed = 0;
         let here = self.text[self.at..].starts_with(['[', '{']);
@@ -207,7 +207,7 @@ impl<'t> Spot<'t> {
         None
     }
 
-    /// The lines above that say something, upwards, with their numbers.
+    /// The lines above that have content, nearest first, with their numbers.
     fn above(&self) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
         let says =
             |(_, row): &(usize, &str)| !row.trim().is_empty() && !row.trim_start().starts_with('#');
@@ -217,7 +217,7 @@ impl<'t> Spot<'t> {
     }
 }
 
-/// The blanks a line begins with.
+/// The number of blanks at the start of a line.
 fn indent(row: &str) -> usize {
     row.len() - row.trim_start_matches(' ').len()
 }

@@ -1,15 +1,15 @@
-//! What most files are made of, from the events of the library's parser: texts, numbers, lists and mappings. All else is left to
-//! [`super::library`], which reads the same of these, at several times the cost.
+//! A fast reader for what most files consist of: texts, numbers, lists and mappings, from the events of the library's parser.
+//! Everything else is left to [`super::library`], which reads these with the same result at several times the cost.
 
 use super::{MAX_DEPTH, MAX_NODES, Node, Place, Scalar, Value, library};
 use serde_yaml::granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Files of more bytes are left to the library, which bounds what it counts.
+/// Longer files are left to the library, which has limits for them.
 const MAX_LEN: usize = 1 << 24;
 
-/// The only document of a file. `None` if there is anything in it that is not read here, or wrong.
+/// Reads a file with a single document. `None` if it contains an error or anything that this reader does not support.
 pub(super) fn read(place: Place<'_>) -> Option<Node> {
     if place.text.len() > MAX_LEN {
         return None;
@@ -36,16 +36,16 @@ impl<'s> Reader<'s> {
         Some(self.events.next_event()?.ok()?.0)
     }
 
-    /// Counts a node, and says where it stands.
+    /// Counts a node and returns its range.
     fn range(&mut self, at: &Span) -> Option<Range<usize>> {
         self.nodes += 1;
         let (start, end) = (at.start.byte_offset()?, at.end.byte_offset()?);
         (self.nodes <= MAX_NODES).then(|| start..end.max(start))
     }
 
-    /// The next node, in `depth` collections; nothing at the end of the innermost of them.
+    /// The next node, inside of `depth` collections; `Some(None)` at the end of the innermost one.
     fn node(&mut self, depth: usize) -> Option<Option<Node>> {
-        // Taken apart where it comes: an event with its place is large to hand on.
+        // Destructured at once, because an event with its place is large to pass on.
         let Some(Ok((event, at))) = self.events.next_event() else { return None };
         if let Event::Scalar(text, style, 0, None) = event {
             return self.scalar(text, style, &at).map(Some);
@@ -80,7 +80,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Neither a collection nor what merges a mapping into this one.
+/// Whether a key is neither a collection nor the merge key `<<`.
 fn is_common_key(key: &Node) -> bool {
     match &key.value {
         Value::Text(text) => text.value != "<<",
@@ -89,7 +89,7 @@ fn is_common_key(key: &Node) -> bool {
     }
 }
 
-/// What a scalar without quotes means, if not just its text.
+/// The meaning of a scalar without quotes; `None` if it is just text.
 fn plain(text: &str) -> Option<Scalar> {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     match text.as_bytes() {
@@ -97,7 +97,7 @@ fn plain(text: &str) -> Option<Scalar> {
         [b'n' | b'N', ..] => is("null").then_some(Scalar::Null),
         [b't' | b'T', ..] => is("true").then_some(Scalar::Bool(true)),
         [b'f' | b'F', ..] => is("false").then_some(Scalar::Bool(false)),
-        // As all numbers begin: but for the most common the library tells what they are.
+        // All numbers start like this. The library decides about all but the most common form.
         [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => {
             if let ([b'1'..=b'9', ..], Ok(i)) = (text.as_bytes(), text.parse()) {
                 return Some(Scalar::Int(i));

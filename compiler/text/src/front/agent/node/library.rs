@@ -1,4 +1,4 @@
-//! The whole of YAML, by the library's deserializer: anchors and aliases, tags, merge keys, and all that is wrong in a file.
+//! Reads all of YAML with the library's deserializer: anchors and aliases, tags, merge keys. Reports errors.
 
 use super::cure::cure;
 use super::{MAX_DEPTH, MAX_NODES, Node, Place, Scalar};
@@ -10,7 +10,7 @@ use serde_yaml::options::{AliasLimits, DuplicateKeyPolicy, NonFiniteFloatPolicy}
 use serde_yaml::{Location, Options, Spanned};
 use std::fmt;
 
-/// Reads a file, or reports what is wrong in it.
+/// Reads a file, or reports its error.
 pub(super) fn read(place: Place<'_>, findings: &mut Vec<Diagnostic>) -> Option<Node> {
     match serde_yaml::from_str_with_options(place.text, options()) {
         Ok(raw) => Some(resolve(raw, place)),
@@ -22,7 +22,7 @@ pub(super) fn read(place: Place<'_>, findings: &mut Vec<Diagnostic>) -> Option<N
     }
 }
 
-/// What a scalar means that is a document by itself. `None` if it is no scalar.
+/// The meaning of a text that is a single scalar; `None` if it is not one.
 pub(super) fn scalar(text: &str) -> Option<Scalar> {
     match serde_yaml::from_str_with_options(text, options()).ok()? {
         RawValue::Scalar(scalar) => Some(scalar),
@@ -34,7 +34,7 @@ fn options() -> Options {
     let mut options = Options::default();
     options.strict_booleans = true;
     options.with_snippet = false;
-    // All of them reach the tree, so that every one after the first can be reported.
+    // Keeps duplicate keys in the tree, so that they can be reported.
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;
     options.non_finite_float_policy = NonFiniteFloatPolicy::AsString;
     let mut limits = AliasLimits::default();
@@ -49,7 +49,7 @@ fn options() -> Options {
     options
 }
 
-/// What the library says, without its place; in words of our own, with a cure, for what it bounds.
+/// The library's message without the place, with help if it is known. Exceeded limits get their own messages and help.
 fn error_finding(text: &str, span: Span, error: &str) -> Diagnostic {
     let line = error.lines().next().unwrap_or_default();
     let line = line.split(" at line ").next().unwrap_or(line);
@@ -77,7 +77,7 @@ fn error_finding(text: &str, span: Span, error: &str) -> Diagnostic {
     }
 }
 
-/// At least one character at the place of an error, which may have line and column only.
+/// The span of an error, at least one character if possible. The location may have only a line and a column.
 fn error_span(file: FileId, text: &str, location: Option<Location>) -> Span {
     let (line, column) = location.map_or((1, 1), |l| (l.line().max(1), l.column().max(1)));
     let start = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum::<usize>();
@@ -92,7 +92,7 @@ fn error_span(file: FileId, text: &str, location: Option<Location>) -> Span {
     Span::new(file, start + offset, start + offset + width)
 }
 
-/// As the library gives it.
+/// A value as the library gives it.
 struct Raw {
     value: RawValue,
     start: usize,
@@ -108,7 +108,7 @@ enum RawValue {
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<RawValue>::deserialize(deserializer)?;
-        // An alias stands for what it was defined as: its text is there.
+        // The value of an alias has its text where the anchor is defined.
         let place = spanned.defined.span();
         let (Some(start), Some(len)) = (place.byte_offset(), place.byte_len()) else {
             return Err(D::Error::custom("a value without a place"));
@@ -182,7 +182,7 @@ impl<'de> Visitor<'de> for RawVisitor {
     }
 }
 
-/// Gives collections their whole extent and texts their offset maps. As deep as the library allows.
+/// Gives collections their whole spans and texts their offset maps. The library limits the depth of the recursion.
 fn resolve(raw: Raw, place: Place<'_>) -> Node {
     let range = raw.start..raw.start + raw.len;
     match raw.value {

@@ -13,13 +13,13 @@ use std::ops::Range;
 /// A key or a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
-    /// What.
+    /// Its value.
     pub(super) value: Value,
-    /// Where: a collection from its first to its last character, a block scalar its lines without the last line end.
+    /// Its place: a collection from its first to its last character, a block scalar without the last line end.
     pub(super) span: Span,
 }
 
-/// The kinds of YAML.
+/// The kinds of YAML values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     Null,
@@ -32,7 +32,7 @@ pub(super) enum Value {
 }
 
 impl Node {
-    /// In words, with its article, for messages.
+    /// The kind in words, with an article, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "nothing",
@@ -45,19 +45,19 @@ impl Node {
     }
 }
 
-/// How deep collections may nest: each level costs some 30 KB of stack in an unoptimised build.
+/// The maximal depth of nested collections: each level costs some 30 KB of stack in an unoptimized build.
 const MAX_DEPTH: usize = 24;
-/// How many nodes a file may have, aliases counted as often as they are used.
+/// The maximal number of nodes of a file; each use of an alias counts.
 const MAX_NODES: usize = 200_000;
 
-/// Reads a file; a syntax error is reported and gives `None`, as does a file without content.
+/// Reads a file. `None` if it has no content or a syntax error, which is reported.
 pub(super) fn read(id: FileId, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Node> {
     let place = Place { file: id, text: &source.text };
     let node = events::read(place).or_else(|| library::read(place, findings))?;
     (node.value != Value::Null).then_some(node)
 }
 
-/// What a scalar means.
+/// The meaning of a scalar.
 enum Scalar {
     Null,
     Bool(bool),
@@ -66,7 +66,7 @@ enum Scalar {
     Text(String),
 }
 
-/// The file that is read.
+/// The file that is being read.
 #[derive(Clone, Copy)]
 struct Place<'s> {
     file: FileId,
@@ -74,7 +74,7 @@ struct Place<'s> {
 }
 
 impl Place<'_> {
-    /// A value without parts, at the bytes `range` as the library counts them.
+    /// A scalar at the bytes `range` according to the library.
     fn scalar(self, scalar: Scalar, range: Range<usize>) -> Node {
         let range = self.whole(range);
         let mut span = Span::new(self.file, range.start, range.end);
@@ -104,7 +104,7 @@ impl Place<'_> {
         Node { value: Value::Map(entries), span: self.extent(range, last) }
     }
 
-    /// Of a value that is not there the library counts some bytes as characters.
+    /// For an absent value, the library counts some bytes as characters.
     fn whole(self, range: Range<usize>) -> Range<usize> {
         self.text.floor_char_boundary(range.start)..self.text.ceil_char_boundary(range.end)
     }
@@ -112,7 +112,7 @@ impl Place<'_> {
     /// From the first token of a collection to its closing bracket, or the end of its last item.
     fn extent(self, range: Range<usize>, last: Option<u32>) -> Span {
         let Range { start, end } = self.whole(range);
-        // Items that an alias or a merge brings from elsewhere do not stretch the collection backwards.
+        // Items from an alias or a merge are elsewhere in the file; they must not move the end before the first token.
         let last = last.map_or(end, |l| (l as usize).max(end));
         let close = match self.text.as_bytes().get(start) {
             Some(b'[') => ']',
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// What both readings make of a text, where the quick one makes anything of it.
+    /// The results of both readers, if the fast one supports the text.
     fn both(text: &str) -> Option<(Node, Option<Node>)> {
         let place = Place { file: FileId(0), text };
         Some((events::read(place)?, library::read(place, &mut Vec::new())))
@@ -310,7 +310,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
-        /// Reading from events gives the same values as the library does.
+        /// Both readers give the same values.
         #[test]
         fn both_readings_are_one(picks in vec(0..PIECES.len(), 0..12)) {
             let text: String = picks.iter().map(|p| PIECES[*p]).collect();

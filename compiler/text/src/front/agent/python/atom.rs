@@ -1,11 +1,11 @@
-//! Names, literals, brackets, and what follows a value: calls, attributes, subscripts.
+//! Parses names, literals, brackets, and what follows a value: calls, attributes, subscripts.
 
 use super::expr::{KEYWORDS, Parser};
 use super::token::Tok;
 use super::{Expr, Kind};
 use crate::span::{Ident, Span};
 
-/// Words that open what no snippet may do, with what to say.
+/// Keywords of refused expressions, with the words for the message.
 const REFUSED_WORDS: &[(&str, &str)] =
     &[("lambda", "functions"), ("await", "waiting"), ("yield", "generators")];
 
@@ -87,7 +87,7 @@ impl Parser<'_, '_> {
         arguments
     }
 
-    /// After the item: `for name in source [if filter]`.
+    /// Parses a comprehension after its item: `for name in source [if filter]`.
     fn comprehension(&mut self, item: Expr, start: Span) -> Expr {
         self.eat_word("for");
         let Some(name) = self.identifier() else { return self.expected("a name") };
@@ -155,7 +155,7 @@ impl Parser<'_, '_> {
         self.node(kind, start)
     }
 
-    /// A tuple, a list, a value in parentheses, a comprehension or a generator.
+    /// Parses a tuple, a list, a value in parentheses, a comprehension or a generator.
     fn bracketed(&mut self, close: &'static str) -> Expr {
         let start = self.here();
         self.at += 1;

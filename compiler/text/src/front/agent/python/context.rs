@@ -1,4 +1,4 @@
-//! `locals()` and `context` are the context itself: reads and writes through them become plain names.
+//! Turns reads and writes through `locals()` and `context`, which are the context itself, into plain names.
 
 use super::{Expr, Kind, Statement, StatementKind};
 use crate::diagnostic::Diagnostic;
@@ -8,7 +8,7 @@ use crate::span::{Ident, Span};
 use crate::syntax::{CompareOp, UnaryOp};
 use std::collections::BTreeSet;
 
-/// Functions that give the context.
+/// Functions that return the context.
 const CONTEXT_CALLS: &[&str] = &["locals", "globals", "vars"];
 
 fn gives_context(function: &Expr) -> bool {
@@ -18,9 +18,9 @@ fn gives_context(function: &Expr) -> bool {
 /// A use of `context`.
 #[derive(Debug, Clone)]
 pub(in crate::front::agent) struct ContextUse {
-    /// The name that is read through it; `None` where it is written.
+    /// The name that is read through it; `None` for a write.
     pub(in crate::front::agent) read: Option<String>,
-    /// Where.
+    /// Its place.
     pub(in crate::front::agent) span: Span,
 }
 
@@ -33,12 +33,12 @@ pub(in crate::front::agent) struct Context<'f> {
 }
 
 impl<'f> Context<'f> {
-    /// Nothing but `context` is an alias yet.
+    /// Initially, only `context` is an alias.
     pub(in crate::front::agent) fn new(findings: &'f mut Vec<Diagnostic>) -> Self {
         Self { aliases: BTreeSet::from(["context".to_owned()]), used: Vec::new(), findings }
     }
 
-    /// Statements in order; those that bind an alias vanish.
+    /// Rewrites statements in order; removes those that bind an alias.
     pub(in crate::front::agent) fn statements(&mut self, all: Vec<Statement>) -> Vec<Statement> {
         let mut out = Vec::new();
         for Statement { kind, apart, span } in all {
@@ -74,7 +74,7 @@ impl<'f> Context<'f> {
                         StatementKind::Assign(key, value)
                     }
                 }
-                // Made here.
+                // Only this rewriting creates it.
                 again @ StatementKind::Again(..) => again,
                 StatementKind::If(condition, then, other) => {
                     let condition = self.expr(condition);
@@ -107,7 +107,7 @@ impl<'f> Context<'f> {
         matches!(&expr.kind, Kind::Call(f, arguments) if arguments.is_empty() && gives_context(f))
     }
 
-    /// The use of `context` at this place, if it is one, reads `name`.
+    /// If there is a use of `context` at this place, records that it reads `name`.
     fn reads(&mut self, at: Span, name: &str) {
         if let Some(last) = self.used.last_mut().filter(|last| last.span == at) {
             last.read = Some(name.to_owned());
@@ -125,7 +125,7 @@ impl<'f> Context<'f> {
         exprs.into_iter().map(|e| self.expr(e)).collect()
     }
 
-    /// An expression, its reads of the context made plain.
+    /// Rewrites an expression: reads of the context become plain names.
     pub(in crate::front::agent) fn expr(&mut self, expr: Expr) -> Expr {
         let span = expr.span;
         let kind = match expr.kind {
@@ -225,7 +225,7 @@ impl<'f> Context<'f> {
         Expr::new(Kind::Call(Box::new(function), arguments), span)
     }
 
-    /// What is called: names of functions are no names of the context.
+    /// Rewrites the callee. The name of a function is no name of the context.
     fn function(&mut self, function: Expr) -> Expr {
         let span = function.span;
         if matches!(function.kind, Kind::Name(_)) {
@@ -237,7 +237,7 @@ impl<'f> Context<'f> {
         self.expr(function)
     }
 
-    /// `'x' in locals()`.
+    /// Rewrites a comparison; `'x' in locals()` becomes a test.
     fn compare(&mut self, left: Expr, mut rest: Vec<(CompareOp, Expr)>, span: Span) -> Expr {
         if let [(op @ (CompareOp::In | CompareOp::NotIn), right)] = rest.as_slice()
             && self.is_context(right)

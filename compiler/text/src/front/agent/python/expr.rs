@@ -1,4 +1,4 @@
-//! Python's expressions.
+//! Parses Python's expressions.
 
 use super::token::{Tok, Token, tokens};
 use super::{Expr, Kind, MAX_DEPTH};
@@ -17,12 +17,12 @@ pub(in crate::front::agent) struct Parser<'t, 'f> {
     pub(super) tokens: Vec<Token>,
     pub(super) at: usize,
     pub(super) nesting: usize,
-    /// A fault of the current statement is reported already; more of them would follow from it.
+    /// Whether an error of the current statement is already reported. Further ones would only follow from it.
     pub(super) failed: bool,
     pub(super) findings: &'f mut Vec<Diagnostic>,
 }
 
-/// Words that are no names.
+/// Words that cannot be names.
 pub(super) const KEYWORDS: &[&str] = &[
     "and", "or", "not", "in", "is", "if", "else", "elif", "for", "while", "def", "class", "return",
     "import", "from", "lambda", "try", "except", "finally", "with", "as", "pass", "break",
@@ -30,7 +30,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 ];
 
 impl<'t, 'f> Parser<'t, 'f> {
-    /// Over the tokens of `text`; `flat` for a condition.
+    /// A parser of `text`; `flat` for a condition.
     pub(super) fn new(text: &'t Text, flat: bool, findings: &'f mut Vec<Diagnostic>) -> Self {
         let before = findings.len();
         let tokens = tokens(text, flat, findings);
@@ -47,7 +47,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         self.tokens.get(self.at).map_or(end..end, |t| t.range.clone())
     }
 
-    /// The token's place; at the end of a line or of the text the character before it.
+    /// The span of the token; at the end of a line or of the text, of the character before it.
     pub(super) fn here(&self) -> Span {
         let range = self.range();
         if range.is_empty() || *self.peek() == Tok::Newline {
@@ -58,7 +58,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         self.text.span(range)
     }
 
-    /// The sign that stands here, or nothing.
+    /// The sign at this position, or an empty text.
     pub(super) fn sign(&self) -> &'static str {
         if let Tok::Sign(sign) = self.peek() { sign } else { "" }
     }
@@ -83,7 +83,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         found
     }
 
-    /// Reports the first fault of a statement.
+    /// Reports an error if it is the first of the statement.
     pub(super) fn fault(&mut self, finding: Diagnostic) -> Expr {
         let span = finding.span;
         if !self.failed {
@@ -130,7 +130,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         expr
     }
 
-    /// A whole condition.
+    /// Parses a whole condition.
     pub(super) fn condition(mut self) -> Option<Expr> {
         if *self.peek() == Tok::End {
             return None;
@@ -149,7 +149,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         (!self.failed).then_some(expr)
     }
 
-    /// `a if c else b` and all that binds tighter.
+    /// Parses `a if c else b` and everything that binds tighter.
     pub(super) fn expression(&mut self) -> Expr {
         if self.failed {
             return Expr::new(Kind::Bad, self.here());
@@ -260,7 +260,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         }
         if word == "is" {
             self.at += 1;
-            // Of `None`, `True` and `False` there is only one each: `is` is `==`.
+            // `None`, `True` and `False` are singletons, so `is` means `==`.
             let not = self.eat_word("not");
             return Some(if not { CompareOp::NotEqual } else { CompareOp::Equal });
         }
@@ -278,7 +278,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         Some(op)
     }
 
-    /// Sums (level 0) and products (level 1).
+    /// Parses sums (level 0) and products (level 1).
     fn arithmetic(&mut self, level: usize) -> Expr {
         let start = self.here();
         let mut left = if level == 0 { self.arithmetic(1) } else { self.unary() };

@@ -20,9 +20,9 @@ pub(in crate::front::agent) enum Literal {
 pub(in crate::front::agent) enum Asked {
     /// `context['x']`.
     Key,
-    /// `context.get('x', d)`; without `d` it is `None`.
+    /// `context.get('x', d)`; without `d`, the default is `None`.
     Get(Literal),
-    /// The same, where `d` is no constant.
+    /// `context.get('x', d)`, where `d` is not a constant.
     Computed,
     /// `'x' in context`.
     Has,

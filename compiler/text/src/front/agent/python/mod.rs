@@ -1,6 +1,6 @@
-//! The Python of conditions and code steps: a subset without calls into the world, read into its own small tree.
+//! The Python of conditions and code steps: a subset without access to anything outside, with a small syntax tree of its own.
 //!
-//! Whatever is outside of it is refused where it stands; nothing is guessed.
+//! Code outside of the subset is refused at its place; nothing is guessed.
 
 mod atom;
 mod context;
@@ -27,17 +27,17 @@ use expr::Parser;
 pub(super) struct Expr {
     /// Its form.
     pub(super) kind: Kind,
-    /// The whole, parentheses not included.
+    /// Its place, without enclosing parentheses.
     pub(super) span: Span,
-    /// Levels of the tree, at most [`MAX_DEPTH`].
+    /// The depth of the tree, at most [`MAX_DEPTH`].
     depth: usize,
 }
 
-/// How deep an expression may be.
+/// The maximal depth of an expression.
 const MAX_DEPTH: usize = 60;
 
 impl Expr {
-    /// A node over its parts.
+    /// An expression of this form.
     pub(super) fn new(kind: Kind, span: Span) -> Self {
         let depth = 1 + kind.parts_depth();
         Self { kind, span, depth }
@@ -77,13 +77,13 @@ pub(super) enum Kind {
         source: Box<Expr>,
         filter: Option<Box<Expr>>,
     },
-    /// What the context holds under a name, or the default: `_locals.get('x', d)`.
+    /// The value of a name in the context, or the default: `_locals.get('x', d)`.
     Context(Ident, Option<Box<Expr>>),
-    /// What the context holds under a name: `context['x']`.
+    /// The value of a name in the context: `context['x']`.
     Key(Ident),
-    /// Whether the context holds a name: `'x' in locals()`.
+    /// Whether the context has a name: `'x' in locals()`.
     Has(Ident),
-    /// Refused; the finding is made.
+    /// Refused and reported.
     Bad,
 }
 
@@ -126,7 +126,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Statement {
     pub(super) kind: StatementKind,
-    /// A blank line stands before it.
+    /// Whether a blank line precedes it.
     pub(super) apart: bool,
     pub(super) span: Span,
 }
@@ -138,7 +138,7 @@ pub(super) enum StatementKind {
     Assign(Ident, Expr),
     /// `mapping['key'] = e`.
     Store { mapping: Ident, key: Ident, value: Expr },
-    /// `context['x'] = x`, which says what is so already, with the `x` on the right.
+    /// `context['x'] = x`, which has no effect if `x` is set; with the `x` on the right.
     Again(Ident, Expr),
     /// `if`, with `elif` as a nested one.
     If(Expr, Vec<Statement>, Vec<Statement>),
@@ -146,17 +146,17 @@ pub(super) enum StatementKind {
     For(Ident, Expr, Vec<Statement>),
 }
 
-/// Reads a condition. What is wrong with it is reported; `None` if there is nothing to read.
+/// Parses a condition; reports errors. `None` if it has errors or is empty.
 pub(super) fn condition(text: &Text, findings: &mut Vec<Diagnostic>) -> Option<Expr> {
     Parser::new(text, true, findings).condition()
 }
 
-/// Reads the body of a code step; faulty statements are reported and left out.
+/// Parses the body of a code step; reports and omits faulty statements.
 pub(super) fn code(text: &Text, findings: &mut Vec<Diagnostic>) -> Vec<Statement> {
     Parser::new(text, false, findings).code()
 }
 
-/// The comments of a text, each with its sign.
+/// The comments of a text, each with its `#`.
 pub(super) fn comments(text: &Text) -> Vec<Range<usize>> {
     token::comments(text)
 }

@@ -1,4 +1,4 @@
-//! Python's statements.
+//! Parses Python's statements.
 
 use super::expr::Parser;
 use super::token::Tok;
@@ -7,10 +7,10 @@ use crate::rules::refused_code;
 use crate::span::Ident;
 use crate::syntax::BinaryOp;
 
-/// How deep blocks may nest.
+/// The maximal depth of nested blocks.
 const MAX_BLOCKS: usize = 20;
 
-/// First words of statements that no code step may use, with what to say.
+/// First words of refused statements, with the words for the message and the help.
 const REFUSED: &[(&str, &str, &str)] = &[
     ("import", "imports", "ask the host for what the step needs"),
     ("from", "imports", "ask the host for what the step needs"),
@@ -34,21 +34,21 @@ const REFUSED: &[(&str, &str, &str)] = &[
 ];
 
 impl Parser<'_, '_> {
-    /// A whole code step.
+    /// Parses a whole code step.
     pub(super) fn code(mut self) -> Vec<Statement> {
         let mut statements = Vec::new();
         while *self.peek() != Tok::End {
             let before = self.at;
             self.statements(&mut statements, 0);
-            // A stray dedent after a fault.
+            // Skips a stray dedent after an error.
             self.at += usize::from(self.at == before);
         }
         statements
     }
 
-    /// Statements up to the end of the block.
+    /// Parses statements up to the end of the block.
     fn statements(&mut self, out: &mut Vec<Statement>, depth: usize) {
-        // Where the last statement, or the last comment, ended, and whether it was a comment.
+        // The end of the last statement or comment, and whether a comment line has come since the last statement.
         let (mut line_end, mut commented) = (self.range().start, false);
         loop {
             match self.peek().clone() {
@@ -86,7 +86,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether an empty line stands between the end of the last statement and here.
+    /// Whether a blank line separates the last statement from the current token.
     fn blank_line(&self, line_end: usize) -> bool {
         let between = self.text.value.get(line_end..self.range().start).unwrap_or_default();
         line_end > 0
@@ -94,7 +94,7 @@ impl Parser<'_, '_> {
                 > usize::from(!self.text.value[..line_end].ends_with('\n'))
     }
 
-    /// To the next line, over the block that belongs to a faulty line.
+    /// Skips to the next line, and over the block of a faulty line.
     fn recover(&mut self, depth: usize) {
         while !matches!(self.peek(), Tok::Newline | Tok::End | Tok::Indent | Tok::Dedent) {
             self.at += 1;
@@ -141,7 +141,7 @@ impl Parser<'_, '_> {
             "elif" | "else" => {
                 self.expected("a statement");
             }
-            // What belongs to a refused `try`.
+            // Part of a refused `try`.
             "except" | "finally" => self.failed = true,
             word => {
                 let refused = REFUSED.iter().find(|(w, ..)| *w == word);
@@ -160,7 +160,7 @@ impl Parser<'_, '_> {
         matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(Tok::Sign(s)) if *s == sign)
     }
 
-    /// Simple statements of one line, separated by `;`.
+    /// Parses the simple statements of one line, separated by `;`.
     fn simple_line(&mut self, out: &mut Vec<Statement>) {
         loop {
             self.simple(out);
@@ -229,7 +229,7 @@ impl Parser<'_, '_> {
             for target in targets {
                 match &value {
                     Some(value) => self.assign(target, value.clone(), out),
-                    // A value that is refused still makes the name a variable: one finding is enough.
+                    // The name becomes a variable even if its value is refused, to avoid further findings.
                     None if matches!(target.kind, Kind::Name(_)) => {
                         self.assign(target, Expr::new(Kind::Bad, first_span), out);
                     }
@@ -238,7 +238,7 @@ impl Parser<'_, '_> {
             }
             return;
         }
-        // A text alone is a comment; anything else has no effect that could be seen.
+        // A text alone is a comment; any other expression has no visible effect.
         if !matches!(first.kind, Kind::Text(_)) {
             let finding = refused_code::RULE
                 .at(first.span, "a code step only assigns: this statement changes nothing")
@@ -265,7 +265,7 @@ impl Parser<'_, '_> {
         out.push(Statement { kind, apart: false, span });
     }
 
-    /// `if` and `elif`: the condition stands after the current word.
+    /// Parses `if` or `elif`; the condition follows the current word.
     fn conditional(&mut self, out: &mut Vec<Statement>, depth: usize) {
         let start = self.here();
         self.at += 1;
@@ -294,7 +294,7 @@ impl Parser<'_, '_> {
         out.push(Statement { kind, apart: false, span });
     }
 
-    /// Comments between the branches of an `if` would end it; they are passed over.
+    /// Skips comments between the branches of an `if`, which would otherwise end it.
     fn skip_blank_lines_before(&mut self, words: &[&str]) {
         let next = self.tokens[self.at..]
             .iter()
@@ -332,7 +332,7 @@ impl Parser<'_, '_> {
         out.push(Statement { kind, apart: false, span });
     }
 
-    /// `:` and what follows it: an indented block, or statements in the same line.
+    /// Parses `:` and what follows it: an indented block, or statements on the same line.
     fn block(&mut self, depth: usize) -> Option<Vec<Statement>> {
         if !self.failed && !self.eat(":") {
             self.expected("`:`");

@@ -140,7 +140,7 @@ fn hostile_code_ends_soon() {
         format!("x = a{}", " or a".repeat(50_000)),
         format!("x = {}1", "a if b else ".repeat(50_000)),
         format!("x = {}", "2 ** ".repeat(50_000)),
-        // Fewer than the tokens that are read at all.
+        // Below the limit of tokens.
         format!("x = {}b{}", "[a for a in ".repeat(1_500), "]".repeat(1_500)),
         format!("x = {}b{}", "[a for a in b if ".repeat(1_500), "]".repeat(1_500)),
         (0..3000).fold(String::new(), |s, i| s + &" ".repeat(i) + "if a:\n"),

@@ -22,13 +22,13 @@ pub(super) enum Tok {
     Text(String),
     /// An operator, bracket or other sign.
     Sign(&'static str),
-    /// `# …`; whether code stands before it in its line.
+    /// `# …`; whether code precedes it on its line.
     Comment(bool),
     Newline,
     Indent,
     Dedent,
     End,
-    /// Reported.
+    /// An error, which is reported.
     Bad,
 }
 
@@ -39,7 +39,7 @@ const SIGNS: &[&str] = &[
     "(", ")", "[", "]", "{", "}", ",", ":", ".", ";", "@", "&", "|", "^", "~",
 ];
 
-/// How many tokens a snippet may have.
+/// The maximal number of tokens of a snippet.
 const MAX_TOKENS: usize = 20_000;
 
 struct Lexer<'t, 'f> {
@@ -53,7 +53,7 @@ struct Lexer<'t, 'f> {
     findings: &'f mut Vec<Diagnostic>,
 }
 
-/// Splits a text. In `flat` mode (conditions) line ends and indentation mean nothing.
+/// Splits a text into tokens. In `flat` mode (for conditions), line ends and indentation have no meaning.
 pub(super) fn tokens(text: &Text, flat: bool, findings: &mut Vec<Diagnostic>) -> Vec<Token> {
     let mut lexer = Lexer::of(text, flat, findings);
     lexer.run();
@@ -90,12 +90,12 @@ impl<'t, 'f> Lexer<'t, 'f> {
         self.findings.push(syntax::RULE.at(self.text.span(range), message));
     }
 
-    /// Whether line ends mean nothing here.
+    /// Whether line ends have no meaning here.
     fn joined(&self) -> bool {
         self.flat || self.depth > 0
     }
 
-    /// Where the next character stands.
+    /// The range of the next character.
     fn character(&self) -> Range<usize> {
         let next = self.text.value[self.at..].chars().next();
         self.at..self.at + next.map_or(0, char::len_utf8)
@@ -167,7 +167,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
         self.push(Tok::End, 0);
     }
 
-    /// Reads the blanks at a line's start; `false` for a line without code, which is skipped.
+    /// Skips the blanks at the start of a line; `false` for a line without code, which is skipped.
     fn indentation(&mut self) -> bool {
         let rest = self.rest();
         let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\x0c']).len();
@@ -332,7 +332,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
     }
 }
 
-/// Length of an escape after its backslash, and what it means; an unknown one stays as written.
+/// The length of an escape after its backslash, and its meaning; an unknown one remains unchanged.
 fn escape(rest: &str) -> (usize, String) {
     let Some(first) = rest.chars().next() else { return (0, "\\".to_owned()) };
     let code = |digits: usize| {

@@ -8,15 +8,15 @@ use crate::span::Span;
 pub(in crate::front::agent) struct Use {
     /// The name.
     pub(in crate::front::agent) name: String,
-    /// Where.
+    /// Its place.
     pub(in crate::front::agent) span: Span,
-    /// Inside of a comprehension, behind its source.
+    /// Whether it is inside of a comprehension, except in its source.
     pub(in crate::front::agent) nested: bool,
-    /// How the context is asked for it; `None` is the name alone.
+    /// How the context is asked for it; `None` for a plain name.
     pub(in crate::front::agent) asked: Option<Asked>,
 }
 
-/// All reads in the order of evaluation; names that a comprehension binds are none.
+/// All reads in the order of evaluation, except of names that a comprehension binds.
 pub(in crate::front::agent) fn uses(expr: &Expr) -> Vec<Use> {
     let mut walk = Walk { bound: Vec::new(), out: Vec::new() };
     walk.expr(expr);

@@ -1,4 +1,4 @@
-//! A component's file.
+//! Reads a component's file.
 
 use super::Reader;
 use crate::front::agent::comment;
@@ -123,7 +123,7 @@ impl Reader<'_> {
                 None
             }
             (_, Some((node, at))) => {
-                // With a condition that cannot be read it would go in more often than was meant.
+                // An injection whose condition cannot be read is omitted: without it, the fragment would be inserted too often.
                 let condition: Source = self.source(node, at, "`if`")?;
                 Some(Injection { step, place, condition: Some(condition) })
             }

@@ -6,10 +6,10 @@ use crate::front::agent::node::{Node, Value};
 use crate::rules::{duplicate_name, unknown_field, wrong_type};
 use crate::span::{Ident, Span};
 
-/// A mapping with known keys, in the order written.
+/// A mapping with known keys, in the order of the file.
 pub(super) struct Fields<'n> {
     all: Vec<(Ident, &'n Node)>,
-    /// Keys that were left out because the format does not know them.
+    /// Unknown keys, which are not in `all`.
     unknown: Vec<Ident>,
     /// The mapping.
     pub(super) span: Span,
@@ -21,19 +21,19 @@ impl<'n> Fields<'n> {
         self.all.iter().find(|(k, _)| k.node == key).map(|(k, v)| (*v, k.span))
     }
 
-    /// In the order written.
+    /// In the order of the file.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Ident, &'n Node)> {
         self.all.iter().map(|(k, v)| (k, *v))
     }
 
-    /// Where to say that something is missing: the first key.
+    /// The place for findings about missing keys: the first key.
     pub(super) fn head(&self) -> Span {
         self.all.first().map_or(self.span, |(k, _)| k.span)
     }
 }
 
 impl Reader<'_> {
-    /// The entries of a mapping; keys that are no texts and keys given twice are reported.
+    /// The entries of a mapping. Reports keys that cannot be names, and repeated keys.
     pub(super) fn entries<'n>(
         &mut self,
         node: &'n Node,
@@ -66,7 +66,7 @@ impl Reader<'_> {
         Some(Fields { all, unknown: Vec::new(), span: node.span })
     }
 
-    /// Of a key given twice the last counts, as in PyYAML.
+    /// The last of several equal keys counts, as in PyYAML.
     fn drop_repeated(&mut self, all: &mut Vec<(Ident, &Node)>, what: &str) {
         let mut last = std::collections::BTreeMap::new();
         let mut repeated = vec![false; all.len()];
@@ -84,7 +84,7 @@ impl Reader<'_> {
         });
     }
 
-    /// The same, with unknown keys reported and left out. A known word that ends in `*` takes all keys that begin so.
+    /// Like `entries`, but reports and omits unknown keys. A known word that ends in `*` stands for all keys with this prefix.
     pub(super) fn fields<'n>(
         &mut self,
         node: &'n Node,
@@ -115,7 +115,8 @@ impl Reader<'_> {
         Some(fields)
     }
 
-    /// Whether a missing key is there, but misspelt. If so, the finding about the misspelling becomes an error and is the only one.
+    /// Whether a missing key is present, but misspelt. If so, the finding about the misspelling becomes an error and is the only
+    /// one.
     pub(super) fn is_misspelt(&mut self, fields: &Fields<'_>, missing: &[&str]) -> bool {
         let meant = |key: &&Ident| {
             let name = key.node.as_str();
@@ -133,7 +134,7 @@ impl Reader<'_> {
     }
 }
 
-/// Words that real files use for keys of another name.
+/// The keys for which real files use other words.
 fn renamed(name: &str) -> Option<&'static str> {
     Some(match name {
         "condition" | "when" | "if" => "run_if",
@@ -147,7 +148,7 @@ fn renamed(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The mapping that a key belongs to, if it is one that authors put elsewhere.
+/// The mapping to which a key belongs, if authors often misplace it.
 fn home(name: &str) -> Option<&'static str> {
     Some(match name {
         "states" | "initial_state" | "transitions" => "`state_machine`",

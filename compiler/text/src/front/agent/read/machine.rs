@@ -1,4 +1,4 @@
-//! `state_machine` and InvokeSpecs.
+//! Reads `state_machine` and InvokeSpecs.
 
 use super::Reader;
 use crate::front::agent::definition::{Invoke, Machine, Permit, Source};
@@ -78,7 +78,7 @@ impl Reader<'_> {
         let to = self.name(to, at, "`to`")?;
         let condition = match fields.get("condition") {
             Some((node, at)) if node.value != Value::Null => {
-                // A row whose condition cannot be read would permit more than was meant.
+                // A row whose condition cannot be read is omitted: without it, the row would permit too much.
                 Some(self.source(node, at, "`condition`")?)
             }
             Some(_) | None => None,
@@ -87,7 +87,7 @@ impl Reader<'_> {
         Some(Permit { from, to, condition, span: node.span })
     }
 
-    /// A text or an InvokeSpec.
+    /// Reads a text or an InvokeSpec.
     pub(super) fn source(&mut self, node: &Node, at: Span, what: &str) -> Option<Source> {
         if matches!(node.value, Value::Map(_)) {
             return self.invoke(node, at).map(|i| Source::Invoke(Box::new(i)));

@@ -1,4 +1,4 @@
-//! From the YAML tree to an [`Agent`]: every key known, every value of its type, every fault reported.
+//! Makes an [`Agent`] from the YAML tree; checks all keys and the types of all values, and reports every error.
 
 mod component;
 mod fields;
@@ -14,12 +14,12 @@ use crate::rules::{legacy, unknown_field, wrong_type};
 use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
 
-/// Reads a file's tree. `None` if it is no mapping.
+/// Reads a file's tree. `None` if it is not a mapping.
 pub(super) fn agent(node: &Node, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Agent> {
     Reader { source, findings }.agent(node)
 }
 
-/// Reads the tree of a component's file, as it is listed. `None` if it is no mapping.
+/// Reads the tree of a listed component's file. `None` if it is not a mapping.
 pub(super) fn component(
     node: &Node,
     listed: Listed,
@@ -29,7 +29,7 @@ pub(super) fn component(
     Reader { source, findings }.component(node, listed)
 }
 
-/// Where findings go, and the text that spans are of.
+/// The source of the spans, and the findings.
 struct Reader<'r> {
     source: &'r Source,
     findings: &'r mut Vec<Diagnostic>,
@@ -41,7 +41,7 @@ impl Reader<'_> {
         self.findings.push(wrong_type::value(what, wanted, node.kind(), span));
     }
 
-    /// A text, with a finding where PyYAML would have read a boolean. `at` is the place to blame if there is nothing.
+    /// Reads a text; reports one that PyYAML would read as a boolean. Without a value, the finding is at `at`.
     fn text(&mut self, node: &Node, at: Span, what: &str) -> Option<Text> {
         match &node.value {
             Value::Text(text) => {
@@ -61,7 +61,7 @@ impl Reader<'_> {
         }
     }
 
-    /// YAML 1.1, which PyYAML reads, knows more words for booleans than YAML 1.2.
+    /// YAML 1.1, which PyYAML reads, has more words for booleans than YAML 1.2.
     fn yaml_boolean(&mut self, node: &Node, value: &str) {
         let is = |word: &str| value.eq_ignore_ascii_case(word);
         let means = match (is("yes") || is("on"), is("no") || is("off")) {
@@ -74,11 +74,11 @@ impl Reader<'_> {
         }
     }
 
-    /// A name: a text without blanks around it, not empty.
+    /// Reads a name: a text that is not empty, without the blanks around it.
     fn name(&mut self, node: &Node, at: Span, what: &str) -> Option<Ident> {
         let text = self.text(node, at, what);
         if matches!(node.value, Value::Bool(_) | Value::Int(_) | Value::Float(_)) {
-            // Reported; what was meant is plain enough to go on with.
+            // Reported. The meaning is clear enough to continue.
             return Some(Ident::new(self.source.slice(node.span).to_owned(), node.span));
         }
         let text = text?;
@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One of some words.
+    /// Reads one of the known words.
     fn word(&mut self, node: &Node, at: Span, what: &str, known: &[&str]) -> Option<Ident> {
         let name = self.name(node, at, what)?;
         if known.contains(&name.node.as_str()) {

@@ -1,4 +1,4 @@
-//! `steps`.
+//! Reads `steps`.
 
 use super::Reader;
 use super::fields::Fields;
@@ -46,7 +46,7 @@ impl Reader<'_> {
             Some(Some(word)) if word.node == "llm" => StepType::Llm,
             Some(Some(word)) if word.node == "transition" => StepType::Transition,
             Some(Some(_)) | None => StepType::Code,
-            // Not a type, and reported: what the step has tells what was meant.
+            // An unknown type, which is reported: the keys of the step show what was meant.
             Some(None) if given("transition_map") => StepType::Transition,
             Some(None) if given("prompt") => StepType::Llm,
             Some(None) => StepType::Code,
@@ -120,7 +120,7 @@ impl Reader<'_> {
         Some(step)
     }
 
-    /// What a step of its type needs, and what it ignores.
+    /// Reports keys that the type of the step requires or ignores.
     fn requirements(&mut self, step: &Step, fields: &Fields<'_>) {
         if fields.get("type").is_none() {
             let has =
@@ -150,7 +150,7 @@ impl Reader<'_> {
             StepType::Llm if step.prompt.is_none() => {
                 Some(("an llm step needs a `prompt`", &["prompt"][..]))
             }
-            // With a target alone it is a plain move.
+            // A step with only a target is a plain move.
             StepType::Code if step.code.is_none() && step.action.is_none() && step.to.is_none() => {
                 Some(("a code step needs `code` or `action`", &["code", "action"]))
             }
@@ -187,7 +187,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A `fallback` that decides where the source fails, and that no key maps.
+    /// Reports a `fallback`, used if the source fails, that is no key of the map.
     fn fallback(&mut self, step: &Step, fields: &Fields<'_>) {
         let (Some(source), Some(map)) = (&step.decision, &step.map) else { return };
         let (Some(value), Some((_, at))) = (&source.fallback, fields.get("transition_map")) else {

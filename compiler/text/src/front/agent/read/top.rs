@@ -1,4 +1,4 @@
-//! The top level and `workflow`.
+//! Reads the top level and `workflow`.
 
 use super::Reader;
 use super::fields::Fields;
@@ -32,7 +32,7 @@ const TOP: &[&str] = &[
     "system_prompt",
 ];
 
-/// Keys with a meaning of their own here; all others are carried.
+/// Keys that are interpreted here; all others are kept as metadata.
 const INTERPRETED: &[&str] =
     &["llm_model", "temperature", "max_tokens", "workflow", "error_handling"];
 
@@ -94,7 +94,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Checks what is carried as metadata; of that the template of a query is read.
+    /// Checks keys that are kept as metadata; returns the template of the query.
     fn carried(&mut self, fields: &Fields<'_>) -> Option<Text> {
         if let Some((node, at)) = fields.get("enabled") {
             self.boolean(node, at, "`enabled`");
@@ -137,7 +137,7 @@ impl Reader<'_> {
         None
     }
 
-    /// What is said of working memory: it is carried, and read by whoever runs the agent.
+    /// Checks the options of working memory. They are kept, and the host interprets them.
     fn working_memory(&mut self, node: &Node, at: Span) {
         let Some(fields) = self.fields(node, at, "`working_memory`", WORKING_MEMORY) else {
             return;
@@ -152,7 +152,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The names of each list, in the order in which they go into prompts.
+    /// The names of all lists, in the order in which they are inserted into prompts.
     fn components(&mut self, node: &Node, at: Span) -> Vec<Listed> {
         let mut listed = Vec::new();
         if node.value == Value::Null {
@@ -201,7 +201,7 @@ impl Reader<'_> {
         Some(Workflow { machine, steps, policy })
     }
 
-    /// `error_handling` beside `workflow`: what stands inside wins.
+    /// Merges `error_handling` beside `workflow`; the one inside takes precedence.
     fn outer_policy(&mut self, inner: &mut Policy, outer: Policy, at: Span) {
         self.findings.push(legacy::outer_policy(at));
         inner.on_failure = inner.on_failure.clone().or(outer.on_failure);
@@ -244,12 +244,12 @@ impl Reader<'_> {
         Some(Spanned::new(meant, word.span))
     }
 
-    /// Blames a mapping for a key that it lacks.
+    /// Reports a key that a mapping lacks.
     pub(super) fn missing(&mut self, fields: &Fields<'_>, message: &str) {
         self.findings.push(missing_field::lacks(message, fields.head()));
     }
 
-    /// Blames a value for its shape.
+    /// Reports a value of the wrong form.
     pub(super) fn malformed(&mut self, span: Span, message: impl Into<String>) {
         self.findings.push(wrong_type::RULE.at(span, message));
     }
@@ -264,7 +264,7 @@ fn is_no(node: &Node) -> bool {
     }
 }
 
-/// Whether a mapping says so under this key.
+/// Whether the value of this key in a mapping is `false`.
 fn says_no(node: &Node, key: &str) -> bool {
     let Value::Map(entries) = &node.value else { return false };
     let is_key = |node: &Node| matches!(&node.value, Value::Text(text) if text.value == key);
