@@ -135,3 +135,13 @@ pub(crate) fn corpus() -> Vec<(String, String)> {
     }
     all
 }
+
+/// The number in this environment variable; `otherwise` without it.
+pub(crate) fn number<N: std::str::FromStr>(name: &str, otherwise: N) -> N {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// How many random cases a test tries: `CHARTC_CASES`, which `.ci/nightly` sets, or this number.
+pub(crate) fn cases<N: std::str::FromStr>(otherwise: N) -> N {
+    number("CHARTC_CASES", otherwise)
+}

@@ -1,11 +1,12 @@
 //! Generated code does what the interpreter does.
 
 use super::spec::{Spec, TASTES, acts, spec_of};
-use super::{checked, number, render, runner};
+use super::{checked, render, runner};
 use crate::batch::act::{Act, play, prepared};
 use crate::batch::driver::Script;
 use crate::batch::random::Random;
 use crate::batch::{Batch, Uncompiled};
+use crate::project::number;
 use chartc::Checked;
 use chartc_core::plan::Plan;
 use proptest::collection::vec;
@@ -112,7 +113,7 @@ fn smaller(tree: &mut impl ValueTree<Value = Case>, fault: String) -> (Case, Str
 fn same_as_interpreted() {
     let mut runner = runner(1);
     let mut compared = Compared::default();
-    let mut left = number("CHARTC_CHARTS", 24) as usize;
+    let mut left = number("CHARTC_CHARTS", 24_usize);
     while left > 0 {
         let count = left.min(24);
         left -= count;

@@ -1,11 +1,12 @@
 //! Charts that run charts: families do the same interpreted and generated, and as well when they are stopped and go on.
 
 use super::spec::{Spec, acts, kin};
-use super::{checked, number, render, runner};
+use super::{checked, render, runner};
 use crate::batch::act::{Act, prepared};
 use crate::batch::driver::Script;
 use crate::batch::random::Random;
 use crate::batch::{Batch, kin as family};
+use crate::project::number;
 use chartc::Checked;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
@@ -52,7 +53,7 @@ fn families_do_the_same() {
     let mut runner = runner(1);
     let cases = (kin(), vec(acts(LENGTH), RUNS));
     let mut happened = Vec::new();
-    let (mut inputs, mut left) = (0, number("CHARTC_FAMILIES", 8) as usize);
+    let (mut inputs, mut left) = (0, number("CHARTC_FAMILIES", 8_usize));
     while left > 0 {
         let count = left.min(8);
         left -= count;

@@ -13,6 +13,7 @@ mod spec;
 mod step;
 mod tree;
 
+use crate::project::{cases, number};
 use chartc::Checked;
 use chartc::load::Memory;
 use proptest::prelude::*;
@@ -28,16 +29,12 @@ fn checked(text: &str) -> Result<Checked, String> {
 }
 
 /// A number from the environment: how long to look.
-fn number(name: &str, otherwise: u32) -> u32 {
-    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
-}
-
 /// A source of charts: the same on every run, unless `CHARTC_SEED` says otherwise.
 fn runner(cases: u32) -> TestRunner {
     let config =
         Config { cases, failure_persistence: None, max_shrink_time: 60_000, ..Config::default() };
     let mut seed = [0; 32];
-    seed[..4].copy_from_slice(&number("CHARTC_SEED", 1).to_le_bytes());
+    seed[..4].copy_from_slice(&number("CHARTC_SEED", 1_u32).to_le_bytes());
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed))
 }
 
@@ -46,7 +43,7 @@ fn runner(cases: u32) -> TestRunner {
 #[test]
 fn laws_hold() {
     let total = Cell::new(laws::Happened::default());
-    let cases = number("CHARTC_CASES", 100);
+    let cases = cases(100);
     let result = runner(cases).run(&(spec(), acts(60)), |(spec, acts)| {
         let text = render::text(&spec);
         let checked = checked(&text).map_err(TestCaseError::fail)?;

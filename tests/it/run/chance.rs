@@ -158,10 +158,6 @@ struct Tally {
     questions: usize,
 }
 
-fn count(default: usize) -> usize {
-    std::env::var("CHARTC_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 const CALLS: u32 = 12;
 const TOKENS: u64 = 10_000;
 
@@ -221,7 +217,7 @@ fn social_survives_anybody() {
     let chart = limited("social.chart", ("max_tokens 512", "max_tokens 300"));
     let plan = Plan::new(&chart);
     let mut tally = Tally::default();
-    for seed in 0..count(300) as u64 {
+    for seed in 0..crate::project::cases(300_usize) as u64 {
         let texts =
             |words: &[&str]| Value::List(words.iter().map(|w| Value::Text((*w).into())).collect());
         let params: Map = [
@@ -264,7 +260,7 @@ fn social_survives_anybody() {
             session.settle().await
         });
     }
-    assert!(tally.questions > count(300), "{}", tally.questions);
+    assert!(tally.questions > crate::project::cases(300_usize), "{}", tally.questions);
     println!("social: {:?}, {} questions", tally.ends, tally.questions);
 }
 
@@ -273,7 +269,7 @@ fn phases_survives_anybody() {
     let chart = limited("phases.chart", ("timeout 60s", "max_tokens 300  timeout 60s"));
     let plan = Plan::new(&chart);
     let mut tally = Tally::default();
-    for seed in 0..count(300) as u64 {
+    for seed in 0..crate::project::cases(300_usize) as u64 {
         let params: Map = [("goal".to_owned(), Value::Text("owls".into()))].into_iter().collect();
         play_one(&chart, &plan, seed, params, &mut tally, async |session, dice| {
             session.start().await?;

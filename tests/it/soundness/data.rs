@@ -19,7 +19,7 @@ use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
 /// The number of generated charts, unless `CHARTC_CASES` is set.
-const CHARTS: u64 = 320;
+const CHARTS: u64 = 100;
 
 /// The most points of a chart that are explored.
 const MOST: usize = 150;
@@ -194,7 +194,7 @@ fn compare(chart: &Chart, text: &str) -> Option<[usize; 4]> {
 
 #[test]
 fn data_is_as_is_said() {
-    let charts = std::env::var("CHARTC_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(CHARTS);
+    let charts = crate::project::cases(CHARTS);
     let (mut whole, mut claims) = (0, [0; 4]);
     for seed in 1..=charts {
         let text = data_charts::chart(&mut Random::new(seed));

@@ -16,7 +16,7 @@ use chartc_core::plan::Plan;
 use std::fmt::Write as _;
 
 /// The number of generated charts.
-const CHARTS: u64 = 800;
+const CHARTS: u64 = 400;
 /// The number of inputs of each run, and of runs of each chart.
 const INPUTS: usize = 60;
 const RUNS: u64 = 4;
@@ -192,7 +192,7 @@ fn play(
 #[test]
 fn counts_stay_within_their_bounds() {
     let (mut compiled, mut claimed, mut reached) = (0, 0, 0);
-    for seed in 0..CHARTS {
+    for seed in 0..crate::project::cases(CHARTS) {
         let text = chart(&mut Random::new(seed));
         let done = chartc::check_within(&["a.chart".into()], &Memory::of("a.chart", &text), 0);
         let Some(checked) = done.charts.first() else {
