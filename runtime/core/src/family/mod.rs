@@ -89,7 +89,7 @@ pub struct Told {
     pub answered: Option<StepKey>,
     /// Whether it is an input of the host, or that event offered to a child.
     pub asked: bool,
-    /// Whether it is an event that the member did not handle and that is offered to its children.
+    /// Whether this is an event that the member did not handle, so that its children may handle it.
     pub passed_on: bool,
     /// The data, by field name, of an event that the host has not given or offered to this member.
     pub data: Option<Map>,

@@ -57,7 +57,7 @@ impl Run<'_> {
         true
     }
 
-    /// Applies a block, which runs to its end or to an action that may fail.
+    /// Applies a block. A failing action ends it early.
     fn whole(&mut self, acts: &[Act]) {
         let mut failed = None;
         self.block(acts, &mut failed);
