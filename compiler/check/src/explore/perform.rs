@@ -1,4 +1,4 @@
-//! What a host does, done.
+//! Performs what a host does.
 
 use super::host::Anything;
 use super::moves::{self, Deed};
@@ -9,10 +9,10 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Sink;
 use chartc_core::model::Chart;
 
-/// A machine whose functions give anything.
+/// A machine whose functions return anything.
 pub(super) type Machined<'p> = Interpreter<'p, Anything>;
 
-/// Does one thing; whether the machine took it.
+/// Performs one deed; whether the machine accepts it.
 pub(super) fn perform(
     chart: &Chart,
     machine: &mut Machined<'_>,

@@ -191,7 +191,7 @@ fn holds_json(ty: &Type) -> bool {
     }
 }
 
-/// Whether evaluating it never fails; counting beyond 64 bits one by one is left out. Deep expressions are taken to fail.
+/// Whether its evaluation never fails. Overflow after many small additions is ignored; deep expressions count as failing.
 pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     use chartc_core::model::{BinaryOp, Builtin, CompareOp};
     if depth > 64 {
@@ -327,7 +327,7 @@ pub(super) fn constant(expr: &Expr) -> Option<Value> {
     }
 }
 
-/// What the nth value of a payload may be.
+/// The slots that the nth value of a payload may come from.
 pub(super) fn payload(chart: &Chart, place: Place, nth: u32) -> Vec<Slot> {
     let events = || (0..chart.events.len()).map(EventId::at);
     let fields = |event: EventId| {

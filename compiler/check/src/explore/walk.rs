@@ -1,4 +1,4 @@
-//! The walk over the points of a chart's runs.
+//! The search over the points of a chart's runs.
 
 use super::bounded::WAYS;
 use super::budget::Budget;
@@ -19,13 +19,13 @@ use chartc_core::model::{Chart, Expr};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
-/// Why something may not have been found: the bound.
+/// A reason why something may not have been found: a bound was reached.
 pub(super) const MORE: &str = "there are more";
 
-/// Likewise: the results of host functions.
+/// Likewise: too many results of host functions.
 const RESULTS: &str = "too many results of host functions together";
 
-/// Tries everything that a host can do, from every way that a run can begin.
+/// Tries everything that a host can do, from every start of a run.
 pub fn explore(chart: &Chart, search: &Search) -> Explored {
     explore_on(&Ground::of(chart), search)
 }
@@ -46,7 +46,7 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     } else {
         Relax::default()
     };
-    // Where runs are counted, those with other tools are other runs.
+    // A survey counts runs, and runs with different tools are different runs.
     let is_blind = search.inputs.is_none();
     let keys = Keys::of(chart, relevant, &plan.tables(), &relax, is_blind);
     let mut reasons = obstacles(ground);
@@ -55,7 +55,7 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
             reasons.remove(&reason);
         }
     }
-    // Where not everything will be tried, only a run against the line is looked for: most are short.
+    // If not everything can be tried, the search only looks for a counterexample: most are short.
     let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
     let states =
         if is_open && search.inputs.is_none() { search.states.div_ceil(4) } else { search.states };
@@ -88,7 +88,7 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     .run(plan, ground.host())
 }
 
-/// Nothing was tried, for a reason.
+/// An exploration that tried nothing, for this reason.
 pub(super) fn untried(why: &str) -> Explored {
     Explored { reasons: BTreeSet::from([why.to_owned()]), ..Explored::nothing() }
 }
@@ -99,29 +99,29 @@ struct Walk<'c> {
     moves: Moves<'c>,
     keys: Keys<'c>,
     relax: Relax,
-    /// What the turns of the run are set to, each; nothing is as they are.
+    /// Numbers to which the turns of the run are set, one after the other; if empty, they stay as they are.
     turns: &'static [u32],
     budget: Budget,
-    /// What is tried first; nothing is what was found first.
+    /// Priorities of points; `None` for the order found.
     lead: Option<Lead<'c>>,
     known: Map<Box<[u8]>, usize>,
-    /// The key of where the machine stands.
+    /// The key of the machine's point.
     key: Bytes,
     /// What the machine does.
     log: Log<'c>,
     told: Map<Vec<Happened>, usize>,
-    /// By number, those where not everything was tried yet.
+    /// By number: points where not everything was tried yet.
     points: Vec<Option<Begun>>,
-    /// Their numbers, by what [`Lead`] says and how much was tried there in vain.
+    /// Their numbers, by the priority from [`Lead`], which grows with what was tried there.
     todo: BTreeSet<(u32, usize)>,
-    /// By number, how many inputs after the start each was found.
+    /// By number: how many inputs after the start each point was found.
     depths: Vec<u32>,
     /// What evaluations may still spend.
     units: u64,
     found: Explored,
 }
 
-/// A point, with what is still to be tried there; none is everything.
+/// A point with what is still to be tried there; `None` for everything.
 struct Begun {
     point: Point,
     deeds: Option<std::vec::IntoIter<Deed>>,
@@ -147,7 +147,7 @@ impl Walk<'_> {
         }
         let first = self.moves.starts.first().map(|start| witness::params(self.chart, start));
         if let Ok(mut machine) = Interpreter::new(plan, host, first.unwrap_or_default()) {
-            // One machine serves every instance: a point holds its params.
+            // One machine serves all starts: a point includes its params.
             machine.allow(self.units);
             self.go(&mut machine);
             self.units = machine.allowed();
@@ -201,12 +201,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether it is certain that not everything is tried.
+    /// Whether it is certain that not everything will be tried.
     fn is_open(&self) -> bool {
         !self.found.reasons.is_empty() || !self.moves.reasons.is_empty()
     }
 
-    /// Whether what is due at the point was waited for, in vain.
+    /// Whether the host has waited in vain for what is due at the point.
     fn has_waited(&self, point: usize) -> bool {
         match self.found.points[point].by {
             (Some(from), nth) => self.found.edges[from][nth].deed == Deed::Wait(0),
@@ -214,7 +214,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Does one thing at a point, with everything that functions may give meanwhile, and every way in which limits can stand.
+    /// Performs a deed at a point, with all results of functions and all combinations of reached limits.
     fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, deed: &Deed) {
         for nth in 0..self.turns.len().max(1) {
             let turns = self.turns.get(nth).copied().filter(|_| from.is_some());
@@ -227,7 +227,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The same where limits stand in one way, and so many turns were taken; whether limits counted.
+    /// Likewise, with one combination of limits and this number of turns; whether limits counted anything.
     fn step_in(
         &mut self,
         machine: &mut Machined<'_>,
@@ -262,7 +262,7 @@ impl Walk<'_> {
                 return false;
             }
             if machine.allowed() == 0 {
-                // What it did, it may have done for want of units.
+                // Its behavior may be due only to the lack of units.
                 self.found.reasons.insert("its conditions and actions compute too much".into());
                 return false;
             }
@@ -284,7 +284,7 @@ impl Walk<'_> {
         }
     }
 
-    /// More may be found than was.
+    /// Notes that there may be more than was found.
     fn cut(&mut self, by: Cut) {
         self.found.reasons.insert(MORE.into());
         self.found.cut.get_or_insert(by);
@@ -340,7 +340,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The place of what happened among the stories.
+    /// The index of this story among all stories.
     fn place(&mut self) -> usize {
         let story = &self.log.story;
         if story.is_empty() {
@@ -355,7 +355,7 @@ impl Walk<'_> {
         place
     }
 
-    /// What is counted, for this instance.
+    /// Sets what keys count, for the params of this run.
     fn count(&mut self, machine: &Machined<'_>) {
         let bound = |expr: Option<&Expr>, more: i64| {
             let bound = bound(expr?, machine)?;
@@ -380,7 +380,7 @@ impl Walk<'_> {
     }
 }
 
-/// The whole number that an expression over params is in this instance.
+/// The value of an expression over params, in this run.
 fn bound(expr: &Expr, machine: &Machined<'_>) -> Option<i64> {
     let values = machine.facts().variables;
     fixed::number(expr, &|id| values.get(id.index()).cloned().flatten())

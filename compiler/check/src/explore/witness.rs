@@ -1,4 +1,4 @@
-//! A run that shows something: in words, and as a file that `chartc simulate` plays.
+//! A run that demonstrates something, in words and as a file for `chartc simulate`.
 
 use super::ground::Ground;
 use super::log::Log;
@@ -21,23 +21,23 @@ pub struct Witness {
     pub params: Vec<(String, Value)>,
     /// Inputs that are set before the start.
     pub inputs: Vec<(String, Value)>,
-    /// What is done, and where the run is then: one in words for each, the start first.
+    /// What is done and where the run is then, in words, one for each step, the start first.
     pub steps: Vec<String>,
-    /// What is done after the start, each a JSON object as `chartc simulate` takes it.
+    /// What is done after the start, each a JSON object in the format of `chartc simulate`.
     pub entries: Vec<String>,
-    /// What host functions give, by name, in the order they are called.
+    /// The results of host functions, by name, in the order of the calls.
     pub functions: BTreeMap<String, Vec<Result<Value, String>>>,
-    /// The lines that are taken, each with the number of the step that takes it, the start being 1.
+    /// The transitions that are taken, each with the number of the step that takes it; the start is step 1.
     pub taken: Vec<(usize, TransitionId)>,
 }
 
 impl Witness {
-    /// The events, one a line.
+    /// The entries, one per line.
     pub fn events(&self) -> String {
         self.entries.iter().map(|entry| format!("{entry}\n")).collect()
     }
 
-    /// The results of host functions as a script; empty where none is called.
+    /// The results of host functions as a script; empty if there are none.
     pub fn script(&self) -> String {
         if self.functions.is_empty() {
             return String::new();
@@ -81,7 +81,7 @@ pub fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
-/// Whether the chart itself, with its limits as they are, does what the edges did.
+/// Whether the chart itself, with its real limits, does what the edges did.
 pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> bool {
     let chart = ground.chart;
     let Some(Deed::Start(start)) = way.first().map(|edge| &edge.deed) else { return false };
@@ -101,7 +101,7 @@ pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> boo
     })
 }
 
-/// Does again what the edges did, and tells of it.
+/// Replays the edges, and describes what happens.
 pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
     witness_on(&Ground::of(chart), way)
 }
@@ -178,7 +178,7 @@ fn place(chart: &Chart, machine: &Machined<'_>) -> String {
 
 struct Teller<'c> {
     chart: &'c Chart,
-    /// Inputs as they were told last.
+    /// Inputs as last mentioned.
     known: Vec<(VarId, Value)>,
 }
 
@@ -204,7 +204,7 @@ impl Teller<'_> {
         &self.chart.steps[key.step.index()].name
     }
 
-    /// What was done; `calling` is the tool whose call is answered, if it is one.
+    /// The deed in words; `calling` is the tool whose call is answered, if any.
     fn words(&mut self, deed: &Deed, calling: Option<ToolId>) -> String {
         let chart = self.chart;
         match deed {
