@@ -28,12 +28,12 @@ pub(super) enum Slot {
     Function(FunctionId),
 }
 
-/// What the payload of an expression is.
+/// Where the payload of an expression comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Of what triggers the line.
+    /// From the trigger of this transition.
     Line(TransitionId),
-    /// Not known: of anything.
+    /// Unknown: from anything.
     Anywhere,
 }
 
@@ -46,11 +46,11 @@ pub(super) struct Use<'c> {
     pub(super) into: Option<Slot>,
 }
 
-/// Every expression of the chart on which its moves may depend, and the ways of values that no expression writes.
+/// Every expression of the chart on which its moves may depend, and the flows of values that no expression writes.
 #[derive(Debug, Default)]
 pub(super) struct Uses<'c> {
     pub(super) all: Vec<Use<'c>>,
-    /// From, to.
+    /// Each from one slot to another.
     pub(super) flows: Vec<(Slot, Slot)>,
 }
 
