@@ -1,5 +1,5 @@
-//! What a failed test shows of its chart: what the run waits for, the event that was lost, what was decided last and on which values.
-//! Each is a fact of the run.
+//! What a failed test shows of its chart: what the run waits for, which event was lost, which decisions came last and on which
+//! values. Each is a fact about the run.
 
 use super::desk::Wanted;
 use super::expect::collect;
@@ -20,7 +20,7 @@ use chartc_core::model::{Action, Chart, Expr, State, StateKind, StepKind, Trigge
 use chartc_runtime::trace::{Line, What};
 use chartc_text::span::Span;
 
-/// Places that a failure shows.
+/// Most places that a failure shows.
 const MOST: usize = 3;
 
 /// A place of a chart that a failed test points at.
@@ -28,13 +28,13 @@ const MOST: usize = 3;
 pub struct Place {
     /// A line, a condition, a step or a state.
     pub span: Span,
-    /// What it has to do with the failure.
+    /// How it is related to the failure.
     pub what: String,
     /// The variable that is set somewhere in it.
     pub(super) sets: Option<String>,
 }
 
-/// Something that a run did, with the trace's line that says so.
+/// Something that a run did, with the index of the trace line that records it.
 pub(super) struct Deed<'c> {
     pub(super) one: &'c Lowered,
     pub(super) at: usize,
@@ -52,7 +52,7 @@ impl Deed<'_> {
     }
 }
 
-/// What the chart decided last, before a test failed.
+/// What the chart decided last before a test failed.
 pub(super) fn decided(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -82,7 +82,7 @@ pub(super) fn decided(
         None | Some((Expected::At(_) | Expected::Ended(_) | Expected::Holds(_), true))
     );
     let waits = if is_awaited { waiting(player, checked, lines) } else { Vec::new() };
-    // What comes behind a call that is under way has not happened yet.
+    // What follows a call under way has not happened yet.
     let is_walking = player.session.machine().is_walking();
     let is_held_up = expected.is_some() && !waits.is_empty() && is_walking;
     let (first, later) = if is_walking { (waits, Vec::new()) } else { (Vec::new(), waits) };
@@ -177,13 +177,13 @@ pub(super) fn decided(
             refused.push((deed, id));
         }
     }
-    // Those that lead where the run should be come first, then the later ones.
+    // Transitions that lead where the run should be come first, then the later ones.
     refused.reverse();
     refused.sort_by_key(|(deed, id)| !leads(deed, *id));
     for (deed, id) in refused.into_iter().take(MOST - 1) {
         let Some(span) = deed.map().line(id).guard else { continue };
         let is_own = deed.map().name == checked.map().name;
-        // The values that it read are those of now only if nothing has changed them since.
+        // The guard read the present values only if nothing has changed them since.
         let guard = deed.one.chart.transition(id).guard.as_ref();
         let is_fresh = guard.is_some_and(|guard| {
             !deeds.iter().any(|later| later.at > deed.at && may_change(later, guard))
@@ -214,7 +214,7 @@ pub(super) fn decided(
     places
 }
 
-/// Whether what a run did may have changed what a condition comes to.
+/// Whether what a run did may have changed the value of a guard.
 fn may_change(deed: &Deed<'_>, guard: &Expr) -> bool {
     let chart = &deed.one.chart;
     let mut leaves = Vec::new();
@@ -263,7 +263,7 @@ fn wanted(chart: &Chart, expected: Option<(&Expected, bool)>) -> Vec<StateId> {
     }
 }
 
-/// Adds a place, unless one that starts at the same byte is listed already.
+/// Adds a place, unless one with the same start is listed already.
 pub(super) fn push(places: &mut Vec<Place>, span: Span, what: &str) {
     let is_told = |place: &Place| place.span.file == span.file && place.span.start == span.start;
     if !places.iter().any(is_told) {

@@ -1,4 +1,4 @@
-//! Why a chart did what a test does not expect: conditions with their values, options, permissions, what set a variable.
+//! Why a chart did what a test does not expect: guards with their values, options, permissions, and what set a variable.
 
 use super::blame::{Deed, Place, push, untaken};
 use super::expect::collect;
@@ -14,7 +14,7 @@ use chartc_core::machine::StepKey;
 use chartc_core::model::{Action, Expr, ExprKind, StepKind, Transition, Trigger};
 use chartc_runtime::trace::{Line, What};
 
-/// Values that are shown of a condition.
+/// Most values that are shown of a condition.
 const MOST_VALUES: usize = 4;
 
 /// The variables that an expression reads.
@@ -30,12 +30,12 @@ pub(super) fn variables(expr: &Expr, found: &mut Vec<VarId>) {
     }
 }
 
-/// What a path such as `a.b.c` begins with.
+/// The root of a path such as `a.b.c`.
 fn base(expr: &Expr) -> &Expr {
     if let ExprKind::Field(inner, _) = &expr.kind { base(inner) } else { expr }
 }
 
-/// Where these variables were set last: by a line, or by a `code` step.
+/// Where these variables were last set: by a transition or a `code` step.
 pub(super) fn assigned(
     deeds: &[Deed<'_>],
     checked: &Checked,
@@ -73,7 +73,7 @@ pub(super) fn assigned(
     }
 }
 
-/// Lines of active states that lead where the run should be, and were not taken.
+/// Transitions of active states that lead where the run should be, but were not taken.
 pub(super) fn leading(
     player: &Player<'_>,
     checked: &Checked,
@@ -98,7 +98,7 @@ pub(super) fn leading(
     }
 }
 
-/// Options that the last question offers and should not, or should and does not.
+/// Options that the last question wrongly offers or leaves out.
 pub(super) fn offered(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -140,14 +140,14 @@ pub(super) fn offered(
             push(places, spans.guard.unwrap_or(spans.whole), &what);
         }
     }
-    // Tools are offered by lines that name sets.
+    // Tools are offered by lines that name tool sets.
     let is_option = |name: &&&String| !name.contains('.');
     if let (Some(end), Some(name)) = (end, unknown.iter().find(is_option)) {
         push(places, end, &format!("the last option here: `{name}` is none of them"));
     }
 }
 
-/// A step that was passed over, or that asks though it should not: its condition.
+/// The condition of a step that was skipped, or that asks although it should not.
 pub(super) fn asked(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -169,7 +169,7 @@ pub(super) fn asked(
     }
 }
 
-/// The named conditions that a condition is made of.
+/// The named conditions that a condition uses.
 pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<Place>) {
     let mut leaves = Vec::new();
     collect(guard, &mut leaves);
@@ -183,7 +183,7 @@ pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<Place>) {
     }
 }
 
-/// What denied a move: the permission whose condition is false.
+/// What denied a move: the permission whose guard is false.
 pub(super) fn refusing(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -224,7 +224,7 @@ pub(super) fn permitting(
     }
 }
 
-/// The step whose answer could not be used last.
+/// The step with the last unusable answer.
 pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<Place> {
     let own = lines.iter().filter(|line| line.child.is_empty());
     own.rev().find_map(|line| {
@@ -235,7 +235,7 @@ pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<Place> {
     })
 }
 
-/// What the run waits for: calls that are under way, the walk's first.
+/// What the run waits for: the calls under way, those to people last.
 pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
     let machine = player.session.machine();
     let mut keys = machine.pending();
@@ -270,7 +270,7 @@ pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) ->
     keys.into_iter().map(place).collect()
 }
 
-/// Events of the host that nothing took: the lines about them that leave out where the run is, or the state.
+/// Events of the host that nothing handled: the lines for them that exclude the present state, or else the state itself.
 pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
     let chart = checked.chart();
     let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
@@ -307,7 +307,7 @@ pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Ve
     places
 }
 
-/// Where the run stays though the host did something.
+/// Where the run stays although the host did something.
 pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<Place> {
     let leaf = player.leaf();
     let state = checked.map().states.get(leaf.index())?;
@@ -325,15 +325,15 @@ pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Op
     Some(Place { span: state.name, what: what.to_owned(), sets: None })
 }
 
-/// What a condition comes to.
+/// The value of a condition.
 pub(super) struct Why {
     pub(super) holds: bool,
-    /// In words, with the values that it reads.
+    /// The value in words, with what the condition reads.
     pub(super) text: String,
 }
 
 impl Player<'_> {
-    /// What the condition of a line comes to now, with the values that it reads.
+    /// The present value of a transition's guard, with the values that it reads.
     pub(super) fn why(&mut self, id: TransitionId, at: usize, lines: &[Line]) -> Option<Why> {
         let chart = self.chart;
         let line = chart.transition(id);
@@ -342,7 +342,7 @@ impl Player<'_> {
         self.comes_to(line.guard.as_ref()?, &payload, &notation::payload(line))
     }
 
-    /// What a condition comes to now; its payload has these values and names.
+    /// The present value of a condition; its payload has these values and names.
     fn comes_to(&mut self, guard: &Expr, payload: &[Value], names: &[&str]) -> Option<Why> {
         let chart = self.chart;
         let mut leaves = Vec::new();
@@ -375,7 +375,7 @@ impl Player<'_> {
     }
 }
 
-/// The data of the event that was handled at a line of the trace.
+/// The data of the event that was being handled at a line of the trace.
 fn payload(at: usize, lines: &[Line]) -> Vec<Value> {
     let event = lines[..=at].iter().rev().find_map(|line| {
         if let What::Event { data: Value::Map(data), .. } = &line.what { Some(data) } else { None }

@@ -224,7 +224,7 @@ impl Explored {
     }
 }
 
-/// What is looked for, and how far.
+/// The goal and the bounds of a search.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
     /// Most points.

@@ -343,7 +343,7 @@ fn offered(
     }
 }
 
-/// A deed as an input of the machine.
+/// What a host does, as an input of the machine.
 pub(super) fn input(deed: &Deed) -> Input<Vec<Value>> {
     match deed {
         Deed::Start(_) => Input::Start,

@@ -12,7 +12,7 @@ use chartc_core::model::Chart;
 /// A machine whose functions return anything.
 pub(super) type Machined<'p> = Interpreter<'p, Anything>;
 
-/// Performs one deed; whether the machine accepts it.
+/// Performs one input of the host; whether the machine accepts it.
 pub(super) fn perform(
     chart: &Chart,
     machine: &mut Machined<'_>,

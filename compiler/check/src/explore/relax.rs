@@ -1,6 +1,6 @@
-//! Over-approximates limits of turns and calls: a limit may be reached at any time. This includes every run of the chart and has far
-//! fewer points, because the key of a point omits the counters of limits. Each step is tried with every combination of limits that
-//! are reached and limits that are not.
+//! Over-approximates limits of turns and calls: a limit may be reached at any time. This includes every run of the chart and has
+//! far fewer points, because the key of a point omits the counters of limits. Each step is tried with every combination of limits
+//! that are reached and limits that are not.
 
 use super::relevant::Relevant;
 use chartc_core::arena::StateId;

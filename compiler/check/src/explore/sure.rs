@@ -56,7 +56,7 @@ pub(super) fn ends_within(chart: &Chart, turns: &Expr) -> bool {
 }
 
 /// Whether a guard holds after this many turns: `turns >= n`, alone or as the first part of an `or`, where `n` is a number or
-/// param not above it.
+/// param not above that number.
 fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
     #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is not looked into, for ever")]
     let least = match &guard.kind {

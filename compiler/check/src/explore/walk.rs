@@ -214,7 +214,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Performs a deed at a point, with all results of functions and all combinations of reached limits.
+    /// Performs one input of the host at a point, with all results of functions and all combinations of reached limits.
     fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, deed: &Deed) {
         for nth in 0..self.turns.len().max(1) {
             let turns = self.turns.get(nth).copied().filter(|_| from.is_some());

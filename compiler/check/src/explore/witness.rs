@@ -64,7 +64,7 @@ pub(super) fn params(chart: &Chart, start: &[(VarId, Value)]) -> Vec<(String, Va
         .collect()
 }
 
-/// The inputs that a deed sets.
+/// The inputs that the host sets.
 pub(super) fn inputs<'d>(
     chart: &Chart,
     deed: &'d Deed,
@@ -204,7 +204,7 @@ impl Teller<'_> {
         &self.chart.steps[key.step.index()].name
     }
 
-    /// The deed in words; `calling` is the tool whose call is answered, if any.
+    /// What is done, in words; `calling` is the tool whose call is answered, if any.
     fn words(&mut self, deed: &Deed, calling: Option<ToolId>) -> String {
         let chart = self.chart;
         match deed {

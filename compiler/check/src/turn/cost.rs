@@ -63,8 +63,8 @@ pub struct RunCost {
     pub least: Option<(u64, Vec<TransitionId>)>,
     /// The bound on the calls of any run.
     pub worst: Bound,
-    /// If nothing bounds them: the shortest cycle of transitions through the leaf or the step's state. Empty if the state need not be
-    /// exited in between.
+    /// If nothing bounds them: the shortest cycle of transitions through the leaf or the step's state. Empty if the state need
+    /// not be exited in between.
     pub round: Vec<TransitionId>,
 }
 

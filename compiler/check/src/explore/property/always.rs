@@ -11,7 +11,7 @@ use chartc_core::model::CheckArgument;
 const TRIED: usize = 20;
 
 impl Properties<'_> {
-    /// Ignores that limits or bounds of turns end a run before: most runs get nowhere just before one is reached.
+    /// Ignores that limits or bounds of turns may end a run earlier: most runs get nowhere just before one is reached.
     pub(super) fn always(&mut self, state: StateId) -> Verdict {
         let facts = self.facts;
         let chart = self.chart;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The initial value.
 pub(super) const FRESH: u16 = 1;
-/// Any value.
+/// An unknown value.
 pub(super) const OTHER: u16 = 2;
 /// Most constants that are distinguished in one cell.
 const MOST: usize = 14;

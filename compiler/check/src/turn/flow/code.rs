@@ -231,7 +231,7 @@ struct Reading<'r, 'b, 'c> {
     book: &'r mut Book<'b, 'c>,
     site: Site,
     looks: Vec<Look>,
-    /// The conditions that are open, each with what was read before it.
+    /// The conditions that are assumed, each with what was read before it.
     under: Vec<(Test, Vec<Look>)>,
 }
 
