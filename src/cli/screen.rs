@@ -1,7 +1,7 @@
 //! What a run shows: one line for each step and each transition.
 
 use super::output::{Page, print};
-use super::wording::{arguments, deed, fallback, json, object, outcome, said, short};
+use super::wording::{action_call, arguments, fallback, json, object, outcome, said, short};
 use crate::report::Paper;
 use chartc_check::notation;
 use chartc_core::expr::Duration;
@@ -284,7 +284,7 @@ impl Sink for Screen {
             What::Acted { action, arguments, value, changes, failed, why, .. } => {
                 let ink = if failed.is_empty() { Ink::Plain } else { Ink::Bad };
                 let outcome = outcome((value, changes), (failed, why));
-                self.write(ink, &format!("  {}: {outcome}", deed(action, arguments)))
+                self.write(ink, &format!("  {}: {outcome}", action_call(action, arguments)))
             }
             What::NotActed { failed, why, .. } => {
                 self.write(Ink::Bad, &format!("  no action: {failed}: {}", short(why)))

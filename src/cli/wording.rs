@@ -6,7 +6,7 @@ use chartc_core::expr::Value;
 const SHOWN: usize = 100;
 
 /// What an agent has done, and with which artifact.
-pub(super) fn deed(action: &str, arguments: &Value) -> String {
+pub(super) fn action_call(action: &str, arguments: &Value) -> String {
     let about = match arguments {
         Value::Map(map) => map.get("artifact_id").or_else(|| map.get("artifact")),
         Value::None

@@ -1,5 +1,5 @@
-//! What a failed test shows of its chart: what the run waits for, the event that was lost, what was decided last and on which values.
-//! Each is a fact of the run.
+//! What a failed test shows of its chart: what the run waits for, which event was lost, which decisions came last and on which
+//! values. Each is a fact about the run.
 
 use super::desk::Wanted;
 use super::expect::collect;
@@ -20,7 +20,7 @@ use chartc_core::model::{Action, Chart, Expr, State, StateKind, StepKind, Trigge
 use chartc_runtime::trace::{Line, What};
 use chartc_text::span::Span;
 
-/// Places that a failure shows.
+/// Most places that a failure shows.
 const MOST: usize = 3;
 
 /// A place of a chart that a failed test points at.
@@ -28,20 +28,20 @@ const MOST: usize = 3;
 pub struct Place {
     /// A line, a condition, a step or a state.
     pub span: Span,
-    /// What it has to do with the failure.
+    /// How it is related to the failure.
     pub what: String,
     /// The variable that is set somewhere in it.
     pub(super) sets: Option<String>,
 }
 
-/// Something that a run did, with the trace's line that says so.
-pub(super) struct Deed<'c> {
+/// Something that a run did, with the index of the trace line that records it.
+pub(super) struct Act<'c> {
     pub(super) one: &'c Lowered,
     pub(super) at: usize,
     pub(super) did: Did,
 }
 
-impl Deed<'_> {
+impl Act<'_> {
     pub(super) fn map(&self) -> &SourceMap {
         &self.one.map
     }
@@ -52,7 +52,7 @@ impl Deed<'_> {
     }
 }
 
-/// What the chart decided last, before a test failed.
+/// What the chart decided last before a test failed.
 pub(super) fn decided(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -60,19 +60,18 @@ pub(super) fn decided(
     failure: &Failure,
     lines: &[Line],
 ) -> Vec<Place> {
-    let mut deeds = Vec::new();
-    follow(checked, lines, |one, at, did| deeds.push(Deed { one, at, did }));
+    let mut acts = Vec::new();
+    follow(checked, lines, |one, at, did| acts.push(Act { one, at, did }));
     let failed = test.moves.iter().find(|(_, span)| *span == failure.span).map(|(step, _)| step);
     let expected = failed.and_then(|step| {
         if let Move::Expect(expected, holds) = step { Some((expected, *holds)) } else { None }
     });
     let wanted = wanted(checked.chart(), expected);
     let decides =
-        |deed: &&Deed<'_>| matches!(deed.did, Did::Taken(_) | Did::Refused(_) | Did::Denied(_));
+        |act: &&Act<'_>| matches!(act.did, Did::Taken(_) | Did::Refused(_) | Did::Denied(_));
     let starts = player.marks.iter().rev().copied().chain([0]);
-    let windows = starts.map(|start| {
-        deeds.iter().filter(|deed| deed.at >= start).filter(decides).collect::<Vec<_>>()
-    });
+    let windows = starts
+        .map(|start| acts.iter().filter(|act| act.at >= start).filter(decides).collect::<Vec<_>>());
     let window = windows.into_iter().find(|window| !window.is_empty()).unwrap_or_default();
 
     let mut places: Vec<Place> = Vec::new();
@@ -82,7 +81,7 @@ pub(super) fn decided(
         None | Some((Expected::At(_) | Expected::Ended(_) | Expected::Holds(_), true))
     );
     let waits = if is_awaited { waiting(player, checked, lines) } else { Vec::new() };
-    // What comes behind a call that is under way has not happened yet.
+    // What follows a call under way has not happened yet.
     let is_walking = player.session.machine().is_walking();
     let is_held_up = expected.is_some() && !waits.is_empty() && is_walking;
     let (first, later) = if is_walking { (waits, Vec::new()) } else { (Vec::new(), waits) };
@@ -90,11 +89,11 @@ pub(super) fn decided(
     match expected {
         Some((Expected::Holds(condition), _)) => {
             variables(condition, &mut reads);
-            assigned(&deeds, checked, &reads, &mut places);
+            assigned(&acts, checked, &reads, &mut places);
         }
         Some((Expected::Offered(names, only), holds)) => {
             let asked = (names.as_slice(), *only, holds);
-            offered(player, checked, &deeds, asked, lines, &mut places);
+            offered(player, checked, &acts, asked, lines, &mut places);
         }
         Some((Expected::Asked(step), holds)) => {
             asked(player, checked, step, !holds, &mut reads, &mut places);
@@ -121,7 +120,7 @@ pub(super) fn decided(
     {
         asked(player, checked, &question.step, true, &mut reads, &mut places);
     }
-    assigned(&deeds, checked, &reads, &mut places);
+    assigned(&acts, checked, &reads, &mut places);
     if is_held_up {
         places.truncate(MOST);
         return places;
@@ -130,7 +129,7 @@ pub(super) fn decided(
     let is_state = matches!(expected, Some((Expected::At(_) | Expected::Ended(_), true)));
     let is_step = matches!(expected, Some((Expected::Asked(_) | Expected::Prompt(..), _)));
     let is_open = is_state || (expected.is_some() && !is_step && places.is_empty());
-    let is_still = window.iter().all(|deed| deed.at < latest);
+    let is_still = window.iter().all(|act| act.at < latest);
     if expected.is_some() && !is_step && is_still {
         let lost = lost(player, checked, lines);
         if !lost.is_empty() {
@@ -144,17 +143,17 @@ pub(super) fn decided(
         leading(player, checked, &wanted, &mut places);
         places.extend(idle(player, checked, lines));
     }
-    let denied = window.iter().rev().find(|deed| matches!(deed.did, Did::Denied(_)));
-    if let Some(Deed { one, did: Did::Denied(id), .. }) = denied {
+    let denied = window.iter().rev().find(|act| matches!(act.did, Did::Denied(_)));
+    if let Some(Act { one, did: Did::Denied(id), .. }) = denied {
         push(&mut places, one.map.line(*id).whole, "chosen, and no `allow` line permits it");
         if one.map.name == checked.map().name {
             refusing(player, checked, *id, &mut places);
         }
     }
-    let last = window.iter().rev().find(|deed| deed.moves());
-    let stays = |deed: &&&Deed<'_>| deed.at >= latest && matches!(deed.did, Did::Taken(_));
+    let last = window.iter().rev().find(|act| act.moves());
+    let stays = |act: &&&Act<'_>| act.at >= latest && matches!(act.did, Did::Taken(_));
     let last = last.or_else(|| window.iter().rev().find(stays));
-    if let Some(Deed { one, did: Did::Taken(id), .. }) = last {
+    if let Some(Act { one, did: Did::Taken(id), .. }) = last {
         push(&mut places, one.map.line(*id).whole, &taken(&one.chart, *id));
         let guard = one.chart.transition(*id).guard.as_ref();
         if let Some(guard) = guard.filter(|_| one.map.name == checked.map().name) {
@@ -163,35 +162,35 @@ pub(super) fn decided(
         }
     }
     let since = last.map_or(0, |last| {
-        let before = window.iter().rev().find(|deed| deed.moves() && deed.at < last.at);
-        before.map_or(0, |deed| deed.at + 1)
+        let before = window.iter().rev().find(|act| act.moves() && act.at < last.at);
+        before.map_or(0, |act| act.at + 1)
     });
-    let leads = |deed: &Deed<'_>, id: TransitionId| {
-        let chart = &deed.one.chart;
+    let leads = |act: &Act<'_>, id: TransitionId| {
+        let chart = &act.one.chart;
         let targets = &chart.transition(id).targets;
         targets.iter().any(|target| wanted.iter().any(|w| chart.contains(*w, target.state)))
     };
-    let mut refused: Vec<(&Deed<'_>, TransitionId)> = Vec::new();
-    for deed in window.iter().filter(|deed| deed.at >= since) {
-        if let Did::Refused(id) = deed.did {
-            refused.push((deed, id));
+    let mut refused: Vec<(&Act<'_>, TransitionId)> = Vec::new();
+    for act in window.iter().filter(|act| act.at >= since) {
+        if let Did::Refused(id) = act.did {
+            refused.push((act, id));
         }
     }
-    // Those that lead where the run should be come first, then the later ones.
+    // Transitions that lead where the run should be come first, then the later ones.
     refused.reverse();
-    refused.sort_by_key(|(deed, id)| !leads(deed, *id));
-    for (deed, id) in refused.into_iter().take(MOST - 1) {
-        let Some(span) = deed.map().line(id).guard else { continue };
-        let is_own = deed.map().name == checked.map().name;
-        // The values that it read are those of now only if nothing has changed them since.
-        let guard = deed.one.chart.transition(id).guard.as_ref();
+    refused.sort_by_key(|(act, id)| !leads(act, *id));
+    for (act, id) in refused.into_iter().take(MOST - 1) {
+        let Some(span) = act.map().line(id).guard else { continue };
+        let is_own = act.map().name == checked.map().name;
+        // The guard read the present values only if nothing has changed them since.
+        let guard = act.one.chart.transition(id).guard.as_ref();
         let is_fresh = guard.is_some_and(|guard| {
-            !deeds.iter().any(|later| later.at > deed.at && may_change(later, guard))
+            !acts.iter().any(|later| later.at > act.at && may_change(later, guard))
         });
-        let why = if is_own && is_fresh { player.why(id, deed.at, lines) } else { None };
+        let why = if is_own && is_fresh { player.why(id, act.at, lines) } else { None };
         let why = why.filter(|why| !why.holds).map(|Why { text, .. }| text);
-        let what = why.unwrap_or_else(|| untaken(&deed.one.chart, id));
-        if let Some(guard) = &deed.one.chart.transition(id).guard.as_ref().filter(|_| is_own) {
+        let what = why.unwrap_or_else(|| untaken(&act.one.chart, id));
+        if let Some(guard) = &act.one.chart.transition(id).guard.as_ref().filter(|_| is_own) {
             variables(guard, &mut reads);
             push(&mut places, span, &what);
             named(checked, guard, &mut places);
@@ -199,8 +198,8 @@ pub(super) fn decided(
         push(&mut places, span, &what);
     }
     leading(player, checked, &wanted, &mut places);
-    assigned(&deeds, checked, &reads, &mut places);
-    if places.is_empty() && test.begins.is_empty() && !deeds.iter().any(Deed::moves) {
+    assigned(&acts, checked, &reads, &mut places);
+    if places.is_empty() && test.begins.is_empty() && !acts.iter().any(Act::moves) {
         let begins = checked.map().states.first().and_then(|root| root.initial);
         if let Some(begins) = begins {
             push(&mut places, begins, "the run begins here, and stays");
@@ -214,9 +213,9 @@ pub(super) fn decided(
     places
 }
 
-/// Whether what a run did may have changed what a condition comes to.
-fn may_change(deed: &Deed<'_>, guard: &Expr) -> bool {
-    let chart = &deed.one.chart;
+/// Whether what a run did may have changed the value of a guard.
+fn may_change(act: &Act<'_>, guard: &Expr) -> bool {
+    let chart = &act.one.chart;
     let mut leaves = Vec::new();
     collect(guard, &mut leaves);
     let mut reads = Vec::new();
@@ -229,7 +228,7 @@ fn may_change(deed: &Deed<'_>, guard: &Expr) -> bool {
         });
         is_set
     };
-    match deed.did {
+    match act.did {
         Did::Taken(id) => !is_plain || sets(&chart.transition(id).actions),
         Did::Done(step) => match &chart.steps[step.index()].kind {
             StepKind::Code(actions) => !is_plain || sets(actions),
@@ -263,7 +262,7 @@ fn wanted(chart: &Chart, expected: Option<(&Expected, bool)>) -> Vec<StateId> {
     }
 }
 
-/// Adds a place, unless one that starts at the same byte is listed already.
+/// Adds a place, unless one with the same start is listed already.
 pub(super) fn push(places: &mut Vec<Place>, span: Span, what: &str) {
     let is_told = |place: &Place| place.span.file == span.file && place.span.start == span.start;
     if !places.iter().any(is_told) {

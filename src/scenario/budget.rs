@@ -1,5 +1,5 @@
-//! How much tests may do, in steps: units of evaluation, and so many for each thing that happens. They are counted, so that the same
-//! tests are played on every machine.
+//! How much work tests may do, in steps: units of evaluation, and a fixed number for everything that happens. Steps are counted,
+//! so that every machine plays the same tests.
 
 use chartc_core::model::Chart;
 
@@ -9,13 +9,13 @@ pub(crate) const OF_A_TEST: u64 = 50_000_000;
 /// Steps that all tests of one `chartc check` may take together.
 pub(super) const OF_A_CHECK: u64 = 10_000_000;
 
-/// Steps of one thing that happens, or that a test does.
+/// Steps for each thing that happens, or that a test does.
 pub(super) const A_THING: u64 = 50;
 
-/// Steps of one row of a chart that is made ready for a test.
+/// Steps for each row of a chart that is prepared for a test.
 const A_ROW: u64 = 20;
 
-/// What making these charts ready takes.
+/// Steps for preparing these charts.
 pub(super) fn setting_up<'c>(charts: impl Iterator<Item = &'c Chart>) -> u64 {
     let rows = |chart: &Chart| {
         chart.states.len()

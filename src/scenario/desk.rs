@@ -1,4 +1,4 @@
-//! Who answers in a test: the test itself, and nobody else.
+//! In a test, nobody but the test itself answers.
 
 use chartc_check::lower::test::Reason;
 use chartc_core::expr::Value;
@@ -13,10 +13,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// Lines of the trace of one test: a run that has more does not end.
+/// Most lines in the trace of one test: a run with more is assumed not to end.
 const LONGEST: usize = 100_000;
 
-/// What somebody waits for.
+/// What the run waits for.
 #[derive(Debug, Clone)]
 pub(super) enum Wanted {
     /// An answer.
@@ -34,7 +34,7 @@ impl Wanted {
         }
     }
 
-    /// Whether nobody can go on before it is there: a person may take any time.
+    /// Whether the run cannot continue without it. A person, however, may take any time.
     pub(super) fn is_owed(&self) -> bool {
         match self {
             Self::Answer(question) => question.kind != Kind::Human,
@@ -43,7 +43,7 @@ impl Wanted {
     }
 }
 
-/// What is said to whom waits.
+/// The reply to a request.
 #[derive(Debug)]
 pub(super) enum Reply {
     Text(String),
@@ -51,7 +51,7 @@ pub(super) enum Reply {
     Fail(OracleError),
 }
 
-/// A case of a host function: the name, what it is called with, what it gives.
+/// A case of a host function: its name, its arguments, its result.
 pub(super) type Case = (String, Option<Vec<Value>>, Result<Value, String>);
 
 #[derive(Debug, Default)]
@@ -61,21 +61,21 @@ struct State {
     replies: Vec<(u64, Reply)>,
     /// The last ones are tried first.
     cases: Vec<Case>,
-    /// `do` functions: they need no case.
+    /// `do` functions, which need no case.
     effects: Vec<String>,
-    /// Calls of functions that have no case.
+    /// Calls of functions without a case.
     missing: Vec<String>,
     called: Vec<(String, Vec<Value>)>,
     lines: Vec<Line>,
-    /// Lines that the test may have.
+    /// Most lines of the trace.
     most: usize,
-    /// Time passes though somebody waits.
+    /// Whether time passes although something is waited for.
     passing: bool,
-    /// The test looks: what is called now is none of the run's calls.
+    /// Whether calls come from an expectation of the test, not from the run.
     looking: bool,
 }
 
-/// The test as oracle, tools, host, trace: clones are one.
+/// The test as oracle, tools, host and trace. Clones share one state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Desk(Arc<Mutex<State>>);
 
@@ -85,7 +85,7 @@ impl Desk {
         Self(Arc::new(Mutex::new(State { effects, most, ..State::default() })))
     }
 
-    /// Whether the test has kept as many lines as it may, though not so many that its run cannot be meant to end.
+    /// Whether the trace has as many lines as the test's budget allows, if that is less than the number for an endless run.
     pub(super) fn is_full(&self) -> bool {
         let state = self.state();
         state.most < LONGEST && state.lines.len() >= state.most
@@ -95,12 +95,12 @@ impl Desk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is waited for, in the order in which it was asked.
+    /// What the run waits for, in the order of the requests.
     pub(super) fn open(&self) -> Vec<Wanted> {
         self.state().open.iter().map(|(_, wanted)| wanted.clone()).collect()
     }
 
-    /// Replies to the first that fits; says whether there is one.
+    /// Replies to the first request that fits; whether there is one.
     pub(super) fn reply(&self, fits: impl Fn(&Wanted) -> bool, reply: Reply) -> bool {
         let mut state = self.state();
         let Some(index) = state.open.iter().position(|(_, wanted)| fits(wanted)) else {
@@ -111,12 +111,12 @@ impl Desk {
         true
     }
 
-    /// Adds a case, which is tried before those that are there.
+    /// Adds a case, which is tried before earlier ones.
     pub(super) fn add(&self, case: Case) {
         self.state().cases.push(case);
     }
 
-    /// Calls that nothing gives a result for, taken away.
+    /// Takes the calls for which nothing gives a result.
     pub(super) fn missing(&self) -> Vec<String> {
         std::mem::take(&mut self.state().missing)
     }
@@ -126,7 +126,7 @@ impl Desk {
         self.state().called.clone()
     }
 
-    /// How many there are.
+    /// The number of calls of host functions so far.
     pub(super) fn calls(&self) -> usize {
         self.state().called.len()
     }
@@ -136,17 +136,17 @@ impl Desk {
         read(&self.state().lines)
     }
 
-    /// The trace.
+    /// Takes the trace.
     pub(super) fn take_lines(&self) -> Vec<Line> {
         std::mem::take(&mut self.state().lines)
     }
 
-    /// Whether time may pass though somebody waits.
+    /// Sets whether time may pass although something is waited for.
     pub(super) fn pass(&self, passing: bool) {
         self.state().passing = passing;
     }
 
-    /// Whether calls are those of an expectation.
+    /// Sets whether calls come from an expectation.
     pub(super) fn look(&self, looking: bool) {
         self.state().looking = looking;
     }
@@ -160,7 +160,7 @@ impl Desk {
     }
 }
 
-/// Resolves when the test replies; dropped, it waits no longer.
+/// Resolves when the test replies. When dropped, it no longer waits.
 struct Waiting {
     desk: Desk,
     id: u64,
@@ -251,7 +251,7 @@ impl Sink for Desk {
     }
 }
 
-/// Virtual time that stands still while the test is asked for something, unless it lets time pass.
+/// Virtual time, which stands still while the test owes a reply, unless the test lets time pass.
 #[derive(Debug, Clone)]
 pub(super) struct TestClock {
     pub(super) time: VirtualClock,
@@ -276,7 +276,7 @@ impl Clock for TestClock {
     }
 }
 
-/// Why a call fails, as an oracle or a tool says it.
+/// Why a call fails, as an oracle or a tool reports it.
 pub(super) fn reason_of(reason: &Reason) -> OracleError {
     let said = || "the test says so".to_owned();
     match reason {

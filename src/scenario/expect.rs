@@ -1,4 +1,4 @@
-//! Whether what a test expects is so.
+//! Whether the expectations of a test hold.
 
 use super::failure::Failure;
 use super::play::Player;
@@ -12,20 +12,20 @@ use chartc_core::model::{Expr, ExprKind};
 use chartc_runtime::trace::What;
 use chartc_text::span::Span;
 
-/// What expressions of tests call the values that only they read.
+/// The names under which expressions of tests read values that only they have.
 const NAMES: [&str; 2] = ["calls", "result"];
 
-/// Values that are shown of a condition that does not hold.
+/// Most values that are shown of a condition that does not hold.
 const MOST_SHOWN: usize = 6;
 
-/// What there is instead, if it is not so.
+/// Whether an expectation holds, with what was found instead.
 struct Seen {
     holds: bool,
     what: String,
     found: String,
 }
 
-/// Fails unless `expected` is as `wanted`.
+/// Fails unless `expected` has the value `wanted`.
 pub(super) fn expect(
     player: &mut Player<'_>,
     expected: &Expected,
@@ -174,7 +174,7 @@ fn called(
     Ok(Seen { holds, what: format!("`{what}` to have been called"), found })
 }
 
-/// Whether a step has put a question since the host did something.
+/// The prompt of the last question that a step has asked since the host did something.
 fn asked(player: &Player<'_>, step: &str) -> Option<String> {
     prompt_since(player, step, player.since.0)
 }
@@ -203,7 +203,7 @@ fn at(player: &Player<'_>) -> String {
     format!("at {}", states.join(", "))
 }
 
-/// What a condition reads, with the values that it has now.
+/// What a condition reads, with the present values.
 fn reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> String {
     let mut leaves: Vec<Expr> = Vec::new();
     collect(condition, &mut leaves);
@@ -219,7 +219,7 @@ fn reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> String {
     if shown.is_empty() { "it is false".to_owned() } else { shown.join(", ") }
 }
 
-/// The parts of an expression that the run decides, each once.
+/// The parts of an expression whose values the run decides, each once.
 pub(super) fn collect(expr: &Expr, found: &mut Vec<Expr>) {
     let mut inner: Vec<&Expr> = Vec::new();
     match &expr.kind {
@@ -234,7 +234,7 @@ pub(super) fn collect(expr: &Expr, found: &mut Vec<Expr>) {
             }
         }
         ExprKind::Field(base, _) => {
-            // A field says more than the whole.
+            // A field says more than the whole record.
             let is_path = matches!(
                 base.kind,
                 ExprKind::Variable(_) | ExprKind::Payload(_) | ExprKind::Field(..)

@@ -8,13 +8,13 @@ use chartc_text::span::Span;
 /// Why a test failed.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// What was expected or done.
+    /// The place of the expectation or the input.
     pub span: Span,
-    /// In one line.
+    /// The reason, in one line.
     pub message: String,
-    /// What was found instead, beside the place.
+    /// What was found instead, shown at the place.
     pub found: Option<String>,
-    /// What to do.
+    /// What to do about it.
     pub help: Option<String>,
 }
 
@@ -28,7 +28,7 @@ impl Failure {
         self
     }
 
-    /// The test has taken all its steps.
+    /// The test has used up its steps.
     pub(super) fn spent(test: &Test, most: u64) -> Self {
         Self::new(
             test.span,
@@ -43,7 +43,7 @@ impl Failure {
     }
 }
 
-/// Something is waited for, and the test goes on or ends without it.
+/// Something is waited for, but the test goes on or ends without it.
 pub(super) fn owed(wanted: &Wanted, span: Span) -> Failure {
     let name = wanted.name();
     match wanted {

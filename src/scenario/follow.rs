@@ -1,4 +1,4 @@
-//! Reads the trace of a run: what became of the lines, states and options of its charts.
+//! Reads the trace of a run: what happened to the transitions, states and options of its charts.
 
 use chartc_check::compile::Checked;
 use chartc_check::lower::{Lowered, SourceMap};
@@ -13,13 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) enum Did {
     /// A state was entered.
     Entered(StateId),
-    /// A line was taken; its condition held.
+    /// A transition was taken: its guard held.
     Taken(TransitionId),
-    /// The condition of an option held: it was offered.
+    /// The guard of an option held: it was offered.
     Held(TransitionId),
-    /// The condition of a line, or of an option, did not hold.
+    /// The guard of a transition or option did not hold.
     Refused(TransitionId),
-    /// A line was chosen, and no `allow` line permits where it leads.
+    /// A transition was chosen, but no `allow` line permits its target.
     Denied(TransitionId),
     /// An option was offered, by its name.
     Offered(String),
@@ -35,13 +35,13 @@ struct Subject<'c> {
     map: &'c SourceMap,
     /// States by their paths.
     paths: BTreeMap<&'c str, StateId>,
-    /// What is active.
+    /// The active states.
     active: BTreeSet<StateId>,
-    /// By step, the leaf that it was started for last.
+    /// By step: the leaf for which it was last started.
     leaves: BTreeMap<String, StateId>,
 }
 
-/// Reads a run of `checked`: `see` gets the chart that something is about, the index of the trace's line, and what was done.
+/// Reads a run of `checked`. `see` gets the chart concerned, the index of the line in the trace, and what was done.
 pub(crate) fn follow<'c>(
     checked: &'c Checked,
     lines: &[Line],
@@ -51,7 +51,7 @@ pub(crate) fn follow<'c>(
     let family: Vec<&Lowered> = std::iter::once(own).chain(checked.lowered_children()).collect();
     let mut subjects: BTreeMap<Span, (Subject<'c>, &'c Lowered)> =
         family.iter().map(|one| (one.map.name, (Subject::of(one), *one))).collect();
-    // Which chart runs under which steps.
+    // Which chart runs below which steps.
     let mut places: BTreeMap<&str, Span> = BTreeMap::from([("", own.map.name)]);
     for (nth, line) in lines.iter().enumerate() {
         if let What::Run { chart, .. } = &line.what
@@ -125,7 +125,7 @@ impl<'c> Subject<'c> {
         }
     }
 
-    /// The run rests: the condition of every `when` line that could be taken now is false. The trace does not say so.
+    /// The configuration is stable: the guard of every applicable `when` transition is false. The trace does not say so.
     fn rest(&self, see: &mut impl FnMut(Did)) {
         for (nth, line) in self.chart.transitions.iter().enumerate() {
             let is_open = line.trigger == Trigger::When
@@ -141,7 +141,7 @@ impl<'c> Subject<'c> {
         }
     }
 
-    /// What a question offers tells of the conditions of the options: those of the leaf and of what is around it.
+    /// What a question offers reveals the guards of the options of the leaf and its ancestors.
     fn offer(&self, leaf: StateId, options: &[String], see: &mut impl FnMut(Did)) {
         for (nth, line) in self.chart.transitions.iter().enumerate() {
             let Trigger::Choice(choice) = line.trigger else { continue };
@@ -161,7 +161,7 @@ impl<'c> Subject<'c> {
         }
     }
 
-    /// The line that a trace names: of a state's lines, the nth.
+    /// The transition that a trace names: the nth of a state.
     fn line(&self, name: &LineName) -> Option<TransitionId> {
         let state = self.paths.get(name.state.as_str())?;
         let first = self.chart.transitions.iter().position(|line| line.source == *state)?;

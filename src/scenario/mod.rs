@@ -1,4 +1,4 @@
-//! Plays the tests of charts: offline, in virtual time, each on a machine of its own. Nothing is answered that a test does not answer.
+//! Plays the tests of charts: offline, in virtual time, each on a machine of its own. Only the test answers.
 
 mod blame;
 mod budget;
@@ -25,7 +25,7 @@ use chartc_text::source::Sources;
 use chartc_text::span::{FileId, Span};
 use std::collections::BTreeMap;
 
-/// The tests that can be played, each with its chart, by file and place: those of charts that can run, without names that mean nothing.
+/// The tests that can be played, each with its chart, by file and place: all names are known, and the chart can run.
 pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
     let ready = done.tested.iter().filter(|checked| checked.not_yet().is_empty());
     let all = ready.flat_map(|checked| checked.tests().iter().map(move |test| (checked, test)));
@@ -34,13 +34,13 @@ pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
     tests
 }
 
-/// Plays the tests of a compilation, with so many steps for all of them as a check may take: a finding for each that fails, by file
-/// and place, and one for each file with tests that were not played to their end.
+/// Plays the tests of a compilation, with the number of steps that one check may take for all of them. Returns a finding for each
+/// test that fails, by file and place, and one for each file with tests that were not played to their end.
 pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
     failed_within(done, budget::OF_A_CHECK).0
 }
 
-/// The same with another number of steps; and how many were taken.
+/// Likewise, with another number of steps; also returns how many were taken.
 pub fn failed_within(done: &Compilation, most: u64) -> (Vec<Diagnostic>, u64) {
     let mut found = Vec::new();
     let mut unplayed: BTreeMap<FileId, (Span, usize)> = BTreeMap::new();
@@ -76,7 +76,7 @@ pub(crate) fn finding(test: &Test, played: &Played, sources: &Sources) -> Option
     Some(found)
 }
 
-/// Of a step that sets a variable, the statement that does.
+/// For a step that sets a variable, the statement that does so.
 fn setting(place: &Place, sources: &Sources) -> Span {
     let Some(name) = &place.sets else { return place.span };
     let text = sources.get(place.span.file).slice(place.span);
@@ -85,7 +85,7 @@ fn setting(place: &Place, sources: &Sources) -> Span {
         let after = text[at + name.len()..].trim_start();
         !text[..*at].ends_with(is_word) && after.starts_with('=') && !after.starts_with("==")
     });
-    // The last one holds.
+    // The last one takes effect.
     let Some((at, _)) = starts.last() else { return place.span };
     let end = text[at..].find(['\n', '}']).map_or(text.len(), |end| at + end);
     let end = at + text[at..end].trim_end().len();

@@ -28,19 +28,19 @@ use std::task::{Context, Poll, Waker};
 pub struct Played {
     /// Why it failed, if it did.
     pub failure: Option<Failure>,
-    /// Where the run was at the end, as dotted paths.
+    /// The active states at the end, as dotted paths.
     pub states: Vec<String>,
-    /// It has taken all steps that it may, and was not played to its end: a failure is none of the chart's then.
+    /// Whether it has used up its steps, and was not played to its end. Then a failure is not the chart's fault.
     pub spent: bool,
     /// The steps that it took.
     pub steps: u64,
-    /// How it has ended, if it has.
+    /// The status with which it has ended, if it has.
     pub ended: Option<&'static str>,
     /// Model calls.
     pub calls: u32,
     /// What happened.
     pub lines: Vec<Line>,
-    /// What the chart decided last, where the test failed.
+    /// What the chart decided last, if the test failed.
     pub places: Vec<Place>,
 }
 
@@ -49,22 +49,22 @@ pub(super) struct Player<'p> {
     pub(super) chart: &'p Chart,
     pub(super) session: Session<Interpreter<'p, Desk>, Desk>,
     pub(super) desk: Desk,
-    /// Lines of the trace whose steps are counted.
+    /// Lines of the trace whose steps have been counted.
     counted: usize,
-    /// Lines of the trace, and calls of host functions, before what the host did last.
+    /// The number of trace lines, and of calls of host functions, before the host's last input.
     pub(super) since: (usize, usize),
-    /// Where the host did something last.
+    /// The place of the host's last input.
     pub(super) last: Span,
-    /// How long the trace was before each thing that the test did.
+    /// The length of the trace before each thing that the test did.
     pub(super) marks: Vec<usize>,
 }
 
-/// Nothing of a run.
+/// An environment in which nothing can be read.
 struct Constants;
 
 impl Environment for Constants {}
 
-/// Plays a test of a chart on a machine of its own, which may take so many steps at `most`.
+/// Plays a test of a chart on a machine of its own, with at most this many steps.
 pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     let setting = setting_up(checked.family().into_iter());
     let unplayed = |failure: Failure, spent: bool| Played {
@@ -82,7 +82,7 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     };
     let chart = prepared(checked.chart(), test);
     let own = Plan::new(&chart);
-    // What it runs begins as it always does, also where that is itself.
+    // Child charts begin as usual, even if the chart runs itself.
     let family = checked.family();
     let plans: Vec<Plan<'_>> = family.iter().map(|chart| Plan::new(chart)).collect();
     let functions = family.iter().flat_map(|chart| &chart.functions);
@@ -146,7 +146,7 @@ fn prepared(chart: &Chart, test: &Test) -> Chart {
     chart
 }
 
-/// Goes on until the future waits for the test, or is done.
+/// Polls the future until it waits for the test or is done.
 fn drive<F: Future>(future: F) -> Option<F::Output> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
@@ -156,7 +156,7 @@ fn drive<F: Future>(future: F) -> Option<F::Output> {
 
 impl Player<'_> {
     fn all(&mut self, test: &Test) -> Result<(), Failure> {
-        // Functions that are given before anything is done are there when the run starts.
+        // Functions that are given before anything is done are available when the run starts.
         let given = |(m, _): &&(Move, Span)| matches!(m, Move::Function { .. });
         let before = test.moves.iter().take_while(given).count();
         for (step, span) in &test.moves[..before] {
@@ -173,7 +173,7 @@ impl Player<'_> {
         }
     }
 
-    /// Counts steps, and what has happened since they were counted last; whether any are left.
+    /// Counts these steps, and what has happened since the last count; whether any steps are left.
     fn spend(&mut self, steps: u64) -> bool {
         let lines = self.desk.with_lines(<[Line]>::len);
         let steps = steps + (lines - self.counted) as u64 * A_THING;
@@ -184,13 +184,13 @@ impl Player<'_> {
         left > 0 && !self.desk.is_full()
     }
 
-    /// The test does something that takes this long; ends it where no steps are left.
+    /// Counts the steps of something that the test does; fails if none are left.
     fn go_on(&mut self, steps: u64, span: Span) -> Result<(), Failure> {
         if self.spend(steps) { Ok(()) } else { Err(Failure::new(span, "no steps are left")) }
     }
 
     fn step(&mut self, step: &Move, span: Span) -> Result<(), Failure> {
-        // An expectation may look at all that has happened.
+        // An expectation may examine all that has happened.
         let seen = if matches!(step, Move::Expect(..)) { self.counted as u64 } else { 0 };
         self.go_on(A_THING + seen, span)?;
         if !matches!(step, Move::Expect(..) | Move::Function { .. } | Move::Set(..)) {
@@ -260,7 +260,7 @@ impl Player<'_> {
         }
     }
 
-    /// The host is about to do something.
+    /// Called before each input of the host.
     fn host(&mut self, span: Span) -> Result<(), Failure> {
         self.go_on(A_THING, span)?;
         if let Some(status) = self.session.status() {
@@ -316,7 +316,7 @@ impl Player<'_> {
         self.done(settled, span)
     }
 
-    /// Whether the run went on, and asked for nothing that the test does not give.
+    /// Fails if the run failed, or if it called a function for which the test gives no result.
     fn done<T>(&mut self, outcome: Option<Result<T, RunError>>, span: Span) -> Result<(), Failure> {
         if let Some(call) = self.desk.missing().first() {
             let name = call.split('(').next().unwrap_or_default();
@@ -331,12 +331,12 @@ impl Player<'_> {
         }
     }
 
-    /// The active leaf that expressions are evaluated at: the first.
+    /// The leaf in which expressions are evaluated: the first active one.
     pub(super) fn leaf(&self) -> StateId {
         self.session.machine().leaves().first().copied().unwrap_or(StateId(0))
     }
 
-    /// What an expression of the test comes to now.
+    /// The present value of an expression of the test.
     pub(super) fn value(&mut self, expr: &Expr, span: Span) -> Result<Value, Failure> {
         let leaf = self.leaf();
         let result: Map = self.session.machine().result().into_iter().collect();

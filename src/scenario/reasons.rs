@@ -1,6 +1,6 @@
-//! Why a chart did what a test does not expect: conditions with their values, options, permissions, what set a variable.
+//! Why a chart did what a test does not expect: guards with their values, options, permissions, and what set a variable.
 
-use super::blame::{Deed, Place, push, untaken};
+use super::blame::{Act, Place, push, untaken};
 use super::expect::collect;
 use super::follow::Did;
 use super::play::Player;
@@ -14,7 +14,7 @@ use chartc_core::machine::StepKey;
 use chartc_core::model::{Action, Expr, ExprKind, StepKind, Transition, Trigger};
 use chartc_runtime::trace::{Line, What};
 
-/// Values that are shown of a condition.
+/// Most values that are shown of a condition.
 const MOST_VALUES: usize = 4;
 
 /// The variables that an expression reads.
@@ -30,20 +30,20 @@ pub(super) fn variables(expr: &Expr, found: &mut Vec<VarId>) {
     }
 }
 
-/// What a path such as `a.b.c` begins with.
+/// The root of a path such as `a.b.c`.
 fn base(expr: &Expr) -> &Expr {
     if let ExprKind::Field(inner, _) = &expr.kind { base(inner) } else { expr }
 }
 
-/// Where these variables were set last: by a line, or by a `code` step.
+/// Where these variables were last set: by a transition or a `code` step.
 pub(super) fn assigned(
-    deeds: &[Deed<'_>],
+    acts: &[Act<'_>],
     checked: &Checked,
     reads: &[VarId],
     places: &mut Vec<Place>,
 ) {
-    let own = deeds.iter().filter(|deed| deed.map().name == checked.map().name);
-    let own: Vec<&Deed<'_>> = own.collect();
+    let own = acts.iter().filter(|act| act.map().name == checked.map().name);
+    let own: Vec<&Act<'_>> = own.collect();
     for id in reads {
         let chart = checked.chart();
         let sets = |actions: &[Action]| {
@@ -53,12 +53,12 @@ pub(super) fn assigned(
             });
             is_set
         };
-        let last = own.iter().rev().find_map(|deed| {
-            if let Did::Taken(line) = deed.did {
+        let last = own.iter().rev().find_map(|act| {
+            if let Did::Taken(line) = act.did {
                 let is_set = sets(&chart.transition(line).actions);
                 return is_set.then(|| checked.map().line(line).whole);
             }
-            let Did::Done(step) = deed.did else { return None };
+            let Did::Done(step) = act.did else { return None };
             let StepKind::Code(actions) = &chart.steps[step.index()].kind else { return None };
             sets(actions).then(|| checked.map().step(step).whole)
         });
@@ -73,7 +73,7 @@ pub(super) fn assigned(
     }
 }
 
-/// Lines of active states that lead where the run should be, and were not taken.
+/// Transitions of active states that lead where the run should be, but were not taken.
 pub(super) fn leading(
     player: &Player<'_>,
     checked: &Checked,
@@ -98,31 +98,31 @@ pub(super) fn leading(
     }
 }
 
-/// Options that the last question offers and should not, or should and does not.
+/// Options that the last question wrongly offers or leaves out.
 pub(super) fn offered(
     player: &mut Player<'_>,
     checked: &Checked,
-    deeds: &[Deed<'_>],
+    acts: &[Act<'_>],
     (names, only, holds): (&[String], bool, bool),
     lines: &[Line],
     places: &mut Vec<Place>,
 ) {
-    let own = |deed: &&Deed<'_>| deed.map().name == checked.map().name;
-    let is_option = |deed: &&Deed<'_>| matches!(deed.did, Did::Held(_) | Did::Refused(_));
-    let Some(last) = deeds.iter().filter(own).rfind(|deed| matches!(deed.did, Did::Held(_))) else {
+    let own = |act: &&Act<'_>| act.map().name == checked.map().name;
+    let is_option = |act: &&Act<'_>| matches!(act.did, Did::Held(_) | Did::Refused(_));
+    let Some(last) = acts.iter().filter(own).rfind(|act| matches!(act.did, Did::Held(_))) else {
         return;
     };
     let mut unknown: Vec<&String> = names.iter().filter(|_| holds).collect();
     let mut end = None;
-    let all = deeds.iter().filter(own).filter(is_option).filter(|deed| deed.at == last.at);
-    for deed in all {
-        let (Did::Held(id) | Did::Refused(id)) = deed.did else { continue };
+    let all = acts.iter().filter(own).filter(is_option).filter(|act| act.at == last.at);
+    for act in all {
+        let (Did::Held(id) | Did::Refused(id)) = act.did else { continue };
         let line = checked.chart().transition(id);
         let Trigger::Choice(choice) = line.trigger else { continue };
         let name = &checked.chart().choices[choice.index()].name;
         let is_named = names.contains(name);
         unknown.retain(|other| *other != name);
-        let is_offered = matches!(deed.did, Did::Held(_));
+        let is_offered = matches!(act.did, Did::Held(_));
         let is_wrong = if is_offered {
             if holds { only && !is_named } else { is_named }
         } else {
@@ -131,7 +131,7 @@ pub(super) fn offered(
         let spans = checked.map().line(id);
         end = Some(spans.whole);
         if is_wrong {
-            let what = player.why(id, deed.at, lines).map(|why| why.text);
+            let what = player.why(id, act.at, lines).map(|why| why.text);
             let what = what.unwrap_or_else(|| match (is_offered, spans.guard) {
                 (true, None) => "offered, as it has no condition".to_owned(),
                 (true, Some(_)) => "true: it is offered".to_owned(),
@@ -140,14 +140,14 @@ pub(super) fn offered(
             push(places, spans.guard.unwrap_or(spans.whole), &what);
         }
     }
-    // Tools are offered by lines that name sets.
+    // Tools are offered by lines that name tool sets.
     let is_option = |name: &&&String| !name.contains('.');
     if let (Some(end), Some(name)) = (end, unknown.iter().find(is_option)) {
         push(places, end, &format!("the last option here: `{name}` is none of them"));
     }
 }
 
-/// A step that was passed over, or that asks though it should not: its condition.
+/// The condition of a step that was skipped, or that asks although it should not.
 pub(super) fn asked(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -169,7 +169,7 @@ pub(super) fn asked(
     }
 }
 
-/// The named conditions that a condition is made of.
+/// The named conditions that a condition uses.
 pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<Place>) {
     let mut leaves = Vec::new();
     collect(guard, &mut leaves);
@@ -183,7 +183,7 @@ pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<Place>) {
     }
 }
 
-/// What denied a move: the permission whose condition is false.
+/// What denied a move: the permission whose guard is false.
 pub(super) fn refusing(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -224,7 +224,7 @@ pub(super) fn permitting(
     }
 }
 
-/// The step whose answer could not be used last.
+/// The step with the last unusable answer.
 pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<Place> {
     let own = lines.iter().filter(|line| line.child.is_empty());
     own.rev().find_map(|line| {
@@ -235,7 +235,7 @@ pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<Place> {
     })
 }
 
-/// What the run waits for: calls that are under way, the walk's first.
+/// What the run waits for: the calls under way, those to people last.
 pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
     let machine = player.session.machine();
     let mut keys = machine.pending();
@@ -270,7 +270,7 @@ pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) ->
     keys.into_iter().map(place).collect()
 }
 
-/// Events of the host that nothing took: the lines about them that leave out where the run is, or the state.
+/// Events of the host that nothing handled: the lines for them that exclude the present state, or else the state itself.
 pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
     let chart = checked.chart();
     let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
@@ -307,7 +307,7 @@ pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Ve
     places
 }
 
-/// Where the run stays though the host did something.
+/// Where the run stays although the host did something.
 pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<Place> {
     let leaf = player.leaf();
     let state = checked.map().states.get(leaf.index())?;
@@ -325,15 +325,15 @@ pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Op
     Some(Place { span: state.name, what: what.to_owned(), sets: None })
 }
 
-/// What a condition comes to.
+/// The value of a condition.
 pub(super) struct Why {
     pub(super) holds: bool,
-    /// In words, with the values that it reads.
+    /// The value in words, with what the condition reads.
     pub(super) text: String,
 }
 
 impl Player<'_> {
-    /// What the condition of a line comes to now, with the values that it reads.
+    /// The present value of a transition's guard, with the values that it reads.
     pub(super) fn why(&mut self, id: TransitionId, at: usize, lines: &[Line]) -> Option<Why> {
         let chart = self.chart;
         let line = chart.transition(id);
@@ -342,7 +342,7 @@ impl Player<'_> {
         self.comes_to(line.guard.as_ref()?, &payload, &notation::payload(line))
     }
 
-    /// What a condition comes to now; its payload has these values and names.
+    /// The present value of a condition; its payload has these values and names.
     fn comes_to(&mut self, guard: &Expr, payload: &[Value], names: &[&str]) -> Option<Why> {
         let chart = self.chart;
         let mut leaves = Vec::new();
@@ -375,7 +375,7 @@ impl Player<'_> {
     }
 }
 
-/// The data of the event that was handled at a line of the trace.
+/// The data of the event that was being handled at a line of the trace.
 fn payload(at: usize, lines: &[Line]) -> Vec<Value> {
     let event = lines[..=at].iter().rev().find_map(|line| {
         if let What::Event { data: Value::Map(data), .. } = &line.what { Some(data) } else { None }

@@ -12,7 +12,7 @@ pub(super) fn quoted(text: &str) -> String {
     value(&Value::Text(text.to_owned()))
 }
 
-/// A text of at most so many characters, on one line.
+/// A text of at most this many characters, on one line.
 pub(crate) fn short(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {

@@ -5,7 +5,7 @@ use super::{Agent, Life};
 use crate::error::RunError;
 use crate::memory::{Memo, Memory, MemoryKind, Rag, RecallError};
 use crate::trace::{self, What};
-use crate::world::{self, Entry, cut, is_deed};
+use crate::world::{self, Entry, cut, is_action};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 use std::sync::Arc;
@@ -99,7 +99,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     pub(super) fn remember(&mut self) -> Result<(), RunError> {
         let Some(LongTerm { memory, .. }) = &self.memory else { return Ok(()) };
         let heard = self.session.heard();
-        let deed = heard.actions.iter().rev().map(|(_, answer)| answer).find(|a| is_deed(a));
+        let action = heard.actions.iter().rev().map(|(_, answer)| answer).find(|a| is_action(a));
         let turn = self.session.turns();
         let of_turn = |entry: Option<&Entry>| entry.filter(|entry| entry.turn == turn).cloned();
         let (done, failed) = match &self.life {
@@ -113,13 +113,13 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         if let Some(entry) = failed {
             memory.record(told(MemoryKind::Observation, tick, &entry, None))?;
         } else if let Some(entry) = done {
-            memory.record(told(MemoryKind::Action, tick, &entry, deed))?;
+            memory.record(told(MemoryKind::Action, tick, &entry, action))?;
         } else if self.life.is_none() {
             // Nobody acts here: what was chosen is all there is.
             if let Some(step) = &heard.failed {
                 memory.record_observation(tick, &format!("step {step} failed"), Value::None)?;
-            } else if let Some(deed) = deed {
-                let (text, data) = chosen(deed);
+            } else if let Some(action) = action {
+                let (text, data) = chosen(action);
                 memory.record_action(tick, &text, data)?;
             }
         }
@@ -128,7 +128,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
 }
 
 /// An action that was done, or the failure of thinking, as a memory.
-fn told(kind: MemoryKind, tick: u64, entry: &Entry, deed: Option<&Map>) -> Memo {
+fn told(kind: MemoryKind, tick: u64, entry: &Entry, action: Option<&Map>) -> Memo {
     let artifact = entry.artifact.as_deref().map_or_else(String::new, |id| format!("({id})"));
     let how = if entry.failed.is_some() { "FAILED" } else { "SUCCESS" };
     let mut text = format!("{}{artifact} -> {how}: {}", entry.action, entry.result);
@@ -138,26 +138,26 @@ fn told(kind: MemoryKind, tick: u64, entry: &Entry, deed: Option<&Map>) -> Memo 
         data.insert("artifact_id".into(), Value::Text(artifact.clone()));
     }
     data.insert("success".into(), Value::Bool(entry.failed.is_none()));
-    text.push_str(&because(deed));
+    text.push_str(&because(action));
     Memo { kind, tick, text, data: Value::Map(data) }
 }
 
 /// An action that nobody does, as it was chosen.
-fn chosen(deed: &Map) -> (String, Value) {
-    let word = word(deed);
+fn chosen(action: &Map) -> (String, Value) {
+    let word = word(action);
     let mut data = Map::new();
     data.insert("action".into(), Value::Text(word.clone()));
     let mut about = String::new();
-    if let Some(Value::Text(id)) = deed.get("artifact_id") {
+    if let Some(Value::Text(id)) = action.get("artifact_id") {
         about = format!("({id})");
         data.insert("artifact_id".into(), Value::Text(id.clone()));
     }
-    (format!("{word}{about}{}", because(Some(deed))), Value::Map(data))
+    (format!("{word}{about}{}", because(Some(action))), Value::Map(data))
 }
 
 /// The model's own reasons: what an action was about is in them rather than in its name.
-fn because(deed: Option<&Map>) -> String {
-    let said = |name: &&str| match deed?.get(name) {
+fn because(action: Option<&Map>) -> String {
+    let said = |name: &&str| match action?.get(name) {
         Some(Value::Text(said)) if !said.trim().is_empty() => Some(said.clone()),
         Some(_) | None => None,
     };

@@ -5,7 +5,7 @@ use super::{Agent, Life};
 use crate::error::RunError;
 use crate::session::{Heard, Trouble};
 use crate::trace::{self, What};
-use crate::world::{self, Action, Done, Failure, FailureKind, Record, View, extract, is_deed};
+use crate::world::{self, Action, Done, Failure, FailureKind, Record, View, extract, is_action};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 
@@ -87,7 +87,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         let Some(Life { world, record, .. }) = &self.life else { return Ok(()) };
         let turn = self.session.turns();
         let chosen: Vec<&(String, Map)> =
-            heard.actions.iter().filter(|(_, answer)| is_deed(answer)).collect();
+            heard.actions.iter().filter(|(_, answer)| is_action(answer)).collect();
         let failure = failure(&heard, chosen.is_empty());
         let done = if failure.is_some() { None } else { chosen.last().copied() };
         for (step, answer) in chosen.iter().take(chosen.len() - usize::from(done.is_some())) {

@@ -105,7 +105,7 @@ impl Action {
 }
 
 /// Whether an answer asks for something to be done, be it that nobody can say what.
-pub(crate) fn is_deed(answer: &Map) -> bool {
+pub(crate) fn is_action(answer: &Map) -> bool {
     !matches!(answer.get("action"), Some(Value::Text(word)) if word == NOOP)
 }
 

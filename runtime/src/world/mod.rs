@@ -8,7 +8,7 @@ mod script;
 mod working;
 
 pub use action::Action;
-pub(crate) use action::{REASONS, is_deed};
+pub(crate) use action::{REASONS, is_action};
 pub use adapter::{Artifacts, REPEATS, TwoMethods};
 pub use host::{Acting, ArtifactHost, Done, Failure, FailureKind, View};
 pub use record::{Entry, FAILURES, HISTORY, Record, SharedRecord};

@@ -93,8 +93,8 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
             last = turn;
         }
         // An agent's action belongs to the turn that has just ended.
-        let is_deed = matches!(line.what, What::Acted { .. } | What::NotActed { .. });
-        let of = if is_deed { last } else { turn };
+        let is_action = matches!(line.what, What::Acted { .. } | What::NotActed { .. });
+        let of = if is_action { last } else { turn };
         if let (What::TurnEnded { .. }, "") = (&line.what, line.child.as_str()) {
             turn = None;
         }

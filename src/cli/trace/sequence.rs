@@ -1,7 +1,7 @@
 //! The messages of a run, as a Mermaid sequence diagram.
 
 use super::super::columns::cut;
-use super::super::wording::deed;
+use super::super::wording::action_call;
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, state, time, value};
@@ -129,7 +129,7 @@ fn message(line: &Line, own: &str) -> Option<String> {
         What::CallFailed { error, why, .. } => say("model", "--x", own, &format!("{error}: {why}")),
         What::Cancelled { step, .. } => note(&format!("{step} is given up")),
         What::Acted { action, arguments, failed, .. } if failed.is_empty() => {
-            say(own, "->>", "world", &deed(action, arguments))
+            say(own, "->>", "world", &action_call(action, arguments))
         }
         What::Acted { action, failed, why, .. } => {
             say(own, "--x", "world", &format!("{action}: {failed}: {why}"))

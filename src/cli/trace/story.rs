@@ -1,6 +1,6 @@
 //! The decisions of a run, one row each: an answer or an event, and where it led.
 
-use super::super::wording::{deed, outcome};
+use super::super::wording::{action_call, outcome};
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, number, reason, rung, state, time, value};
@@ -240,8 +240,8 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
         What::Error { error } => row("", &notation::machine_event(error)).tone(Tone::Bad).open(),
         What::Warned { limit } => row("", &format!("limit.warn.{limit}")).tone(Tone::Bad).open(),
         What::Acted { step, action, arguments, value: brought, changes, failed, why } => {
-            let row =
-                row(step, &deed(action, arguments)).why(outcome((brought, changes), (failed, why)));
+            let row = row(step, &action_call(action, arguments))
+                .why(outcome((brought, changes), (failed, why)));
             if failed.is_empty() { row } else { row.tone(Tone::Bad) }
         }
         What::NotActed { step, failed, why } => {

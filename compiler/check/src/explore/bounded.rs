@@ -1,7 +1,7 @@
-//! Lines by which a chart bounds its turns itself, as `limits` does: `when turns >= n -> given_up`.
+//! Transitions by which a chart bounds its own turns, as `limits` does: `when turns >= n -> given_up`.
 //!
-//! They make every run hopeless just before the bound, and points of as many kinds as there are turns. Where nothing else asks for
-//! the turns of a run, their conditions may hold whenever they like: the runs of the chart are among those that come of it.
+//! They make every run hopeless just before the bound, and multiply the points by the number of turns. Where nothing else reads
+//! the number of turns, an over-approximation is enough: their guards may hold at any time.
 
 use super::fixed::{is_fixed, number};
 use super::sure::ends_run;
@@ -9,10 +9,10 @@ use chartc_core::arena::{StateId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, CompareOp, Expr, ExprKind, Observable, Transition, VariableKind};
 
-/// Numbers of turns for which the conditions do not hold, and hold, also after one more.
+/// Numbers of turns with which the guards do not hold, or hold, before and after one more turn.
 pub(super) const WAYS: [u32; 2] = [0, u32::MAX / 2];
 
-/// The lines of a chart that end the run after a number of turns and ask for nothing else.
+/// The transitions of a chart that end the run after a number of turns and have no other condition.
 #[derive(Debug)]
 pub(super) struct Bounds<'c> {
     chart: &'c Chart,
@@ -20,7 +20,7 @@ pub(super) struct Bounds<'c> {
 }
 
 impl<'c> Bounds<'c> {
-    /// `None` without such lines.
+    /// `None` if there are no such transitions.
     pub(super) fn of(chart: &'c Chart) -> Option<Self> {
         let ends = |line: &&Transition| {
             ends_run(chart, line) && line.guard.as_ref().is_some_and(|guard| is_bound(chart, guard))
@@ -29,12 +29,12 @@ impl<'c> Bounds<'c> {
         (!lines.is_empty()).then_some(Self { chart, lines })
     }
 
-    /// What they ask for.
+    /// Their guards.
     pub(super) fn conditions(&self) -> Vec<&'c Expr> {
         self.lines.iter().filter_map(|line| line.guard.as_ref()).collect()
     }
 
-    /// The most turns that one of them allows, whatever the params are.
+    /// The most turns that any of them allows, for all values of the params.
     pub(super) fn most(&self) -> usize {
         let most = |id: VarId| match &self.chart.variables[id.index()].kind {
             VariableKind::Param { range: Some((_, most)) } => Some(most.clone()),
@@ -54,21 +54,21 @@ impl<'c> Bounds<'c> {
     }
 }
 
-/// The `n` of a condition that says `turns >= n` or `turns > n`.
+/// The `n` of a guard of the form `turns >= n` or `turns > n`.
 fn bound(guard: &Expr) -> Option<&Expr> {
     let ExprKind::Compare(left, rest) = &guard.kind else { return None };
     let [(CompareOp::GreaterEqual | CompareOp::Greater, bound)] = &rest[..] else { return None };
     (left.kind == ExprKind::Observable(Observable::Turns)).then_some(bound)
 }
 
-/// Whether a condition says so, where `n` is 2 or more.
+/// Whether a guard has this form, with an `n` of 2 or more.
 fn is_bound(chart: &Chart, guard: &Expr) -> bool {
     let value = |id: VarId| usual(chart, id);
     let holds = |n: i64| (2..=i64::from(WAYS[1])).contains(&n);
     bound(guard).is_some_and(|n| is_fixed(chart, n, 0) && number(n, &value).is_some_and(holds))
 }
 
-/// What a param is unless it is given.
+/// The default of a param, if it is a whole number.
 fn usual(chart: &Chart, id: VarId) -> Option<Value> {
     let row = &chart.variables[id.index()];
     let default =

@@ -1,4 +1,4 @@
-//! Charts that `run` steps run, taken as boxes: how each may end.
+//! Charts of `run` steps, treated as black boxes: how each may end.
 
 use super::hints::Hints;
 use super::relevant::Relevant;
@@ -10,21 +10,21 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Field, StateKind, Status, StepKind};
 use std::collections::BTreeMap;
 
-/// Answers of one final that are tried.
+/// Combinations of values that are tried for one final state. If there are more, only some are tried.
 const MOST: usize = 32;
 
 /// How a child chart may end.
 #[derive(Debug, Clone)]
 pub struct Boxed {
-    /// What it may answer.
+    /// Its possible answers.
     pub answers: Vec<Value>,
-    /// Whether any other answer does what one of these does.
+    /// Whether any other answer has the same effect as one of these.
     pub is_whole: bool,
     /// Whether it may fail.
     pub fails: bool,
 }
 
-/// By `run` step, with the charts that are known.
+/// By `run` step, how its chart may end; `children` are the charts that are known.
 pub(super) fn boxes(chart: &Chart, children: &[&Chart]) -> BTreeMap<StepId, Boxed> {
     let mut found = BTreeMap::new();
     let mut failing: BTreeMap<&str, bool> = BTreeMap::new();
@@ -48,7 +48,8 @@ pub(super) fn boxes(chart: &Chart, children: &[&Chart]) -> BTreeMap<StepId, Boxe
     found
 }
 
-/// What a chart may answer: by final, with values of its parameters; and whether these are all. `read` is there if they decide anything.
+/// The answers that a chart may give, for each final state with values of its parameters; and whether these are all. `read` is
+/// `Some` if the answer decides moves.
 fn answers(child: &Chart, read: Option<(&Hints, Slot)>) -> (Vec<Value>, bool) {
     let (mut found, mut is_whole) = (Vec::new(), true);
     for state in child.states.iter().filter(|state| state.parent == Some(StateId(0))) {
@@ -85,7 +86,8 @@ fn answers(child: &Chart, read: Option<(&Hints, Slot)>) -> (Vec<Value>, bool) {
     (found, is_whole)
 }
 
-/// Every way to take one value of each column, if these are few; else each value beside the first of all others, and all nth ones.
+/// All combinations, if there are few. Otherwise each value with the first ones of the other columns, and all nth values
+/// together.
 fn rows(columns: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let count = columns.iter().try_fold(1_usize, |n, values| n.checked_mul(values.len()));
     if count.is_some_and(|count| count <= MOST) {

@@ -1,52 +1,52 @@
-//! How much exploring may do: no small chart takes long, whatever its actions repeat.
+//! Bounds the work of an exploration, so that no small chart takes long, whatever its actions repeat.
 
 use super::log::Log;
 use chartc_core::model::Chart;
 
-/// Inputs that are tried for each state that may be looked at, at most.
+/// Most inputs that are tried, for each point that may be found.
 const INPUTS: usize = 20;
 
-/// Things that may happen for each state that may be looked at, at most.
+/// Most work (records, effects, calls of host functions), for each point that may be found.
 const WORK: usize = 100;
 
-/// Things that may happen in inputs that are stopped as a livelock, at most: each makes thousands, and shows in its first round what it
-/// does in all of them.
+/// Most work on inputs that are stopped as a livelock: each makes thousands of records, and its first cycle shows what it does in
+/// all of them.
 const CYCLES: usize = 40_000;
 
-/// What all conditions and actions together may spend for each state that may be looked at, in units of evaluation.
+/// Units of evaluation for all conditions and actions together, for each point that may be found.
 const UNITS: u64 = 500;
 
-/// The least that they may: what one block may.
+/// The least number of units: what one block may spend.
 const LEAST: u64 = 1_000_000;
 
-/// Units of evaluation that take as long as one thing that happens.
+/// Units of evaluation that take as long as one unit of work.
 const UNITS_A_THING: u64 = 4;
 
-/// Registers that may be kept at once: what bounds the memory of big charts.
+/// Most registers that are kept at the same time, which bounds the memory for big charts.
 const REGISTERS: usize = 4_000_000;
 
-/// States whose registers are set in the time that one thing takes to happen.
+/// States whose registers are set in the time of one unit of work.
 const STATES_A_THING: usize = 64;
 
-/// What was done, and what may be.
+/// What was done, and what may be done.
 #[derive(Debug)]
 pub(super) struct Budget {
-    /// Points that may be found, and those that were.
+    /// How many points may be found, and how many were.
     room: usize,
     pub(super) found: usize,
     inputs: usize,
     work: usize,
     cycles: usize,
-    /// What each input takes: the registers of all states are set.
+    /// The work per input of setting the registers of all states.
     setting: usize,
-    /// What all may take together: see [`super::Search::work`].
+    /// Most work of all kinds: see [`super::Search::work`].
     most: usize,
-    /// What evaluations could spend at first.
+    /// Units that evaluations may spend in total.
     units: u64,
 }
 
 impl Budget {
-    /// For so many points, and work in all.
+    /// For this many points, and at most this much work.
     pub(super) fn of(chart: &Chart, states: usize, most: Option<usize>) -> Self {
         let room = states.min(REGISTERS / chart.states.len()).max(1);
         let most = most.unwrap_or(usize::MAX);
@@ -61,7 +61,7 @@ impl Budget {
         self.units
     }
 
-    /// An input was tried, in which host functions did so much, at a point that stands for so many.
+    /// Counts an input tried at a point of this weight; `called` is the work of host functions.
     pub(super) fn tried(&mut self, log: &Log<'_>, called: usize, weight: usize) {
         let work = (log.work + called).saturating_mul(weight);
         self.inputs += weight;
@@ -71,7 +71,7 @@ impl Budget {
         }
     }
 
-    /// A point was found that stands for so many, if there is room for them.
+    /// Counts a point of this weight; whether there is room for it.
     pub(super) fn has_room(&mut self, weight: usize) -> bool {
         let found = self.found.saturating_add(weight);
         self.found = found.min(self.room);
@@ -86,7 +86,7 @@ impl Budget {
             || self.took(self.units) > self.most
     }
 
-    /// What it took, where evaluations have so many units left.
+    /// The work done so far, if evaluations have this many units left.
     pub(super) fn took(&self, left: u64) -> usize {
         let evaluated = (self.units - left) / UNITS_A_THING;
         self.inputs * self.setting + self.work + evaluated as usize

@@ -3,7 +3,7 @@
 use chartc_core::expr::Value;
 use chartc_core::store::bits;
 
-/// A row of numbers and texts that is told from any other.
+/// A sequence of numbers and texts, encoded unambiguously.
 #[derive(Debug, Default)]
 pub(super) struct Bytes(pub(super) Vec<u8>);
 
@@ -16,7 +16,7 @@ impl Bytes {
         self.0.push(n as u8);
     }
 
-    /// What no number is.
+    /// A separator: a byte with which no number begins.
     pub(super) fn mark(&mut self) {
         self.0.push(0x7f);
     }
@@ -38,7 +38,7 @@ impl Bytes {
         self.mark();
     }
 
-    /// The bits of a set that count.
+    /// The bits of a set for which `counts` is true.
     pub(super) fn bits_of(&mut self, set: &[u64], counts: &[bool]) {
         for bit in bits::iter(set).filter(|bit| counts[*bit]) {
             self.number(bit as u64);

@@ -1,6 +1,6 @@
-//! What counts of the tool calls of a model. What a tool is called with is read by streaks only, which ask whether it is the same as
-//! before: so tools that stand in the same sets are not told apart, nor are the values of their arguments. They are written into a key
-//! by when it met them first, and one point stands for all with its key: it weighs as much in what may be tried.
+//! What a key records of a model's tool calls. Only streaks read the arguments of a call, and they only compare them with those
+//! before. So tools that belong to the same sets are interchangeable, and so are the values of their arguments. A key numbers
+//! both in the order of their first occurrence, and one point represents all points with its key: their number is its weight.
 
 use super::bytes::Bytes;
 use super::read::Read;
@@ -14,16 +14,16 @@ use chartc_core::interpreter::{Call, Calls};
 use chartc_core::model::{Chart, Field, StepKind, StreakOf};
 use chartc_core::program::Caller;
 
-/// Tools of a chart beyond which each is told from the others.
+/// Most tools of a chart that has interchangeable tools. With more, each is distinguished.
 const MOST: usize = 64;
 
-/// How calls are written.
+/// How a key records calls.
 pub(super) struct Called<'c> {
-    /// By tool: the first that is not told from it, and how many there are.
+    /// By tool: the first of the tools that are interchangeable with it, and how many these are.
     groups: Vec<(u32, usize)>,
     /// By tool, and by argument: whether a streak reads it.
     read: Vec<Vec<bool>>,
-    /// How many values arguments are tried with, if only whether they are the same counts.
+    /// How many values are tried for arguments, if only their equality matters.
     values: Option<usize>,
     /// How exactly `streak(tool)` matters.
     streak: &'c Read,
@@ -31,7 +31,7 @@ pub(super) struct Called<'c> {
     streaks: Vec<(&'c Read, Vec<Option<usize>>)>,
 }
 
-/// The tools and values that were met so far.
+/// The tools and values met so far, in the order of their first occurrence.
 #[derive(Default)]
 pub(super) struct Met<'m> {
     tools: Vec<ToolId>,
@@ -39,7 +39,7 @@ pub(super) struct Met<'m> {
 }
 
 impl<'c> Called<'c> {
-    /// `is_blind` says that no tool or value is told from others like it.
+    /// Without `is_blind`, all tools and values are distinguished.
     pub(super) fn of(chart: &'c Chart, relevant: &'c Relevant<'c>, is_blind: bool) -> Self {
         let counters = &relevant.counters;
         let place = |set: &ToolSetId, name: &str| {
@@ -83,7 +83,7 @@ impl<'c> Called<'c> {
         }
     }
 
-    /// How many points have one key, less what a run cannot tell apart: one for each choice of tools and values that were met.
+    /// How many points this key represents: one for each choice of interchangeable tools and values.
     pub(super) fn weight(&self, met: &Met<'_>) -> usize {
         let nth = |nth: usize, tool: &ToolId| {
             let (group, count) = self.groups[tool.index()];
@@ -107,7 +107,7 @@ impl<'c> Called<'c> {
         }) as u64);
     }
 
-    /// Writes calls under way, and what streaks see of those that have ended.
+    /// Writes the calls under way, and what streaks read of those that have ended.
     pub(super) fn key<'m>(
         &self,
         to: &mut Bytes,
@@ -153,7 +153,7 @@ impl<'c> Called<'c> {
     }
 }
 
-/// The argument that the last call has, and how many calls in a row had it.
+/// The argument of the last call, and how many calls in a row had the same.
 fn streak<'m>(calls: &'m Calls, places: &[Option<usize>]) -> (Option<&'m Value>, i64) {
     let value = |call: &'m Call| call.arguments.get(places[call.tool.index()]?);
     let (mut last, mut count) = (None, 0);
@@ -166,7 +166,7 @@ fn streak<'m>(calls: &'m Calls, places: &[Option<usize>]) -> (Option<&'m Value>,
     (last, count)
 }
 
-/// By tool the first that stands wherever it does, and how many do.
+/// By tool: the first of the tools that are interchangeable with it, and how many these are.
 fn groups(chart: &Chart, relevant: &Relevant<'_>, is_blind: bool) -> Vec<(u32, usize)> {
     let count = chart.tools.len();
     let mut groups: Vec<(u32, usize)> = (0..count).map(|i| (i as u32, 1)).collect();
@@ -200,7 +200,7 @@ fn groups(chart: &Chart, relevant: &Relevant<'_>, is_blind: bool) -> Vec<(u32, u
     groups
 }
 
-/// How many values the arguments are tried with that are read, if they have one type: each value may stand for any other then.
+/// How many values are tried for the arguments that are read, if these have one type: only then are values interchangeable.
 fn values(chart: &Chart, relevant: &Relevant<'_>, read: &[Vec<bool>]) -> Option<usize> {
     let slots = |(i, read): (usize, &Vec<bool>)| {
         let places: Vec<u32> = (0..read.len() as u32).filter(|nth| read[*nth as usize]).collect();

@@ -6,8 +6,8 @@ use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Limits, StateKind, Status, Step, StepKind, Trigger, Type};
 use chartc_core::model::{Expr, VariableKind};
 
-/// Whether a run of the chart may come to something else than an end that is `ok` or `partial`: another end, a limit, a state in which
-/// nothing can happen any more. One with steps of its own is taken to. Linear in the chart, up to logarithms.
+/// Whether a run of the chart may end otherwise than `ok` or `partial`: with another status, at a limit, or in a state where
+/// nothing can happen any more. A chart with steps of its own is assumed to. Linear in the size of the chart, up to logarithms.
 pub fn can_fail(chart: &Chart) -> bool {
     let is_limited = chart.states.iter().any(|state| state.limits != Limits::default());
     let mut defaults = chart.variables.iter().filter_map(|row| row.default.as_ref());
@@ -28,7 +28,7 @@ pub fn can_fail(chart: &Chart) -> bool {
     chart.state_ids().any(fails) || !facts.reach.leaves(chart).all(goes_on)
 }
 
-/// Whether there is always something for the line to wait for.
+/// Whether the trigger can occur at any time, so that a run in its source is not stuck.
 fn goes_on(chart: &Chart, trigger: &Trigger) -> bool {
     match trigger {
         Trigger::Event(_) | Trigger::AnyEvent | Trigger::Turn => true,
@@ -48,7 +48,7 @@ fn goes_on(chart: &Chart, trigger: &Trigger) -> bool {
     }
 }
 
-/// Whether what a `run` step gives its chart, and what it makes of the answer, always fits.
+/// Whether the arguments of a `run` step always fit its chart, and the answer always fits the step.
 pub fn fits(chart: &Chart, step: &Step, child: &Chart) -> bool {
     let StepKind::Run(run) = &step.kind else { return false };
     let is_bounded = |row: &chartc_core::model::Variable| {

@@ -1,4 +1,4 @@
-//! What expressions read, and what does not change in a run.
+//! What expressions read, and which expressions are constant during a run.
 
 use super::slot::{Place, Slot, constant, payload};
 use crate::facts::uses::walk;
@@ -11,7 +11,7 @@ use chartc_core::model::{
 /// Nesting beyond which an expression is taken as a whole.
 pub(super) const DEEP: u32 = 64;
 
-/// Whether it has one value in a whole run: literals, params, and whole numbers computed from them.
+/// Whether an expression is constant during a run: literals, params, and whole numbers computed from them.
 pub(super) fn is_fixed(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     if constant(expr).is_some() {
         return true;
@@ -28,7 +28,7 @@ pub(super) fn is_fixed(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     }
 }
 
-/// The whole number that a fixed expression is, given the values of the params.
+/// The whole number that a constant expression evaluates to, given the values of the params.
 pub(super) fn number(expr: &Expr, param: &dyn Fn(VarId) -> Option<Value>) -> Option<i64> {
     #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no number, for ever")]
     match &expr.kind {
@@ -51,7 +51,7 @@ pub(super) fn number(expr: &Expr, param: &dyn Fn(VarId) -> Option<Value>) -> Opt
     }
 }
 
-/// Adds the slots that an expression reads, those of its named conditions included.
+/// Adds the slots that an expression reads, directly or through named conditions.
 pub(super) fn mentioned(chart: &Chart, expr: &Expr, place: Place, found: &mut Vec<Slot>) {
     walk(chart, expr, &mut |part| {
         #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]
@@ -68,7 +68,7 @@ pub(super) fn mentioned(chart: &Chart, expr: &Expr, place: Place, found: &mut Ve
     });
 }
 
-/// An argument of the tools of a set.
+/// The slots of one argument, for all tools of a set that have it.
 pub(super) fn passed(chart: &Chart, set: ToolSetId, name: &str) -> Vec<Slot> {
     let place = |tool: &ToolId| {
         chart.tools[tool.index()].params.iter().position(|param| param.name == name)

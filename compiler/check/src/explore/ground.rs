@@ -1,4 +1,4 @@
-//! What every exploration of one chart begins with.
+//! What all explorations of one chart share.
 
 use super::Search;
 use super::bounded::Bounds;
@@ -22,7 +22,7 @@ pub(super) struct Ground<'c> {
     pub(super) relevant: Rc<Relevant<'c>>,
     plan: OnceCell<Plan<'c>>,
     moves: OnceCell<Moves<'c>>,
-    /// Conditions that bound the turns hold whenever they like: see [`super::bounded`].
+    /// Whether guards that bound the turns may hold at any time: see [`super::bounded`].
     pub(super) is_unbounded: bool,
 }
 
@@ -31,7 +31,7 @@ impl<'c> Ground<'c> {
         Self::on(chart, Relevant::of(chart), false)
     }
 
-    /// Where lines bound the turns and nothing else asks for them: with conditions of these that hold whenever they like.
+    /// Lets the guards of `bounds` hold at any time; `None` if anything else reads the number of turns.
     pub(super) fn unbounded(chart: &'c Chart, bounds: &Bounds<'c>) -> Option<Self> {
         let relevant = Relevant::without(chart, &bounds.conditions());
         (relevant.counters.turns == Read::Never).then(|| Self::on(chart, relevant, true))
@@ -52,12 +52,12 @@ impl<'c> Ground<'c> {
         self.moves.get_or_init(|| self.given(&[]))
     }
 
-    /// The same with values of params and inputs in place of all that they may have.
+    /// Likewise, with only the given values of params and inputs.
     pub(super) fn given(&self, given: &[(VarId, Value)]) -> Moves<'c> {
         Moves::of(self.chart, &self.relevant, given, None)
     }
 
-    /// The same for a survey, which tries values that literals hint at, too, and takes charts that are run as boxes.
+    /// Likewise for a survey, which also tries values that literals suggest, and treats child charts as black boxes.
     pub(super) fn surveyed(&self, search: &Search) -> Moves<'c> {
         let hints = Rc::new(Hints::of(self.chart));
         let mut moves = Moves::of(self.chart, &self.relevant, &search.given, Some(hints));
@@ -68,7 +68,7 @@ impl<'c> Ground<'c> {
         moves
     }
 
-    /// A host whose functions give anything.
+    /// A host whose functions may return anything.
     pub(super) fn host(&self) -> Anything {
         Anything::of(self.chart, &self.relevant)
     }

@@ -1,16 +1,16 @@
-//! Where events do something.
+//! In which states events have an effect.
 
 use super::relevant::Relevant;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::model::{AskOn, Chart, StepKind, Trigger};
 use chartc_core::store::bits;
 
-/// Where events are heard: the states whose lines or questions they trigger. Where none of them is active, an event does what any
-/// other does that is not heard there either.
+/// The states whose transitions or questions react to events. Where none of them is active, an event has the same effect as any
+/// other event that is ignored there.
 #[derive(Debug, Clone)]
 pub(super) enum Heard {
     Everywhere,
-    /// All of them, and by event.
+    /// The states that react to all events, and by event those that react to it.
     In(Vec<StateId>, Vec<Vec<StateId>>),
 }
 

@@ -1,4 +1,4 @@
-//! Under which leaves the counters of "here" decide anything.
+//! In which leaves the counters of the current leaf decide anything.
 
 use super::slot::Use;
 use crate::facts::uses::walk;
@@ -6,7 +6,7 @@ use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Expr, ExprKind, Observable};
 use std::collections::BTreeMap;
 
-/// By state: whether its counter is read where it is the active leaf.
+/// By state: whether its counter is read while it is the active leaf.
 #[derive(Debug, Default)]
 pub(super) struct Here {
     pub(super) turns: Vec<bool>,
@@ -14,7 +14,7 @@ pub(super) struct Here {
 }
 
 impl Here {
-    /// Of what counts.
+    /// From the uses that decide moves.
     pub(super) fn of(chart: &Chart, used: &[&Use<'_>]) -> Self {
         let states = chart.states.len();
         let mut made = Self { turns: vec![false; states], fails: vec![false; states] };
@@ -31,7 +31,7 @@ impl Here {
             let conditions = conditions.get_or_insert_with(|| owners(chart));
             let owner = conditions.get(&std::ptr::from_ref(one.expr));
             for state in chart.state_ids() {
-                // A block may run where the leaf below its state has been left: only conditions always see one.
+                // A block may run after the leaf below its state was exited. A condition always sees an active leaf.
                 let is_read = owner.is_none_or(|owner| {
                     chart.contains(*owner, state) && chart.children(state).next().is_none()
                 });
@@ -43,7 +43,7 @@ impl Here {
     }
 }
 
-/// Conditions of lines and steps, with the states that they stand in.
+/// The guards of transitions and the conditions of steps, each with its state.
 fn owners(chart: &Chart) -> BTreeMap<*const Expr, StateId> {
     let lines = chart.transitions.iter().flat_map(|line| {
         line.guard.iter().map(move |guard| (std::ptr::from_ref(guard), line.source))

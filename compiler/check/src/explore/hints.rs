@@ -1,5 +1,6 @@
-//! Values worth trying where a condition does more than compare with constants: what its literals say. A list of more than three, a map
-//! with the field that is read and the value that it is compared with, a number beyond the bound of a sum. They are some of all.
+//! Values that the literals of a chart suggest, for conditions that do more than compare with constants: a list of more than
+//! three elements, a map with the field that is read and the value it is compared with, a number beyond the bound of a sum. They
+//! are not exhaustive.
 
 use super::fixed::mentioned;
 use super::slot::{Slot, Use, Uses, constant};
@@ -9,22 +10,22 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::model::{BinaryOp, Builtin, Chart, Expr, ExprKind, Type, TypeKind, UnaryOp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Literals that are kept of one slot.
+/// Most literals kept for one slot.
 const MOST: usize = 12;
 
-/// Ways into a value that are kept of one slot.
+/// Most paths into a value kept for one slot.
 const PATHS: usize = 8;
 
-/// Elements of a list that is made.
+/// Most elements of a generated list.
 const LONGEST: i64 = 12;
 
-/// Records and lists in each other that are looked into.
+/// Most levels of nested records and lists.
 const DEEPEST: u32 = 4;
 
-/// How often literals are carried on from a variable to what is put into it.
+/// How often literals are propagated from a variable to the slots that its values come from.
 const ROUNDS: usize = 4;
 
-/// What the literals of a chart say of its slots.
+/// What the literals of a chart suggest for its slots.
 #[derive(Debug, Default)]
 pub(super) struct Hints {
     all: BTreeMap<Slot, Hint>,
@@ -33,7 +34,7 @@ pub(super) struct Hints {
 #[derive(Debug, Clone, Default)]
 struct Hint {
     literals: Vec<Value>,
-    /// Fields that are read one in the other, each with the literals beside it.
+    /// Paths of nested fields that are read, each with the literals of the same condition.
     paths: Vec<(Vec<String>, Vec<Value>)>,
 }
 
@@ -87,7 +88,7 @@ impl Hints {
         hints
     }
 
-    /// Each comparison by itself: what is said in one says nothing of what another reads.
+    /// Handles each comparison separately: its literals suggest nothing for slots that another one reads.
     fn condition(&mut self, chart: &Chart, one: &Use<'_>, expr: &Expr, depth: u32) {
         if depth < 64 {
             if let ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, b) = &expr.kind {
@@ -139,7 +140,7 @@ impl Hints {
         self.all.get(&slot).map_or_else(Vec::new, |hint| made(chart, ty, hint, 0))
     }
 
-    /// Values of one field of what a slot holds: `child` declares its type.
+    /// Values of a field of what a slot holds; `child` declares the field's type.
     pub(super) fn field(&self, child: &Chart, slot: Slot, name: &str, ty: &Type) -> Vec<Value> {
         let Some(hint) = self.all.get(&slot) else { return Vec::new() };
         let mut inner = of(hint, name);
@@ -150,7 +151,7 @@ impl Hints {
     }
 }
 
-/// The fields that an expression reads, one in the other; empty if it reads none.
+/// The path of nested fields that an expression reads; empty if it reads none.
 fn path(expr: &Expr) -> Vec<String> {
     let mut found = Vec::new();
     let mut at = expr;
@@ -177,7 +178,7 @@ fn path(expr: &Expr) -> Vec<String> {
     found
 }
 
-/// Whole numbers around a bound, what lies beyond it first.
+/// A bound and its neighbors, the greatest first.
 fn around(n: i64) -> [i64; 3] {
     [n.saturating_add(1), n, n.saturating_sub(1)]
 }
@@ -278,7 +279,7 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
     kept
 }
 
-/// What is said of one field.
+/// The hint for one field.
 fn of(hint: &Hint, name: &str) -> Hint {
     let mut inner = Hint::default();
     for (path, literals) in hint.paths.iter().filter(|(path, _)| path.iter().any(|k| k == name)) {
@@ -290,7 +291,7 @@ fn of(hint: &Hint, name: &str) -> Hint {
     inner
 }
 
-/// A record with the first value that is said of each field.
+/// A record with the first suggested value of each field.
 fn together(
     chart: &Chart,
     row: &[chartc_core::model::Field],
@@ -308,7 +309,7 @@ fn together(
     all
 }
 
-/// Maps with the fields that are read: all as they are compared, then one in another way each.
+/// Maps with the fields that are read: one with the first value of each field, then one for each other value.
 fn fields(chart: &Chart, base: Map, hint: &Hint) -> Vec<Value> {
     let candidates = |literals: &[Value]| {
         let mut all: Vec<Value> = Vec::new();

@@ -1,4 +1,5 @@
-//! A host whose functions give anything that they may, one after the other: the same for the same arguments within one input.
+//! A host whose functions return every possible result, one after the other. Within one input, a pure function returns the same
+//! for the same arguments.
 
 use super::hints::Hints;
 use super::relevant::Relevant;
@@ -10,25 +11,25 @@ use chartc_core::expr::Value;
 use chartc_core::host::Host;
 use chartc_core::model::{Chart, FunctionKind};
 
-/// What a function gave.
+/// The result of a function.
 pub(super) type Given = Result<Value, String>;
 
-/// Most results that one input is tried with.
+/// Most combinations of results that are tried for one input.
 const MOST: usize = 256;
 
-/// Values that literals hint at, of a function of which not all are tried.
+/// Most suggested values that are added for a function whose results cannot all be tried.
 const HINTED: usize = 8;
 
 /// Most calls in one input.
 const CALLS: usize = 4096;
 
-/// Most calls of pure functions with different arguments in one input: each is compared with all before.
+/// Most calls of pure functions with different arguments in one input: each is compared with all earlier ones.
 const DIFFERENT: usize = 256;
 
-/// Gives results as the digits say, and notes how many there are.
+/// Returns the results that `digits` selects, and notes how many choices there are.
 #[derive(Default)]
 pub(super) struct Anything {
-    /// By the name of a function: whether it is pure, what it may give.
+    /// By name: whether the function is pure, and its possible results.
     rows: Map<String, (bool, Vec<Given>)>,
     digits: Vec<(usize, usize)>,
     used: usize,
@@ -36,11 +37,11 @@ pub(super) struct Anything {
     /// Every result in order.
     pub(super) log: Vec<(String, Given)>,
     tried: usize,
-    /// What the calls of this input took: one for each, and one for every few that it was compared with.
+    /// The work of this input's calls: one per call, and one for every few comparisons with earlier ones.
     pub(super) work: usize,
-    /// There were too many calls for this input to tell what the chart does.
+    /// Whether there were too many calls to determine what the chart does.
     pub(super) full: bool,
-    /// Some results were left out.
+    /// Whether some results were left out.
     pub(super) capped: bool,
 }
 
@@ -71,14 +72,14 @@ impl Anything {
         Self { rows: rows.collect(), ..Self::default() }
     }
 
-    /// The next input begins, with the first result of everything.
+    /// Begins the next input, with the first result of every function.
     pub(super) fn begin(&mut self) {
         self.digits.clear();
         self.tried = 0;
         self.again();
     }
 
-    /// The same input begins, with results that are known.
+    /// Begins an input again, with known results.
     pub(super) fn begin_with(&mut self, digits: &[usize]) {
         self.digits = digits.iter().map(|digit| (*digit, usize::MAX)).collect();
         self.again();
@@ -91,7 +92,7 @@ impl Anything {
         self.log.clear();
     }
 
-    /// The same input begins, with other results; false when all were tried.
+    /// Begins the same input again, with other results; false if all were tried.
     pub(super) fn next(&mut self) -> bool {
         self.digits.truncate(self.used);
         while let Some((digit, count)) = self.digits.last_mut() {
@@ -110,7 +111,7 @@ impl Anything {
         false
     }
 
-    /// The results that this input had.
+    /// The indices of the results that this input got.
     pub(super) fn chosen(&self) -> Vec<usize> {
         self.digits[..self.used].iter().map(|(digit, _)| *digit).collect()
     }

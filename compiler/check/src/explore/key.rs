@@ -1,4 +1,4 @@
-//! What two points of runs have in common when the same can follow on both.
+//! The key of a point: points of runs with the same key have the same continuations.
 
 use super::bytes::Bytes;
 use super::called::{Called, Met};
@@ -15,23 +15,23 @@ use chartc_core::model::{Chart, Limits, StateKind, VariableKind};
 use chartc_core::store::bits;
 use chartc_core::tables::TriggerRow;
 
-/// What the key of a point keeps beside what decides moves.
+/// What a key counts in addition to what decides moves.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counting {
-    /// Turns, up to so many.
+    /// Turns, up to this number.
     pub(super) turns: Option<u32>,
-    /// Model calls, up to so many.
+    /// Model calls, up to this number.
     pub(super) calls: Option<u32>,
 }
 
-/// How keys of one chart are made.
+/// Makes the keys of one chart.
 pub(super) struct Keys<'c> {
     chart: &'c Chart,
     relevant: &'c Relevant<'c>,
     pub(super) counting: Counting,
-    /// Rotations beyond are the same as before.
+    /// Rotations count modulo this number.
     regions: u32,
-    /// Deadlines of time, and of turns with the state that they count.
+    /// Deadlines in time; deadlines in turns, with the state whose turns they count.
     timed: Vec<usize>,
     turned: Vec<(usize, StateId)>,
     limited: Vec<(StateId, bool, bool)>,
@@ -45,7 +45,8 @@ pub(super) struct Keys<'c> {
 }
 
 impl<'c> Keys<'c> {
-    /// `is_blind` takes points for one that differ in which of some tools that are alike was called, or with what.
+    /// With `is_blind`, points are equal even if they differ in which of several interchangeable tools was called, or in its
+    /// arguments.
     pub(super) fn of(
         chart: &'c Chart,
         relevant: &'c Relevant<'c>,
@@ -103,7 +104,7 @@ impl<'c> Keys<'c> {
         }
     }
 
-    /// Writes the key of the point where a machine stands; whether deadlines race there, and how many points it stands for.
+    /// Writes the key of the machine's point. Returns whether deadlines race there, and how many points it represents.
     pub(super) fn key<H: Host>(
         &self,
         machine: &Interpreter<'_, H>,
@@ -230,7 +231,7 @@ impl<'c> Keys<'c> {
         .collect()
     }
 
-    /// What is due, and whether it depends on how long the host waits which is first.
+    /// Writes what is due. Returns whether its order depends on how long the host waits.
     fn time<H: Host>(&self, to: &mut Bytes, machine: &Interpreter<'_, H>) -> bool {
         let at = machine.standing();
         let mut waiting = Vec::new();
@@ -270,7 +271,7 @@ impl<'c> Keys<'c> {
             }
         }
         to.mark();
-        // One alone is due before or after whatever the host does; how long it takes does not matter.
+        // A single deadline is due before or after whatever the host does: the time that is left does not matter.
         let races = waiting.len() > 1;
         for left in waiting {
             to.number(if races { left } else { u64::from(left > 0) });

@@ -1,19 +1,19 @@
-//! Which points are tried first where a state is looked for.
+//! Which points are tried first in a search for a state.
 
 use chartc_core::arena::StateId;
 
-/// What a node of the graph of moves counts, between a point and the goal.
+/// The weight of each node between a point and the goal in the graph of moves.
 const NODE: u32 = 4;
 
-/// What a point counts that was found before with the same leaf: the graph promises ways that the chart has not always, such as those
-/// back into a history, and one that was taken in vain is put off.
+/// The weight of each earlier point with the same leaf. The graph has ways that the chart does not always have, such as those
+/// back into a history. After a vain attempt, such a way is postponed.
 const AGAIN: u32 = 2;
 
-/// By state, what leads to the goal.
+/// Priorities of points, by the distances of their leaves from the goal.
 #[derive(Debug)]
 pub(super) struct Lead<'s> {
     distances: &'s [u32],
-    /// How many points were found with it.
+    /// By state: how many points with this leaf were found.
     found: Vec<u32>,
 }
 
@@ -23,7 +23,7 @@ impl<'s> Lead<'s> {
         (!distances.is_empty()).then(|| Self { distances, found: vec![0; distances.len()] })
     }
 
-    /// What is less is tried first: for a point with these leaves, so many inputs after the start.
+    /// The priority of a point with these leaves, this many inputs after the start. The lowest is tried first.
     pub(super) fn far(&mut self, leaves: &[StateId], depth: u32) -> u32 {
         let distance = leaves.iter().map(|leaf| self.distances[leaf.index()]).min();
         let again = leaves.iter().map(|leaf| self.found[leaf.index()]).min();

@@ -5,20 +5,20 @@ use chartc_core::machine::{Effect, ErrorKind, LimitKind, Record, Sink};
 use chartc_core::model::{Chart, StepKind};
 use std::collections::BTreeSet;
 
-/// What happens in most steps is so little that looking through it is quickest.
+/// Most steps log so little that a linear search is fastest.
 const SHORT: usize = 16;
 
 pub(super) struct Log<'c> {
     chart: &'c Chart,
     pub(super) story: Vec<Happened>,
     told: BTreeSet<Happened>,
-    /// A `run` step was started.
+    /// Whether a `run` step was started.
     pub(super) runs: bool,
-    /// Records and effects.
+    /// The number of records and effects.
     pub(super) work: usize,
-    /// It was stopped as a livelock.
+    /// Whether it was stopped as a livelock.
     pub(super) cycles: bool,
-    /// Model calls, those that a limit forbade, and ends of turns.
+    /// Model calls, model calls that a limit forbade, and ends of turns.
     pub(super) calls: u32,
     pub(super) forbidden: u32,
     pub(super) turns: u32,
@@ -46,7 +46,7 @@ impl<'c> Log<'c> {
         (self.calls, self.forbidden, self.turns) = (0, 0, 0);
     }
 
-    /// Only what happens for the first time: a cycle makes thousands that are alike.
+    /// Logs only the first occurrence: a cycle makes thousands of equal ones.
     fn tell(&mut self, happened: Happened) {
         if self.story.len() < SHORT {
             if !self.story.contains(&happened) {

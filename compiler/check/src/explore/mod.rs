@@ -1,10 +1,10 @@
-//! Every run of a chart, step by step, as far as it has finitely many states: breadth first over the points between two inputs of the
-//! engine that runs it.
+//! Explores every run of a chart, if it has finitely many states: a breadth-first search over the points between two inputs, in
+//! the engine that runs the chart.
 //!
-//! A point found here is one that a run reaches, by the inputs that led to it. Two points are one where the same can follow on both
-//! (`key`); values that decide nothing are left out (`relevant`), others are tried with all values of their type, or with one of
-//! each class that constants cut it into (`values`). Where that is not everything, `reasons` says why, and nothing is concluded
-//! from what was not found.
+//! Every point found here is reached by a run, with the inputs that lead to it. Two points are equal if they have the same
+//! continuations (`key`). Values that decide nothing are left out (`relevant`); others are tried with all values of their type,
+//! or with one of each class into which constants divide it (`values`). If that is not exhaustive, `reasons` says why, and
+//! nothing is concluded from what was not found.
 
 mod bounded;
 mod boxed;
@@ -37,7 +37,7 @@ mod walk;
 pub mod witness;
 
 pub use boxed::Boxed;
-pub use moves::{Answer, Deed, Named, Row};
+pub use moves::{Act, Answer, Named, Row};
 use slot::is_total;
 pub use walk::explore;
 
@@ -64,7 +64,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Decides the `check` lines, with at most so many states for each, and keeps what the runs do if all of them were tried.
+    /// Decides the `check` lines, with at most `states` states for each, and keeps what the runs do if all of them were tried.
     pub fn of(chart: &Chart, facts: &Facts, states: usize) -> Self {
         let (checks, seen) = Properties::of(chart, facts, states).decide_all();
         Self { seen, checks }
@@ -90,25 +90,25 @@ pub struct Edge {
     /// The other point.
     pub to: usize,
     /// What the host does.
-    pub deed: Deed,
-    /// What happened, as a place in [`Explored::stories`].
+    pub act: Act,
+    /// What happened: an index into [`Explored::stories`].
     pub story: usize,
-    /// Model calls made on the edge: the most, if several ways lead to the same point.
+    /// Model calls made on the edge; if several inputs lead to the same point, the most.
     pub calls: u32,
-    /// What functions gave meanwhile, as places in the lists of what they may give.
+    /// The results of host functions, as indices into their possible results.
     results: Vec<usize>,
 }
 
 /// One point, with how it was reached first.
 #[derive(Debug)]
 pub struct Reached {
-    /// The edge that found it: the point before, and its place there; without a point before one of the starts.
+    /// The edge that found it: the preceding point, and the edge's index there; without a preceding point, the index of a start.
     pub by: (Option<usize>, usize),
     /// Whether the run is over.
     pub ended: bool,
     /// Whether a limit has ended it.
     pub limited: bool,
-    /// How it has ended.
+    /// The status with which it has ended.
     pub status: Option<Status>,
     /// Whether everything was tried here.
     pub tried: bool,
@@ -116,7 +116,7 @@ pub struct Reached {
     pub leaves: Vec<StateId>,
     /// Values of the vars that decide moves.
     pub values: Vec<(VarId, Value)>,
-    /// How many points it stands for: more than one where tools and their arguments are not told apart.
+    /// How many points it represents: more than one if tools and their arguments are not distinguished.
     pub weight: usize,
 }
 
@@ -137,38 +137,38 @@ impl Reached {
 /// The reason why a search ended before everything was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// As many points were found as may be.
+    /// The bound on points was reached.
     States,
-    /// What may happen in all has happened.
+    /// The bound on work was reached.
     Work,
 }
 
 /// The result of a search.
 #[derive(Debug)]
 pub struct Explored {
-    /// By number, in the order found: an earlier one is reached by no more inputs.
+    /// In the order found: no point needs more inputs than a later one.
     pub points: Vec<Reached>,
-    /// Where each leads, as far as it was tried.
+    /// The edges of each point, as far as it was tried.
     pub edges: Vec<Vec<Edge>>,
     /// Where runs begin, with what happened there.
     pub starts: Vec<Edge>,
     /// What happened on edges.
     pub stories: Vec<Vec<Happened>>,
-    /// Why there may be more than was found; empty if there is not.
+    /// Why there may be more points; empty if there are none.
     pub reasons: BTreeSet<String>,
-    /// How many points were tried with everything.
+    /// How many points were fully tried.
     pub tried: usize,
-    /// How many points were found, with those that others stand for.
+    /// How many points were found, including those that they represent.
     pub states: usize,
-    /// What that took: see [`Search::work`].
+    /// The work that was done: see [`Search::work`].
     pub work: usize,
     /// The first point that meets the goal of the search.
     pub goal: Option<usize>,
-    /// What ended the search, if anything did before all was tried.
+    /// Why the search ended before everything was tried, if it did.
     pub cut: Option<Cut>,
-    /// Limits are used up whenever they like: there are runs here that the chart has not.
+    /// Whether limits may be reached at any time, so that there are runs that the chart does not have.
     pub relaxed: bool,
-    /// Likewise lines that bound the turns are taken whenever they like.
+    /// Likewise for transitions that bound the turns.
     pub unbounded: bool,
 }
 
@@ -211,7 +211,7 @@ impl Explored {
         way
     }
 
-    /// Every edge, those where runs begin first, each with the point that it leads from.
+    /// Every edge with the point that it starts from; the starts come first.
     pub fn all_edges(&self) -> impl Iterator<Item = (Option<usize>, &Edge)> {
         let rows = self.edges.iter().enumerate();
         let rest = rows.flat_map(|(from, row)| row.iter().map(move |edge| (Some(from), edge)));
@@ -224,31 +224,30 @@ impl Explored {
     }
 }
 
-/// What is looked for, and how far.
+/// The goal and the bounds of a search.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
-    /// Points to look at.
+    /// Most points.
     pub states: usize,
-    /// Things that may happen in all, such as an input, a state that is entered, a few steps of an evaluation; none is as many as
-    /// `states` allows.
+    /// Most work in total, such as inputs, entered states, parts of an evaluation; `None` for as much as `states` allows.
     pub work: Option<usize>,
-    /// Stops at a point of a run that has so many turns and goes on: an expression over params.
+    /// Stops at a point of a run that has had this many turns and goes on: an expression over params.
     pub turns: Option<Expr>,
-    /// Stops at a point of a run that has made more model calls.
+    /// Stops at a point of a run that has made more model calls than this.
     pub calls: Option<Expr>,
     /// Stops where this state is entered.
     pub entered: Option<StateId>,
-    /// By state, how far from a goal it is: what is nearer is tried first, by and large. Empty: in the order found.
+    /// By state, its distance from the goal: near ones are tried first, roughly. If empty, points are tried in the order found.
     pub distances: Vec<u32>,
-    /// Leaves out the counters of limits that nothing else needs, and uses limits up whenever it likes.
+    /// Omits the counters of limits that nothing else needs, and lets limits be reached at any time.
     pub relax: bool,
-    /// Tries nothing that this many inputs after the start or more lead to; none is as many as there are.
+    /// Tries nothing at points this many inputs after the start; `None` for no bound.
     pub inputs: Option<u32>,
     /// Stops as soon as it is certain that not everything will be tried.
     pub whole: bool,
-    /// By `run` step what may come of the chart that it runs: it is taken to end so at any time. A step that is not named
-    /// here is not run: nothing behind it is found.
+    /// By `run` step, the possible ends of its chart, which may occur at any time. A step that is missing here is not run:
+    /// nothing after it is found.
     pub boxed: BTreeMap<StepId, Boxed>,
-    /// Values of params and inputs, each in place of all that it may have.
+    /// Values of params and inputs, which then have no others.
     pub given: Vec<(VarId, Value)>,
 }

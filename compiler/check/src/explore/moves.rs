@@ -25,7 +25,7 @@ pub type Row = Rc<[Value]>;
 /// Values of params and inputs.
 pub type Named = Rc<[(VarId, Value)]>;
 
-/// What an answer to an open step is.
+/// An answer to an open step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// The step, or the tool that a question called, is done.
@@ -34,24 +34,24 @@ pub enum Answer {
     Option(ChoiceId, Row),
     /// A tool with its arguments.
     Call(ToolId, Row),
-    /// Nothing that fits.
+    /// No usable answer.
     Unusable,
     /// It failed.
     Failed,
-    /// Whether it ran cannot be told.
+    /// Whether it ran is unknown.
     Doubt,
 }
 
 /// One thing that a host does.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Deed {
+pub enum Act {
     /// It starts the machine with these params and inputs.
     Start(Named),
     /// It sets these inputs and sends an event.
     Event(Named, EventId, Row),
     /// It sets these inputs and takes a turn.
     Turn(Named),
-    /// It waits until something is due, so many milliseconds.
+    /// It waits this many milliseconds, until something is due.
     Wait(u64),
     /// It answers an open step or question.
     Answer(StepKey, Answer),
@@ -64,7 +64,7 @@ pub(super) struct Moves<'c> {
     relevant: Rc<Relevant<'c>>,
     /// Values that are not varied.
     fixed: Vec<(VarId, Value)>,
-    /// Further values, of slots of which not all are tried.
+    /// Suggests further values for slots that cannot be tried exhaustively.
     hints: Option<Rc<Hints>>,
     /// How child charts may end.
     pub(super) boxed: BTreeMap<StepId, Boxed>,
@@ -73,9 +73,9 @@ pub(super) struct Moves<'c> {
     inputs: Vec<Named>,
     events: Vec<(EventId, Rc<[Row]>)>,
     heard: Heard,
-    /// Steps with a line for doubt.
+    /// Steps with a transition for doubt.
     doubted: BTreeSet<StepId>,
-    /// What was combined before.
+    /// Combinations computed so far.
     combined: BTreeMap<Vec<Slot>, Rc<[Row]>>,
     /// Why not everything is tried.
     pub(super) reasons: BTreeSet<String>,
@@ -136,7 +136,7 @@ impl<'c> Moves<'c> {
         made
     }
 
-    /// Notes what the host itself gives and does not try whole: results of functions, and why steps fail.
+    /// Notes what the host itself returns without trying all values: results of functions, and why steps fail.
     fn left_open(&mut self) {
         let Self { chart, relevant, .. } = self;
         let functions = (0..chart.functions.len()).map(|i| Slot::Function(FunctionId::at(i)));
@@ -169,7 +169,7 @@ impl<'c> Moves<'c> {
         tried.values
     }
 
-    /// Every way to give each slot one of its values.
+    /// All combinations of the values of these slots, or only some if there are too many.
     fn combinations(&mut self, slots: &[Slot]) -> Rc<[Row]> {
         if let Some(rows) = self.combined.get(slots) {
             return rows.clone();
@@ -184,7 +184,7 @@ impl<'c> Moves<'c> {
         let count = all.iter().try_fold(1_usize, |n, v| n.checked_mul(v.len()));
         if count.is_none_or(|n| n > MOST) {
             self.reasons.insert("too many values together".into());
-            // Each in turn, the others as they are first.
+            // Each value with the first ones of the other slots.
             let first: Vec<Value> = all.iter().map(|v| v[0].clone()).collect();
             let mut rows = vec![first.clone()];
             for (nth, values) in all.iter().enumerate() {
@@ -194,7 +194,7 @@ impl<'c> Moves<'c> {
                     rows.push(row);
                 }
             }
-            // Then all of them together, each with its nth.
+            // Then the nth values of all slots together.
             let longest = all.iter().map(Vec::len).max().unwrap_or_default();
             for nth in 1..longest.min(MOST) {
                 rows.push(all.iter().map(|values| values[nth % values.len()].clone()).collect());
@@ -212,52 +212,52 @@ impl<'c> Moves<'c> {
         rows
     }
 
-    /// Everything that can be done where the machine stands, in a fixed order.
-    /// `waited` says that what is due has been waited for already.
+    /// Everything that can be done at the machine's point, in a fixed order. `waited` says that the host has already waited for
+    /// what is due.
     pub(super) fn here(
         &mut self,
         machine: &mut Interpreter<'_, Anything>,
         waited: bool,
-    ) -> Vec<Deed> {
-        let mut deeds = Vec::new();
+    ) -> Vec<Act> {
+        let mut acts = Vec::new();
         if machine.ended().is_some() {
-            return deeds;
+            return acts;
         }
         let now = machine.standing().now;
         let due = machine.next_deadline();
         if due.is_some_and(|due| due <= now) && !waited {
-            return vec![Deed::Wait(0)];
+            return vec![Act::Wait(0)];
         }
         let configuration = machine.configuration();
         for inputs in &self.inputs {
             let mut is_tried = false;
             for (event, payloads) in &self.events {
-                // One event that nothing hears stands for all of them.
+                // One event that nothing handles represents all such events.
                 let is_heard = self.heard.at(*event, configuration);
                 let count = if is_heard { payloads.len() } else { usize::from(!is_tried) };
                 is_tried |= !is_heard;
-                let each = |p: &Row| Deed::Event(inputs.clone(), *event, p.clone());
-                deeds.extend(payloads.iter().take(count).map(each));
+                let each = |p: &Row| Act::Event(inputs.clone(), *event, p.clone());
+                acts.extend(payloads.iter().take(count).map(each));
             }
         }
         for key in machine.pending() {
-            self.answers(machine, key, &mut deeds);
+            self.answers(machine, key, &mut acts);
         }
         if !machine.is_walking() {
-            deeds.extend(self.inputs.iter().cloned().map(Deed::Turn));
+            acts.extend(self.inputs.iter().cloned().map(Act::Turn));
         }
-        deeds.extend(due.map(|due| Deed::Wait(due.saturating_sub(now))));
-        deeds
+        acts.extend(due.map(|due| Act::Wait(due.saturating_sub(now))));
+        acts
     }
 
     fn answers(
         &mut self,
         machine: &mut Interpreter<'_, Anything>,
         key: StepKey,
-        deeds: &mut Vec<Deed>,
+        acts: &mut Vec<Act>,
     ) {
         let chart = self.chart;
-        let mut put = |answer| deeds.push(Deed::Answer(key, answer));
+        let mut put = |answer| acts.push(Act::Answer(key, answer));
         let step = &chart.steps[key.step.index()];
         if let Some(tool) = machine.calls(key) {
             self.combinations(&[Slot::Result(tool)])
@@ -314,7 +314,7 @@ impl<'c> Moves<'c> {
         }
     }
 
-    /// Calls of a tool, with whatever arguments matter.
+    /// Calls of a tool, with all arguments that matter.
     fn calls_of(&mut self, tool: ToolId, put: &mut impl FnMut(Answer)) {
         let count = self.chart.tools[tool.index()].params.len();
         let slots: Vec<Slot> = (0..count).map(|nth| Slot::Passed(tool, nth as u32)).collect();
@@ -324,7 +324,7 @@ impl<'c> Moves<'c> {
     }
 }
 
-/// What a question offers, with whatever functions may give meanwhile.
+/// What a question offers, for all results of host functions.
 fn offered(
     machine: &mut Interpreter<'_, Anything>,
     key: StepKey,
@@ -343,14 +343,14 @@ fn offered(
     }
 }
 
-/// A deed as the machine is told it.
-pub(super) fn input(deed: &Deed) -> Input<Vec<Value>> {
-    match deed {
-        Deed::Start(_) => Input::Start,
-        Deed::Event(_, event, payload) => Input::Event(*event, payload.to_vec()),
-        Deed::Turn(_) => Input::Turn,
-        Deed::Wait(_) => Input::Tick,
-        Deed::Answer(key, answer) => Input::Answer(
+/// What a host does, as an input of the machine.
+pub(super) fn input(act: &Act) -> Input<Vec<Value>> {
+    match act {
+        Act::Start(_) => Input::Start,
+        Act::Event(_, event, payload) => Input::Event(*event, payload.to_vec()),
+        Act::Turn(_) => Input::Turn,
+        Act::Wait(_) => Input::Tick,
+        Act::Answer(key, answer) => Input::Answer(
             *key,
             match answer {
                 Answer::Done(value) => Outcome::Done(vec![value.clone()]),

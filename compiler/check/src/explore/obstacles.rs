@@ -1,10 +1,10 @@
-//! Why not everything can be tried.
+//! Why an exploration cannot try everything.
 
 use super::ground::Ground;
 use chartc_core::model::{Chart, Step, StepKind};
 use std::collections::BTreeSet;
 
-/// Why not everything would be tried, without trying anything.
+/// The reasons that are known before anything is tried.
 pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
     let Ground { chart, relevant, .. } = ground;
     let mut reasons = BTreeSet::new();
@@ -19,7 +19,7 @@ pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
     reasons
 }
 
-/// The steps that run charts, in words.
+/// The `run` steps with their charts, in words.
 pub(super) fn boxed(chart: &Chart) -> Vec<String> {
     let run = |row: &Step| {
         let StepKind::Run(run) = &row.kind else { return None };

@@ -1,7 +1,7 @@
-//! What a host does, done.
+//! Performs what a host does.
 
 use super::host::Anything;
-use super::moves::{self, Deed};
+use super::moves::{self, Act};
 use super::witness;
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
@@ -9,17 +9,17 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Sink;
 use chartc_core::model::Chart;
 
-/// A machine whose functions give anything.
+/// A machine whose functions return anything.
 pub(super) type Machined<'p> = Interpreter<'p, Anything>;
 
-/// Does one thing; whether the machine took it.
+/// Performs one input of the host; whether the machine accepts it.
 pub(super) fn perform(
     chart: &Chart,
     machine: &mut Machined<'_>,
-    deed: &Deed,
+    act: &Act,
     log: &mut dyn Sink,
 ) -> bool {
-    for (id, value) in witness::inputs(chart, deed) {
+    for (id, value) in witness::inputs(chart, act) {
         // Most inputs stay as they are.
         let is_new = match (value, &machine.facts().variables[id.index()]) {
             (Value::Bool(to), Some(Value::Bool(from))) => to != from,
@@ -33,8 +33,8 @@ pub(super) fn perform(
         let _ = machine.set_input(&chart.variables[id.index()].name, value.clone());
     }
     let mut now = machine.standing().now;
-    if let Deed::Wait(milliseconds) = deed {
+    if let Act::Wait(milliseconds) = act {
         now = now.saturating_add(*milliseconds);
     }
-    machine.handle(moves::input(deed), now, log).is_ok()
+    machine.handle(moves::input(act), now, log).is_ok()
 }

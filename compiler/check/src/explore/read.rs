@@ -6,11 +6,11 @@ use chartc_core::expr::Value;
 use chartc_core::model::{CompareOp, Expr, StreakOf};
 use std::collections::BTreeMap;
 
-/// What something that counts is compared with.
+/// What a counter or variable is compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bound {
     expr: Expr,
-    /// As the one that counts stands on the left.
+    /// The operator, with the counter on the left.
     op: CompareOp,
 }
 
@@ -19,28 +19,28 @@ impl Bound {
         Self { expr: expr.clone(), op }
     }
 
-    /// From where on all greater numbers are the same: `n >= 3` does not tell 3 from 4.
+    /// The number from which all greater ones are equivalent: `n >= 3` does not distinguish 3 from 4.
     pub(super) fn above(&self, param: &dyn Fn(VarId) -> Option<Value>) -> Option<i64> {
         let is_at = matches!(self.op, CompareOp::GreaterEqual | CompareOp::Less);
         number(&self.expr, param).map(|n| n.saturating_add(i64::from(!is_at)))
     }
 
-    /// From where on all smaller numbers are.
+    /// The number from which all smaller ones are equivalent.
     pub(super) fn below(&self, param: &dyn Fn(VarId) -> Option<Value>) -> Option<i64> {
         let is_at = matches!(self.op, CompareOp::Greater | CompareOp::LessEqual);
         number(&self.expr, param).map(|n| n.saturating_sub(i64::from(!is_at)))
     }
 }
 
-/// How exactly something that counts has to be known.
+/// How exactly a counter must be known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum Read {
     /// Nothing reads it.
     #[default]
     Never,
-    /// It is compared with these; what is beyond all of them is all the same.
+    /// It is compared with these; values beyond all of them are equivalent.
     UpTo(Vec<Bound>),
-    /// Its value itself counts.
+    /// Its exact value matters.
     Exactly,
 }
 
@@ -58,7 +58,7 @@ impl Read {
     }
 }
 
-/// What the machine itself counts, as far as it decides anything.
+/// The machine's own counters, as far as they decide anything.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counters {
     pub(super) turns: Read,
@@ -77,9 +77,9 @@ pub(super) struct Counters {
 /// Slots whose values flow into each other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Class {
-    /// What they are compared with, or set to.
+    /// The constants that they are compared with or set to.
     pub(super) constants: Vec<Value>,
-    /// More than comparison with constants is done with them.
+    /// They are used in more than comparisons with constants.
     pub(super) tangled: bool,
     /// They are compared with each other, and only for equality.
     pub(super) opaque: bool,
@@ -90,7 +90,7 @@ pub(super) struct Class {
 pub(super) struct Counted {
     pub(super) up: bool,
     pub(super) down: bool,
-    /// Read otherwise than by comparison with what is fixed.
+    /// Read otherwise than in comparisons with constant expressions.
     pub(super) odd: bool,
     pub(super) bounds: Vec<Bound>,
 }

@@ -1,6 +1,6 @@
-//! Over-approximates limits of turns and calls: a limit may be reached at any time. This includes every run of the chart and has far
-//! fewer points, because the key of a point omits the counters of limits. Each step is tried with every combination of limits that
-//! are reached and limits that are not.
+//! Over-approximates limits of turns and calls: a limit may be reached at any time. This includes every run of the chart and has
+//! far fewer points, because the key of a point omits the counters of limits. Each step is tried with every combination of limits
+//! that are reached and limits that are not.
 
 use super::relevant::Relevant;
 use chartc_core::arena::StateId;
@@ -17,12 +17,12 @@ pub(super) type Set = (StateId, Option<u32>, Option<u32>);
 pub(super) struct Relax {
     /// By limited state: whether its calls are left out, and its turns.
     states: Vec<(StateId, bool, bool)>,
-    /// Each way in which the counters can stand to their bounds; the first is far from all of them, if there is such a one.
+    /// The combinations of counters relative to their bounds. The first is far from all bounds, if possible.
     pub(super) ways: Vec<Vec<Set>>,
 }
 
 impl Relax {
-    /// Of those limits that nothing else counts; `calls` and `turns` say which may be left out.
+    /// For the limits whose counters nothing else reads; `calls` and `turns` say which may be left out.
     pub(super) fn of(chart: &Chart, relevant: &Relevant<'_>, calls: bool, turns: bool) -> Self {
         let mut made = Self { states: Vec::new(), ways: vec![Vec::new()] };
         for state in chart.state_ids() {
@@ -56,7 +56,7 @@ impl Relax {
         made
     }
 
-    /// Whether the chart has none of them.
+    /// Whether no limit is left out.
     pub(super) fn is_empty(&self) -> bool {
         self.states.is_empty()
     }
@@ -68,19 +68,19 @@ impl Relax {
     }
 }
 
-/// A bound as it stands in the tables of a chart.
+/// A bound as the tables of a chart store it.
 fn bound(n: Option<i64>) -> Option<u32> {
     n.map(|n| u32::try_from(n).unwrap_or(u32::MAX))
 }
 
-/// One number of calls of each class: the next one is no news, or is warned of, or is forbidden.
+/// One number of calls of each class: the next call is normal, causes a warning, or is forbidden.
 fn of_calls(limits: &Limits) -> Vec<Option<u32>> {
     let (hard, warn) = (bound(limits.calls), bound(limits.calls_warn));
     let class = |n: u32| (hard.is_some_and(|hard| n >= hard), Some(n.saturating_add(1)) == warn);
     one_of_each(class, [warn.unwrap_or(0).saturating_sub(1), hard.unwrap_or(0)])
 }
 
-/// One number of turns of each class: the next one is no news, or is warned of, or is the last.
+/// One number of turns of each class: the next turn is normal, causes a warning, or is the last.
 fn of_turns(limits: &Limits) -> Vec<Option<u32>> {
     let (hard, warn) = (bound(limits.turns), bound(limits.turns_warn));
     let class = |n: u32| (Some(n.saturating_add(1)) == hard, Some(n.saturating_add(1)) == warn);
@@ -96,7 +96,7 @@ fn one_of_each(class: impl Fn(u32) -> (bool, bool), bounds: [u32; 2]) -> Vec<Opt
             found.push((class, n));
         }
     };
-    // Between two neighbours of bounds nothing changes.
+    // The class changes only near a bound.
     let [a, b] = bounds;
     for n in [0, 1, 2, a.saturating_add(1), b.saturating_add(1), a, b] {
         put(n);

@@ -1,4 +1,4 @@
-//! What the moves of a chart depend on: slots, counters, and how their values are told apart.
+//! What the moves of a chart depend on: slots, counters, and which of their values are distinguished.
 
 use super::fixed::{DEEP, is_fixed, mentioned, passed};
 use super::here::Here;
@@ -11,7 +11,7 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All of it.
+/// Everything that moves depend on.
 #[derive(Debug)]
 pub(super) struct Relevant<'c> {
     chart: &'c Chart,
@@ -29,7 +29,7 @@ impl<'c> Relevant<'c> {
         Self::without(chart, &[])
     }
 
-    /// The same where conditions of the chart decide nothing.
+    /// Likewise, as if these conditions decided nothing.
     pub(super) fn without(chart: &'c Chart, conditions: &[&Expr]) -> Self {
         let mut uses = Uses::of(chart);
         uses.all.retain(|one| !conditions.iter().any(|other| std::ptr::eq(*other, one.expr)));
@@ -59,7 +59,7 @@ impl<'c> Relevant<'c> {
         found
     }
 
-    /// The uses that count, with all slots that they read.
+    /// Returns the uses that matter, and collects all slots that they read.
     fn slice<'u>(&mut self, uses: &'u Uses<'c>) -> Vec<&'u Use<'c>> {
         let chart = self.chart;
         let mut used = Vec::new();
@@ -121,7 +121,7 @@ impl<'c> Relevant<'c> {
         }
     }
 
-    /// The slots that an expression is, if it is nothing else; arguments of a host function are read on the way.
+    /// The slots that an expression names, if it does nothing else. Arguments of a host function are marked as read.
     fn slots_of(&mut self, expr: &Expr, place: Place) -> Option<Vec<Slot>> {
         #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]
         match &expr.kind {
@@ -147,7 +147,7 @@ impl<'c> Relevant<'c> {
                     seen.push(call);
                 }
                 if seen.len() > 1 {
-                    // Whether two calls are the same depends on all of them.
+                    // Whether two calls are equal depends on all arguments.
                     for argument in arguments {
                         self.whole(argument, place);
                     }
@@ -164,7 +164,7 @@ impl<'c> Relevant<'c> {
         }
     }
 
-    /// Whatever the expression reads is read exactly.
+    /// Marks everything that the expression reads as read exactly.
     fn whole(&mut self, expr: &Expr, place: Place) {
         let mut slots = Vec::new();
         mentioned(self.chart, expr, place, &mut slots);
@@ -254,7 +254,7 @@ impl<'c> Relevant<'c> {
             }
             _ if constant(expr).is_some() => {}
             _ => match self.slots_of(expr, place) {
-                // A Bool as it stands; of another type it is told apart by more than constants.
+                // A Bool is a condition by itself. Values of another type are distinguished by more than constants.
                 Some(slots) if expr.ty == Type::Bool => {
                     for slot in slots {
                         self.odd(slot);
@@ -283,7 +283,7 @@ impl<'c> Relevant<'c> {
         }
     }
 
-    /// An expression is compared with what does not change in a run.
+    /// An expression is compared with one that is constant during a run.
     fn side(&mut self, expr: &Expr, op: CompareOp, bound: &Expr, place: Place) {
         if let ExprKind::Observable(seen) = &expr.kind {
             return self.observed(seen, Some(Bound::of(op, bound)));

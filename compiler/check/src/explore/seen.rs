@@ -1,4 +1,4 @@
-//! What the runs of a small chart do, where every run was tried.
+//! What the runs of a small chart do, if every run was tried.
 
 use super::ground::Ground;
 use super::obstacles::obstacles;
@@ -11,10 +11,10 @@ use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, VariableKind};
 
-/// States that are looked at in charts without `check` lines.
+/// Most points that are examined in charts without `check` lines.
 const STATES: usize = 300;
 
-/// States and lines of a chart that is looked at.
+/// Most states and transitions of a chart that is explored.
 const SIZE: usize = 400;
 
 /// Everything that some run does.
@@ -22,15 +22,15 @@ const SIZE: usize = 400;
 pub struct Seen {
     /// By state: whether a run enters it.
     pub entered: Vec<bool>,
-    /// By line: whether a run takes it.
+    /// By transition: whether a run takes it.
     pub taken: Vec<bool>,
-    /// Where runs rest.
+    /// Where runs wait for an input.
     pub rests: Vec<Rest>,
-    /// Where runs stop to be able to end, other than by a limit: a few of them, one for a leaf.
+    /// Where runs become unable to end, other than by a limit: a few such points, at most one per leaf.
     pub lost: Vec<Lost>,
 }
 
-/// A point from which no run ends any more, though from the one before it some do.
+/// A point from which no run ends any more, although some do from the preceding point.
 #[derive(Debug, Clone)]
 pub struct Lost {
     /// The leaf that is active there.
@@ -41,7 +41,7 @@ pub struct Lost {
     pub run: Witness,
 }
 
-/// Lost points that are kept.
+/// Most lost points that are kept.
 const LOST: usize = 3;
 
 impl Lost {
@@ -77,7 +77,7 @@ impl Lost {
 pub type Rest = (Vec<StateId>, Vec<(VarId, Value)>);
 
 impl Seen {
-    /// `None` where not every run was tried, and where the vars decide nothing: there the graph tells as much.
+    /// `None` if not every run was tried, or if the vars decide nothing: then the graph tells as much.
     pub fn of(chart: &Chart) -> Option<Self> {
         Self::on(&Ground::of(chart))
     }
@@ -100,7 +100,7 @@ impl Seen {
         found.is_complete().then(|| Self::all_of(ground, &found))
     }
 
-    /// What happens in what was found.
+    /// What the runs of an exploration do.
     pub fn in_all(chart: &Chart, found: &Explored) -> Self {
         Self::all_of(&Ground::of(chart), found)
     }
@@ -123,12 +123,12 @@ impl Seen {
         Self { entered, taken, rests, lost: Lost::all(ground, found) }
     }
 
-    /// Whether a run takes a line.
+    /// Whether a run takes a transition.
     pub fn takes(&self, line: TransitionId) -> bool {
         self.taken[line.index()]
     }
 
-    /// The values of a var wherever a run rests inside a state, each once, in the order found.
+    /// The values of a var at all points inside a state, each once, in the order found.
     pub fn values(&self, chart: &Chart, state: StateId, variable: VarId) -> Vec<&Value> {
         let mut values = Vec::new();
         for (leaves, row) in &self.rests {

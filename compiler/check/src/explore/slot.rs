@@ -28,12 +28,12 @@ pub(super) enum Slot {
     Function(FunctionId),
 }
 
-/// What the payload of an expression is.
+/// Where the payload of an expression comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Of what triggers the line.
+    /// From the trigger of this transition.
     Line(TransitionId),
-    /// Not known: of anything.
+    /// Unknown: from anything.
     Anywhere,
 }
 
@@ -46,11 +46,11 @@ pub(super) struct Use<'c> {
     pub(super) into: Option<Slot>,
 }
 
-/// Every expression of the chart on which its moves may depend, and the ways of values that no expression writes.
+/// Every expression of the chart on which its moves may depend, and the flows of values that no expression writes.
 #[derive(Debug, Default)]
 pub(super) struct Uses<'c> {
     pub(super) all: Vec<Use<'c>>,
-    /// From, to.
+    /// Each from one slot to another.
     pub(super) flows: Vec<(Slot, Slot)>,
 }
 
@@ -191,7 +191,7 @@ fn holds_json(ty: &Type) -> bool {
     }
 }
 
-/// Whether evaluating it never fails; counting beyond 64 bits one by one is left out. Deep expressions are taken to fail.
+/// Whether its evaluation never fails. Overflow after many small additions is ignored; deep expressions count as failing.
 pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     use chartc_core::model::{BinaryOp, Builtin, CompareOp};
     if depth > 64 {
@@ -327,7 +327,7 @@ pub(super) fn constant(expr: &Expr) -> Option<Value> {
     }
 }
 
-/// What the nth value of a payload may be.
+/// The slots that the nth value of a payload may come from.
 pub(super) fn payload(chart: &Chart, place: Place, nth: u32) -> Vec<Slot> {
     let events = || (0..chart.events.len()).map(EventId::at);
     let fields = |event: EventId| {

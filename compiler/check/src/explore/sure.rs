@@ -1,4 +1,4 @@
-//! What needs no exploring.
+//! What can be decided without exploration.
 
 use crate::facts::reach::is_end;
 use crate::facts::uses::written;
@@ -11,7 +11,7 @@ use chartc_core::model::{
 /// Microsteps that a macrostep may have, by far fewer than the machine allows.
 const MICROSTEPS: usize = 500;
 
-/// Whether an event that nothing else reacts to leads into the state from wherever a run is.
+/// Whether an event that nothing else handles leads into the state, wherever a run is.
 pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
     let in_time = chart.transitions.iter().all(|line| {
         let (Trigger::After(bound) | Trigger::StepTimeout(_, bound)) = &line.trigger else {
@@ -30,7 +30,7 @@ pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
         line.source == StateId(0)
             && line.guard.is_none()
             && line.scope.as_ref().is_none_or(|scope| {
-                // Where it does not hold, the run is over or there already.
+                // Where the scope does not hold, the run has ended or is in the state already.
                 let over = |s: &StateId| chart.contains(state, *s) || is_end(chart, *s);
                 scope.any_of.is_empty() && scope.none_of.iter().all(over)
             })
@@ -40,8 +40,8 @@ pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
     in_time && chart.transitions.iter().any(leads)
 }
 
-/// Whether a `when` line ends the run as soon as it has so many turns, wherever it is: a machine rests only where no such line can be
-/// taken.
+/// Whether a `when` transition ends the run as soon as it has had this many turns, wherever it is: a machine is stable only if no
+/// such transition is enabled.
 pub(super) fn ends_within(chart: &Chart, turns: &Expr) -> bool {
     let ends = |line: &Transition| {
         line.trigger == Trigger::When
@@ -55,7 +55,8 @@ pub(super) fn ends_within(chart: &Chart, turns: &Expr) -> bool {
     chart.transitions.iter().any(ends) && always_rests(chart)
 }
 
-/// Whether a guard holds after so many turns: `turns >= n`, or that or more, where `n` is a number or a param and no more.
+/// Whether a guard holds after this many turns: `turns >= n`, alone or as the first part of an `or`, where `n` is a number or
+/// param not above that number.
 fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
     #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is not looked into, for ever")]
     let least = match &guard.kind {
@@ -83,19 +84,19 @@ fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
     }
 }
 
-/// Whether a line leads to ends only.
+/// Whether a transition leads only to ends of the run.
 pub(super) fn ends_run(chart: &Chart, line: &Transition) -> bool {
     !line.targets.is_empty() && line.targets.iter().all(|target| is_end(chart, target.state))
 }
 
-/// Whether a state is active as long as the run goes on.
+/// Whether a state is active until the run ends.
 fn is_everywhere(chart: &Chart, state: StateId) -> bool {
     let root = StateId(0);
     let is_only = || chart.children(root).all(|child| child == state || is_end(chart, child));
     state == root || chart.state(state).parent == Some(root) && is_only()
 }
 
-/// Whether every macrostep comes to rest by itself: lines that are taken without the host do not lead back to each other, and are few.
+/// Whether every macrostep ends by itself: the transitions that need no input form no cycle, and are few.
 fn always_rests(chart: &Chart) -> bool {
     let by_itself = |line: &&Transition| match line.trigger {
         Trigger::Event(_) | Trigger::Turn | Trigger::After(_) | Trigger::Choice(_) => false,
@@ -125,7 +126,7 @@ fn always_rests(chart: &Chart) -> bool {
     let leads = |from: &Transition, to: &Transition| {
         from.targets.iter().any(|target| related(target.state, to.source))
     };
-    // How often each is taken at most: once as it is, and once after each that leads to it.
+    // How often each is taken at most: once by itself, and once after each transition that leads to it.
     let mut times = vec![1_usize; lines.len()];
     for _ in 0..=lines.len() {
         let before = |to: &&Transition| {
@@ -134,7 +135,7 @@ fn always_rests(chart: &Chart) -> bool {
         };
         let next: Vec<usize> = lines.iter().map(before).collect();
         if next == times {
-            // Each may fail in every block and guard, which is an occurrence more.
+            // Each block and guard may fail, which causes a further event.
             let taken = times.iter().fold(1, |all: usize, n| all.saturating_add(*n));
             let faults = 3 * chart.states.len() + 2 * chart.transitions.len();
             return taken.saturating_mul(faults) <= MICROSTEPS;

@@ -1,4 +1,4 @@
-//! What a host and a model can do with a chart in so many inputs: what is reached, how runs end, what they cost.
+//! What a host and a model can do with a chart in a number of inputs: what is reached, how runs end, what they cost.
 
 use super::boxed::boxes;
 use super::{Edge, Explored, Happened, Reached, Search, explore, obstacles};
@@ -8,41 +8,41 @@ use chartc_core::machine::Status;
 use chartc_core::model::{Chart, StateKind, Step, StepKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The furthest that is looked.
+/// Most inputs of a run.
 pub const DEEPEST: u32 = 100;
 
 /// What was found within a number of inputs.
 #[derive(Debug)]
 pub struct Survey {
-    /// The points with the ways between them.
+    /// The points and the edges between them.
     pub found: Explored,
-    /// States that were entered, and those that were not, in document order; histories left out.
+    /// States that were entered, in document order, without histories.
     pub entered: Vec<StateId>,
-    /// See above.
+    /// Likewise, states that were not entered.
     pub left: Vec<StateId>,
-    /// Lines that were not taken.
+    /// Transitions that were not taken.
     pub untaken: Vec<TransitionId>,
-    /// How many different runs of at most so many inputs end in each way.
+    /// By status, how many different runs within the number of inputs end with it.
     pub ends: BTreeMap<&'static str, u128>,
-    /// How many go on after the last input.
+    /// How many runs go on after the last input.
     pub open: u128,
-    /// Points where the run goes on and nothing that the host does leads to another point, in the order found.
+    /// Points where the run goes on but no input leads to another point, in the order found.
     pub dead: Vec<usize>,
-    /// The first edge on which lines were taken in a cycle, until the engine stopped it.
+    /// The first edge on which transitions were taken in a cycle, until the engine stopped it.
     pub cycle: Option<Place>,
-    /// Whether there is nothing else: every value was tried, and no run was left off for its length.
+    /// Whether this is complete: every value was tried, and no run was cut off.
     pub is_whole: bool,
-    /// Whether runs were left off after the last input.
+    /// Whether runs were cut off after the last input.
     pub is_short: bool,
-    /// Charts that were taken as boxes, in words.
+    /// The charts that were treated as black boxes, in words.
     pub boxed: Vec<String>,
     /// The most model calls that a run makes, with the shortest way that makes them.
     pub worst: (u32, Vec<Place>),
-    /// Whether charts that it runs make model calls, which are not among them.
+    /// Whether child charts make model calls, which are not counted.
     pub is_uncounted: bool,
 }
 
-/// An edge: the point that it leads from, none for a start, and its place there.
+/// An edge: the point that it starts from (`None` for a start), and its index there.
 pub type Place = (Option<usize>, usize);
 
 impl Survey {
@@ -55,21 +55,21 @@ impl Survey {
     }
 }
 
-/// What a survey is of, and how far it goes.
+/// The inputs and the bounds of a survey.
 #[derive(Debug, Clone, Default)]
 pub struct Scope<'c> {
-    /// Inputs of a run.
+    /// Most inputs of a run.
     pub inputs: u32,
-    /// States that are looked at, at most.
+    /// Most states that are examined.
     pub states: usize,
-    /// Values of params and inputs, which have no other.
+    /// Values of params and inputs, which then have no others.
     pub given: Vec<(VarId, Value)>,
-    /// The charts that it runs.
+    /// The charts that `run` steps run.
     pub children: Vec<&'c Chart>,
 }
 
-/// Tries everything that a host and a model can do. A chart that a step runs is a box, which may give any answer that its finals have at any
-/// time, or fail if it can.
+/// Tries everything that a host and a model can do. A child chart is a black box: at any time it may give any answer of its final
+/// states, or fail if it can.
 pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
     let inputs = scope.inputs.min(DEEPEST);
     let boxed = boxes(chart, &scope.children);
@@ -128,7 +128,7 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
     }
 }
 
-/// The first edge on which lines were taken in a cycle, in the order found.
+/// The first edge on which transitions were taken in a cycle, in the order found.
 fn cycle(found: &Explored) -> Option<Place> {
     let cycles = |edge: &Edge| found.story(edge).contains(&Happened::Livelock);
     let row = |(from, row): (Option<usize>, &Vec<Edge>)| Some((from, row.iter().position(cycles)?));
@@ -136,7 +136,7 @@ fn cycle(found: &Explored) -> Option<Place> {
     [(None, &found.starts)].into_iter().chain(rows).find_map(row)
 }
 
-/// Runs by how they end, and those that go on.
+/// How many runs end with each status, and how many go on.
 fn count(found: &Explored, inputs: u32) -> (BTreeMap<&'static str, u128>, u128) {
     let mut ends: BTreeMap<&'static str, u128> = BTreeMap::new();
     let mut open: u128 = 0;
@@ -167,7 +167,7 @@ fn count(found: &Explored, inputs: u32) -> (BTreeMap<&'static str, u128>, u128) 
     (ends, open)
 }
 
-/// Points that were tried and lead nowhere.
+/// Points that were tried and lead to no other.
 fn dead(found: &Explored) -> Vec<usize> {
     let leads = |point: usize| found.edges[point].iter().any(|edge| edge.to != point);
     let is_tried = |point: &usize| found.points[*point].tried;
@@ -175,9 +175,9 @@ fn dead(found: &Explored) -> Vec<usize> {
     (0..found.points.len()).filter(|p| is_tried(p) && open(p) && !leads(*p)).collect()
 }
 
-/// The most calls, with the shortest way.
+/// The most calls of a run, with the shortest way to make them.
 fn worst(found: &Explored, inputs: u32) -> (u32, Vec<Place>) {
-    // By depth and point: the most calls until there, and the edge that comes from there.
+    // By depth and point: the most calls so far, and the last edge of the run that makes them.
     let mut levels: Vec<BTreeMap<usize, (u32, Place)>> = Vec::new();
     let mut level: BTreeMap<usize, (u32, Place)> = BTreeMap::new();
     let offer = |level: &mut BTreeMap<usize, (u32, Place)>, to: usize, calls: u32, by: Place| {

@@ -1,4 +1,4 @@
-//! Which values an input is tried with: all of a small type, else one of each class that constants cut the type into.
+//! The values that an input is tried with: all of a small type, otherwise one of each class into which constants divide the type.
 
 use super::hints::Hints;
 use super::read::Class;
@@ -11,15 +11,15 @@ use chartc_core::model::{Chart, FunctionKind, Type, TypeKind, VariableKind};
 /// Most values of one slot.
 const MOST: usize = 32;
 
-/// What a slot is tried with.
+/// The values that are tried for a slot.
 #[derive(Debug, Clone)]
 pub(super) struct Tried {
     pub(super) values: Vec<Value>,
-    /// Any other value does what one of these does.
+    /// Whether any other value has the same effect as one of these.
     pub(super) exact: bool,
 }
 
-/// The type of a slot, and what it is called.
+/// The type of a slot, and its name.
 pub(super) fn declared(chart: &Chart, slot: Slot) -> (Type, String) {
     match slot {
         Slot::Variable(id) => {
@@ -72,7 +72,7 @@ pub(super) fn shown(chart: &Chart, slot: Slot) -> String {
     format!("`{name}: {}`", type_text(&ty, &chart.types))
 }
 
-/// What a slot that values come into from outside is tried with.
+/// The values that are tried for a slot that is set from outside.
 pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried {
     let (ty, _) = declared(chart, slot);
     if !relevant.slots.contains(&slot) {
@@ -109,7 +109,7 @@ pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried
     Tried { values, exact }
 }
 
-/// Adds values that the literals of the chart hint at, as far as the slot may have them.
+/// Adds values that the literals of the chart suggest, as far as the slot may have them.
 pub(super) fn hinted(chart: &Chart, hints: &Hints, slot: Slot, values: &mut Vec<Value>) {
     let (ty, _) = declared(chart, slot);
     let range = if let Slot::Variable(id) = slot { range(chart, id) } else { None };
@@ -132,12 +132,12 @@ fn range(chart: &Chart, id: VarId) -> Option<(Value, Value)> {
     }
 }
 
-/// Whether there are values of the type that comparison with constants tells apart in other ways than these.
+/// Whether the type has values that none of those tried represents.
 fn is_open(ty: &Type, class: &Class) -> bool {
     match ty {
         Type::Bool | Type::Int | Type::Float | Type::Duration | Type::Text => false,
         Type::Optional(inner) => is_open(inner, class),
-        // Only as a whole, never looked into.
+        // If opaque, they are only compared as a whole.
         Type::Json | Type::List(_) | Type::Map(_) | Type::Named(_) => !class.opaque,
     }
 }
@@ -298,7 +298,7 @@ fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
             TypeKind::Enum(names) => values.extend(names.iter().cloned().map(Value::Text)),
             TypeKind::Record(fields) => {
                 let first = sample(chart, ty, 0);
-                // One field at a time.
+                // Varies one field at a time.
                 if let Value::Map(row) = &first {
                     for field in fields {
                         let inner = Class { opaque: true, ..Class::default() };

@@ -1,4 +1,4 @@
-//! The walk over the points of a chart's runs.
+//! The search over the points of a chart's runs.
 
 use super::bounded::WAYS;
 use super::budget::Budget;
@@ -8,7 +8,7 @@ use super::host::Anything;
 use super::key::{Counting, Keys};
 use super::lead::Lead;
 use super::log::Log;
-use super::moves::{Deed, Moves};
+use super::moves::{Act, Moves};
 use super::obstacles::{boxed, obstacles};
 use super::perform::{Machined, perform};
 use super::relax::Relax;
@@ -19,13 +19,13 @@ use chartc_core::model::{Chart, Expr};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
-/// Why something may not have been found: the bound.
+/// A reason why something may not have been found: a bound was reached.
 pub(super) const MORE: &str = "there are more";
 
-/// Likewise: the results of host functions.
+/// Likewise: too many results of host functions.
 const RESULTS: &str = "too many results of host functions together";
 
-/// Tries everything that a host can do, from every way that a run can begin.
+/// Tries everything that a host can do, from every start of a run.
 pub fn explore(chart: &Chart, search: &Search) -> Explored {
     explore_on(&Ground::of(chart), search)
 }
@@ -46,7 +46,7 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     } else {
         Relax::default()
     };
-    // Where runs are counted, those with other tools are other runs.
+    // A survey counts runs, and runs with different tools are different runs.
     let is_blind = search.inputs.is_none();
     let keys = Keys::of(chart, relevant, &plan.tables(), &relax, is_blind);
     let mut reasons = obstacles(ground);
@@ -55,7 +55,7 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
             reasons.remove(&reason);
         }
     }
-    // Where not everything will be tried, only a run against the line is looked for: most are short.
+    // If not everything can be tried, the search only looks for a counterexample: most are short.
     let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
     let states =
         if is_open && search.inputs.is_none() { search.states.div_ceil(4) } else { search.states };
@@ -88,7 +88,7 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     .run(plan, ground.host())
 }
 
-/// Nothing was tried, for a reason.
+/// An exploration that tried nothing, for this reason.
 pub(super) fn untried(why: &str) -> Explored {
     Explored { reasons: BTreeSet::from([why.to_owned()]), ..Explored::nothing() }
 }
@@ -99,32 +99,32 @@ struct Walk<'c> {
     moves: Moves<'c>,
     keys: Keys<'c>,
     relax: Relax,
-    /// What the turns of the run are set to, each; nothing is as they are.
+    /// Numbers to which the turns of the run are set, one after the other; if empty, they stay as they are.
     turns: &'static [u32],
     budget: Budget,
-    /// What is tried first; nothing is what was found first.
+    /// Priorities of points; `None` for the order found.
     lead: Option<Lead<'c>>,
     known: Map<Box<[u8]>, usize>,
-    /// The key of where the machine stands.
+    /// The key of the machine's point.
     key: Bytes,
     /// What the machine does.
     log: Log<'c>,
     told: Map<Vec<Happened>, usize>,
-    /// By number, those where not everything was tried yet.
+    /// By number: points where not everything was tried yet.
     points: Vec<Option<Begun>>,
-    /// Their numbers, by what [`Lead`] says and how much was tried there in vain.
+    /// Their numbers, by the priority from [`Lead`], which grows with what was tried there.
     todo: BTreeSet<(u32, usize)>,
-    /// By number, how many inputs after the start each was found.
+    /// By number: how many inputs after the start each point was found.
     depths: Vec<u32>,
     /// What evaluations may still spend.
     units: u64,
     found: Explored,
 }
 
-/// A point, with what is still to be tried there; none is everything.
+/// A point with what is still to be tried there; `None` for everything.
 struct Begun {
     point: Point,
-    deeds: Option<std::vec::IntoIter<Deed>>,
+    acts: Option<std::vec::IntoIter<Act>>,
 }
 
 impl Walk<'_> {
@@ -141,13 +141,13 @@ impl Walk<'_> {
             };
             machine.allow(self.units);
             let before = machine.point();
-            self.step(&mut machine, &before, None, &Deed::Start(start));
+            self.step(&mut machine, &before, None, &Act::Start(start));
             self.units = machine.allowed();
             host = machine.with_host(std::mem::take);
         }
         let first = self.moves.starts.first().map(|start| witness::params(self.chart, start));
         if let Ok(mut machine) = Interpreter::new(plan, host, first.unwrap_or_default()) {
-            // One machine serves every instance: a point holds its params.
+            // One machine serves all starts: a point includes its params.
             machine.allow(self.units);
             self.go(&mut machine);
             self.units = machine.allowed();
@@ -174,25 +174,25 @@ impl Walk<'_> {
             && !self.budget.is_spent()
             && let Some(mut at) = self.todo.pop_first()
         {
-            let Some(Begun { point, deeds }) = self.points[at.1].take() else { continue };
-            let mut deeds = deeds.unwrap_or_else(|| {
+            let Some(Begun { point, acts }) = self.points[at.1].take() else { continue };
+            let mut acts = acts.unwrap_or_else(|| {
                 machine.go_to(&point);
                 self.moves.here(machine, self.has_waited(at.1)).into_iter()
             });
             let mut is_left = false;
-            while !is_left && let Some(deed) = deeds.next() {
+            while !is_left && let Some(act) = acts.next() {
                 if self.budget.is_spent() {
                     self.cut(Cut::Work);
                     break;
                 }
-                self.step(machine, &point, Some(at.1), &deed);
+                self.step(machine, &point, Some(at.1), &act);
                 if self.lead.is_some() {
                     at.0 = at.0.saturating_add(1);
                     is_left = self.todo.first().is_some_and(|first| *first < at);
                 }
             }
             if is_left {
-                self.points[at.1] = Some(Begun { point, deeds: Some(deeds) });
+                self.points[at.1] = Some(Begun { point, acts: Some(acts) });
                 self.todo.insert(at);
                 continue;
             }
@@ -201,39 +201,39 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether it is certain that not everything is tried.
+    /// Whether it is certain that not everything will be tried.
     fn is_open(&self) -> bool {
         !self.found.reasons.is_empty() || !self.moves.reasons.is_empty()
     }
 
-    /// Whether what is due at the point was waited for, in vain.
+    /// Whether the host has waited in vain for what is due at the point.
     fn has_waited(&self, point: usize) -> bool {
         match self.found.points[point].by {
-            (Some(from), nth) => self.found.edges[from][nth].deed == Deed::Wait(0),
+            (Some(from), nth) => self.found.edges[from][nth].act == Act::Wait(0),
             (None, _) => false,
         }
     }
 
-    /// Does one thing at a point, with everything that functions may give meanwhile, and every way in which limits can stand.
-    fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, deed: &Deed) {
+    /// Performs one input of the host at a point, with all results of functions and all combinations of reached limits.
+    fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, act: &Act) {
         for nth in 0..self.turns.len().max(1) {
             let turns = self.turns.get(nth).copied().filter(|_| from.is_some());
-            let counts = self.step_in(machine, at, from, deed, (0, turns));
+            let counts = self.step_in(machine, at, from, act, (0, turns));
             if counts {
                 for way in 1..self.relax.ways.len() {
-                    self.step_in(machine, at, from, deed, (way, turns));
+                    self.step_in(machine, at, from, act, (way, turns));
                 }
             }
         }
     }
 
-    /// The same where limits stand in one way, and so many turns were taken; whether limits counted.
+    /// Likewise, with one combination of limits and this number of turns; whether limits counted anything.
     fn step_in(
         &mut self,
         machine: &mut Machined<'_>,
         at: &Point,
         from: Option<usize>,
-        deed: &Deed,
+        act: &Act,
         (way, turns): (usize, Option<u32>),
     ) -> bool {
         let mut counts = false;
@@ -251,7 +251,7 @@ impl Walk<'_> {
             }
             self.log.clear();
             let left = machine.allowed();
-            let taken = perform(self.chart, machine, deed, &mut self.log);
+            let taken = perform(self.chart, machine, act, &mut self.log);
             let (called, full) = machine.with_host(|host| (host.work, host.full));
             let weight = from.map_or(1, |from| self.found.points[from].weight);
             self.budget.tried(&self.log, called, weight);
@@ -262,7 +262,7 @@ impl Walk<'_> {
                 return false;
             }
             if machine.allowed() == 0 {
-                // What it did, it may have done for want of units.
+                // Its behavior may be due only to the lack of units.
                 self.found.reasons.insert("its conditions and actions compute too much".into());
                 return false;
             }
@@ -272,7 +272,7 @@ impl Walk<'_> {
                 self.found.reasons.insert("several model calls are made at once".into());
             }
             if taken && (!self.log.runs || !self.search.boxed.is_empty()) {
-                self.arrive(machine, from, deed);
+                self.arrive(machine, from, act);
             }
             if !machine.with_host(Anything::next) {
                 return counts;
@@ -284,13 +284,13 @@ impl Walk<'_> {
         }
     }
 
-    /// More may be found than was.
+    /// Notes that there may be more than was found.
     fn cut(&mut self, by: Cut) {
         self.found.reasons.insert(MORE.into());
         self.found.cut.get_or_insert(by);
     }
 
-    fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, deed: &Deed) {
+    fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, act: &Act) {
         self.count(machine);
         let (races, weight) = self.keys.key(machine, &mut self.key);
         if races {
@@ -314,7 +314,7 @@ impl Walk<'_> {
             alike.calls = alike.calls.max(calls);
         } else if known.is_none() || !(from == known && story == 0) {
             let results = machine.with_host(|host| host.chosen());
-            edges.push(Edge { to, deed: deed.clone(), story, calls, results });
+            edges.push(Edge { to, act: act.clone(), story, calls, results });
         }
         let enters = |state| self.log.story.contains(&Happened::Entered(state));
         if self.search.entered.is_some_and(enters) {
@@ -326,7 +326,7 @@ impl Walk<'_> {
             let (leaves, values) = (machine.leaves(), self.keys.values(machine));
             self.found.points.push(Reached::of(by, machine.ended(), leaves, values, weight));
             self.found.edges.push(Vec::new());
-            self.points.push(Some(Begun { point: machine.point(), deeds: None }));
+            self.points.push(Some(Begun { point: machine.point(), acts: None }));
             let depth = from.map_or(0, |from| self.depths[from] + 1);
             self.depths.push(depth);
             let leaves = &self.found.points[next].leaves;
@@ -340,7 +340,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The place of what happened among the stories.
+    /// The index of this story among all stories.
     fn place(&mut self) -> usize {
         let story = &self.log.story;
         if story.is_empty() {
@@ -355,7 +355,7 @@ impl Walk<'_> {
         place
     }
 
-    /// What is counted, for this instance.
+    /// Sets what keys count, for the params of this run.
     fn count(&mut self, machine: &Machined<'_>) {
         let bound = |expr: Option<&Expr>, more: i64| {
             let bound = bound(expr?, machine)?;
@@ -380,7 +380,7 @@ impl Walk<'_> {
     }
 }
 
-/// The whole number that an expression over params is in this instance.
+/// The value of an expression over params, in this run.
 fn bound(expr: &Expr, machine: &Machined<'_>) -> Option<i64> {
     let values = machine.facts().variables;
     fixed::number(expr, &|id| values.get(id.index()).cloned().flatten())

@@ -1,8 +1,8 @@
-//! A run that shows something: in words, and as a file that `chartc simulate` plays.
+//! A run that demonstrates something, in words and as a file for `chartc simulate`.
 
 use super::ground::Ground;
 use super::log::Log;
-use super::moves::{Answer, Deed};
+use super::moves::{Act, Answer};
 use super::perform::{Machined, perform};
 use super::{Edge, Explored, Happened};
 use chartc_core::arena::{ToolId, TransitionId, VarId};
@@ -21,23 +21,23 @@ pub struct Witness {
     pub params: Vec<(String, Value)>,
     /// Inputs that are set before the start.
     pub inputs: Vec<(String, Value)>,
-    /// What is done, and where the run is then: one in words for each, the start first.
+    /// What is done and where the run is then, in words, one for each step, the start first.
     pub steps: Vec<String>,
-    /// What is done after the start, each a JSON object as `chartc simulate` takes it.
+    /// What is done after the start, each a JSON object in the format of `chartc simulate`.
     pub entries: Vec<String>,
-    /// What host functions give, by name, in the order they are called.
+    /// The results of host functions, by name, in the order of the calls.
     pub functions: BTreeMap<String, Vec<Result<Value, String>>>,
-    /// The lines that are taken, each with the number of the step that takes it, the start being 1.
+    /// The transitions that are taken, each with the number of the step that takes it; the start is step 1.
     pub taken: Vec<(usize, TransitionId)>,
 }
 
 impl Witness {
-    /// The events, one a line.
+    /// The entries, one per line.
     pub fn events(&self) -> String {
         self.entries.iter().map(|entry| format!("{entry}\n")).collect()
     }
 
-    /// The results of host functions as a script; empty where none is called.
+    /// The results of host functions as a script; empty if there are none.
     pub fn script(&self) -> String {
         if self.functions.is_empty() {
             return String::new();
@@ -64,14 +64,11 @@ pub(super) fn params(chart: &Chart, start: &[(VarId, Value)]) -> Vec<(String, Va
         .collect()
 }
 
-/// The inputs that a deed sets.
-pub(super) fn inputs<'d>(
-    chart: &Chart,
-    deed: &'d Deed,
-) -> impl Iterator<Item = &'d (VarId, Value)> {
-    let rows = match deed {
-        Deed::Start(rows) | Deed::Event(rows, ..) | Deed::Turn(rows) => &rows[..],
-        Deed::Wait(_) | Deed::Answer(..) => &[],
+/// The inputs that the host sets.
+pub(super) fn inputs<'d>(chart: &Chart, act: &'d Act) -> impl Iterator<Item = &'d (VarId, Value)> {
+    let rows = match act {
+        Act::Start(rows) | Act::Event(rows, ..) | Act::Turn(rows) => &rows[..],
+        Act::Wait(_) | Act::Answer(..) => &[],
     };
     rows.iter().filter(|(id, _)| matches!(chart.variables[id.index()].kind, VariableKind::Input))
 }
@@ -81,10 +78,10 @@ pub fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
-/// Whether the chart itself, with its limits as they are, does what the edges did.
+/// Whether the chart itself, with its real limits, does what the edges did.
 pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> bool {
     let chart = ground.chart;
-    let Some(Deed::Start(start)) = way.first().map(|edge| &edge.deed) else { return false };
+    let Some(Act::Start(start)) = way.first().map(|edge| &edge.act) else { return false };
     let params = params(chart, start);
     let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
         return false;
@@ -93,7 +90,7 @@ pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> boo
     let same = way.iter().all(|edge| {
         machine.with_host(|host| host.begin_with(&edge.results));
         log.clear();
-        perform(chart, &mut machine, &edge.deed, &mut log) && log.story == found.story(edge)
+        perform(chart, &mut machine, &edge.act, &mut log) && log.story == found.story(edge)
     });
     same && way.last().is_some_and(|edge| {
         let last = &found.points[edge.to];
@@ -101,7 +98,7 @@ pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> boo
     })
 }
 
-/// Does again what the edges did, and tells of it.
+/// Replays the edges, and describes what happens.
 pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
     witness_on(&Ground::of(chart), way)
 }
@@ -116,7 +113,7 @@ pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
         functions: BTreeMap::new(),
         taken: Vec::new(),
     };
-    let Some(Deed::Start(start)) = way.first().map(|edge| &edge.deed) else { return told };
+    let Some(Act::Start(start)) = way.first().map(|edge| &edge.act) else { return told };
     told.params = params(chart, start);
     let params = told.params.clone();
     let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
@@ -126,7 +123,7 @@ pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
     let mut log = Log::of(chart);
     for edge in way {
         machine.with_host(|host| host.begin_with(&edge.results));
-        if let Deed::Answer(key, _) = &edge.deed {
+        if let Act::Answer(key, _) = &edge.act {
             // As `chartc simulate` does before an answer.
             let is_called = machine.call(*key).is_ok();
             let kind = &chart.steps[key.step.index()].kind;
@@ -135,14 +132,14 @@ pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
             }
         }
         let pending = machine.pending();
-        let calling = match &edge.deed {
-            Deed::Answer(key, _) => machine.calls(*key),
-            Deed::Start(_) | Deed::Event(..) | Deed::Turn(_) | Deed::Wait(_) => None,
+        let calling = match &edge.act {
+            Act::Answer(key, _) => machine.calls(*key),
+            Act::Start(_) | Act::Event(..) | Act::Turn(_) | Act::Wait(_) => None,
         };
-        let words = teller.words(&edge.deed, calling);
-        let entry = teller.entry(&edge.deed, &pending);
+        let words = teller.words(&edge.act, calling);
+        let entry = teller.entry(&edge.act, &pending);
         log.clear();
-        perform(chart, &mut machine, &edge.deed, &mut log);
+        perform(chart, &mut machine, &edge.act, &mut log);
         let nth = told.steps.len() + 1;
         told.taken.extend(log.story.iter().filter_map(|one| match one {
             Happened::Taken(line) => Some((nth, *line)),
@@ -151,13 +148,13 @@ pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
         for (name, result) in machine.with_host(|host| std::mem::take(&mut host.log)) {
             told.functions.entry(name).or_default().push(result);
         }
-        match &edge.deed {
-            Deed::Start(_) => {
-                told.inputs = inputs(chart, &edge.deed)
+        match &edge.act {
+            Act::Start(_) => {
+                told.inputs = inputs(chart, &edge.act)
                     .map(|(id, value)| (chart.variables[id.index()].name.clone(), value.clone()))
                     .collect();
             }
-            Deed::Event(..) | Deed::Turn(_) | Deed::Wait(_) | Deed::Answer(..) => {
+            Act::Event(..) | Act::Turn(_) | Act::Wait(_) | Act::Answer(..) => {
                 told.entries.push(entry);
             }
         }
@@ -178,14 +175,14 @@ fn place(chart: &Chart, machine: &Machined<'_>) -> String {
 
 struct Teller<'c> {
     chart: &'c Chart,
-    /// Inputs as they were told last.
+    /// Inputs as last mentioned.
     known: Vec<(VarId, Value)>,
 }
 
 impl Teller<'_> {
-    fn set(&mut self, deed: &Deed) -> String {
+    fn set(&mut self, act: &Act) -> String {
         let mut told = Vec::new();
-        for (id, value) in inputs(self.chart, deed) {
+        for (id, value) in inputs(self.chart, act) {
             if self.known.contains(&(*id, value.clone())) {
                 continue;
             }
@@ -204,11 +201,11 @@ impl Teller<'_> {
         &self.chart.steps[key.step.index()].name
     }
 
-    /// What was done; `calling` is the tool whose call is answered, if it is one.
-    fn words(&mut self, deed: &Deed, calling: Option<ToolId>) -> String {
+    /// What is done, in words; `calling` is the tool whose call is answered, if any.
+    fn words(&mut self, act: &Act, calling: Option<ToolId>) -> String {
         let chart = self.chart;
-        match deed {
-            Deed::Start(start) => {
+        match act {
+            Act::Start(start) => {
                 let params = params(chart, start);
                 let shown: Vec<String> =
                     params.iter().map(|(name, v)| format!("{name} = {}", json(v))).collect();
@@ -217,9 +214,9 @@ impl Teller<'_> {
                 } else {
                     format!(" with {}", shown.join(", "))
                 };
-                format!("start{with}{}", self.set(deed))
+                format!("start{with}{}", self.set(act))
             }
-            Deed::Event(_, event, payload) => {
+            Act::Event(_, event, payload) => {
                 let row = &chart.events[event.index()];
                 let data = if payload.is_empty() {
                     String::new()
@@ -227,11 +224,11 @@ impl Teller<'_> {
                     let shown: Vec<String> = payload.iter().map(json).collect();
                     format!("({})", shown.join(", "))
                 };
-                format!("event `{}{data}`{}", row.name, self.set(deed))
+                format!("event `{}{data}`{}", row.name, self.set(act))
             }
-            Deed::Turn(_) => format!("turn{}", self.set(deed)),
-            Deed::Wait(milliseconds) => format!("wait {}", Duration(*milliseconds)),
-            Deed::Answer(key, answer) => {
+            Act::Turn(_) => format!("turn{}", self.set(act)),
+            Act::Wait(milliseconds) => format!("wait {}", Duration(*milliseconds)),
+            Act::Answer(key, answer) => {
                 let step = self.step(key);
                 let tool = calling.map(|tool| chart.tools[tool.index()].name.as_str());
                 match (answer, tool) {
@@ -254,11 +251,11 @@ impl Teller<'_> {
         }
     }
 
-    fn entry(&self, deed: &Deed, pending: &[StepKey]) -> String {
+    fn entry(&self, act: &Act, pending: &[StepKey]) -> String {
         let chart = self.chart;
         let text = |text: &str| Value::Text(text.to_owned());
         let set = || {
-            let rows = inputs(chart, deed);
+            let rows = inputs(chart, act);
             let named = |(id, value): &(VarId, Value)| {
                 (chart.variables[id.index()].name.clone(), value.clone())
             };
@@ -266,9 +263,9 @@ impl Teller<'_> {
         };
         let mut row = Map::new();
         let mut put = |name: &str, value: Value| row.insert(name.to_owned(), value);
-        match deed {
-            Deed::Start(_) => {}
-            Deed::Event(_, event, payload) => {
+        match act {
+            Act::Start(_) => {}
+            Act::Event(_, event, payload) => {
                 let declared = &chart.events[event.index()];
                 put("event", text(&declared.name));
                 if !payload.is_empty() {
@@ -280,9 +277,9 @@ impl Teller<'_> {
                     put("input", Value::Map(set));
                 }
             }
-            Deed::Turn(_) => put("turn", Value::Map(set())),
-            Deed::Wait(milliseconds) => put("after_ms", Value::Int(*milliseconds as i64)),
-            Deed::Answer(key, answer) => {
+            Act::Turn(_) => put("turn", Value::Map(set())),
+            Act::Wait(milliseconds) => put("after_ms", Value::Int(*milliseconds as i64)),
+            Act::Answer(key, answer) => {
                 match answer {
                     Answer::Done(value) => put("answer", value.clone()),
                     Answer::Option(choice, values) => {

@@ -1,4 +1,4 @@
-//! What stands before and behind a line: a line that was meant as one and became two is only recognized by its neighbours.
+//! The neighbours of a line. If one intended line was written as two, only its neighbours show it.
 
 use super::Follower;
 use chartc_text::diagnostic::Diagnostic;
@@ -91,7 +91,7 @@ pub(super) fn idle_when(span: Span, before: Option<Item<'_>>) -> Diagnostic {
     }
 }
 
-/// Whether a condition and a body could follow what is written of a step.
+/// Whether a condition and a body may still follow what is written of a step.
 fn is_open(step: &syntax::Step) -> bool {
     step.guard.is_none() && step.items.is_empty() && step.then.is_none()
 }

@@ -75,7 +75,7 @@ fn send_id(cx: &mut Cx<'_>, name: &str) -> SendId {
     known
 }
 
-/// Reports every `cancel` of an id that no `send` has.
+/// Reports every `cancel` of an id that no `send` uses.
 pub(super) fn cancels(cx: &mut Cx<'_>) {
     let names: Vec<String> =
         cx.sent.iter().map(|id| cx.chart.send_ids[id.index()].clone()).collect();
@@ -144,7 +144,7 @@ fn refuse_value(cx: &mut Cx<'_>, name: &Ident, place: Option<Span>) {
     cx.report(finding);
 }
 
-/// `x = e`. Knows afterwards whether `x` may be none.
+/// `x = e`. Records whether `x` may be none afterwards.
 fn assign(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -262,7 +262,7 @@ fn for_each(
         let finding = types::mismatch(cx, source.span, &want, &from.ty);
         cx.report(finding.help("`for` goes through a list"));
     }
-    // A later round sees what an earlier one assigned.
+    // A later iteration sees what an earlier one assigned.
     let mut assigned = BTreeSet::new();
     names_assigned(body, &mut assigned);
     for name in &assigned {
@@ -309,7 +309,7 @@ fn is_same(id: VarId, value: &Expr) -> bool {
         return true;
     }
     let ExprKind::Binary(op, a, b) = &value.kind else { return false };
-    // Of a value of any type it could be a change of type.
+    // For a Json value, the operation could change the type.
     let own = |e: &Expr| e.kind == ExprKind::Variable(id) && e.ty == value.ty && e.ty != Type::Json;
     let is = |e: &Expr, n: i64| {
         e.kind == ExprKind::Int(n) || matches!(e.kind, ExprKind::Float(x) if x == n as f64)

@@ -10,10 +10,10 @@ use chartc_text::rules::illegal_structure;
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, History, Initial, Noted, StateItem};
 
-/// Lowers the bodies of all states. Lines come grouped by state: its own with its steps' outcomes, then those of `from`, then
-/// copies of `each after`.
+/// Lowers the bodies of all states. Transitions are grouped by state: its own with its steps' outcomes, then those of `from`,
+/// then copies of `each after`.
 pub(super) fn all(cx: &mut Cx<'_>) {
-    // Steps of a state are numbered among those of its descendants: take them from the state's own list.
+    // Step numbers of a state and its descendants are mixed, so the steps are taken from the state's own list.
     for id in cx.chart.state_ids() {
         let parts = std::mem::take(&mut cx.nodes[id.index()].items);
         body(cx, id, &parts);
@@ -95,7 +95,7 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
     }
 }
 
-/// What a final computes when it is entered, after its `enter` blocks.
+/// The values that a final state computes when it is entered, after its `enter` blocks.
 fn result(cx: &mut Cx<'_>, id: StateId, params: &[syntax::Param], values: &[Option<syntax::Expr>]) {
     let StateKind::Final { params: fields, .. } = cx.chart.state(id).kind.clone() else { return };
     let mut env = Env::at(id);
@@ -118,14 +118,14 @@ fn result(cx: &mut Cx<'_>, id: StateId, params: &[syntax::Param], values: &[Opti
     }
 }
 
-/// One without actions does nothing.
+/// An empty block is left out.
 fn add_block(blocks: &mut Vec<Vec<Action>>, actions: Vec<Action>) {
     if !actions.is_empty() {
         blocks.push(actions);
     }
 }
 
-/// Steps of a final state were reported and not numbered.
+/// Steps of a final state were reported, and have no number.
 fn own_step(cx: &mut Cx<'_>, state: StateId, steps: &mut impl Iterator<Item = StepId>) {
     if !matches!(cx.nodes[state.index()].kind, NodeKind::Final(..))
         && let Some(id) = steps.next()

@@ -1,4 +1,4 @@
-//! What refers to states and steps by name from outside of them: components, `check` lines; and `meta`.
+//! Declarations that refer to states and steps by name: components and `check` lines; also `meta`.
 
 use super::context::{Cx, declare};
 use super::expr::{self, Env, Options};
@@ -12,7 +12,7 @@ use chartc_text::rules::{duplicate_name, unknown_name};
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, Argument, MetaValue};
 
-/// Lowers a component. One that is shared by charts is left out of a chart without its steps.
+/// Lowers a component. A shared one is left out of charts that have none of its steps.
 pub(super) fn component(
     cx: &mut Cx<'_>,
     names: &mut super::context::Table<ComponentId>,
@@ -67,7 +67,7 @@ pub(super) fn component(
     }
 }
 
-/// What a `check` takes.
+/// What a `check` takes as its argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     State,
@@ -146,7 +146,7 @@ pub(super) fn meta(value: &MetaValue) -> Value {
     }
 }
 
-/// Reports shared components whose step no chart in sight has.
+/// Reports shared components that name a step which no visible chart has.
 pub(super) fn lost_components(
     components: &[&syntax::Component],
     charts: &[&super::Lowered],

@@ -1,4 +1,4 @@
-//! What every part of lowering reads and adds to: the chart so far, its spans, its names, the findings.
+//! The context of lowering: the chart so far, its spans, its names, and the findings.
 
 use super::SourceMap;
 use super::items::Charts;
@@ -14,7 +14,7 @@ use chartc_text::syntax;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// Did-you-means are looked for this many times in a chart: each costs a look at every name.
+/// Most suggestions of similar names in a chart: each compares all names.
 const GUESSES: u32 = 50;
 
 /// One chart being lowered.
@@ -29,30 +29,30 @@ pub(super) struct Cx<'s> {
     pub(super) step_nodes: Vec<StepNode<'s>>,
     pub(super) names: Names<'s>,
     pub(super) findings: Vec<Diagnostic>,
-    /// `-> T` of `defaults`: every step that takes it gets its own line.
+    /// `-> T` of `defaults`: every step that uses it gets its own transition.
     pub(super) default_target: Option<&'s syntax::Target>,
     /// Whether a state, line or step was left out.
     pub(super) dropped: bool,
-    /// Variables that a name may have meant though nothing declares them.
+    /// Undeclared variables that may be suggested for an unknown name.
     pub(super) supplied: &'s [&'static str],
-    /// The charts in sight.
+    /// The visible charts.
     pub(super) charts: Rc<Charts<'s>>,
     guesses: u32,
-    /// Parallel to `chart.predicates`: how many conditions each comes to when those that it uses are written out.
+    /// Parallel to `chart.predicates`: the number of conditions in each, with those that it uses written out.
     pub(super) lengths: Vec<u32>,
-    /// The lengths of the conditions that were named since this was last set to 0.
+    /// The sum of the lengths of the conditions named since this was last set to 0.
     pub(super) length: u32,
-    /// The final children of the state that was asked for last.
+    /// The final children of the state that was last asked for.
     pub(super) finals: Option<(StateId, Vec<StateId>)>,
-    /// Copies of `each after` lines that were made.
+    /// The number of copies made of `each after` lines.
     pub(super) copies: usize,
-    /// Ids that a `send` has.
+    /// Ids that a `send` uses.
     pub(super) sent: BTreeSet<SendId>,
-    /// Ids that a `cancel` names, with its place.
+    /// Ids that a `cancel` names, each with its place.
     pub(super) canceled: Vec<(SendId, Span)>,
 }
 
-/// Where a name leads, and where it was declared.
+/// By name: its id, and where it was declared.
 pub(super) type Table<Id> = BTreeMap<String, (Id, Span)>;
 
 /// The declared names of a chart.
@@ -72,17 +72,17 @@ pub(super) struct Names<'s> {
     pub(super) later: BTreeMap<&'s str, Span>,
 }
 
-/// A state as written.
+/// A state as it is written.
 pub(super) struct Node<'s> {
     pub(super) kind: NodeKind<'s>,
     pub(super) items: Vec<Part<'s>>,
-    /// Lines that every leaf below gets a copy of; filled when the state is lowered.
+    /// Transitions that are copied to every leaf below; filled when the state is lowered.
     pub(super) each: Vec<(Transition, super::LineSpans)>,
-    /// The nearest state, this one or an ancestor, that has such lines.
+    /// The nearest state with such transitions: this one or an ancestor.
     pub(super) each_above: Option<StateId>,
 }
 
-/// The word that opened it.
+/// The keyword that begins the state.
 #[derive(Clone, Copy)]
 pub(super) enum NodeKind<'s> {
     Root,
@@ -92,7 +92,7 @@ pub(super) enum NodeKind<'s> {
     History(&'s syntax::History),
 }
 
-/// An item of a body: of the chart's or of a state's.
+/// An item in the body of the chart or of a state.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'s> {
     pub(super) doc: &'s str,
@@ -100,7 +100,7 @@ pub(super) struct Part<'s> {
     pub(super) item: &'s syntax::StateItem,
 }
 
-/// A step as written.
+/// A step as it is written.
 #[derive(Clone, Copy)]
 pub(super) struct StepNode<'s> {
     pub(super) step: &'s syntax::Step,
@@ -172,12 +172,12 @@ impl Cx<'_> {
         self.report(finding);
     }
 
-    /// Whether the next did-you-mean may be looked for.
+    /// Whether a similar name may still be suggested.
     pub(super) fn can_guess(&self) -> bool {
         self.guesses < GUESSES
     }
 
-    /// Whether a did-you-mean may still be looked for.
+    /// Likewise, and counts the suggestion.
     pub(super) fn may_guess(&mut self) -> bool {
         self.guesses += 1;
         self.guesses <= GUESSES
@@ -209,7 +209,7 @@ impl Cx<'_> {
     }
 }
 
-/// Enters a name, or reports that it is taken; says whether it was free.
+/// Declares a name, or reports that it is taken; whether it was free.
 pub(super) fn declare<Id>(
     findings: &mut Vec<Diagnostic>,
     table: &mut Table<Id>,

@@ -3,7 +3,7 @@
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// For each node, whether it lies on a cycle; `next` has the successors of each. Linear in nodes and edges, and without recursion.
+/// By node: whether it lies on a cycle; `next` lists the successors of each. Linear in nodes and edges, and without recursion.
 pub(super) fn on(next: &[Vec<usize>]) -> Vec<bool> {
     let mut graph: DiGraph<(), ()> = DiGraph::new();
     for _ in next {

@@ -15,7 +15,7 @@ use chartc_text::rules::type_error;
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, Param, Path};
 
-/// Enters a `param`, `input` or `var`. Its default may read what was declared before it.
+/// Declares a `param`, `input` or `var`. Its default may read what was declared before it.
 pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
     let (name, span) = (&node.name.node, node.name.span);
     let ty = types::resolve(cx, &node.ty);
@@ -24,7 +24,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
         let before = VarId::at(cx.chart.variables.len());
         let found = cx.findings.len();
         let value = expr::expect(cx, &mut Env::default_of(before, is_param), written, &ty);
-        // A default of another type and uses as that type have one cause, the declaration.
+        // A default of another type and uses with that type have the same cause: the declaration.
         if value.ty != ty && value.ty != Type::Json {
             for finding in &mut cx.findings[found..] {
                 finding.breaks.push(Broken::Construct(span));
@@ -32,7 +32,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
         }
         value
     });
-    // A range elsewhere than on a param is refused by the grammar.
+    // The grammar allows a range only for a param.
     let written = node.range.as_ref().filter(|_| is_param);
     let range = written.and_then(|(low, high)| range(cx, low, high, &ty));
     if let (Some(range), Some(default), Some(written)) = (&range, &default, &node.default) {
@@ -110,7 +110,7 @@ fn refuse_outside(cx: &mut Cx<'_>, range: &(Value, Value), default: &Expr, span:
     }
 }
 
-/// A value for a `var` that was given none.
+/// The value of a `var` without an initial value.
 fn zero(cx: &Cx<'_>, ty: &Type) -> Expr {
     let kind = match ty {
         Type::Bool => ExprKind::Bool(false),
@@ -131,10 +131,10 @@ fn zero(cx: &Cx<'_>, ty: &Type) -> Expr {
     Expr { kind, ty: ty.clone() }
 }
 
-/// First names of events that the machine itself sends.
+/// The first names of the machine's own events.
 const RESERVED: [&str; 6] = ["done", "error", "doubt", "limit", "choice", "turn"];
 
-/// Enters a host event.
+/// Declares a host event.
 pub(super) fn event(cx: &mut Cx<'_>, path: &Path, params: &[Param], doc: &str) {
     let name = path.text();
     if let Some(first) = path.names.first()
@@ -153,11 +153,11 @@ pub(super) fn event(cx: &mut Cx<'_>, path: &Path, params: &[Param], doc: &str) {
     }
 }
 
-/// How many conditions one may come to when those that it uses are written out: where each uses the one before it twice, twenty
-/// would come to a million.
+/// Most conditions in one, with those that it uses written out. If each used the one before it twice, twenty would make a
+/// million.
 const LONGEST: u32 = 256;
 
-/// Enters a named condition, which may use those before it.
+/// Declares a named condition, which may use those before it.
 pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let (name, span) = (&node.name.node, node.name.span);
     cx.length = 0;
@@ -183,7 +183,8 @@ pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     }
 }
 
-/// The events that a name means: itself and all that it is a dotted prefix of, ascending. None is reported.
+/// The events that a name means: the one with this name, and those of which it is a dotted prefix, ascending. Reports it if there
+/// are none.
 pub(super) fn events_of(cx: &mut Cx<'_>, path: &Path) -> Vec<EventId> {
     let name = path.text();
     let prefix = format!("{name}.");

@@ -15,7 +15,7 @@ use chartc_text::span::Span;
 use chartc_text::syntax::{self, ToolPattern};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Enters all host functions.
+/// Declares all host functions.
 pub(super) fn functions(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Function>]) {
     for item in items {
         let name = &item.node.name;
@@ -72,7 +72,7 @@ pub(super) fn constant(
     value
 }
 
-/// Enters all tools, then all sets, which may name each other only upwards.
+/// Declares all tools, then all sets. A set may only name sets that are declared before it.
 pub(super) fn tools(
     cx: &mut Cx<'_>,
     items: &[Declared<'_, &syntax::Tool>],
@@ -152,7 +152,7 @@ fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
     }
 }
 
-/// The set of this name; a tool is a set of its own, and so is `any`, all tools.
+/// The set with this name. A tool is a set of its own, and `any` is the set of all tools.
 pub(super) fn tools_named(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<ToolSetId> {
     if let Some((id, _)) = cx.names.tool_sets.get(name) {
         return Some(*id);
@@ -218,7 +218,7 @@ const OPTIONS: [&str; 9] = [
     "actions",
 ];
 
-/// Enters all clients.
+/// Declares all clients.
 pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) {
     let mut kept = Vec::new();
     for item in items {
@@ -323,7 +323,7 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
     }
 }
 
-/// How a client is to write actions.
+/// The form in which a client writes actions.
 fn action_form(cx: &mut Cx<'_>, written: &syntax::Expr) -> ActionForm {
     let syntax::ExprKind::Name(word) = &written.kind else {
         cx.report(type_error::RULE.at(written.span, "`actions` is `simple` or `ooda`"));
@@ -381,7 +381,7 @@ pub(super) fn client_named(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<Cl
     found
 }
 
-/// A client that falls back to itself, directly or not, would be tried for ever.
+/// Reports a client that falls back to itself, directly or not: it would be tried forever.
 fn refuse_cycle(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
     let mut next = cx.chart.clients[id.index()].fallback;
     for _ in 0..cx.chart.clients.len() {

@@ -1,4 +1,4 @@
-//! `each after`: copies of a line for every leaf below it.
+//! `each after`: copies of a transition for every leaf below its state.
 
 use super::context::Cx;
 use super::line::{Draft, add};
@@ -6,10 +6,10 @@ use chartc_core::arena::StateId;
 use chartc_core::model::TransitionKind;
 use chartc_text::rules::illegal_structure;
 
-/// Copies of `each after` lines that a chart may have: as many as states times lines.
+/// Most copies of `each after` lines in a chart: there may be as many as states times lines.
 const MOST_COPIES: usize = 200_000;
 
-/// Adds to a leaf its copies of the `each after` lines above it, innermost state first.
+/// Adds to a leaf its copies of the `each after` transitions above it, innermost state first.
 pub(super) fn copy(cx: &mut Cx<'_>, leaf: StateId) {
     let mut above = cx.nodes[leaf.index()].each_above;
     while let Some(state) = above {

@@ -1,4 +1,4 @@
-//! Format specs of placeholders, which are Python's: checked by formatting a value of the type, as the run will.
+//! The format specs of placeholders, as in Python. To check one, a value of the type is formatted as at run time.
 
 use super::context::Cx;
 use chartc_core::expr::format::format;
@@ -31,7 +31,7 @@ pub(super) fn check(cx: &Cx<'_>, spec: &str, ty: &Type) -> Result<(), String> {
     format(&value, spec).map(drop).map_err(|why| why.to_string())
 }
 
-/// Whether any value at all can be shown with it.
+/// Whether the spec can show any value at all.
 fn for_some_value(spec: &str) -> Result<(), String> {
     let values = [Value::Int(65), Value::Float(0.5), Value::Text(String::new())];
     let shown: Vec<_> = values.iter().map(|value| format(value, spec)).collect();

@@ -1,4 +1,4 @@
-//! What a chart sees: the top level of its file and of the files that it imports, and its own declarations.
+//! What is visible in a chart: the top level of its file and of imported files, and its own declarations.
 
 use chartc_text::load::Loaded;
 use chartc_text::span::{FileId, Ident, Span};
@@ -10,7 +10,7 @@ use std::rc::Rc;
 pub(super) struct Declared<'s, T> {
     pub(super) node: T,
     pub(super) doc: &'s str,
-    /// Declared outside of the chart, so that other charts may see it too.
+    /// Whether it is declared outside of the chart, so that other charts may see it, too.
     pub(super) shared: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'s> TypeItem<'s> {
     }
 }
 
-/// All that a chart sees, in document order; what is imported first, by file.
+/// All that is visible in a chart, in document order; imported files come first.
 #[derive(Default)]
 pub(super) struct Declarations<'s> {
     pub(super) types: Vec<Declared<'s, TypeItem<'s>>>,
@@ -39,7 +39,7 @@ pub(super) struct Declarations<'s> {
     pub(super) tool_sets: Vec<Declared<'s, &'s syntax::ToolSet>>,
     pub(super) clients: Vec<Declared<'s, &'s syntax::Client>>,
     pub(super) components: Vec<Declared<'s, &'s syntax::Component>>,
-    /// Names of charts in sight, with the parameters that running them takes.
+    /// The visible charts.
     pub(super) charts: Rc<Charts<'s>>,
 }
 
@@ -51,12 +51,12 @@ pub(super) struct Charts<'s> {
 }
 
 impl<'s> Charts<'s> {
-    /// Those of a name.
+    /// The charts with this name.
     pub(super) fn named(&self, name: &str) -> &[&'s syntax::Chart] {
         self.named.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The names of all.
+    /// The names of all charts.
     pub(super) fn names(&self) -> impl Iterator<Item = &'s str> {
         self.all.iter().map(|chart| chart.name.node.as_str())
     }
@@ -67,7 +67,7 @@ pub(super) struct Sight<'s> {
     /// All but charts and tests.
     items: Vec<&'s Noted<Item>>,
     charts: Rc<Charts<'s>>,
-    /// How many of the items stand before a chart.
+    /// By chart: how many of the items precede it.
     places: BTreeMap<*const syntax::Chart, usize>,
 }
 
@@ -97,7 +97,7 @@ impl<'s> Sight<'s> {
         Self { items, charts: Rc::new(charts), places }
     }
 
-    /// The items that are visible in a chart of the file, or in the file itself where no chart is given.
+    /// The items that are visible in a chart of the file, or in the file itself if no chart is given.
     pub(super) fn declarations(&self, chart: Option<&'s syntax::Chart>) -> Declarations<'s> {
         let mut all = Declarations { charts: self.charts.clone(), ..Declarations::default() };
         let place = chart.and_then(|chart| self.places.get(&std::ptr::from_ref(chart)).copied());
@@ -158,10 +158,10 @@ fn own<T>(node: T, doc: &str) -> Declared<'_, T> {
     Declared { node, doc, shared: false }
 }
 
-/// The tests of the files that were asked for, by the place of the chart's name that each is for.
+/// The tests of the requested files, by the place where the name of the tested chart is declared.
 pub(super) type Scenarios<'s> = BTreeMap<Span, Vec<&'s syntax::Scenario>>;
 
-/// Gathers the tests of the files that were asked for.
+/// Collects the tests of the requested files.
 pub(super) fn scenarios(loaded: &Loaded) -> Scenarios<'_> {
     let mut found = Scenarios::new();
     for file in loaded.files.iter().filter(|file| loaded.is_root(file.id)) {
@@ -181,7 +181,7 @@ pub(super) fn scenarios(loaded: &Loaded) -> Scenarios<'_> {
     found
 }
 
-/// The chart that a test is for: one of its file hides one of the same name that was imported.
+/// The chart that a test is for. A chart of the same file hides imported ones with its name.
 pub(super) fn meant<'s>(
     charts: &Charts<'s>,
     file: FileId,

@@ -95,8 +95,8 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
     }
 }
 
-/// A state without a turn or a moment cannot be active, and a soft bound of 0 would be reached before anything is spent. Calls, tokens and
-/// cost may be limited to 0: then no call is made.
+/// Reports limits of 0 turns or no time, with which a state cannot be active, and soft bounds of 0, which are reached before
+/// anything is spent. Calls, tokens and cost may be limited to 0: then no call is made.
 fn refuse_nothing(cx: &mut Cx<'_>, limit: &Limit, bound: bool, warn: bool) {
     let what = &limit.what.node;
     if bound {

@@ -1,4 +1,4 @@
-//! Lines with a trigger, and what follows one: guard, targets, actions.
+//! Lines with a trigger, and what follows the trigger: guard, targets, actions.
 
 use super::beside::{Beside, idle_when};
 use super::context::{Cx, NodeKind};
@@ -13,7 +13,7 @@ use chartc_text::rules::type_error;
 use chartc_text::span::Span;
 use chartc_text::syntax;
 
-/// What the tail of a line comes to.
+/// The lowered tail of a line.
 pub(super) struct Tail {
     pub(super) guard: Option<Expr>,
     pub(super) targets: Vec<Target>,
@@ -23,7 +23,7 @@ pub(super) struct Tail {
     pub(super) target_spans: Vec<Span>,
 }
 
-/// Adds the lines of `source` that stand in its own body, or remembers those that every leaf below copies.
+/// Adds a transition from the body of `source`, or stores one that is copied to every leaf below.
 pub(super) fn own(
     cx: &mut Cx<'_>,
     source: StateId,
@@ -42,7 +42,7 @@ pub(super) fn own(
     }
 }
 
-/// A line that is not numbered yet.
+/// A transition that has no number yet.
 pub(super) struct Draft {
     pub(super) transition: Transition,
     pub(super) spans: LineSpans,
@@ -50,7 +50,7 @@ pub(super) struct Draft {
     pub(super) each: bool,
 }
 
-/// Numbers a line.
+/// Numbers a transition.
 pub(super) fn add(cx: &mut Cx<'_>, mut draft: Draft) -> TransitionId {
     let id = TransitionId::at(cx.chart.transitions.len());
     if let Some((mut choice, span)) = draft.choice {
@@ -130,7 +130,7 @@ fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     }
 }
 
-/// Lowers what follows a trigger. `None` if a target does not exist or the targets do not go together.
+/// Lowers what follows a trigger. `None` if a target does not exist or the targets cannot be active together.
 pub(super) fn tail(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -215,7 +215,7 @@ fn final_arguments(
     Vec::new()
 }
 
-/// Arguments for a final that computes what it ends with.
+/// Reports arguments for a final state that computes its own values.
 fn refuse_computed(cx: &mut Cx<'_>, env: &mut Env, state: StateId, target: &syntax::Target) {
     for argument in &target.arguments {
         expr::expr(cx, env, argument, None);
@@ -230,7 +230,8 @@ fn refuse_computed(cx: &mut Cx<'_>, env: &mut Env, state: StateId, target: &synt
     }
 }
 
-/// Whether states can be active together. Neighbours in document order are enough: what lies between two targets shares their common ancestor.
+/// Whether states can be active together. Comparing neighbours in document order is enough: what lies between two targets shares
+/// their common ancestor.
 pub(super) fn refuse_apart(cx: &mut Cx<'_>, found: &[(StateId, Span)]) -> bool {
     let mut sorted = found.to_vec();
     sorted.sort_unstable();
@@ -280,7 +281,7 @@ pub(super) fn kind(
     }
 }
 
-/// Names bound to the fields of the events that a line waits for.
+/// The trigger for the events of a path, and the names bound to the events' fields.
 pub(super) fn payload(
     cx: &mut Cx<'_>,
     path: &syntax::Path,

@@ -1,8 +1,8 @@
-//! From syntax to model: names and types resolved, every fault of them reported.
+//! From syntax to model: resolves names and types, and reports all errors in them.
 //!
-//! In this order: what a chart sees ([`items`]) is declared ([`types`], [`declare`]), states and steps are numbered
-//! ([`skeleton`]), data is declared ([`data`]), the kinds of states are settled ([`structure`]), bodies are lowered ([`body`]:
-//! [`line`], [`step`], [`block`], over [`expr`]), and what names states and steps from outside comes last ([`closing`]).
+//! In this order: what is visible in a chart ([`items`]) is declared ([`types`], [`declare`]), states and steps are numbered
+//! ([`skeleton`]), data is declared ([`data`]), the kinds of states are determined ([`structure`]), bodies are lowered ([`body`]:
+//! [`line`], [`step`], [`block`], over [`expr`]), and what refers to states and steps from outside comes last ([`closing`]).
 
 mod beside;
 mod block;
@@ -45,7 +45,7 @@ use context::Cx;
 use items::{Declarations, Sight};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Trace records that an instance keeps where the chart has no `trace` line.
+/// Trace records that an instance keeps if the chart has no `trace` line.
 const HISTORY_KEPT: u32 = 100;
 
 /// One chart, resolved as far as it can be.
@@ -53,16 +53,16 @@ const HISTORY_KEPT: u32 = 100;
 pub struct Lowered {
     /// The model. Parts that could not be resolved are left out; expressions keep `ExprKind::Unknown`.
     pub chart: Chart,
-    /// Where its parts stand.
+    /// The places of its parts in the source.
     pub map: SourceMap,
-    /// Whether every state, line and step that was written is in the model. Where one had to be left out, what seems to be
-    /// missing from the chart may not be.
+    /// Whether every state, line and step of the source is in the model. If not, what seems to be missing from the chart may not
+    /// be missing.
     pub whole: bool,
-    /// The tests that are for it.
+    /// The tests of the chart.
     pub tests: Vec<test::Test>,
 }
 
-/// Lowers every chart of every file that was asked for, in order; beside them those of other files that they run.
+/// Lowers every chart of every requested file, in order, and separately the charts of other files that these run.
 pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered>, Vec<Lowered>) {
     let mut lowered = Vec::new();
     let mut findings = Vec::new();
@@ -126,14 +126,14 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
     (lowered, others)
 }
 
-/// A test of a chart that there is not.
+/// The finding for a test of a chart that does not exist.
 fn for_no_chart(scenario: &syntax::Scenario, seen: &Declarations<'_>) -> Diagnostic {
     let place = &scenario.chart;
     let known = seen.charts.names();
     unknown_name::unknown("chart", &place.node, place.span, Some(known))
 }
 
-/// Declares what a chart sees.
+/// Declares what is visible in a chart.
 fn declarations(cx: &mut Cx<'_>, seen: &Declarations<'_>) {
     types::declare_all(cx, &seen.types);
     declare::functions(cx, &seen.functions);
@@ -180,7 +180,7 @@ fn one<'s>(
     Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped, tests }
 }
 
-/// Variables, events, and what the chart says of itself.
+/// Variables, events, and the settings of the chart itself.
 fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
     let mut defaults = None;
     let mut trace = None;
@@ -238,7 +238,7 @@ fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
     }
 }
 
-/// Whether it is the first of its kind; a second one is reported.
+/// Whether it is the first of its kind; reports a second one.
 fn second(cx: &mut Cx<'_>, seen: &mut Option<Span>, span: Span, what: &str) -> bool {
     if let Some(first) = *seen {
         cx.report(illegal_structure::second(&format!("{what} in one chart"), span, first));

@@ -1,4 +1,4 @@
-//! What a step says at most once.
+//! Items that a step may have only once.
 
 use super::context::Cx;
 use chartc_text::rules::illegal_structure;

@@ -1,4 +1,4 @@
-//! Outcomes of steps: lines, failures, the `else` of a question.
+//! Outcomes of steps: transitions, failures, and the `else` of a question.
 
 use super::context::Cx;
 use super::expr::{self, Env};
@@ -10,7 +10,7 @@ use chartc_text::rules::illegal_structure;
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, AskElse, FailWord, OutcomeKind};
 
-/// An outcome line of the step's body.
+/// Lowers an outcome line of a step's body.
 pub(super) fn outcome(
     cx: &mut Cx<'_>,
     id: StepId,
@@ -111,7 +111,7 @@ pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
     push(cx, id, Trigger::StepDone(id), tail, spans);
 }
 
-/// A line that is taken when a step has no usable outcome.
+/// The transition that is taken if a step has no usable outcome.
 fn instead(
     cx: &mut Cx<'_>,
     id: StepId,
@@ -140,13 +140,13 @@ fn instead(
     Some(push(cx, id, Trigger::StepElse(id), tail, spans))
 }
 
-/// How many clients a failed one falls back to, one after the other; each is to be tried. They form no cycle.
+/// The number of clients to fall back to, one after the other; each is to be tried. They form no cycle.
 fn fallbacks(cx: &Cx<'_>, client: Option<ClientId>) -> u32 {
     let next = |id: &ClientId| cx.chart.clients[id.index()].fallback;
     std::iter::successors(client, next).skip(1).count() as u32
 }
 
-/// Settles what a failure does: the step's own words, else for the retries its client's, else the chart's defaults.
+/// Determines the failure policy: that of the step itself, then the client's number of retries, then the chart's defaults.
 pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option<&FailWord>) {
     let state = cx.chart.steps[id.index()].state;
     let defaults = cx.chart.defaults;

@@ -1,4 +1,4 @@
-//! Paths of states: the first name is sought among the children of the line's state, then outward.
+//! Paths of states: the first name is looked up among the children of the line's state, then of each ancestor.
 
 use super::context::{Cx, NodeKind};
 use chartc_core::arena::StateId;
@@ -6,12 +6,12 @@ use chartc_text::rules::unknown_name;
 use chartc_text::span::Ident;
 use chartc_text::syntax::Path;
 
-/// The state that `path` means in a line of `from`; reports it if there is none.
+/// The state that `path` means in a line of `from`; reports a path that leads to none.
 pub(super) fn state(cx: &mut Cx<'_>, from: StateId, path: &Path) -> Option<StateId> {
     names(cx, from, &path.names.iter().collect::<Vec<_>>())
 }
 
-/// The same for the names alone.
+/// Likewise for a list of names.
 pub(super) fn names(cx: &mut Cx<'_>, from: StateId, names: &[&Ident]) -> Option<StateId> {
     match look_up(cx, from, names) {
         Ok(id) => Some(id),
@@ -22,7 +22,7 @@ pub(super) fn names(cx: &mut Cx<'_>, from: StateId, names: &[&Ident]) -> Option<
     }
 }
 
-/// The state, if there is one; nothing is reported.
+/// The state, if there is one; reports nothing.
 pub(super) fn find(cx: &Cx<'_>, from: StateId, path: &Path) -> Option<StateId> {
     look_up(cx, from, &path.names.iter().collect::<Vec<_>>()).ok()
 }
@@ -63,7 +63,7 @@ fn report(cx: &mut Cx<'_>, from: StateId, names: &[&Ident], miss: Miss) {
         cx.report(finding);
         return;
     }
-    // A state of that very name deeper down is a better guess than a similar name nearby.
+    // A state with exactly this name deeper in the tree is a better guess than a similar name nearby.
     let deeper = cx.chart.states.iter().skip(1).find(|s| s.name == name);
     let near = deeper.map(|s| s.path.as_str()).or_else(|| {
         let visible = cx.chart.ancestors(from).flat_map(|scope| cx.chart.children(scope));
@@ -83,12 +83,12 @@ pub(super) fn is_history(cx: &Cx<'_>, id: StateId) -> bool {
     matches!(cx.nodes[id.index()].kind, NodeKind::History(_))
 }
 
-/// The states that stand for a target when it comes to what can be active together: a history counts as its parent.
+/// The state that counts when targets must be active together: for a history, its parent.
 fn region(cx: &Cx<'_>, id: StateId) -> StateId {
     if is_history(cx, id) { cx.chart.state(id).parent.unwrap_or(id) } else { id }
 }
 
-/// Whether two different states, neither containing the other, lie in two regions of one parallel.
+/// Whether two states are in different regions of a parallel. A state that contains the other is not.
 pub(super) fn in_two_regions(cx: &Cx<'_>, a: StateId, b: StateId) -> bool {
     let (a, b) = (region(cx, a), region(cx, b));
     if cx.chart.contains(a, b) || cx.chart.contains(b, a) {

@@ -1,4 +1,4 @@
-//! Events that are sent to other charts: to whom, and whether those have them.
+//! Events that are sent to other charts: who receives them, and whether the receivers declare them.
 
 use super::Lowered;
 use super::context::Cx;
@@ -11,10 +11,10 @@ use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, CATCH_ALL};
 use std::collections::BTreeMap;
 
-/// What the chart that runs this one is called.
+/// The name for the chart that runs this one.
 const PARENT: &str = "parent";
 
-/// Who `to` means; `None` is reported.
+/// The receiver that `to` means; reports an unknown one.
 pub(super) fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
     if to.node == PARENT {
         return Some(Receiver::Parent);
@@ -38,7 +38,7 @@ pub(super) fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
     Some(Receiver::Child(step))
 }
 
-/// Reports events that are sent to charts which have no such event, as far as it is known which charts these are.
+/// Reports events that the receiving chart does not declare, as far as the receivers are known.
 pub(super) fn refuse_unheard(
     lowered: &[Lowered],
     others: &[Lowered],
@@ -73,7 +73,7 @@ pub(super) fn refuse_unheard(
     }
 }
 
-/// What is wrong with sending an event to a chart.
+/// The finding for an event that the receiving chart does not declare, or declares with other data.
 fn unheard(event: &Event, from: &Chart, to: &Lowered, span: Span) -> Option<Diagnostic> {
     let events = &to.chart.events;
     if events.iter().any(|known| known.name == CATCH_ALL) {
@@ -99,7 +99,7 @@ fn unheard(event: &Event, from: &Chart, to: &Lowered, span: Span) -> Option<Diag
     })
 }
 
-/// Whether a value of one chart may be one of another.
+/// Whether a value of a type of one chart may be a value of a type of the other.
 fn fits(from: &Chart, sent: &Type, to: &Chart, wanted: &Type) -> bool {
     match (sent, wanted) {
         (Type::Json, _) | (_, Type::Json) | (Type::Int, Type::Float) => true,

@@ -1,4 +1,4 @@
-//! `run` steps: the chart that is meant, its params, and charts that would run each other for ever.
+//! `run` steps: the chart to run, its params, and charts that would run each other forever.
 
 use super::context::Cx;
 use super::expr::{self, Env};
@@ -15,7 +15,7 @@ use chartc_text::span::{FileId, Span};
 use chartc_text::syntax::{self, ChartItem, Item, Noted};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A param of a chart as the chart that runs it sees it.
+/// A param of a chart, as seen by the chart that runs it.
 struct Param<'s> {
     name: &'s str,
     ty: Type,
@@ -23,10 +23,10 @@ struct Param<'s> {
     has_default: bool,
 }
 
-/// What a `run` step runs.
+/// Lowers a `run` step.
 pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax::Run) -> StepKind {
     let name = &written.chart;
-    // A chart of this file hides one of the same name that was imported.
+    // A chart of this file hides imported ones with the same name.
     let Some(child) = cx.charts.named(&name.node).last().copied() else {
         let known: Vec<&str> = cx.charts.names().collect();
         cx.unknown("chart", &name.node, name.span, known);
@@ -53,7 +53,7 @@ pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax:
     StepKind::Run(Run { chart, arguments, on_entry, forward })
 }
 
-/// The params of a chart. What is wrong with them is reported where they are declared, not here.
+/// The params of a chart. Errors in them are reported where they are declared, not here.
 fn params<'s>(cx: &mut Cx<'_>, child: &'s syntax::Chart) -> Vec<Param<'s>> {
     let before = cx.findings.len();
     let declared = child.items.iter().filter_map(|noted| match &noted.node {
@@ -169,7 +169,7 @@ impl<'s> Others<'s> {
     }
 }
 
-/// The charts of files that were not asked for which the lowered ones run or tests are for, and those that these run.
+/// The charts of other files that the lowered ones run or that tests are for, and those that these run in turn.
 pub(super) fn others(
     loaded: &Loaded,
     lowered: &[Lowered],
@@ -203,12 +203,12 @@ fn children(one: &Lowered) -> impl Iterator<Item = Span> + '_ {
     one.map.steps.iter().filter_map(|step| step.child)
 }
 
-/// Reports `run` steps without `if` by which charts run each other in a cycle.
+/// Reports `run` steps without `if` through which charts run each other in a cycle.
 pub(super) fn refuse_endless<'l>(
     lowered: impl Iterator<Item = &'l Lowered>,
     findings: &mut Vec<Diagnostic>,
 ) {
-    // From chart to chart, with the place and name of the step.
+    // From chart to chart, with the place and the name of the step.
     let mut edges: Vec<Edge<'_>> = Vec::new();
     for one in lowered {
         for (step, spans) in one.chart.steps.iter().zip(&one.map.steps) {
@@ -218,7 +218,7 @@ pub(super) fn refuse_endless<'l>(
             }
         }
     }
-    // What nothing runs is in no cycle, and so on with what is left; the same from the other end.
+    // A chart that no other one runs is on no cycle, and so on with the rest; likewise from the other end.
     let edges = peel(edges, |edge| (edge.from, edge.to));
     let edges = peel(edges, |edge| (edge.to, edge.from));
     for Edge { from, to, place, step } in edges {
@@ -234,7 +234,7 @@ struct Edge<'l> {
     step: &'l str,
 }
 
-/// Takes the edges away whose first end no edge leads to, until there are none such.
+/// Removes edges to whose source no edge leads, until there are none left.
 fn peel<'l>(edges: Vec<Edge<'l>>, ends: fn(&Edge<'l>) -> (Span, Span)) -> Vec<Edge<'l>> {
     let mut incoming: BTreeMap<Span, usize> = BTreeMap::new();
     let mut outgoing: BTreeMap<Span, Vec<Span>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! `from … { }`: lines with the states that they hold in.
+//! `from … { }`: lines with the states in which they apply.
 
 use super::beside::{Beside, Item};
 use super::context::{Cx, NodeKind};
@@ -9,7 +9,7 @@ use chartc_core::model::{Scope, StateKind};
 use chartc_text::rules::{illegal_structure, needless_except};
 use chartc_text::syntax::{self, Noted};
 
-/// Adds the lines of a `from … { }`.
+/// Adds the transitions of a `from … { }`.
 pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
     let Some(scope) = scope(cx, source, from) else {
         cx.dropped = true;
@@ -50,7 +50,7 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
     }
 }
 
-/// Reports the exceptions that all lines of a `from *` make by themselves; `targets` are those of each line.
+/// Reports exceptions that all lines of a `from *` make anyway; `targets` are those of each line.
 fn needless(cx: &mut Cx<'_>, source: StateId, from: &syntax::From, targets: &[Vec<StateId>]) {
     for path in &from.except {
         let Some(state) = paths::find(cx, source, path) else { continue };
@@ -85,7 +85,7 @@ fn scope(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) -> Option<Scope>
     Some(Scope { wildcard, any_of, none_of })
 }
 
-/// The final children of a state, looked for once: many lines may ask.
+/// The final children of a state, cached because many lines may ask for them.
 fn finals(cx: &mut Cx<'_>, state: StateId) -> Vec<StateId> {
     if let Some((_, known)) = cx.finals.as_ref().filter(|(known, _)| *known == state) {
         return known.clone();
@@ -96,7 +96,7 @@ fn finals(cx: &mut Cx<'_>, state: StateId) -> Vec<StateId> {
     found
 }
 
-/// The states of a list that can be active while `source` is; others are reported.
+/// The states of a list that can be active together with `source`; reports the others.
 fn reachable(cx: &mut Cx<'_>, source: StateId, written: &[syntax::Path]) -> Vec<StateId> {
     let mut found = Vec::new();
     for path in written {

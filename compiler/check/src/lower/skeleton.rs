@@ -8,7 +8,7 @@ use chartc_text::rules::{duplicate_name, illegal_structure};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, ChartItem, StateItem};
 
-/// Gives every state and step its id. A stack of our own, since states nest as deep as the parser lets them.
+/// Gives every state and step its id. Uses its own stack, because states may nest as deeply as the parser allows.
 pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span) {
     let items = chart
         .items
@@ -89,7 +89,7 @@ struct Place<'s> {
     whole: Span,
 }
 
-/// Nothing happens inside a final state.
+/// Whether an item may stand in a state; reports items of a final state.
 fn may_stand(cx: &mut Cx<'_>, id: StateId, what: &str, span: Span) -> bool {
     let NodeKind::Final(..) = cx.nodes[id.index()].kind else { return true };
     let name = &cx.chart.states[id.index()].name;

@@ -1,4 +1,5 @@
-//! Where the parts of a chart stand. Outside the model, so that a chart and its twin in another format compare equal.
+//! The source places of a chart's parts. They are not in the model, so that a chart and its translation to another format are
+//! equal.
 
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::Receiver;
@@ -27,7 +28,7 @@ pub struct SourceMap {
     pub functions: Vec<Span>,
     /// By tool: its name.
     pub tools: Vec<Span>,
-    /// By set of tools: its name; `None` for one that a line made of a single tool.
+    /// By tool set: its name; `None` if a line made the set from a single tool.
     pub tool_sets: Vec<Option<Span>>,
     /// By client: its name.
     pub clients: Vec<Span>,
@@ -75,7 +76,7 @@ pub struct StateSpans {
     pub name: Span,
     /// The whole, with its body.
     pub whole: Span,
-    /// Its `enter` blocks, each from its braces, as far as it has any.
+    /// Its `enter` blocks that have actions.
     pub entry: Vec<Span>,
     /// Target of its `initial` line, if it has one.
     pub initial: Option<Span>,
@@ -106,18 +107,18 @@ pub struct LineSpans {
     pub guard: Option<Span>,
     /// Each target.
     pub targets: Vec<Span>,
-    /// The line right behind it in the same body, if there is one.
+    /// The line directly after it in the same body, if there is one.
     pub next: Option<Follower>,
 }
 
-/// A line that stands right behind another in the same body.
+/// A line directly after another one in the same body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follower {
     /// The word that it begins with.
     pub word: &'static str,
-    /// That word's place.
+    /// The place of this word.
     pub span: Span,
-    /// Whether it is a `when` line whose condition ends at an arrow, a block or the end of the line: the word can be `if` instead.
+    /// Whether it is a `when` line whose condition ends at an arrow, a block or the end of the line: then the word can be `if`.
     pub is_condition: bool,
 }
 
@@ -145,8 +146,8 @@ pub struct StepSpans {
     pub prompt: Option<Span>,
     /// Each part of the prompt; a placeholder with its braces.
     pub prompt_parts: Vec<Span>,
-    /// How often it may call its tools, where it says so.
+    /// How often it may call its tools, if it says so.
     pub tool_calls: Option<Span>,
-    /// The name of the chart that a `run` step runs, where that is declared.
+    /// The name of the chart that a `run` step runs, at its declaration.
     pub child: Option<Span>,
 }

@@ -10,7 +10,7 @@ use chartc_text::rules::unknown_name;
 use chartc_text::span::{Span, Spanned};
 use chartc_text::syntax::{self, EventPattern, FailWord, Noted, StepItem};
 
-/// What a step returns, settled before expressions that read its answer.
+/// The return type of a step. It must be known before expressions that read its answer.
 pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
     let node = cx.step_nodes[id.index()];
     let written = node.step.items.iter().find_map(|noted| match &noted.node {
@@ -37,7 +37,7 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
     cx.chart.steps[id.index()].returns = returns;
 }
 
-/// Fills in a step that the skeleton has numbered, and adds its lines.
+/// Fills in a step that the skeleton has numbered, and adds its transitions.
 pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
     let node = cx.step_nodes[id.index()];
     let state = cx.chart.steps[id.index()].state;
@@ -151,7 +151,7 @@ fn client(cx: &mut Cx<'_>, step: &syntax::Step, id: StepId) {
     }
 }
 
-/// What a step says of failure, half by half.
+/// The failure policy of a step; each part may be given separately.
 #[derive(Default)]
 struct Policy {
     retry: Option<u32>,
@@ -263,12 +263,12 @@ fn prompt(cx: &mut Cx<'_>, env: &mut Env, id: StepId, text: &syntax::Template, i
     cx.map.steps[id.index()].prompt_parts = spans;
 }
 
-/// The step of this name, for a component; nothing is reported.
+/// The step with this name, for a component; reports nothing.
 pub(super) fn named(cx: &Cx<'_>, name: &str) -> Option<StepId> {
     cx.names.steps.get(name).map(|(id, _)| *id)
 }
 
-/// The finding for a step that is named and not declared.
+/// The finding for a step that is not declared.
 pub(super) fn no_such(
     cx: &mut Cx<'_>,
     name: &chartc_text::span::Ident,

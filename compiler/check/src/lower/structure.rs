@@ -1,4 +1,4 @@
-//! What kind of vertex each state is, and which child each compound enters.
+//! The kind of each state, and which child each compound state enters.
 
 use super::context::{Cx, NodeKind};
 use super::{line, paths, types};
@@ -9,7 +9,7 @@ use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{History, Initial, Param, StateItem};
 use std::collections::BTreeMap;
 
-/// Settles the kind of every state. After it, every `initial` and `default` is legal.
+/// Determines the kind of every state. Afterwards every `initial` and `default` is legal.
 pub(super) fn settle(cx: &mut Cx<'_>) {
     for id in cx.chart.state_ids() {
         let kind = kind(cx, id);
@@ -157,7 +157,7 @@ fn status_of(cx: &mut Cx<'_>, word: &Ident) -> Status {
     })
 }
 
-/// Parameters of a final, an event, a function, a tool or an option. Two of one name are reported.
+/// The parameters of a final state, event, function, tool or option. Reports duplicate names.
 pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param]) -> Vec<Field> {
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     let mut fields = Vec::new();

@@ -1,4 +1,4 @@
-//! The first words of a line.
+//! The trigger of a line: its first words.
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
@@ -14,19 +14,19 @@ use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span, Spanned};
 use chartc_text::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
 
-/// What a line waits for.
+/// A resolved trigger.
 pub(super) struct Found {
     /// `None` if it could not be resolved: the line is dropped.
     pub(super) trigger: Option<Trigger>,
-    /// Its words.
+    /// The place of its words.
     pub(super) span: Span,
-    /// Of a `when` line.
+    /// The condition of a `when` line.
     pub(super) condition: Option<(Expr, Span)>,
-    /// Of a `may` line, with the place of its name; the trigger is settled when the line is numbered.
+    /// The option of a `may` line, with the place of its name. The trigger is set when the transition is numbered.
     pub(super) choice: Option<(Choice, Span)>,
-    /// Arguments of an option, which its guard does not see.
+    /// Arguments of an option, which its guard cannot read.
     pub(super) after_choice: Vec<(String, Type)>,
-    /// `each after`.
+    /// Whether it is `each after`.
     pub(super) each: bool,
 }
 
@@ -152,7 +152,7 @@ enum Subject {
     State(chartc_core::arena::StateId),
 }
 
-/// What `done(X)` is about: a step, or a state. A name that is both has to be told apart.
+/// What `done(X)` is about: a step or a state. Reports a name that is both.
 fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<Subject> {
     let path = &done.subject;
     let step = match path.names.as_slice() {
@@ -203,7 +203,7 @@ const ERRORS: [&str; 9] = [
     "stuck.loop",
 ];
 
-/// Those that nothing raises yet.
+/// Errors that nothing raises yet.
 const ERRORS_TO_COME: [&str; 1] = ["stuck.loop"];
 
 /// Soft limits.
@@ -257,11 +257,11 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Found) 
     let Some(kind) = kind else { return };
     let transition = TransitionId(0);
     found.choice = Some((Choice { name, text, transition, kind }, place));
-    // Replaced by the choice's number when the line gets its own.
+    // Replaced by the choice's number when the transition is numbered.
     found.trigger = Some(Trigger::When);
 }
 
-/// Whether a variable can keep what every tool of a set returns; reports the first that it cannot.
+/// Whether a variable can keep what every tool of a set returns; reports the first tool for which it cannot.
 fn keeps(cx: &mut Cx<'_>, set: ToolSetId, kept: VarId, name: &Ident) -> bool {
     let want = cx.chart.variables[kept.index()].ty.clone();
     let mut tools =
@@ -286,7 +286,7 @@ fn keeps(cx: &mut Cx<'_>, set: ToolSetId, kept: VarId, name: &Ident) -> bool {
     false
 }
 
-/// The `var` of this name, if it can keep a value of type `ty`.
+/// The `var` with this name, if it can keep a value of type `ty`.
 pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId> {
     let Some((id, place)) = cx.names.variables.get(&name.node).copied() else {
         let known: Vec<String> = cx.names.variables.keys().cloned().collect();
@@ -307,7 +307,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId
     Some(id)
 }
 
-/// Whether a step puts a question whose answer is an option.
+/// Whether a step asks a question whose answer is an option.
 pub(super) fn is_ask(kind: &StepKind) -> bool {
     matches!(kind, StepKind::Ask { .. })
 }

@@ -1,4 +1,4 @@
-//! Declared types and types as written.
+//! Declared types, and types as they are written.
 
 use super::context::{Cx, declare};
 use super::cycles;
@@ -20,7 +20,7 @@ const PLAIN: [(&str, Type); 6] = [
     ("Json", Type::Json),
 ];
 
-/// Enters all records and enums: names first, so that they may name each other in any order.
+/// Declares all records and enums. All names come first, so that types may refer to each other in any order.
 pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>]) {
     let mut kept = Vec::new();
     for item in items {
@@ -61,8 +61,8 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
     }
 }
 
-/// The types that each value of a type holds one of. A record that holds itself, other than in a list or a map, has no values and no
-/// size.
+/// The types of which each value of this type contains one. A record that contains itself, other than in a list or a map, has no
+/// values.
 fn held(ty: &TypeDef) -> Vec<usize> {
     let fields = if let TypeKind::Record(fields) = &ty.kind { &fields[..] } else { &[] };
     let named = fields.iter().filter_map(|field| {
@@ -98,7 +98,7 @@ fn enum_names(cx: &mut Cx<'_>, node: &syntax::Enum) -> Vec<String> {
     names
 }
 
-/// The type that is meant; `Json` if there is none, which is reported.
+/// The type that is written; reports an unknown one, which becomes `Json`.
 pub(super) fn resolve(cx: &mut Cx<'_>, written: &TypeExpr) -> Type {
     match &written.kind {
         syntax::TypeKind::Name(name) => named(cx, name, written.span),
@@ -114,7 +114,7 @@ pub(super) fn resolve(cx: &mut Cx<'_>, written: &TypeExpr) -> Type {
     }
 }
 
-/// `T?`. A Json value may be none as it is, and nothing is optional twice.
+/// `T?`. A Json value may be none anyway, and nothing is optional twice.
 pub(super) fn optional(ty: Type) -> Type {
     match ty {
         Type::Json | Type::Optional(_) => ty,

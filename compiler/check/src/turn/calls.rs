@@ -14,7 +14,7 @@ use chartc_core::model::{
 pub struct Hiding {
     /// The step.
     pub step: StepId,
-    /// The earlier step at which each turn ends; `None` if it is the step itself that finds no call left.
+    /// The earlier step at which each turn ends; `None` if the step itself finds no call left.
     pub ends: Option<StepId>,
     /// The step that takes the last call; `None` if `ends` ends the turn by its `ends turn`.
     pub caller: Option<StepId>,
@@ -265,8 +265,8 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// Whether a model step certainly calls when it runs. An `ask` without options does not, and one with a single option may take it
-    /// without asking.
+    /// Whether a model step certainly calls when it runs. An `ask` without options does not, and one with a single option may
+    /// take it without asking.
     fn surely_asks(&self, step: &Step, leaf: usize) -> bool {
         match &step.kind {
             StepKind::Ask { always, .. } => {

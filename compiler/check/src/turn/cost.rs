@@ -1,7 +1,7 @@
 //! Lower and upper bounds on the model calls of a turn and of a run.
 //!
-//! Every number is a bound: a turn may make fewer calls than its worst case and more than its least, never the other way round. The calls
-//! of a child chart count for the child.
+//! Every number is a bound: a turn may make fewer calls than its worst case and more than its least, but not the reverse. The
+//! calls of a child chart count for the child.
 
 use crate::facts::Facts;
 use crate::facts::graph::Node;
@@ -59,12 +59,12 @@ impl Driver {
 /// The model calls of one run.
 #[derive(Debug, Clone)]
 pub struct RunCost {
-    /// Fewest calls of a run that ends `ok`, with the lines taken; `None` if no run does.
+    /// The fewest calls of a run that ends `ok`, with the transitions taken; `None` if no run does.
     pub least: Option<(u64, Vec<TransitionId>)>,
     /// The bound on the calls of any run.
     pub worst: Bound,
-    /// If nothing bounds them: the shortest cycle of transitions through the leaf or the step's state. Empty if the state need not be
-    /// exited in between.
+    /// If nothing bounds them: the shortest cycle of transitions through the leaf or the step's state. Empty if the state need
+    /// not be exited in between.
     pub round: Vec<TransitionId>,
 }
 

@@ -230,7 +230,7 @@ struct Walk<'w, 'c> {
     past: Option<StepId>,
     /// Whether every leaf has been entered.
     is_anywhere: bool,
-    /// Where options were last chosen, by count: it only grows.
+    /// The number of active leaves when options were last chosen: the set only grows.
     chosen: usize,
 }
 

@@ -99,7 +99,7 @@ fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<Tr
     sure
 }
 
-/// Whether the transition table permits the move from the state whatever the variables.
+/// Whether the transition table permits the move from the state for all values of the variables.
 fn permitted(chart: &Chart, state: StateId, line: &Transition) -> bool {
     let rows = &chart.permissions;
     let permits = |target: StateId| {

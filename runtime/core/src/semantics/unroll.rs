@@ -25,7 +25,7 @@ pub struct Place {
 
 /// One effect of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Observation {
+pub enum Operation {
     /// It reported to its sink.
     Told(Record),
     /// It ran a block.
@@ -53,7 +53,7 @@ pub enum Candidate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unrolled {
     /// All effects, in order.
-    pub observed: Vec<Observation>,
+    pub operations: Vec<Operation>,
     /// The next configuration, in the form of [`Place::lowest`].
     pub lowest: Rc<[StateId]>,
     /// Whether a transition was taken.
@@ -65,34 +65,34 @@ pub struct Unrolled {
 /// An engine that can be put into configurations. Each query takes time linear in the number of states.
 pub struct Unroll<'t> {
     engine: Stepper<'t, Probe>,
-    observed: Rc<RefCell<Vec<Observation>>>,
+    operations: Rc<RefCell<Vec<Operation>>>,
 }
 
 impl<'t> Unroll<'t> {
     /// For a chart without histories.
     pub fn new(tables: Tables<'t>) -> Self {
-        let observed = Rc::new(RefCell::new(Vec::new()));
-        let probe = Probe(Rc::clone(&observed));
-        Self { engine: Stepper::new(tables, Dynamic::new(&tables), probe), observed }
+        let operations = Rc::new(RefCell::new(Vec::new()));
+        let probe = Probe(Rc::clone(&operations));
+        Self { engine: Stepper::new(tables, Dynamic::new(&tables), probe), operations }
     }
 
     /// The transitions that an occurrence could trigger while `leaf` is the only active leaf, in the order tried. Without an occurrence:
     /// the eventless ones.
     pub fn candidates(&mut self, leaf: StateId, occurrence: Option<Occurrence>) -> Vec<Candidate> {
         self.put(&[leaf]);
-        let mut sink = Ear(Rc::clone(&self.observed));
+        let mut sink = Ear(Rc::clone(&self.operations));
         // Every guard is false.
         let (count, _) = self.engine.select(occurrence, &mut 0, &mut sink);
         let sure = (0..count).map(|i| Candidate::Sure(self.engine.store.cells_mut().selected[i]));
         let sure: Vec<Candidate> = sure.collect();
-        let observed = self.observed.take();
-        let tried = observed.into_iter().filter_map(|observation| match observation {
-            Observation::Asked(line, place) => Some(Candidate::Guarded(line, place)),
-            Observation::Told(Record::Lost(line, Loss::Scope)) => Some(Candidate::OutOfScope(line)),
-            Observation::Told(_)
-            | Observation::Ran(..)
-            | Observation::Read(..)
-            | Observation::Queued(_) => None,
+        let operations = self.operations.take();
+        let tried = operations.into_iter().filter_map(|operation| match operation {
+            Operation::Asked(line, place) => Some(Candidate::Guarded(line, place)),
+            Operation::Told(Record::Lost(line, Loss::Scope)) => Some(Candidate::OutOfScope(line)),
+            Operation::Told(_)
+            | Operation::Ran(..)
+            | Operation::Read(..)
+            | Operation::Queued(_) => None,
         });
         tried.chain(sure).collect()
     }
@@ -100,7 +100,7 @@ impl<'t> Unroll<'t> {
     /// The effects of taking `line` while `leaf` is the only active leaf.
     pub fn take(&mut self, leaf: StateId, line: TransitionId) -> Unrolled {
         self.put(&[leaf]);
-        let mut sink = Ear(Rc::clone(&self.observed));
+        let mut sink = Ear(Rc::clone(&self.operations));
         self.engine.store.cells_mut().selected[0] = line;
         self.engine.take(1, &mut sink);
         self.unrolled(true)
@@ -109,7 +109,7 @@ impl<'t> Unroll<'t> {
     /// The microstep of an occurrence (`None`: none) while `leaves` are active, for a chart without guards.
     pub fn step(&mut self, leaves: &[StateId], occurrence: Option<Occurrence>) -> Unrolled {
         self.put(leaves);
-        let mut sink = Ear(Rc::clone(&self.observed));
+        let mut sink = Ear(Rc::clone(&self.operations));
         let (count, _) = self.engine.select(occurrence, &mut 0, &mut sink);
         if count > 0 {
             self.engine.take(count, &mut sink);
@@ -122,7 +122,7 @@ impl<'t> Unroll<'t> {
         self.put(&[StateId(0)]);
         bits::clear(self.engine.store.cells_mut().configuration);
         self.engine.find_leaves();
-        let mut sink = Ear(Rc::clone(&self.observed));
+        let mut sink = Ear(Rc::clone(&self.operations));
         self.engine.enter_initial(&mut sink);
         self.unrolled(false)
     }
@@ -130,7 +130,7 @@ impl<'t> Unroll<'t> {
     /// The effects of the end of the run while `leaves` are active.
     pub fn finish(&mut self, leaves: &[StateId]) -> Unrolled {
         self.put(leaves);
-        let mut sink = Ear(Rc::clone(&self.observed));
+        let mut sink = Ear(Rc::clone(&self.operations));
         self.engine.finish(Status::Canceled, &mut sink);
         self.unrolled(false)
     }
@@ -143,7 +143,7 @@ impl<'t> Unroll<'t> {
 
     /// Makes `leaves` and their ancestors the configuration.
     fn put(&mut self, leaves: &[StateId]) {
-        self.observed.borrow_mut().clear();
+        self.operations.borrow_mut().clear();
         self.engine.scalars.phase = Phase::Running;
         self.engine.scalars.queue_len = 0;
         bits::clear(self.engine.store.cells_mut().configuration);
@@ -164,13 +164,13 @@ impl<'t> Unroll<'t> {
         };
         let tables = self.engine.tables;
         let lowest = lowest(&tables, self.engine.store.cells().configuration);
-        let observed = self.observed.take();
-        Unrolled { observed: self.with_queued(observed), lowest, taken, ending }
+        let operations = self.operations.take();
+        Unrolled { operations: self.with_queued(operations), lowest, taken, ending }
     }
 
     /// Adds queued completions where they happen: after the entry of a final state, its parent's first.
-    fn with_queued(&mut self, observed: Vec<Observation>) -> Vec<Observation> {
-        let mut all = Vec::with_capacity(observed.len());
+    fn with_queued(&mut self, operations: Vec<Operation>) -> Vec<Operation> {
+        let mut all = Vec::with_capacity(operations.len());
         let mut entered = None;
         let mut next = self.engine.dequeue();
         let tables = self.engine.tables;
@@ -178,19 +178,19 @@ impl<'t> Unroll<'t> {
             matches!((occurrence, entered), (Some(Occurrence::StateDone(done)), Some(entered))
                 if tables.contains(done, entered))
         };
-        for observation in observed {
-            if let Observation::Told(Record::Entered(state)) = observation {
+        for operation in operations {
+            if let Operation::Told(Record::Entered(state)) = operation {
                 while is_of(next, entered) {
-                    all.extend(next.map(Observation::Queued));
+                    all.extend(next.map(Operation::Queued));
                     next = self.engine.dequeue();
                 }
                 let is_final = matches!(tables.states[state.index()].kind, StateRowKind::Final(_));
                 entered = is_final.then_some(state);
             }
-            all.push(observation);
+            all.push(operation);
         }
         while let Some(occurrence) = next {
-            all.push(Observation::Queued(occurrence));
+            all.push(Operation::Queued(occurrence));
             next = self.engine.dequeue();
         }
         all
@@ -209,22 +209,22 @@ fn lowest(tables: &Tables<'_>, configuration: &[u64]) -> Rc<[StateId]> {
 }
 
 /// Records the engine's reports.
-struct Ear(Rc<RefCell<Vec<Observation>>>);
+struct Ear(Rc<RefCell<Vec<Operation>>>);
 
 impl Sink for Ear {
     fn effect(&mut self, _: Effect) {}
 
     fn record(&mut self, record: Record) {
-        self.0.borrow_mut().push(Observation::Told(record));
+        self.0.borrow_mut().push(Operation::Told(record));
     }
 }
 
 /// Records the engine's requests. Guards are false, blocks do nothing.
-struct Probe(Rc<RefCell<Vec<Observation>>>);
+struct Probe(Rc<RefCell<Vec<Operation>>>);
 
 impl Probe {
-    fn keep(&self, observation: Observation) {
-        self.0.borrow_mut().push(observation);
+    fn keep(&self, operation: Operation) {
+        self.0.borrow_mut().push(operation);
     }
 }
 
@@ -243,7 +243,7 @@ impl Program for Probe {
     fn begin_turn(&mut self, _: &View<'_>) {}
 
     fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault> {
-        self.keep(Observation::Asked(line, place(view)));
+        self.keep(Operation::Asked(line, place(view)));
         Ok(false)
     }
 
@@ -264,12 +264,12 @@ impl Program for Probe {
     }
 
     fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault> {
-        self.keep(Observation::Read(line, place(view)));
+        self.keep(Operation::Read(line, place(view)));
         Ok(())
     }
 
     fn run(&mut self, block: Block, view: &View<'_>, _: &mut Outbox<'_>) -> Result<(), Fault> {
-        self.keep(Observation::Ran(block, place(view)));
+        self.keep(Operation::Ran(block, place(view)));
         Ok(())
     }
 

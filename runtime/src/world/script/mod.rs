@@ -18,7 +18,7 @@
 //!       buy: [sold, {fail: sold out}]
 //! ```
 
-mod deed;
+mod act;
 mod file;
 
 use super::{Acting, Action, ArtifactHost, Done, Failure, FailureKind, View};

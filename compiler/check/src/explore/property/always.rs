@@ -1,4 +1,4 @@
-//! Whether a state can be entered from wherever a run is.
+//! Whether a state can always be entered, wherever a run is.
 
 use super::super::sure::at_once;
 use super::super::walk::MORE;
@@ -7,11 +7,11 @@ use super::{Properties, Unconfirmed, Verdict, closed};
 use chartc_core::arena::StateId;
 use chartc_core::model::CheckArgument;
 
-/// Points from which nothing leads to a state that are tried, until the chart itself plays one.
+/// Most points without a way to the state that are tried until the chart itself confirms one.
 const TRIED: usize = 20;
 
 impl Properties<'_> {
-    /// That limits or bounds of turns end a run before is not counted: most runs get nowhere just before one is met.
+    /// Ignores that limits or bounds of turns may end a run earlier: most runs get nowhere just before one is reached.
     pub(super) fn always(&mut self, state: StateId) -> Verdict {
         let facts = self.facts;
         let chart = self.chart;
@@ -23,7 +23,7 @@ impl Properties<'_> {
         }
         let leads = facts.moves.leads_to([state]);
         let inside = |leaf: StateId| chart.contains(state, leaf);
-        // Where the graph always leads there, only all runs together tell that some do not.
+        // If the graph always leads there, only a complete exploration can show that some runs do not.
         let is_open = facts.reach.leaves(chart).any(|leaf| !leads[leaf.index()] && !inside(leaf));
         let whole = !is_open && !self.others_look();
         let search = Search { whole, ..self.search() };
@@ -49,7 +49,7 @@ impl Properties<'_> {
         self.by_bounds(|this, found| Ok(this.always_in(found, state, &leads)))
     }
 
-    /// Whether another line looks for a run, which is found in what is left of an exploration that cannot be whole.
+    /// Whether another line looks for a run, which even an incomplete exploration may find.
     fn others_look(&self) -> bool {
         self.chart.checks.iter().any(|check| match &check.arguments[..] {
             [CheckArgument::State(of)] => check.name == "no_call" && self.may_call(*of),
@@ -58,7 +58,7 @@ impl Properties<'_> {
         })
     }
 
-    /// As far as it was explored; `leads` says by state whether the graph leads there.
+    /// Judges what was explored; `leads` says by state whether the graph leads to the target.
     fn always_in(&self, found: &Explored, state: StateId, leads: &[bool]) -> Verdict {
         let good = leading(found, |edge| found.story(edge).contains(&Happened::Entered(state)));
         let complete = found.is_complete();
@@ -88,7 +88,7 @@ impl Properties<'_> {
     }
 }
 
-/// By point: whether an edge that is a goal can still be taken from it.
+/// By point: whether a goal edge can still be taken from it.
 pub fn leading(found: &Explored, goal: impl Fn(&Edge) -> bool) -> Vec<bool> {
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); found.points.len()];
     let mut good = vec![false; found.points.len()];

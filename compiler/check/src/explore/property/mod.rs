@@ -1,4 +1,4 @@
-//! Whether a `check` line holds: proved, refuted by a run, or neither within the states that were looked at.
+//! Whether a `check` line holds: proved, refuted by a run, or undecided within the states that were examined.
 
 mod always;
 mod never;
@@ -18,25 +18,24 @@ use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, Check, CheckArgument, ChoiceKind, ExprKind, StepKind, Trigger};
 use std::cell::{Cell, OnceCell};
 
-/// Things that may happen in all that is explored for the lines of a chart, for each state that may be looked at: see
-/// [`Search::work`].
+/// Most work for all lines of a chart together, for each state that may be examined: see [`Search::work`].
 const WORK: usize = 500;
 
-/// Nodes of the graph of moves that are looked at in the time that one thing takes to happen.
+/// Nodes of the graph of moves that are examined in the time of one unit of work.
 const SETTING: usize = 8;
 
-/// What became of a `check` line.
+/// The result of a `check` line.
 #[derive(Debug, Clone)]
 pub enum Verdict {
-    /// Every run is as it says.
+    /// Every run satisfies it.
     Holds,
     /// No run enters this state.
     NeverEntered(StateId),
-    /// A run that is not as it says, and the leaves where it stands.
+    /// A run that violates it, and the leaves that are active at its end.
     Refuted(Box<Witness>, Vec<StateId>),
-    /// No run against it was found in so many states, and why there may be one.
+    /// No counterexample was found in this many states, and why there may be one.
     Open(usize, Vec<String>),
-    /// It is not understood.
+    /// The line is not understood.
     Unknown,
 }
 
@@ -46,25 +45,25 @@ pub struct Properties<'c> {
     facts: &'c Facts,
     states: usize,
     ground: OnceCell<Ground<'c>>,
-    /// Where lines bound the turns: with bounds that are met whenever they like.
+    /// If transitions bound the turns: the ground where the bounds may be reached at any time.
     unbounded: OnceCell<Option<(Ground<'c>, Bounds<'c>)>>,
-    /// What may still be done for all lines together.
+    /// The work that is left for all lines together.
     left: Cell<usize>,
-    /// By state: whether a run was found that enters it.
+    /// By state: whether a run that enters it was found.
     met: Vec<bool>,
-    /// Shared by the lines that count nothing.
+    /// The exploration shared by the lines that count nothing.
     plain: Option<Explored>,
-    /// Likewise, with limits as they are.
+    /// Likewise, with the real limits.
     exact: Option<Explored>,
-    /// Likewise, with bounds of turns that are met whenever they like.
+    /// Likewise, with bounds of turns that may be reached at any time.
     loose: Option<Explored>,
 }
 
-/// A run was found that only a chart with other limits has.
+/// The run that was found exists only in a chart with other limits.
 struct Unconfirmed;
 
 impl<'c> Properties<'c> {
-    /// `states` is how many may be looked at for each line.
+    /// `states` is how many may be examined for each line.
     pub fn of(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
         let left = Cell::new(states.saturating_mul(WORK));
         let met = vec![false; chart.states.len()];
@@ -94,7 +93,7 @@ impl<'c> Properties<'c> {
         self.unbounded.get_or_init(make).as_ref()
     }
 
-    /// Explores with what is left for all lines.
+    /// Explores with the work that is left.
     fn explore(&self, search: &Search) -> Explored {
         self.explore_on(self.ground(), search)
     }
@@ -110,21 +109,21 @@ impl<'c> Properties<'c> {
         found
     }
 
-    /// Decides all lines of the chart, and gives what its runs do if every one of them was tried.
+    /// Decides all lines of the chart, and returns what its runs do if every run was tried.
     pub fn decide_all(mut self) -> (Vec<Verdict>, Option<Seen>) {
         let chart = self.chart;
-        // Those that only look for one state come last: what others find may answer them.
+        // Lines that only look for one state come last: what other lines find may answer them.
         let (later, first): (Vec<usize>, Vec<usize>) =
             (0..chart.checks.len()).partition(|nth| chart.checks[*nth].name == "reaches");
         let mut verdicts = vec![Verdict::Unknown; chart.checks.len()];
-        // What comes last is often furthest, and entering it enters others.
+        // The last state is often the furthest, and entering it enters others.
         for nth in first.into_iter().chain(later.into_iter().rev()) {
             verdicts[nth] = self.decide(&chart.checks[nth]);
         }
         (verdicts, self.seen())
     }
 
-    /// What runs do: the bounds of turns are as they are, if there are not too many turns to try them all.
+    /// What runs do with the real bounds of turns, if these are small enough to try them all.
     fn seen(&self) -> Option<Seen> {
         let all =
             |found: &Explored| found.is_complete().then(|| Seen::all_of(self.ground(), found));
@@ -173,12 +172,13 @@ impl<'c> Properties<'c> {
             .all(|step| !matches!(step.kind, StepKind::Llm | StepKind::Ask { .. }))
     }
 
-    /// A search that lets limits be used up whenever they like: what holds of its runs holds of the chart's.
+    /// A search that lets limits be reached at any time: what holds for its runs holds for the chart's.
     fn search(&self) -> Search {
         Search { states: self.states, relax: true, ..Search::default() }
     }
 
-    /// Decides by what exploring finds, once and for all lines; with limits as they are if a run is found that the chart has not.
+    /// Judges the exploration that all such lines share, or one with the real limits if it finds a run that the chart does not
+    /// have.
     fn by(&mut self, judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>) -> Verdict {
         if let Some(found) = self.take_loose(&self.search()) {
             let verdict = judge(self, &found);
@@ -190,7 +190,7 @@ impl<'c> Properties<'c> {
         self.by_bounds(judge)
     }
 
-    /// The same with bounds of turns as they are.
+    /// Likewise, with the real bounds of turns.
     fn by_bounds(
         &mut self,
         judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>,
@@ -211,14 +211,15 @@ impl<'c> Properties<'c> {
         verdict
     }
 
-    /// Where lines bound the turns, what is explored with bounds that are met whenever they like; it is to be kept in `loose`.
+    /// If transitions bound the turns, the exploration where the bounds may be reached at any time. The caller puts it back into
+    /// `loose`.
     fn take_loose(&mut self, search: &Search) -> Option<Explored> {
         let found = self.loose.take();
         let (ground, _) = self.unbounded()?;
         Some(found.unwrap_or_else(|| self.explore_on(ground, search)))
     }
 
-    /// What the points of an exploration stand on.
+    /// The ground of an exploration.
     fn ground_of(&self, found: &Explored) -> &Ground<'c> {
         match self.unbounded.get() {
             Some(Some((ground, _))) if found.unbounded => ground,
@@ -280,7 +281,7 @@ impl<'c> Properties<'c> {
         }
     }
 
-    /// Whether a run of the chart enters a state as the first one does that was found; `None` if none was.
+    /// Whether a run of the chart enters a state in the way that was found first; `None` if none was found.
     fn enters(&mut self, found: &Explored, state: StateId) -> Option<bool> {
         let entered = Happened::Entered(state);
         let (from, edge) = found.all_edges().find(|(_, e)| found.story(e).contains(&entered))?;
@@ -333,7 +334,7 @@ impl<'c> Properties<'c> {
         })
     }
 
-    /// `first` is not entered on any run before `then` is.
+    /// No run enters `first` before `then`.
     fn never(&mut self, first: StateId, then: StateId) -> Verdict {
         if !self.facts.reach.enters(first) {
             return Verdict::Holds;
@@ -342,7 +343,7 @@ impl<'c> Properties<'c> {
     }
 }
 
-/// What is concluded where nothing against a line was found.
+/// The verdict if no counterexample was found.
 fn closed(found: &Explored) -> Verdict {
     if found.is_complete() {
         Verdict::Holds

@@ -6,7 +6,7 @@ use chartc_core::arena::StateId;
 use std::collections::VecDeque;
 
 impl Properties<'_> {
-    /// As far as it was explored.
+    /// Judges what was explored.
     pub(super) fn never_in(
         &self,
         found: &Explored,

@@ -46,7 +46,7 @@ const BUILTINS: [(&str, Builtin, usize, usize); 33] = [
     ("js_duration", Builtin::JsDuration, 1, 1),
 ];
 
-/// Functions that tell about the machine.
+/// Functions that query the machine.
 const MACHINE: [&str; 3] = ["in", "turns_in", "streak"];
 
 /// The function of this name.
@@ -184,7 +184,7 @@ pub(super) fn call(
     of(ExprKind::Builtin(builtin, arguments), ty)
 }
 
-/// The type of what a function of ECMAScript gives.
+/// The result type of a function of ECMAScript.
 fn script_type(builtin: Builtin) -> Type {
     if matches!(builtin, Builtin::JsText | Builtin::JsJson) {
         Type::Text
@@ -226,7 +226,7 @@ fn is_ordered(ty: &Type) -> bool {
     matches!(ty, Type::Int | Type::Float | Type::Text | Type::Duration)
 }
 
-/// What a list holds; Json of anything else.
+/// The element type of a list, text or map; Json for anything else.
 fn element(ty: &Type) -> Type {
     match inner(ty) {
         Type::List(item) => (**item).clone(),
@@ -241,7 +241,7 @@ fn element(ty: &Type) -> Type {
     }
 }
 
-/// Arguments that must all be what `accepts` takes, or Json.
+/// Lowers arguments whose types must be Json or satisfy `accepts`.
 fn one(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -266,7 +266,7 @@ fn one(
     lowered
 }
 
-/// `min`, `max`: of a list, or of two and more.
+/// `min`, `max`: of a list, or of two or more values.
 fn extreme(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -351,7 +351,7 @@ fn get(
     of(ExprKind::Builtin(Builtin::Get, arguments), ty)
 }
 
-/// What Python's `isinstance` is asked for in charts and agents.
+/// The types that charts and agents test with Python's `isinstance`.
 const PYTHON_TYPES: [&str; 6] = ["int", "float", "str", "bool", "list", "dict"];
 
 /// `is_a(x, "int")`, `is_a(x, ["int", "float"])`.

@@ -1,4 +1,4 @@
-//! Calls: of the machine, of the language, of the host.
+//! Calls of functions of the machine, the language and the host.
 
 use super::name::only_when_running;
 use super::{Env, arguments, builtin, expr, of, unknown};
@@ -80,7 +80,7 @@ fn in_state(
         return unknown(name);
     };
     if cx.chart.states.is_empty() {
-        // Declarations are lowered before there are states; that it may not be read there is told.
+        // Declarations are lowered before states exist. That it may not be read there has been reported.
         return unknown(name);
     }
     let Some(state) = paths::names(cx, env.state, &path.iter().collect::<Vec<_>>()) else {

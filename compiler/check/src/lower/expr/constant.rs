@@ -3,7 +3,7 @@
 use chartc_core::expr::Value;
 use chartc_core::model::{Expr, ExprKind, UnaryOp};
 
-/// The value of a literal: also a list, map or record of such, and a negated number.
+/// The value of a literal; also of a list, map or record of literals, and of a negated number.
 pub(in crate::lower) fn value_of(expr: &Expr) -> Option<Value> {
     match &expr.kind {
         ExprKind::None => Some(Value::None),
@@ -76,7 +76,7 @@ pub(in crate::lower) fn value_of(expr: &Expr) -> Option<Value> {
     }
 }
 
-/// Whether a part of it was reported already, so that its type says nothing.
+/// Whether a part of it was already reported, so that its type means nothing.
 pub(in crate::lower) fn is_faulty(expr: &Expr) -> bool {
     let mut open = vec![expr];
     while let Some(next) = open.pop() {

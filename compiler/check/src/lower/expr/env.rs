@@ -1,30 +1,30 @@
-//! What an expression may see besides the chart's own names.
+//! What an expression may read besides the chart's own names.
 
 use super::narrow::{Place, PlaceRoot, known_present};
 use chartc_core::arena::{LocalId, StateId, StepId, VarId};
 use chartc_core::model::{Expr, Type};
 use std::collections::BTreeSet;
 
-/// The surroundings of an expression.
+/// The context of an expression.
 #[derive(Debug, Clone)]
 pub(in crate::lower) struct Env {
-    /// The state whose line it stands in: paths start there.
+    /// The state in which it is written: paths start there.
     pub(in crate::lower) state: StateId,
-    /// Names of the fields of what is handled; an empty name is one that was given none.
+    /// Names of the fields of the event or answer that is handled; a field without a name has an empty one.
     pub(in crate::lower) payload: Vec<(String, Type)>,
-    /// Names that exist only once the line is taken.
+    /// Names that exist only after the transition is selected.
     pub(in crate::lower) hidden: Vec<String>,
-    /// Bound by comprehensions and `for`, outermost first.
+    /// Names bound by comprehensions and `for`, outermost first.
     pub(in crate::lower) locals: Vec<(String, Type)>,
-    /// The step whose answer is there for certain.
+    /// The step whose answer certainly exists.
     pub(in crate::lower) answer: Option<StepId>,
     /// What is known not to be `none`.
     pub(in crate::lower) facts: BTreeSet<Place>,
     /// What may be read at all.
     pub(in crate::lower) reads: Reads,
-    /// Inside `{…}` of a text.
+    /// Whether it is inside `{…}` of a text.
     pub(in crate::lower) placeholder: bool,
-    /// Inside of a text where `{options}` may stand.
+    /// Whether it is inside a text in which `{options}` is allowed.
     pub(in crate::lower) offers: bool,
     /// How deep the expression nests.
     pub(super) depth: u32,
@@ -33,7 +33,7 @@ pub(in crate::lower) struct Env {
 /// What an expression may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::lower) enum Reads {
-    /// All that is in scope.
+    /// Everything in scope.
     All,
     /// Variables declared before this one.
     Before(VarId),
@@ -78,7 +78,7 @@ impl Env {
         Self { reads: Reads::Params, ..Self::at(StateId(0)) }
     }
 
-    /// Runs `then` with what `test` tells if it came out as `outcome`.
+    /// Runs `then` with what `test` implies if its value is `outcome`.
     pub(in crate::lower) fn knowing<T>(
         &mut self,
         test: &Expr,
@@ -92,7 +92,7 @@ impl Env {
         result
     }
 
-    /// Adds what `test` tells if it came out as `outcome`.
+    /// Adds what `test` implies if its value is `outcome`.
     pub(in crate::lower) fn learn(&mut self, test: &Expr, outcome: bool) {
         known_present(test, outcome, &mut self.facts);
     }
@@ -102,23 +102,23 @@ impl Env {
         self.facts.insert(Place { root: PlaceRoot::Variable(id), fields: Vec::new() });
     }
 
-    /// Goes one block deeper; not where it is too deep already.
+    /// Enters a nested block; false if it is nested too deeply.
     pub(in crate::lower) fn enter(&mut self) -> bool {
         self.depth += 1;
         self.depth <= super::DEEPEST
     }
 
-    /// Comes back out.
+    /// Leaves a nested block.
     pub(in crate::lower) fn leave(&mut self) {
         self.depth -= 1;
     }
 
-    /// Forgets what was known of a variable, which has changed.
+    /// Forgets what was known of a variable, because it has changed.
     pub(in crate::lower) fn forget(&mut self, id: VarId) {
         self.facts.retain(|place| place.root != PlaceRoot::Variable(id));
     }
 
-    /// Forgets what was known of a name that has gone out of scope.
+    /// Forgets what was known of a name that is no longer in scope.
     pub(in crate::lower) fn forget_local(&mut self, id: LocalId) {
         self.facts.retain(|place| place.root != PlaceRoot::Local(id));
     }

@@ -1,4 +1,4 @@
-//! Which values may stand where, and the conversions between.
+//! Which values fit which types, and the conversions between types.
 
 use super::{Env, expr, inner, is_faulty, may_be_missing, of};
 use crate::lower::context::Cx;
@@ -65,7 +65,7 @@ fn misfit(cx: &Cx<'_>, found: &Expr, want: &Type, span: Span) -> Diagnostic {
     blame(cx, types::mismatch(cx, span, want, &found.ty), &[found])
 }
 
-/// The finding about an expression of these parts: where one of them is a variable and the others are none, its declaration is to blame.
+/// If exactly one of an expression's parts is a variable, the finding about it names the variable's declaration as the cause.
 pub(super) fn blame(cx: &Cx<'_>, finding: Diagnostic, parts: &[&Expr]) -> Diagnostic {
     let variable = |part: &&Expr| {
         let ExprKind::Variable(id) = part.kind else { return None };
@@ -77,7 +77,7 @@ pub(super) fn blame(cx: &Cx<'_>, finding: Diagnostic, parts: &[&Expr]) -> Diagno
     }
 }
 
-/// The expression as a `want`, or back as it was.
+/// Converts an expression to `want`, or returns it unchanged.
 pub(super) fn coerce(mut found: Expr, want: &Type) -> Result<Expr, Expr> {
     if found.ty == *want {
         return Ok(found);
@@ -108,12 +108,12 @@ pub(super) fn coerce(mut found: Expr, want: &Type) -> Result<Expr, Expr> {
     if dynamic(&found.ty, want) { Ok(found) } else { Err(found) }
 }
 
-/// Whether a value of type `found` may be kept in a `want` as it comes.
+/// Whether a value of type `found` may be stored as a `want` without conversion.
 pub(in crate::lower) fn accepts(found: &Type, want: &Type) -> bool {
     dynamic(found, want)
 }
 
-/// Whether only the run can tell if a value of type `found` fits.
+/// Whether a value of type `found` may fit. Where the types differ, only the run can tell.
 fn dynamic(found: &Type, want: &Type) -> bool {
     if *want == Type::Json || *found == Type::Json || found == want {
         return true;
@@ -127,7 +127,7 @@ fn dynamic(found: &Type, want: &Type) -> bool {
     }
 }
 
-/// Brings two values to one type: `hint` if both fit it, else the one that holds both.
+/// Converts two values to one type: `hint` if both fit it, otherwise the type that includes both.
 #[allow(clippy::result_large_err, reason = "both values come back, whether they fit or not")]
 pub(super) fn join(
     a: Expr,
@@ -170,7 +170,7 @@ fn common(a: &Expr, b: &Expr) -> Option<Type> {
     }
 }
 
-/// Arguments for declared parameters: as many, each of its type. `what` takes them, as in "event `e`".
+/// Arguments for declared parameters: the same number, each of its type. `what` names the callee, as in "event `e`".
 pub(in crate::lower) fn arguments(
     cx: &mut Cx<'_>,
     env: &mut Env,

@@ -1,4 +1,4 @@
-//! Lists, maps and records as written.
+//! Literal lists, maps and records.
 
 use super::{Env, expect, expr, fit, inner, of, unknown};
 use crate::lower::context::Cx;
@@ -46,7 +46,7 @@ pub(super) fn map(
     of(ExprKind::Map(entries), Type::Map(Box::new(value)))
 }
 
-/// Brings elements to `want` if all fit, else to the type that holds them all: `Json` if no other does.
+/// Converts elements to `want` if all fit, otherwise to a type that includes them all: `Json` if there is no other.
 fn one_type(items: Vec<Expr>, want: Option<&Type>) -> (Vec<Expr>, Type) {
     let Some(first) = items.first() else {
         return (items, want.cloned().unwrap_or(Type::Json));
@@ -75,7 +75,7 @@ fn one_type(items: Vec<Expr>, want: Option<&Type>) -> (Vec<Expr>, Type) {
     (items, common)
 }
 
-/// `P { a: b }`: every field once; a field that may be missing may be left out.
+/// `P { a: b }`: every field once; a field that may be none can be left out.
 pub(super) fn record(
     cx: &mut Cx<'_>,
     env: &mut Env,

@@ -1,7 +1,7 @@
-//! Expressions: names resolved, types checked, conversions made explicit.
+//! Expressions: resolves names, checks types, makes conversions explicit.
 //!
-//! An expression of type `T` may stand where `T?` or `Json` is wanted, and one of type `Json` anywhere but in a condition: it is
-//! checked when it runs. An Int where a Float is wanted is wrapped in `float(…)`.
+//! An expression of type `T` fits where `T?` or `Json` is expected. One of type `Json` fits anywhere except as a condition: it is
+//! checked at run time. An Int is wrapped in `float(…)` where a Float is expected.
 
 mod builtin;
 mod call;
@@ -30,20 +30,20 @@ use chartc_core::model::{Expr, ExprKind, Local, Type, TypeKind, UnaryOp};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
 
-/// Deeper expressions are refused: evaluators recurse too.
+/// Deeper expressions are refused, because evaluators recurse, too.
 const DEEPEST: u32 = 200;
 
-/// What an expression in error stands for.
+/// The expression that replaces one with an error.
 pub(super) fn unknown(name: &str) -> Expr {
     Expr { kind: ExprKind::Unknown(name.to_owned()), ty: Type::Json }
 }
 
-/// Of a kind and type.
+/// An expression of this kind and type.
 fn of(kind: ExprKind, ty: Type) -> Expr {
     Expr { kind, ty }
 }
 
-/// Resolves an expression. `hint` is the type that is hoped for: it settles literals, nothing is refused for its sake.
+/// Resolves an expression. `hint` is the preferred type: it decides the types of literals, but nothing is refused because of it.
 pub(super) fn expr(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -100,7 +100,7 @@ fn dispatch(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr, hint: Option
     }
 }
 
-/// A condition: of type Bool.
+/// Resolves a condition: an expression of type Bool.
 pub(super) fn condition(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr) -> Expr {
     let lowered = expr(cx, env, written, Some(&Type::Bool));
     if lowered.ty == Type::Bool || is_faulty(&lowered) {
@@ -126,14 +126,14 @@ pub(super) fn condition(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr) 
     lowered
 }
 
-/// The same where `none` cannot be: reports a value that may be missing.
+/// Resolves an expression that cannot be `none`: reports a value that may be missing.
 fn present(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr, hint: Option<&Type>) -> Expr {
     let lowered = expr(cx, env, written, hint);
     refuse_missing(cx, &lowered, written.span);
     lowered
 }
 
-/// Reports a value that may be missing; says whether it did.
+/// Reports a value that may be missing; whether it did.
 fn refuse_missing(cx: &mut Cx<'_>, lowered: &Expr, span: Span) -> bool {
     let missing = matches!(lowered.ty, Type::Optional(_)) && !is_faulty(lowered);
     if missing {
@@ -193,7 +193,7 @@ fn slice(
     of(ExprKind::Slice(Box::new(lowered), from, to), ty)
 }
 
-/// Without `?`.
+/// The type without `?`.
 fn inner(ty: &Type) -> &Type {
     if let Type::Optional(inner) = ty { inner } else { ty }
 }
@@ -237,7 +237,7 @@ fn default_of(
     }
     let optional = types::optional(present.clone());
     let want = if matches!(right.ty, Type::Optional(_)) { optional } else { present.clone() };
-    // A Float default of an Int that may be missing would need the Int converted: say so instead.
+    // With a Float default, an optional Int would have to be converted, so this is reported instead.
     match fit::coerce(right, &want) {
         Ok(right) => of(ExprKind::Default(Box::new(left), Box::new(right)), want),
         Err(right) => {
@@ -286,7 +286,7 @@ fn comprehension(
     of(kind, ty)
 }
 
-/// The type of what going through `from` yields: list elements, characters, keys.
+/// The type of the elements when iterating over `from`: list elements, characters, keys.
 pub(super) fn element_of(cx: &mut Cx<'_>, from: &Expr, span: Span) -> Type {
     match inner(&from.ty) {
         Type::List(item) => (**item).clone(),

@@ -29,7 +29,7 @@ const OBSERVABLES: [(&str, Observable, Type); 10] = [
     ("event", Observable::Event, Type::Text),
 ];
 
-/// A name: innermost first, so that a chart's own names hide the machine's.
+/// Resolves a name, innermost scope first, so that a chart's own names hide the machine's.
 pub(super) fn name(cx: &mut Cx<'_>, env: &mut Env, name: &str, span: Span) -> Expr {
     match resolve(cx, env, name, span) {
         Some(found) => narrowed(env, found),
@@ -77,7 +77,7 @@ fn answer(cx: &Cx<'_>, env: &Env, id: StepId) -> Expr {
     of(ExprKind::Answer(id), ty)
 }
 
-/// With the `?` taken off what was tested.
+/// Without the `?` if the value has been tested.
 fn narrowed(env: &Env, mut found: Expr) -> Expr {
     if matches!(found.ty, Type::Optional(_))
         && place_of(&found).is_some_and(|place| env.facts.contains(&place))
@@ -87,7 +87,7 @@ fn narrowed(env: &Env, mut found: Expr) -> Expr {
     found
 }
 
-/// Defaults read only what has its value before them.
+/// Reports variables that may not be read here. A default reads only what has a value before it.
 fn check_read(cx: &mut Cx<'_>, env: &Env, id: VarId, span: Span) {
     let variable = &cx.chart.variables[id.index()];
     let is_param = matches!(variable.kind, VariableKind::Param { .. });
@@ -103,7 +103,7 @@ fn check_read(cx: &mut Cx<'_>, env: &Env, id: VarId, span: Span) {
     }
 }
 
-/// Reports what has a value only while the chart runs, where a constant is wanted.
+/// Reports what has a value only at run time, if a constant is expected.
 pub(super) fn only_when_running(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
     let help = match env.reads {
         Reads::All => return,
@@ -134,7 +134,7 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
         cx.report(finding);
         return;
     }
-    // Declarations are lowered before there are states.
+    // Declarations are lowered before states exist.
     let state = cx.chart.states.get(env.state.index());
     if let Some(StateKind::Final { params, .. }) = state.map(|s| &s.kind)
         && params.iter().any(|param| param.name == name)

@@ -1,4 +1,4 @@
-//! What a condition tells about values that may be missing.
+//! What a condition implies for values that may be missing.
 
 use chartc_core::arena::{LocalId, StepId, VarId};
 use chartc_core::model::{BinaryOp, CompareOp, Expr, ExprKind, Type, UnaryOp};
@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 /// Something that can be tested and then read again: a variable, or a field of one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::lower) struct Place {
-    /// What it begins with.
+    /// Where it begins.
     pub(in crate::lower) root: PlaceRoot,
-    /// Fields below.
+    /// The fields below that.
     pub(in crate::lower) fields: Vec<String>,
 }
 
-/// What a [`Place`] begins with.
+/// Where a [`Place`] begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::lower) enum PlaceRoot {
     Variable(VarId),
@@ -45,7 +45,7 @@ pub(in crate::lower) fn place_of(expr: &Expr) -> Option<Place> {
     Some(Place { root, fields })
 }
 
-/// Adds the places that are not `none` if `test` comes out as `outcome`.
+/// Adds the places that are not `none` if the value of `test` is `outcome`.
 pub(in crate::lower) fn known_present(test: &Expr, outcome: bool, facts: &mut BTreeSet<Place>) {
     if let ExprKind::Unary(UnaryOp::Not, inner) = &test.kind {
         known_present(inner, !outcome, facts);

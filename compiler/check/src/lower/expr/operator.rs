@@ -139,7 +139,7 @@ fn word(op: BinaryOp) -> &'static str {
     }
 }
 
-/// Longer chains of comparisons are refused: what reasons about guards takes them apart one by one.
+/// Longer chains of comparisons are refused, because the analyses of guards split them into single comparisons.
 const MOST_COMPARED: usize = 100;
 
 /// `a < b <= c`.
@@ -268,7 +268,7 @@ fn alike(cx: &Cx<'_>, a: &Expr, b: &Expr) -> bool {
     same(inner(&a.ty), inner(&b.ty))
 }
 
-/// Whether it is declared as something that may be missing: testing again what is known already is idle, not wrong.
+/// Whether its declaration allows `none`: testing again what is already known is useless, but not wrong.
 fn was_missing(cx: &Cx<'_>, e: &Expr) -> bool {
     if let ExprKind::Variable(id) = e.kind {
         matches!(cx.chart.variables[id.index()].ty, Type::Optional(_))
@@ -286,7 +286,7 @@ fn same(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// An enum beside a text: the value was meant.
+/// The help for an enum compared with a text: the enum's value was meant.
 fn enum_hint(cx: &Cx<'_>, left: &Expr, right: &Expr) -> Option<String> {
     let Type::Named(id) = inner(&left.ty) else { return None };
     let TypeKind::Enum(values) = &cx.chart.types[id.index()].kind else { return None };

@@ -18,7 +18,7 @@ pub(in crate::lower) enum Options {
     No,
 }
 
-/// Resolves a text; the spans run parallel to its parts.
+/// Resolves a text. The spans are parallel to its parts.
 pub(in crate::lower) fn template(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -95,7 +95,7 @@ fn placeholder(
     TemplatePart::Hole { expr: shown, spec: hole.spec.node.clone() }
 }
 
-/// Reports `{options}` in a text that goes where there are none.
+/// Reports `{options}` in a text for steps that have none.
 pub(in crate::lower) fn refuse_options(cx: &mut Cx<'_>, text: &Template, spans: &[Span]) {
     for (part, span) in text.parts.iter().zip(spans) {
         if *part == TemplatePart::Options {

@@ -11,7 +11,7 @@ use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, ExprKind, Path, Told};
 
-/// `None` where a name is unknown, which is reported.
+/// Lowers an expectation; `None` if a name is unknown, which is reported.
 pub(super) fn expected(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -44,7 +44,7 @@ pub(super) fn expected(
     })
 }
 
-/// An option or a tool, as it is offered.
+/// The name of an option or a tool, as a question offers it.
 fn offered(cx: &mut Cx<'_>, path: &Path) -> Option<String> {
     let name = path.text();
     let is_option = |c: &chartc_core::model::Choice| matches!(c.kind, ChoiceKind::Option(_));
@@ -58,7 +58,7 @@ fn offered(cx: &mut Cx<'_>, path: &Path) -> Option<String> {
     None
 }
 
-/// A tool, or a host function.
+/// A call of a tool or a host function.
 fn called(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -85,7 +85,7 @@ fn called(
     Some(Expected::Called(name, arguments))
 }
 
-/// A Text that is named.
+/// The Text with this name.
 fn text_of(cx: &mut Cx<'_>, env: &mut Env, name: &Ident) -> Expr {
     let written = syntax::Expr { kind: ExprKind::Name(name.node.clone()), span: name.span };
     let lowered = expr::expr(cx, env, &written, None);

@@ -1,4 +1,4 @@
-//! What a test gives and does.
+//! What a test sets up and does.
 
 use super::expectation;
 use super::{Answer, Move, REASONS, Reason, constant};
@@ -33,7 +33,7 @@ pub(super) fn given(
     Some((id, lowered))
 }
 
-/// Anything but `given x` and `at`; `None` where a name is unknown, which is reported.
+/// Lowers all items except `given x` and `at`; `None` if a name is unknown, which is reported.
 pub(super) fn item(cx: &mut Cx<'_>, env: &mut Env, item: &TestItem, span: Span) -> Option<Move> {
     match item {
         TestItem::GivenFunction(given) => function(cx, given),
@@ -83,7 +83,7 @@ pub(super) fn item(cx: &mut Cx<'_>, env: &mut Env, item: &TestItem, span: Span) 
     }
 }
 
-/// The variable that is meant, of the kind that may stand here.
+/// The variable with this name, if its kind is allowed here.
 fn variable(
     cx: &mut Cx<'_>,
     what: &str,
@@ -133,7 +133,7 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
     Some(Move::Function { name: name.node.clone(), arguments, result })
 }
 
-/// A step that asks somebody.
+/// The step with this name, if a model or a person answers it.
 pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
     let asks = |kind: &StepKind| match kind {
         StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_) => true,
@@ -231,7 +231,7 @@ fn answer(cx: &mut Cx<'_>, env: &mut Env, id: StepId, said: &Said, name: &Ident)
     }
 }
 
-/// A call of the model of an `llm` step.
+/// A tool call by the model of an `llm` step.
 fn tool_call(
     cx: &mut Cx<'_>,
     env: &mut Env,

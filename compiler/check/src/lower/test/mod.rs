@@ -1,4 +1,5 @@
-//! Tests: what `chartc test` plays on a chart. Outside the model, so that a chart and its twin in another format compare equal.
+//! Tests: what `chartc test` plays on a chart. They are not in the model, so that a chart and its translation to another format
+//! are equal.
 
 mod expectation;
 mod item;
@@ -14,10 +15,10 @@ use chartc_text::span::Span;
 use chartc_text::syntax::{Scenario, TestItem};
 use std::collections::BTreeMap;
 
-/// The payload under which expressions of a test read `calls`: the model calls so far.
+/// The index in the payload at which expressions of a test read `calls`: the model calls so far.
 pub const CALLS: u32 = 0;
 
-/// The payload under which they read `result`: what the final state that ended the run was given.
+/// The index in the payload at which they read `result`: the values of the final state that ended the run.
 pub const RESULT: u32 = 1;
 
 /// A test with its names resolved. Its expressions are over one chart, and their payload is [`CALLS`] and [`RESULT`].
@@ -25,35 +26,35 @@ pub const RESULT: u32 = 1;
 pub struct Test {
     /// Its name.
     pub name: String,
-    /// Its name, where it is written.
+    /// The place of its name.
     pub span: Span,
-    /// The name of the chart that it is for, where that is declared.
+    /// The name of the tested chart, at its declaration.
     pub chart: Span,
-    /// Values that params, inputs and vars begin with.
+    /// Initial values of params, inputs and vars.
     pub given: Vec<(VarId, Expr)>,
-    /// The states that the run begins in; empty is where the chart does.
+    /// The states in which the run begins; if empty, where the chart begins.
     pub begins: Vec<StateId>,
     /// What is done and expected, in order, each with its place.
     pub moves: Vec<(Move, Span)>,
-    /// Whether all of it could be resolved: only then it can be played.
+    /// Whether all of it was resolved: only then can it be played.
     pub whole: bool,
 }
 
-/// Something that is done, or expected.
+/// Something that is done or expected.
 #[derive(Debug, Clone)]
 pub enum Move {
-    /// From here on a host function gives this.
+    /// From here on a host function returns this.
     Function {
         /// Its name.
         name: String,
-        /// What it is called with; `None` is anything.
+        /// Its arguments; `None` for any.
         arguments: Option<Vec<Expr>>,
-        /// What it gives, or why it fails.
+        /// Its result, or why it fails.
         result: Result<Expr, String>,
     },
     /// The host sends an event.
     Send(EventId, Vec<Expr>),
-    /// So many turns.
+    /// This many turns.
     Turns(u32),
     /// The host sets an input.
     Set(String, Expr),
@@ -65,20 +66,20 @@ pub enum Move {
     Fail(StepId, Reason),
     /// A tool that is being called returns.
     Return(String, Expr),
-    /// It fails.
+    /// A tool that is being called fails.
     ToolFail(String, Reason),
-    /// Something is expected, or its contrary.
+    /// Something is expected to be true, or not to be true.
     Expect(Expected, bool),
 }
 
-/// What is answered.
+/// An answer.
 #[derive(Debug, Clone)]
 pub enum Answer {
-    /// Word for word.
+    /// A text, word for word.
     Text(String),
-    /// An option with its arguments by name; `tool` says which of the two it is.
+    /// An option or a tool, with its arguments.
     Option {
-        /// As offered.
+        /// Its name, as offered.
         name: String,
         /// Whether it is a tool.
         tool: bool,
@@ -96,46 +97,46 @@ pub enum Answer {
 pub enum Reason {
     /// One of [`REASONS`].
     Kind(&'static str),
-    /// In other words.
+    /// Any other reason.
     Text(String),
 }
 
-/// The kinds of failed calls that have a name.
+/// The kinds of failed calls that have names.
 pub const REASONS: [&str; 7] =
     ["timeout", "rate_limited", "server", "connection", "refusal", "empty", "endless"];
 
-/// What is expected.
+/// An expectation.
 #[derive(Debug, Clone)]
 pub enum Expected {
     /// A condition.
     Holds(Expr),
     /// All of these are active.
     At(Vec<StateId>),
-    /// The run has ended, in this way where one is named.
+    /// The run has ended, with this status if one is named.
     Ended(Option<String>),
-    /// These are offered by the question put last; with `true`, no others.
+    /// The last question offers these; with `true`, no others.
     Offered(Vec<String>, bool),
-    /// No `allow` line has permitted a move, to this state where one is named.
+    /// A move was not permitted, to this state if one is named.
     Denied(Option<StateId>),
     /// A tool or a host function was called.
     Called(String, Option<Vec<Expr>>),
-    /// A step has put its question.
+    /// A step has asked its question.
     Asked(String),
-    /// The last prompt of a step holds a text.
+    /// The last prompt of a step contains a text.
     Prompt(String, String),
-    /// A Text holds a text.
+    /// A Text contains a text.
     Text(Expr, String),
 }
 
-/// Lowers the tests of a chart, which is whole by then.
+/// Lowers the tests of a chart, which is complete by then.
 pub(super) fn all(cx: &mut Cx<'_>, scenarios: &[&Scenario]) -> Vec<Test> {
     scenarios.iter().map(|scenario| one(cx, scenario)).collect()
 }
 
-/// What is around the expressions of a test.
+/// The context of the expressions of a test.
 fn surroundings(cx: &Cx<'_>) -> Env {
     let mut env = Env::at(StateId(0));
-    // What the chart declares itself hides what only tests see.
+    // The chart's own names hide those that only tests see.
     let known = |name: &str| {
         let names = &cx.names;
         names.variables.contains_key(name)
@@ -236,7 +237,7 @@ fn beginning(cx: &mut Cx<'_>, written: &[chartc_text::syntax::Path]) -> Vec<Stat
     found.into_iter().map(|(state, _)| state).collect()
 }
 
-/// Reports params that nothing gives.
+/// Reports params without a value.
 fn missing(cx: &mut Cx<'_>, test: &Test) {
     let variables = cx.chart.variables.iter().enumerate();
     let missing: Vec<String> = variables

@@ -1,4 +1,4 @@
-//! What is followed: variables that something reads, and answers that later steps read.
+//! The cells that the analysis follows: variables that something reads, and answers that later steps read.
 
 use crate::facts::usage::{actions, expressions};
 use crate::facts::uses::own_walk;
@@ -8,13 +8,13 @@ use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate};
 use chartc_core::model::{Action, Chart, ChoiceKind, Expr, ExprKind, Type, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// As it began.
+/// The initial value.
 pub(super) const FRESH: u16 = 1;
-/// Anything.
+/// An unknown value.
 pub(super) const OTHER: u16 = 2;
-/// Constants of one cell that are told apart.
+/// Most constants that are distinguished in one cell.
 const MOST: usize = 14;
-/// Cells that are followed.
+/// Most cells that are followed.
 const CELLS: usize = 256;
 
 /// What each cell may hold, by number.
@@ -24,18 +24,18 @@ pub(super) type Masks = Vec<u16>;
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) value: Value,
-    /// What it begins with, if that is a constant.
+    /// Its initial value, if that is a constant.
     pub(super) default: Option<Data>,
-    /// What else it is set to, where that is a constant: the third bit of a mask, and so on.
+    /// The constants that it is set to: the third bit of a mask, and so on.
     pub(super) constants: Vec<Data>,
-    /// Whether it begins anew in each turn.
+    /// Whether it is reset in each turn.
     pub(super) per_turn: bool,
     /// Whether anything sets it.
     pub(super) is_set: bool,
 }
 
 impl Row {
-    /// What is held by a mask; `None` if that is not known.
+    /// The values of a mask; `None` if they are not known.
     pub(super) fn values(&self, mask: u16) -> Option<Vec<Data>> {
         let mut values = Vec::new();
         if mask & OTHER != 0 {
@@ -52,7 +52,7 @@ impl Row {
         Some(values)
     }
 
-    /// The bits that stand for one value, each with it.
+    /// The bits that represent a single value, each with this value.
     pub(super) fn bits(&self) -> impl Iterator<Item = (u16, &Data)> {
         let constants = self.constants.iter().enumerate().map(|(nth, data)| (4 << nth, data));
         self.default.iter().map(|data| (FRESH, data)).chain(constants)
@@ -70,14 +70,14 @@ impl Row {
         bits.fold(0, |all, (nth, _)| all | 4 << nth)
     }
 
-    /// Bits of constants that are what it begins with.
+    /// Bits of constants that equal the initial value.
     pub(super) fn default_bits(&self) -> u16 {
         let same = |data: &&Data| self.default.as_ref() == Some(*data);
         let bits = self.constants.iter().enumerate().filter(|(_, c)| same(c));
         bits.fold(0, |all, (nth, _)| all | 4 << nth)
     }
 
-    /// Whether it begins as `none`.
+    /// Whether it is initially `none`.
     pub(super) fn is_missing(&self, chart: &Chart) -> bool {
         let may = match self.value {
             Value::Answer(_) => true,
@@ -100,7 +100,7 @@ impl Row {
         }
     }
 
-    /// Whether it begins with nothing to show.
+    /// Whether it is initially empty or `none`.
     pub(super) fn is_empty(&self) -> bool {
         match &self.default {
             Some(Data::Text(text)) => text.is_empty(),
@@ -203,12 +203,12 @@ impl Cells {
         self.number(Value::Answer(id))
     }
 
-    /// What each holds when a run begins.
+    /// The contents of all cells when a run begins.
     pub(super) fn fresh(&self) -> Masks {
         vec![FRESH; self.rows.len()]
     }
 
-    /// What each may hold at any time.
+    /// All possible contents of all cells at any time.
     pub(super) fn all(&self, chart: &Chart) -> Masks {
         let mut masks = self.fresh();
         actions(chart, &mut |action| {
@@ -232,7 +232,7 @@ impl Cells {
     }
 }
 
-/// Variables that answers go into.
+/// Variables that answers and tool results are stored in.
 fn into(chart: &Chart) -> Vec<VarId> {
     let steps = chart.steps.iter().filter_map(|s| s.into);
     let tools = chart.choices.iter().filter_map(|c| match c.kind {

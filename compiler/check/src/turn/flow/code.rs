@@ -1,4 +1,4 @@
-//! Operations in terms of cells: each is looked at once, and done as often as a run comes there.
+//! Operations translated to cells: each is translated once, and executed whenever a run gets to it.
 
 use super::apply::{Seen, Sights};
 use super::cell::{Cells, constant};
@@ -13,17 +13,17 @@ use chartc_core::model::{Action, Chart, Expr};
 /// What one operation does.
 #[derive(Debug)]
 pub(super) enum Code {
-    /// A condition has a value: readings that ask for it, what is read there, what it says.
+    /// A condition has a value: the readings in it, what is read there, and what its value implies.
     Assume(Vec<Note>, Vec<Look>, Test),
     /// Cells are read.
     Read(Vec<Look>),
     /// A block.
     Do(Vec<Act>),
-    /// A block that may be run.
+    /// A block that may run.
     Maybe(Vec<Act>),
-    /// A cell may be anything.
+    /// A cell gets an unknown value.
     Set(usize),
-    /// These begin anew.
+    /// These cells get their initial values.
     Fresh(Vec<usize>),
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Note {
 pub(super) enum Look {
     /// A cell.
     Cell(Note, How),
-    /// All this, where a condition has a value.
+    /// All this, if a condition has a value.
     Under(Test, Vec<Self>),
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Act {
 #[derive(Debug)]
 pub(super) enum Does {
     Nothing,
-    /// A cell holds this and nothing else.
+    /// A cell gets exactly this content.
     Set(usize, u16),
     /// One of two blocks, each with what holds before it.
     If([(Test, Vec<Act>); 2]),
@@ -64,7 +64,7 @@ pub(super) enum Does {
     For(Vec<Act>),
 }
 
-/// The operations that have been looked at.
+/// The operations that have been translated.
 pub(super) struct Book<'b, 'c> {
     chart: &'c Chart,
     cells: &'b Cells,
@@ -76,7 +76,7 @@ pub(super) struct Book<'b, 'c> {
     noted: Map<(Site, u32), usize>,
 }
 
-/// What tells operations apart: what they are about by its address, which stays as it is while the chart is borrowed.
+/// Identifies an operation. Expressions and blocks are compared by address, which does not change while the chart is borrowed.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Assume(Option<Site>, *const Expr, bool),
@@ -99,7 +99,7 @@ impl<'b, 'c> Book<'b, 'c> {
         }
     }
 
-    /// The number of what an operation does; `None` if that is nothing.
+    /// The number of an operation's code; `None` if it has no effect.
     pub(super) fn number(&mut self, op: &Op<'c>) -> Option<u32> {
         let key = match op {
             Op::Assume(site, condition, value) => Key::Assume(*site, *condition, *value),
@@ -121,7 +121,7 @@ impl<'b, 'c> Book<'b, 'c> {
         number
     }
 
-    /// What an operation does; `None` if that is nothing.
+    /// The code of an operation; `None` if it has no effect.
     pub(super) fn code(&mut self, op: &Op<'c>) -> Option<Code> {
         match op {
             Op::Assume(site, condition, value) => {
@@ -159,7 +159,7 @@ impl<'b, 'c> Book<'b, 'c> {
         }
     }
 
-    /// What was seen of each reading, by place and cell; the readings are forgotten.
+    /// What each reading saw, by place and cell. Clears the readings.
     pub(super) fn seen(&mut self, sights: &Sights) -> impl Iterator<Item = ((Site, u32), Seen)> {
         self.noted.clear();
         let notes = self.notes.drain(..).zip(sights);
@@ -226,12 +226,12 @@ impl<'b, 'c> Book<'b, 'c> {
     }
 }
 
-/// Writes down what an expression reads.
+/// Records what an expression reads.
 struct Reading<'r, 'b, 'c> {
     book: &'r mut Book<'b, 'c>,
     site: Site,
     looks: Vec<Look>,
-    /// The conditions that are open, each with what was read before it.
+    /// The conditions that are assumed, each with what was read before it.
     under: Vec<(Test, Vec<Look>)>,
 }
 

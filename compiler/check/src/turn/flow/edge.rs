@@ -1,4 +1,4 @@
-//! What leads from point to point.
+//! The edges from point to point.
 
 use super::point::{By, Point};
 use super::read::{How, Site};
@@ -6,26 +6,26 @@ use crate::turn::dataflow::Value;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Action, Expr};
 
-/// One thing that is done on the way.
+/// One operation on an edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Op<'c> {
-    /// A condition has this value; with its place, if it is asked for there.
+    /// A condition has this value; with its place, if it is evaluated there.
     Assume(Option<Site>, &'c Expr, bool),
     /// An expression is evaluated.
     Read(Site, &'c Expr, How),
     /// A block of actions.
     Do(Site, &'c [Action]),
-    /// A block that may be run.
+    /// A block that may run.
     Maybe(Site, &'c [Action]),
-    /// Something is set that nobody knows before.
+    /// This gets an unknown value.
     Set(Value),
     /// A turn begins.
     Fresh,
     /// Inputs, clocks and host functions may give something else from here on.
     Stir,
-    /// A step has been started that nobody waits for.
+    /// A step is started that nothing awaits.
     Started(StepId),
-    /// Only if that step has been started.
+    /// Requires that this step has been started.
     Needs(StepId),
 }
 
@@ -35,6 +35,6 @@ pub(super) struct Edge<'c> {
     pub(super) ops: Vec<Op<'c>>,
     pub(super) to: Point,
     pub(super) by: By,
-    /// Whether a run can go this way for certain, if the conditions permit it.
+    /// Whether a run can certainly go this way if the conditions permit it.
     pub(super) sure: bool,
 }

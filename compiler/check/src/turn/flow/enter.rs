@@ -1,4 +1,4 @@
-//! Which leaves a line leads to, with the blocks that run on the way.
+//! Which leaves a transition leads to, with the blocks that run on the way.
 
 use super::edge::Op;
 use super::read::{How, Site};
@@ -6,10 +6,10 @@ use crate::facts::reach::{domain, is_history, is_leaf};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind};
 
-/// A leaf that is entered, what runs, and whether it is the one for certain.
+/// A leaf that is entered, what runs, and whether this leaf is certain.
 pub(super) type Arrival<'c> = (StateId, Vec<Op<'c>>, bool);
 
-/// What taking a line in a leaf does, with every leaf that it may lead to. For charts where one leaf is active at a time.
+/// The effects of a transition in a leaf, with every leaf that it may lead to. For charts where one leaf is active at a time.
 pub(super) fn taken<'c>(chart: &'c Chart, leaf: StateId, id: TransitionId) -> Vec<Arrival<'c>> {
     let line = chart.transition(id);
     let site = Site::Moves(id);
@@ -42,7 +42,7 @@ pub(super) fn into<'c>(
     ops: Vec<Op<'c>>,
 ) -> Vec<Arrival<'c>> {
     let mut arrivals = Vec::new();
-    // The target, what is active already, what ran, whether it is sure.
+    // The target, the state that is active already, what ran, and whether this is certain.
     let mut open = vec![(target, top, ops, true)];
     while let Some((state, above, mut ops, sure)) = open.pop() {
         if is_history(chart, state) {
@@ -52,7 +52,7 @@ pub(super) fn into<'c>(
             if !chart.state(state).default_actions.is_empty() {
                 ops.push(Op::Maybe(Site::State(state), &chart.state(state).default_actions));
             }
-            // Whatever may be remembered.
+            // The history may remember any leaf.
             let below = (parent.0 + 1..chart.state(parent).end.0).map(StateId);
             for leaf in below.filter(|s| is_leaf(chart, *s)) {
                 let mut all = ops.clone();

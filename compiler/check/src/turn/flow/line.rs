@@ -1,4 +1,4 @@
-//! The lines of a leaf, and what taking one does: alike whatever else the run does there.
+//! The transitions of a leaf, and their effects, which are the same whatever else the run does there.
 
 use super::edge::{Edge, Op};
 use super::enter::{Arrival, taken};
@@ -11,29 +11,29 @@ use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{ChoiceKind, Expr, Permission, Transition, Trigger};
 use std::collections::BTreeMap;
 
-/// Conditions of earlier lines that are taken to be false at a later one, at most: further ones are left open, which only adds to what
-/// may be.
+/// Most guards of earlier transitions that are assumed to be false at a later one. Further guards are ignored, which is an
+/// over-approximation.
 pub(super) const ASSUMED: usize = 64;
 
-/// A line of a leaf.
+/// A transition of a leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Line<'c> {
     id: TransitionId,
     pub(super) row: &'c Transition,
-    /// What is asked for, read and set before it is taken.
+    /// What is tested, read and set before it is taken.
     asks: Vec<Op<'c>>,
-    /// It leaves all below this state.
+    /// Its domain: everything below this state is exited.
     top: Option<StateId>,
     arrivals: Vec<Arrival<'c>>,
-    /// The conditions of the first earlier lines with the same trigger; `None` if such a line has no condition.
+    /// The guards of the first earlier transitions with the same trigger; `None` if one of these has no guard.
     before: Option<Box<[&'c Expr]>>,
 }
 
-/// Earlier lines, by trigger.
+/// Earlier transitions, by trigger.
 #[derive(Default)]
 struct Earlier<'c>(BTreeMap<Option<Key>, Same<'c>>);
 
-/// Lines with one trigger, in order: those with a condition, with their numbers, and those without.
+/// Transitions with one trigger, in order: those with a guard, with their numbers, and those without.
 #[derive(Default)]
 struct Same<'c> {
     guarded: Vec<(usize, &'c Transition)>,
@@ -55,7 +55,7 @@ impl<'c> Earlier<'c> {
         }
     }
 
-    /// The conditions of lines that are always tried before this one; `None` if one of them has no condition.
+    /// The guards of transitions that are always tried before this one; `None` if one of them has no guard.
     fn before(&self, line: &Transition) -> Option<Box<[&'c Expr]>> {
         let key = keys(line).first().copied();
         let any = matches!(key, Some(Key::Event(_))).then(|| self.0.get(&Some(Key::AnyEvent)));
@@ -74,7 +74,7 @@ impl<'c> Earlier<'c> {
     }
 }
 
-/// Whether an earlier line is tried on every trigger of this one.
+/// Whether an earlier transition is tried on every trigger of this one.
 fn is_before(row: &Transition, line: &Transition) -> bool {
     match (&row.trigger, &line.trigger) {
         (Trigger::AnyEvent, Trigger::Event(_)) => true,
@@ -84,7 +84,7 @@ fn is_before(row: &Transition, line: &Transition) -> bool {
 }
 
 impl<'c> Points<'c, '_> {
-    /// The lines of a leaf in the order tried.
+    /// The transitions of a leaf, in the order in which they are tried.
     pub(super) fn lines(&self, leaf: StateId) -> &[Line<'c>] {
         self.lines[leaf.index()].get_or_init(|| {
             let places = &self.facts.places;
@@ -138,7 +138,7 @@ impl<'c> Points<'c, '_> {
         ops
     }
 
-    /// The conditions of what permits the line's moves from a leaf.
+    /// The guards of the permissions for the transition's moves from a leaf.
     fn permissions(&self, leaf: StateId, id: TransitionId, ops: &mut Vec<Op<'c>>) {
         for target in &self.chart.transition(id).targets {
             let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
@@ -158,7 +158,7 @@ impl<'c> Points<'c, '_> {
         }
     }
 
-    /// What comes first, and that no line before the nth is taken on what it is on; `None` if one always is.
+    /// `first`, and that no transition before the nth is taken on its trigger; `None` if one always is.
     pub(super) fn tried_before(
         &self,
         lines: &[Line<'c>],
@@ -177,7 +177,7 @@ impl<'c> Points<'c, '_> {
         Some(ops)
     }
 
-    /// Takes a line, after all that comes before.
+    /// Takes a transition after the operations in `before`.
     pub(super) fn line(
         &self,
         point: Point,
@@ -196,7 +196,7 @@ impl<'c> Points<'c, '_> {
     }
 }
 
-/// Whether the table of `allow` lines has a say in what a line on this does.
+/// Whether transitions with this trigger need a permission.
 fn is_permitted(trigger: &Trigger) -> bool {
     trigger.step().is_some() || matches!(trigger, Trigger::Choice(_))
 }

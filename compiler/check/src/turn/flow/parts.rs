@@ -1,14 +1,14 @@
-//! Parts of expressions, to be replaced, and literals.
+//! Replaces parts of expressions, and makes literals.
 
 use super::cell::constant;
 use chartc_core::arena::VarId;
 use chartc_core::expr::Value as Data;
 use chartc_core::model::{BinaryOp, Chart, Expr, ExprKind, Template, TemplatePart};
 
-/// Deepest nesting that is looked into.
+/// Deepest nesting that is examined.
 const DEEPEST: usize = 100;
 
-/// The expression with the values that are known in place of variables, as far as it is then constant computed.
+/// The expression with known values in place of variables. Parts that are then constant are computed.
 pub fn with_values(chart: &Chart, expr: &Expr, values: &dyn Fn(VarId) -> Option<Expr>) -> Expr {
     let mut with = expr.clone();
     replace(chart, &mut with, values, 0);
@@ -32,7 +32,7 @@ fn replace(chart: &Chart, expr: &mut Expr, values: &dyn Fn(VarId) -> Option<Expr
     fold(expr);
 }
 
-/// Computes what is constant.
+/// Replaces a constant expression by its value.
 pub(super) fn fold(expr: &mut Expr) {
     if !matches!(expr.kind, ExprKind::Text(_))
         && let Some(value) = constant(expr)
@@ -42,7 +42,7 @@ pub(super) fn fold(expr: &mut Expr) {
     }
 }
 
-/// The literal of a value, where there is one.
+/// The literal of a value, if there is one.
 pub(super) fn literal(value: &Data) -> Option<ExprKind> {
     match value {
         Data::None => Some(ExprKind::None),
@@ -58,7 +58,7 @@ pub(super) fn literal(value: &Data) -> Option<ExprKind> {
     }
 }
 
-/// The conditions that a condition with this value is made of.
+/// The conditions into which a condition with this value can be split.
 pub(super) fn split(condition: Expr, value: bool) -> Vec<(Expr, bool)> {
     let joined = if value { BinaryOp::And } else { BinaryOp::Or };
     let (mut open, mut parts) = (vec![(condition, value)], Vec::new());

@@ -1,4 +1,4 @@
-//! One run, step by step, with what is known of its data: whether its conditions can hold one after the other.
+//! Follows one run step by step, with what is known of its data: whether its conditions can hold one after the other.
 
 use super::cell::{Cells, constant};
 use super::edge::Op;
@@ -15,43 +15,43 @@ use chartc_core::model::{
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nodes of an expression that is kept in place of a variable.
+/// Most nodes of an expression that is kept in place of a variable.
 const LONGEST: usize = 40;
 
-/// Conditions that are kept.
+/// Most conditions that are kept.
 const CONDITIONS: usize = 12;
 
 /// What is known of the data of one run.
 #[derive(Debug, Clone)]
 pub(super) struct Path {
-    /// What variables are, where that is known.
+    /// The values of variables, as far as they are known.
     values: BTreeMap<VarId, Expr>,
     /// Steps with an answer in this turn.
     given: BTreeSet<StepId>,
-    /// Steps that were started and that nobody waits for.
+    /// Steps that were started and that nothing awaits.
     started: BTreeSet<StepId>,
-    /// The active leaf, where it is known.
+    /// The active leaf, if it is known.
     pub(super) leaf: Option<StateId>,
-    /// What was found to hold, in terms of what it held of then.
+    /// The conditions that were assumed, in terms of the data at that time.
     known: Vec<(Expr, bool)>,
 }
 
-/// Whose reading is looked for.
+/// The reading that is searched for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Goal {
     pub(super) site: Site,
     pub(super) value: Value,
 }
 
-/// What came of operations.
+/// The result of a series of operations.
 pub(super) enum Came {
-    /// The value is read, and is not there.
+    /// The value is read while it is unset.
     Found,
     /// The run goes on in one of these ways.
     On(Vec<Path>),
 }
 
-/// What a run is told in.
+/// What all paths of one search share.
 pub(super) struct World<'w> {
     pub(super) chart: &'w Chart,
     pub(super) cells: &'w Cells,
@@ -79,7 +79,7 @@ impl Path {
         }
     }
 
-    /// Whether the value is not there.
+    /// Whether the goal's value is unset.
     pub(super) fn lacks(&self, world: &World<'_>) -> bool {
         match world.goal.value {
             Value::Answer(step) => !self.given.contains(&step),
@@ -92,7 +92,7 @@ impl Path {
         }
     }
 
-    /// Does everything in order.
+    /// Executes all operations in order.
     pub(super) fn all(&self, world: &World<'_>, ops: &[Op<'_>]) -> Came {
         let mut paths = vec![self.clone()];
         for op in ops {
@@ -148,7 +148,7 @@ impl Path {
             next.truncate(4);
             paths = next;
         }
-        // What came with the last event is gone.
+        // The data of the last event is gone.
         for path in &mut paths {
             path.forget(world.chart, &|e| {
                 matches!(e.kind, ExprKind::Payload(_) | ExprKind::Local(_))
@@ -157,7 +157,7 @@ impl Path {
         Came::On(paths)
     }
 
-    /// Whether the goal's value is needed here and is not there.
+    /// Whether the goal's value is needed here while it is unset.
     fn reads(&self, world: &World<'_>, expr: &Expr, how: How) -> bool {
         let mut seeing = Seeing { world, path: self.clone(), saved: Vec::new(), found: false };
         look(world.chart, expr, how, &mut seeing);
@@ -178,7 +178,7 @@ impl Path {
         {
             return false;
         }
-        // One by one, so that what is forgotten of one side leaves the other.
+        // Part by part, so that forgetting one part keeps the others.
         for part in split(condition, value) {
             if constant(&part.0).is_none() {
                 if self.known.len() == CONDITIONS {
@@ -190,7 +190,7 @@ impl Path {
         true
     }
 
-    /// The expression with what is known put in its place.
+    /// The expression with known values in place of its parts.
     fn told(&self, chart: &Chart, expr: &Expr) -> Expr {
         let mut told = expr.clone();
         self.replace(chart, &mut told, 0);
@@ -276,7 +276,7 @@ impl Path {
         });
     }
 
-    /// Drops what is said of what is no longer what it was.
+    /// Drops all knowledge that depends on changed values.
     fn forget(&mut self, chart: &Chart, is: &dyn Fn(&Expr) -> bool) {
         let about = |expr: &Expr| {
             let mut about = false;
@@ -296,9 +296,10 @@ impl Path {
         self.known.retain(|(e, _)| !about(e));
     }
 
-    /// Runs a block; `None` if the goal is found in it. What may fail is taken to go well; what sends events is not followed.
+    /// Runs a block; `None` if the goal is found in it. Assumes that no action fails, and drops paths on which the chart sends
+    /// itself events.
     fn block(&self, world: &World<'_>, site: Site, actions: &[Action]) -> Option<Vec<Self>> {
-        // On the way some states are left and others not yet entered.
+        // On the way some states have been exited and others are not entered yet.
         let leaf = if matches!(site, Site::Code(_)) { self.leaf } else { None };
         let mut paths = vec![Self { leaf, ..self.clone() }];
         for action in actions {
@@ -330,7 +331,7 @@ impl Path {
                             }
                         }
                     }
-                    // A list may be empty; one that is written out is not.
+                    // A list may be empty, unless it is a literal.
                     Action::For(_, source, _) => {
                         if !matches!(source.kind, ExprKind::List(_)) {
                             next.push(path);
@@ -351,13 +352,13 @@ impl Path {
         Some(paths)
     }
 
-    /// Whether two runs know the same.
+    /// Whether two paths have the same knowledge.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.values == other.values && self.given == other.given && self.known == other.known
     }
 }
 
-/// Reads an expression in a run.
+/// Reads an expression on a path.
 struct Seeing<'s> {
     world: &'s World<'s>,
     path: Path,

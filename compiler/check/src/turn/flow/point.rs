@@ -1,4 +1,4 @@
-//! The points of runs and what leads from one to the next.
+//! The points of runs, and the edges from one to the next.
 
 use super::edge::{Edge, Op};
 use super::enter::into;
@@ -13,7 +13,7 @@ use chartc_core::model::{
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls of a turn that are counted; a chart that allows more is taken to allow any number.
+/// Most calls of a turn that are counted. A chart that allows more is assumed to allow any number.
 const MOST_CALLS: u32 = 4;
 
 /// What the run does in its leaf.
@@ -23,7 +23,7 @@ pub(super) enum Mode {
     Rest,
     /// A turn begins.
     Begin,
-    /// The walk is before this step, after so many model calls.
+    /// The walk is before this step, after this many model calls.
     Walk(u32, u8),
     /// It awaits this step.
     Wait(u32, u8),
@@ -39,7 +39,7 @@ pub(super) struct Point {
 /// What led from a point to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// A line, from a leaf to a leaf.
+    /// A transition, from a leaf to a leaf.
     Line(StateId, TransitionId, StateId),
     /// A turn begins.
     Turn,
@@ -47,29 +47,29 @@ pub enum By {
     Skipped(StepId),
     /// The step failed, and the walk goes on.
     Failed(StepId),
-    /// The step was done, and none of its lines was taken.
+    /// The step was done, and none of its transitions was taken.
     Done(StepId),
-    /// Nothing to tell of.
+    /// Nothing worth reporting.
     Passed,
 }
 
-/// What edges are made of.
+/// What edges are made from.
 pub(super) struct Points<'c, 'f> {
     pub(super) chart: &'c Chart,
     pub(super) facts: &'f Facts,
-    /// By leaf: its lines, once they have been asked for.
+    /// By leaf: its transitions, computed on demand.
     pub(super) lines: Vec<OnceCell<Box<[Line<'c>]>>>,
     /// Steps by the states of their places.
     steps: BTreeMap<StateId, Vec<u32>>,
     /// Events that the chart raises or sends to itself.
     own_events: BTreeSet<EventId>,
     pub(super) injected: BTreeMap<StepId, Vec<(ComponentId, &'c Insert)>>,
-    /// Questions that events put.
+    /// Whether there are questions that events trigger.
     asks: bool,
     /// The `allow` lines with their numbers, by the state that they permit to enter.
     pub(super) rows: BTreeMap<StateId, Vec<(usize, &'c Permission)>>,
     pub(super) cap: Option<u32>,
-    /// Whether the table of `allow` lines has a say.
+    /// Whether the chart has a transition table.
     pub(super) table: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'c, 'f> Points<'c, 'f> {
         Self { chart, facts, lines, steps, own_events, injected, asks, rows, cap, table }
     }
 
-    /// Where runs begin, and what runs there.
+    /// The points where runs begin, and what runs there.
     pub(super) fn start(&self) -> Vec<(Point, Vec<Op<'c>>)> {
         let root = StateId::at(0);
         let mut ops: Vec<Op<'c>> = Vec::new();
@@ -144,7 +144,7 @@ impl<'c, 'f> Points<'c, 'f> {
         arrivals.into_iter().map(|(leaf, ops, _)| (Point { leaf, mode: Mode::Rest }, ops)).collect()
     }
 
-    /// The walk from this step on, in a leaf.
+    /// The mode of a walk that continues at this step, in a leaf.
     pub(super) fn walk(&self, leaf: StateId, from: u32, calls: u8) -> Mode {
         let above = self.chart.ancestors(leaf).filter_map(|s| self.steps.get(&s));
         let first = |steps: &Vec<u32>| {
@@ -159,7 +159,7 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// How the run goes on in another leaf, after a line that leaves all below `top`.
+    /// How the run continues in another leaf, after a transition that exits everything below `top`.
     pub(super) fn after(&self, mode: Mode, leaf: StateId, top: Option<StateId>) -> Mode {
         match mode {
             Mode::Rest => Mode::Rest,
@@ -175,7 +175,8 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// Whether a step is still awaited after all below `top` was left: a question belongs to its leaf, any other step to its state.
+    /// Whether a step is still awaited after everything below `top` was exited: a question belongs to its leaf, any other step to
+    /// its state.
     fn goes_on(&self, step: u32, top: Option<StateId>) -> bool {
         let row = &self.chart.steps[step as usize];
         let is_ask = matches!(row.kind, StepKind::Ask { .. });
@@ -266,7 +267,7 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// Answers that come by themselves and are taken by no line, and questions that events put.
+    /// Answers that arrive by themselves and trigger no transition, and questions that events trigger.
     fn beside(&self, point: Point, edges: &mut Vec<Edge<'c>>) {
         let places = &self.facts.places;
         for state in self.chart.ancestors(point.leaf) {
@@ -296,7 +297,7 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// Calls `visit` with everything that the chart does anywhere, piece by piece.
+    /// Calls `visit` for everything that the chart does anywhere, operation by operation.
     pub(super) fn each_site(&self, visit: &mut dyn FnMut(&Op<'c>)) {
         for (i, line) in self.chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);

@@ -9,9 +9,9 @@ use chartc_core::model::{
 /// A place that reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
-    /// The condition of a line.
+    /// The guard of a transition.
     Line(TransitionId),
-    /// The arguments and actions of a line.
+    /// The arguments and actions of a transition.
     Moves(TransitionId),
     /// The blocks of a state.
     State(StateId),
@@ -29,7 +29,7 @@ pub enum Site {
     Arguments(StepId),
     /// Its `ends turn`.
     EndsTurn(StepId),
-    /// The condition of an `allow` line that a line needs.
+    /// The guard of a permission that a transition needs.
     Permission(usize, TransitionId),
 }
 
@@ -40,7 +40,7 @@ pub(super) enum How {
     Hard,
     /// It is shown if it is there, and something else if it is not.
     Shown,
-    /// It is asked for, passed on or kept.
+    /// It is tested, passed on or stored.
     Soft,
 }
 
@@ -48,11 +48,11 @@ pub(super) enum How {
 pub(super) trait Reader {
     /// A cell is read.
     fn read(&mut self, value: Value, how: How);
-    /// From here on a condition has a value. Whether it can have.
+    /// Assumes from here on that a condition has a value. Returns whether it can have it.
     fn assume(&mut self, condition: &Expr, holds: bool) -> bool;
-    /// Where to return to.
+    /// A mark to return to.
     fn mark(&mut self) -> usize;
-    /// What was assumed since holds no longer.
+    /// Drops what was assumed since the mark.
     fn back(&mut self, mark: usize);
 }
 

@@ -1,4 +1,4 @@
-//! What cells may hold at each point: the least sets that nothing which leads from point to point adds to.
+//! The possible contents of cells at each point: a least fixpoint over all edges.
 
 use super::apply::{Records, Run, Sights};
 use super::cell::{Cells, Masks};
@@ -20,44 +20,44 @@ pub(super) struct Solved {
     rows: Vec<Row>,
     /// By number of the point and of the cell.
     masks: Masks,
-    /// How many cells there are.
+    /// The number of cells.
     width: usize,
 }
 
-/// A point.
+/// A point, with its state in the search.
 #[derive(Debug, Clone)]
 struct Row {
     point: Point,
-    /// Whether a run comes there.
+    /// Whether a run gets there.
     reached: bool,
-    /// Whether it has something new to lead on.
+    /// Whether its contents have changed since its ways were last followed.
     open: bool,
-    /// Which ways lead on from it, once that has been asked for.
+    /// Its ways, once they are computed.
     ways: Option<Range<usize>>,
 }
 
 /// A way from a point to another.
 struct Way {
     to: u32,
-    /// How many operations are done on it.
+    /// The number of its operations.
     ops: u32,
-    /// Which of the numbers of what they do.
+    /// Where the numbers of its codes are in `Search::codes`.
     codes: Range<u32>,
 }
 
-/// Points on the way to what holds at them.
+/// The computation of the fixpoint.
 struct Search<'b, 'c> {
     book: Book<'b, 'c>,
     ways: Vec<Way>,
     codes: Vec<u32>,
     open: VecDeque<u32>,
-    /// How many points runs come to.
+    /// The number of points that runs get to.
     reached: usize,
     known: Solved,
 }
 
 impl Solved {
-    /// Finds what holds at each point, and what is read on all ways; `None` where that is too much.
+    /// Computes what holds at each point, and what is read on all ways; `None` if that is too much work.
     pub(super) fn of(cells: &Cells, points: &Points<'_, '_>) -> Option<(Records, Self)> {
         let known =
             Self { numbers: Map::default(), rows: vec![], masks: vec![], width: cells.rows.len() };
@@ -93,7 +93,7 @@ impl Solved {
         Some((search.book.seen(&sights).collect(), search.known))
     }
 
-    /// What cells may hold at a point; `None` if no run comes there.
+    /// The possible contents of cells at a point; `None` if no run gets there.
     pub(super) fn at(&self, point: Point) -> Option<&[u16]> {
         let number = *self.numbers.get(&point)? as usize;
         self.rows[number].reached.then(|| self.masks(number))
@@ -114,7 +114,7 @@ impl Solved {
 }
 
 impl<'c> Search<'_, 'c> {
-    /// Goes on until nothing is new; `None` where that is too much.
+    /// Iterates until nothing changes; `None` if that is too much work.
     fn spread(&mut self, points: &Points<'c, '_>) -> Option<()> {
         let width = self.known.width;
         let (mut before, mut after) = (vec![0; width], vec![0; width]);
@@ -138,7 +138,7 @@ impl<'c> Search<'_, 'c> {
         Some(())
     }
 
-    /// What leads on from a point.
+    /// The ways from a point.
     fn ways(
         &mut self,
         nth: usize,
@@ -166,14 +166,14 @@ impl<'c> Search<'_, 'c> {
         Way { to: self.known.number(to), ops: ops.len() as u32, codes }
     }
 
-    /// Does what is done on a way; whether the run can get to its end.
+    /// Executes the operations of a way. Returns whether the run can get to its end.
     fn walk(&self, way: &Way, masks: &mut [u16], sights: Option<&mut Sights>) -> bool {
         let mut run = Run { masks, sights };
         let codes = &self.codes[way.codes.start as usize..way.codes.end as usize];
         codes.iter().all(|code| run.code(&self.book.codes[*code as usize]))
     }
 
-    /// Adds what cells may hold at a point, which leads on if that is new.
+    /// Adds possible contents to a point. If they are new, its ways are followed again.
     fn join(&mut self, point: u32, masks: &[u16]) {
         let row = &mut self.known.rows[point as usize];
         let mut grown = !row.reached;
@@ -191,7 +191,7 @@ impl<'c> Search<'_, 'c> {
     }
 }
 
-/// What is read anywhere, with what a cell may hold at any time.
+/// All readings of the chart, if a cell may always hold what it may hold at any time.
 pub(super) fn everywhere(cells: &Cells, points: &Points<'_, '_>) -> Records {
     let before = cells.all(points.chart);
     let mut after = before.clone();

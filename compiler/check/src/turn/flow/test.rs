@@ -1,4 +1,4 @@
-//! Conditions over cells: what can hold, and what then cannot be.
+//! Conditions over cells: which contents are possible if a condition has a value.
 
 use super::cell::Cells;
 use crate::facts::uses::{own_expressions, own_walk, walk};
@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 /// Most combinations of values that a condition is tried with.
 const MOST: usize = 256;
 
-/// Whether an expression only names a value: it is passed on.
+/// Whether an expression only passes a value on.
 pub(super) fn is_plain(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Variable(_) | ExprKind::Answer(_))
 }
 
-/// Adds what another may hold.
+/// Adds the possible contents of other masks.
 pub(super) fn merge(into: &mut [u16], other: &[u16]) {
     into.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
 }
@@ -83,7 +83,7 @@ impl Environment for One<'_> {
     }
 }
 
-/// The only cell that an expression reads, if it reads nothing else.
+/// The only cell that an expression reads: `Some(None)` if it reads nothing, `None` if it reads anything else.
 #[allow(clippy::wildcard_enum_match_arm, reason = "whatever reads nothing")]
 fn only_cell(cells: &Cells, expr: &Expr) -> Option<Option<usize>> {
     let mut only = None;
@@ -105,7 +105,7 @@ fn only_cell(cells: &Cells, expr: &Expr) -> Option<Option<usize>> {
     clear.then_some(only)
 }
 
-/// What a condition with a value says of cells.
+/// What the value of a condition implies for cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Test {
     /// Nothing.
@@ -114,26 +114,26 @@ pub(super) enum Test {
     Never,
     /// The cell holds one of these.
     Within(usize, u16),
-    /// One and then the other.
+    /// First one, then the other.
     Both(Box<Self>, Box<Self>),
-    /// One of them, or both.
+    /// At least one of them.
     Either(Box<Self>, Box<Self>),
 }
 
 impl Test {
-    /// Looks at a condition once. Its size is that of the condition with its predicates written out.
+    /// The test has the size of the condition with its predicates written out.
     #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is taken as a whole")]
     pub(super) fn of(chart: &Chart, cells: &Cells, expr: &Expr, value: bool) -> Self {
         match &expr.kind {
             ExprKind::Predicate(id) => {
                 Self::of(chart, cells, &chart.predicates[id.index()].expr, value)
             }
-            // A condition that fails does not hold, and neither does its opposite.
+            // If a condition fails, it is false, and so is its negation.
             ExprKind::Unary(UnaryOp::Not, inner) if value || !may_fail(inner) => {
                 Self::of(chart, cells, inner, !value)
             }
             ExprKind::Unary(UnaryOp::Not, _) => Self::Open,
-            // The one side may have failed, whatever the other is.
+            // The left side may have failed, whatever the right side is.
             ExprKind::Binary(BinaryOp::Or, a, _) if !value && may_fail(a) => Self::Open,
             ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
                 let a = Self::of(chart, cells, a, value);
@@ -181,7 +181,7 @@ impl Test {
         }
     }
 
-    /// Leaves out what cells cannot be; `false` if they cannot be anything, and then what is left of them says nothing.
+    /// Removes impossible contents. Returns `false` if a cell has none left; then the masks mean nothing.
     pub(super) fn refine(&self, masks: &mut [u16]) -> bool {
         match self {
             Self::Open => true,
@@ -206,12 +206,13 @@ impl Test {
     }
 }
 
-/// Nothing that an expression could read.
+/// An environment in which nothing can be read.
 struct Nothing;
 
 impl Environment for Nothing {}
 
-/// What a condition always gives where its cells hold no more than this; `None` if both, or if it reads anything else.
+/// The value that a condition always has if its cells hold no more than this; `None` if there is none, or if it reads anything
+/// else.
 #[allow(clippy::wildcard_enum_match_arm, reason = "whatever reads nothing")]
 pub(super) fn constant(
     chart: &Chart,

@@ -29,7 +29,7 @@ impl<'c> Points<'c, '_> {
         }
     }
 
-    /// All that is read where a step is started.
+    /// Everything that is read when a step starts.
     pub(super) fn reads(&self, id: StepId, step: &'c Step, ops: &mut Vec<Op<'c>>) {
         for (nth, part) in step.prompt.iter().flat_map(|p| p.parts.iter().enumerate()) {
             if let TemplatePart::Hole { expr, .. } = part {
@@ -40,7 +40,7 @@ impl<'c> Points<'c, '_> {
             if let Some(guard) = &insert.guard {
                 ops.push(Op::Read(Site::Injection(id, *component), guard, How::Soft));
             }
-            // What a condition keeps out is not known past it.
+            // With a guard, values that it rules out would still seem possible here.
             if insert.guard.is_none() {
                 let text = &self.chart.components[component.index()].text;
                 for (nth, part) in text.parts.iter().enumerate() {
@@ -108,14 +108,14 @@ impl<'c> Points<'c, '_> {
                 let past = self.cap.is_some_and(|cap| u32::from(calls) >= cap);
                 let to = Point { leaf, mode: Mode::Wait(id.0, if past { calls } else { used }) };
                 edges.push(Edge { ops: ops.clone(), to, by: By::Passed, sure: !past });
-                // Taken unasked, it is no call.
+                // An option that is taken without asking costs no call.
                 let to = Point { leaf, mode: Mode::Wait(id.0, calls) };
                 edges.push(Edge { ops, to, by: By::Passed, sure: false });
             }
             StepKind::Human(_) | StepKind::Run(..) => {
                 ops.push(Op::Started(id));
                 edges.push(Edge { ops, to: next, by: By::Passed, sure: true });
-                // It is pending, or starts by itself.
+                // It is pending already, or it starts by itself.
                 edges.push(Edge { ops: Vec::new(), to: next, by: By::Passed, sure: false });
             }
             StepKind::Code(actions) => {
@@ -139,7 +139,7 @@ impl<'c> Points<'c, '_> {
         let step = &self.chart.steps[id.index()];
         let leaf = point.leaf;
         if step.tools.is_some() {
-            // What a tool has brought: lines that look at it may hold now.
+            // After a tool has returned, other transitions may be enabled.
             edges.push(Edge { ops: vec![Op::Stir], to: point, by: By::Passed, sure: false });
         }
         if matches!(step.kind, StepKind::Ask { .. }) {
@@ -169,7 +169,7 @@ impl<'c> Points<'c, '_> {
         self.failed(point, lines, id, calls, &[Op::Stir], true, edges);
     }
 
-    /// A step has ended well: `ends turn` sees what is before its lines.
+    /// A step has succeeded. Its `ends turn` is evaluated before its transitions.
     fn ended(
         &self,
         point: Point,
@@ -239,7 +239,7 @@ impl<'c> Points<'c, '_> {
         self.outcome(point, lines, &Trigger::StepError(id), ops, next, By::Failed(id), sure, edges);
     }
 
-    /// The lines on an outcome, and that none of them is taken.
+    /// The transitions on an outcome, and the case that none of them is taken.
     #[allow(clippy::too_many_arguments, reason = "where, what, and what it adds to")]
     fn outcome(
         &self,
@@ -282,7 +282,7 @@ impl<'c> Points<'c, '_> {
     }
 }
 
-/// The walk behind the step of a point.
+/// The walk after the step of a point.
 const fn past(point: Point) -> Mode {
     match point.mode {
         Mode::Walk(step, calls) | Mode::Wait(step, calls) => Mode::Walk(step + 1, calls),

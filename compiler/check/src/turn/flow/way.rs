@@ -1,4 +1,4 @@
-//! A run that comes to a reading without setting what it reads.
+//! Searches for a run that gets to a reading without setting the value that it reads.
 
 use super::cell::{Cells, FRESH};
 use super::path::{Came, Goal, Path, World};
@@ -11,14 +11,15 @@ use chartc_core::model::Chart;
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// Points that are looked at for one reading.
+/// Most points examined for one reading.
 const MOST: usize = 1_500;
-/// Different runs that are followed from one point.
+/// Most different runs followed from one point.
 const EACH: usize = 4;
-/// Conditions that are decided for one reading.
+/// Most conditions decided for one reading.
 const FUEL: usize = 2_000;
 
-/// The shortest run that is found, as what led from point to point; its conditions can hold one after the other, as far as they are decided.
+/// The shortest such run found, as what led from point to point. Its conditions can hold one after the other, as far as that was
+/// decided.
 pub(super) fn find(
     chart: &Chart,
     cells: &Cells,
@@ -70,7 +71,7 @@ pub(super) fn find(
                 }
                 Came::On(paths) => {
                     for path in paths {
-                        // An answer is not there before the turn begins.
+                        // An answer does not exist before the turn begins.
                         let waits = matches!(row.value, Value::Answer(_)) || row.per_turn;
                         let lacks = waits || path.lacks(&world);
                         let may =

@@ -6,7 +6,7 @@ use super::pool::{Guard, Pool};
 use super::uniform::{Name, Steps};
 use chartc_core::arena::StateId;
 use chartc_core::machine::Record;
-use chartc_core::semantics::unroll::{Candidate, Deed, Unroll, Unrolled};
+use chartc_core::semantics::unroll::{Candidate, Operation, Unroll, Unrolled};
 use chartc_core::store::Occurrence;
 use chartc_core::tables::Tables;
 use std::fmt::Write;
@@ -174,32 +174,32 @@ impl<'c> Cells<'c> {
 
     fn take(&mut self, leaf: StateId, line: chartc_core::arena::TransitionId) -> Steps {
         let unrolled = self.unroll.take(leaf, line);
-        self.deeds(&unrolled)
+        self.operations(&unrolled)
     }
 
     /// The steps of the start, up to the first configuration.
     pub(super) fn start(&mut self) -> Steps {
         let unrolled = self.unroll.start();
-        self.deeds(&unrolled)
+        self.operations(&unrolled)
     }
 
     /// The steps at the end of the run, in a leaf.
     pub(super) fn finish(&mut self, leaf: StateId) -> Steps {
         let unrolled = self.unroll.finish(&[leaf]);
-        self.deeds(&unrolled)
+        self.operations(&unrolled)
     }
 
-    fn deeds(&mut self, unrolled: &Unrolled) -> Steps {
+    fn operations(&mut self, unrolled: &Unrolled) -> Steps {
         let mut out = Steps::default();
         let mut revived = !self.revives;
         let mut entered = false;
         // Queued events are handled last: nothing else follows the entry of a final state.
         let mut queued = String::new();
-        for deed in &unrolled.deeds {
-            match deed {
-                Deed::Told(Record::Taken(line)) => out.tell("taken", line.0),
-                Deed::Told(Record::Exited(state)) => out.tell("exited", state.0),
-                Deed::Told(Record::Entered(state)) => {
+        for operation in &unrolled.operations {
+            match operation {
+                Operation::Told(Record::Taken(line)) => out.tell("taken", line.0),
+                Operation::Told(Record::Exited(state)) => out.tell("exited", state.0),
+                Operation::Told(Record::Entered(state)) => {
                     if !revived {
                         out.code("self.registers.revive();\n");
                         revived = true;
@@ -208,17 +208,17 @@ impl<'c> Cells<'c> {
                     out.tell("entered", state.0);
                 }
                 // Code that all machines share reports the end of the run; guards are candidates.
-                Deed::Told(_) | Deed::Asked(..) => {}
-                Deed::Ran(block, place) => out.code(self.pool.block(*block, place)),
-                Deed::Read(line, place) => out.code(self.pool.arguments(*line, place)),
-                Deed::Queued(Occurrence::StateDone(state)) if self.queues => {
+                Operation::Told(_) | Operation::Asked(..) => {}
+                Operation::Ran(block, place) => out.code(self.pool.block(*block, place)),
+                Operation::Read(line, place) => out.code(self.pool.arguments(*line, place)),
+                Operation::Queued(Occurrence::StateDone(state)) if self.queues => {
                     let _ = writeln!(
                         queued,
                         "let _ = self.push(store::Occurrence::StateDone(arena::StateId({})));",
                         state.0
                     );
                 }
-                Deed::Queued(_) => {}
+                Operation::Queued(_) => {}
             }
         }
         // The configuration is set even if it does not change, so that all transitions with entries look alike.

@@ -1,7 +1,7 @@
-//! Steps as data: for each occurrence and configuration a row with its deeds and the next configuration.
+//! Steps as data: for each occurrence and configuration a row with its operations and the next configuration.
 //!
 //! A block that only adds constants to numbers is also stored as sums in the rows of events. All sums of one number in a row have the same
-//! sign, so that an intermediate addition overflows only if the sum does. Only then does the order matter, and the deeds are executed one
+//! sign, so that an intermediate addition overflows only if the sum does. Only then does the order matter, and the operations are executed one
 //! by one.
 
 use super::super::code::{Fragment, Use};
@@ -11,7 +11,7 @@ use super::{configuration, dispatch};
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::machine::{Loss, Record};
 use chartc_core::model::{Action, BinaryOp, Expr, ExprKind, Type};
-use chartc_core::semantics::unroll::{Deed, Unrolled};
+use chartc_core::semantics::unroll::{Operation, Unrolled};
 use chartc_core::store::Occurrence;
 use codegen::{Function, Impl};
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 /// The rows of a chart without guards.
 pub(super) struct Rows<'c> {
     context: &'c Context<'c>,
-    /// The distinct lists of deeds.
-    deeds: Numbered<Vec<String>>,
+    /// The distinct lists of operations.
+    operations: Numbered<Vec<String>>,
     runs: Numbered<Fragment>,
     /// By event, then by configuration.
     events: Vec<Row>,
@@ -32,8 +32,8 @@ pub(super) struct Rows<'c> {
 
 /// The effect of one occurrence in one configuration.
 struct Row {
-    /// The number of the list of deeds.
-    deeds: usize,
+    /// The number of the list of operations.
+    operations: usize,
     /// The number of the next configuration.
     next: usize,
     taken: bool,
@@ -64,10 +64,10 @@ impl<'c> Rows<'c> {
     /// Computes every row with the step algorithm.
     pub(super) fn new(cells: &mut Cells<'c>) -> Self {
         let context = cells.context;
-        let none = Row { deeds: 0, next: 0, taken: false, sums: None };
+        let none = Row { operations: 0, next: 0, taken: false, sums: None };
         let mut rows = Self {
             context,
-            deeds: Numbered::new(),
+            operations: Numbered::new(),
             runs: Numbered::new(),
             events: Vec::new(),
             others: Vec::new(),
@@ -81,7 +81,7 @@ impl<'c> Rows<'c> {
         }
         for other in configuration::others(context.chart) {
             let row = rows.steps(cells, Some(other));
-            if row.iter().any(|row| row.taken || !rows.deeds.all[row.deeds].is_empty()) {
+            if row.iter().any(|row| row.taken || !rows.operations.all[row.operations].is_empty()) {
                 rows.others.push((other, row));
             }
         }
@@ -108,33 +108,33 @@ impl<'c> Rows<'c> {
     }
 
     fn row(&mut self, cells: &mut Cells<'c>, unrolled: &Unrolled) -> Row {
-        let mut deeds = Vec::new();
-        for deed in &unrolled.deeds {
-            let run = match deed {
-                Deed::Told(record) => {
-                    deeds.extend(told(*record));
+        let mut operations = Vec::new();
+        for operation in &unrolled.operations {
+            let run = match operation {
+                Operation::Told(record) => {
+                    operations.extend(told(*record));
                     continue;
                 }
-                Deed::Queued(occurrence) => {
+                Operation::Queued(occurrence) => {
                     if cells.queues {
-                        deeds.push(format!(
+                        operations.push(format!(
                             "Instruction::Queue({})",
                             dispatch::pattern(*occurrence)
                         ));
                     }
                     continue;
                 }
-                Deed::Asked(..) => continue,
-                Deed::Ran(block, place) => cells.pool.block_result(*block, place),
-                Deed::Read(line, place) => cells.pool.arguments_result(*line, place),
+                Operation::Asked(..) => continue,
+                Operation::Ran(block, place) => cells.pool.block_result(*block, place),
+                Operation::Read(line, place) => cells.pool.arguments_result(*line, place),
             };
-            deeds.push(format!("Instruction::Run({})", self.runs.number(run)));
+            operations.push(format!("Instruction::Run({})", self.runs.number(run)));
         }
         if let Some(status) = unrolled.ending {
-            deeds.push(format!("Instruction::End(machine::Status::{status:?})"));
+            operations.push(format!("Instruction::End(machine::Status::{status:?})"));
         }
         Row {
-            deeds: self.deeds.number(deeds),
+            operations: self.operations.number(operations),
             next: self.context.nth(&unrolled.lowest),
             taken: unrolled.taken,
             sums: self.sums(cells, unrolled),
@@ -146,13 +146,13 @@ impl<'c> Rows<'c> {
             return None;
         }
         let mut sums = BTreeMap::new();
-        for deed in &unrolled.deeds {
-            match deed {
-                Deed::Told(Record::Entered(_)) if cells.revives => return None,
-                Deed::Queued(_) if cells.queues => return None,
-                Deed::Told(_) | Deed::Queued(_) | Deed::Asked(..) => {}
-                Deed::Read(..) => return None,
-                Deed::Ran(block, _) => {
+        for operation in &unrolled.operations {
+            match operation {
+                Operation::Told(Record::Entered(_)) if cells.revives => return None,
+                Operation::Queued(_) if cells.queues => return None,
+                Operation::Told(_) | Operation::Queued(_) | Operation::Asked(..) => {}
+                Operation::Read(..) => return None,
+                Operation::Ran(block, _) => {
                     for action in blocks::list(self.context, *block) {
                         let (variable, more) = added(self.context, action)?;
                         let sum: &mut i64 = sums.entry(variable.index()).or_default();
@@ -170,14 +170,14 @@ impl<'c> Rows<'c> {
     /// Adds the methods that take steps.
     pub(super) fn emit(self, cells: &mut Cells<'c>, item: &mut Impl, methods: &mut Impl) {
         let enter = format!(
-            "direct::perform(self, Self::deeds({}), sink);\nself.configuration = {};",
-            self.enter.deeds,
+            "direct::perform(self, Self::operations({}), sink);\nself.configuration = {};",
+            self.enter.operations,
             self.context.configuration(self.enter.next)
         );
         item.push_fn(dispatch::sinking("enter", None, sinks(enter), false));
         let leave = format!(
-            "{}direct::perform(self, Self::deeds(STEPS[self.configuration as usize]), sink);",
-            self.deeds_of(&self.leave.iter().collect::<Vec<_>>())
+            "{}direct::perform(self, Self::operations(STEPS[self.configuration as usize]), sink);",
+            self.operations_of(&self.leave.iter().collect::<Vec<_>>())
         );
         item.push_fn(dispatch::sinking("leave", None, sinks(leave), false));
         let event = sinks(self.on_event()).using(Use::Event);
@@ -201,7 +201,7 @@ impl<'c> Rows<'c> {
                 .ret("Result<(), machine::Fault>")
                 .line(format!("match block {{ {arms} _ => Ok(()) }}"));
         }
-        methods.push_fn(self.deeds());
+        methods.push_fn(self.operations());
         methods.push_fn(self.takes());
     }
 
@@ -213,10 +213,10 @@ impl<'c> Rows<'c> {
 
     fn on_event(&self) -> String {
         let rows: Vec<&Row> = self.events.iter().collect();
-        let tables = self.deeds_of(&rows) + &self.next_of(&rows);
+        let tables = self.operations_of(&rows) + &self.next_of(&rows);
         let at = format!("let at = {};\n", self.place());
         let go_on = "self.configuration = NEXT[at];\nSelf::takes(at)";
-        let exactly = format!("direct::perform(self, Self::deeds(STEPS[at]), sink);\n{go_on}");
+        let exactly = format!("direct::perform(self, Self::operations(STEPS[at]), sink);\n{go_on}");
         let plain = rows.iter().filter(|row| row.sums.is_some()).count();
         if plain == 0 {
             return format!("{tables}{at}{exactly}");
@@ -228,7 +228,7 @@ impl<'c> Rows<'c> {
             .collect();
         variables.sort_unstable();
         variables.dedup();
-        let told = "direct::tell(Self::deeds(STEPS[at]), sink);\n";
+        let told = "direct::tell(Self::operations(STEPS[at]), sink);\n";
         if variables.is_empty() && plain == rows.len() {
             return format!("{tables}{at}{told}{go_on}");
         }
@@ -296,27 +296,27 @@ impl<'c> Rows<'c> {
         sinks(format!("let at = self.configuration as usize;\n{}", self.exactly(&rows)))
     }
 
-    /// The step at `at`, deed by deed.
+    /// The step at `at`, operation by operation.
     fn exactly(&self, rows: &[&Row]) -> String {
         let taken: Vec<String> = rows.iter().map(|row| row.taken.to_string()).collect();
         format!(
-            "{}{}{}direct::perform(self, Self::deeds(STEPS[at]), sink);
+            "{}{}{}direct::perform(self, Self::operations(STEPS[at]), sink);
             self.configuration = NEXT[at];
             TAKEN[at]",
-            self.deeds_of(rows),
+            self.operations_of(rows),
             self.next_of(rows),
             table("TAKEN", "bool", &taken)
         )
     }
 
-    fn deeds_of(&self, rows: &[&Row]) -> String {
-        let column: Vec<String> = rows.iter().map(|row| row.deeds.to_string()).collect();
+    fn operations_of(&self, rows: &[&Row]) -> String {
+        let column: Vec<String> = rows.iter().map(|row| row.operations.to_string()).collect();
         table("STEPS", self.step(), &column)
     }
 
-    /// The integer type for the number of a list of deeds.
+    /// The integer type for the number of a list of operations.
     fn step(&self) -> &'static str {
-        if self.deeds.all.len() <= 256 { "u8" } else { "u16" }
+        if self.operations.all.len() <= 256 { "u8" } else { "u16" }
     }
 
     fn next_of(&self, rows: &[&Row]) -> String {
@@ -325,15 +325,16 @@ impl<'c> Rows<'c> {
         table("NEXT", "Configuration", &column)
     }
 
-    /// Writes `deeds`: the distinct lists of deeds.
-    fn deeds(&self) -> Function {
-        let mut function = Function::new("deeds");
+    /// Writes `operations`: the distinct lists of operations.
+    fn operations(&self) -> Function {
+        let mut function = Function::new("operations");
         function.arg("step", self.step()).ret("&'static [direct::Instruction]").attr("inline");
         function.line("use direct::Instruction;");
-        let lists = self.deeds.all.iter().map(|deeds| format!("&[{}]", deeds.join(", ")));
-        function.line(table("DEEDS", "&[Instruction]", &lists.collect::<Vec<_>>()));
+        let lists =
+            self.operations.all.iter().map(|operations| format!("&[{}]", operations.join(", ")));
+        function.line(table("OPERATIONS", "&[Instruction]", &lists.collect::<Vec<_>>()));
         // Not by an index: a sink that ignores everything should not pay for a bounds check.
-        function.line("DEEDS.get(usize::from(step)).copied().unwrap_or_default()");
+        function.line("OPERATIONS.get(usize::from(step)).copied().unwrap_or_default()");
         function
     }
 
