@@ -22,7 +22,7 @@ use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Charts that are tried; `CHARTC_CASES` says otherwise.
-const CHARTS: u64 = 30;
+const CHARTS: u64 = 60;
 
 /// Points beyond which a chart is left out.
 const MOST: usize = 500;

@@ -16,7 +16,7 @@ use chartc_core::model::{AskOn, Chart, StepKind};
 use chartc_core::plan::Plan;
 
 /// The number of generated charts; about every second one compiles.
-const CHARTS: u64 = 150;
+const CHARTS: u64 = 450;
 /// The number of inputs for each chart.
 const INPUTS: usize = 60;
 

@@ -19,7 +19,7 @@ use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
 /// The number of generated charts, unless `CHARTC_CASES` is set.
-const CHARTS: u64 = 100;
+const CHARTS: u64 = 320;
 
 /// The most points of a chart that are explored.
 const MOST: usize = 150;
