@@ -19,10 +19,13 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hostile-{name}"))
 }
 
-/// `chartc` with at most 10 seconds of processor time and, where the system can tell, 400 MB of address space.
+/// `chartc` with at most 10 seconds of processor time and, where the system can tell, 400 MB of address space, and 20 MB for the code of
+/// real models.
 fn chartc(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    let limits = if cfg!(target_os = "linux") { "ulimit -v 400000; " } else { "" };
+    let space = if cfg!(feature = "providers") { 420_000 } else { 400_000 };
+    let limits =
+        if cfg!(target_os = "linux") { format!("ulimit -v {space}; ") } else { String::new() };
     command
         .args(["-c", &format!("{limits}ulimit -t 10; exec \"$@\""), "sh"])
         .arg(env!("CARGO_BIN_EXE_chartc"))
