@@ -100,7 +100,7 @@ pub(super) fn sinking(
 }
 
 /// Writes a `match`, or a single right side if all arms are equal. Arms with equal right sides are merged; the most frequent right side
-/// becomes the last arm, `_`.
+/// becomes the last arm, `_`, if it has several patterns.
 fn one_of(scrutinee: &Fragment, rows: Vec<(String, Does)>) -> Does {
     let mut order: Vec<(Does, Vec<String>)> = Vec::new();
     let mut known: BTreeMap<Does, usize> = BTreeMap::new();
@@ -117,7 +117,8 @@ fn one_of(scrutinee: &Fragment, rows: Vec<(String, Does)>) -> Does {
         return order.pop().map_or(Does::Gives(false), |(does, _)| does);
     }
     let most = (0..order.len()).max_by_key(|i| (order[*i].1.len(), usize::MAX - i));
-    let most = order.remove(most.unwrap_or_default());
+    let place = most.unwrap_or_default();
+    let most = order.remove(place);
     let (rest, patterns) = &most;
     match (order.as_slice(), rest) {
         ([(Does::Gives(holds), few)], Does::Gives(_)) => {
@@ -145,10 +146,15 @@ fn one_of(scrutinee: &Fragment, rows: Vec<(String, Does)>) -> Does {
         }
     };
     let guarded = is_false && order.iter().any(|(does, _)| matches!(does, Does::If(..)));
-    let mut arms: Fragment =
+    let mut arms: Vec<Fragment> =
         order.iter().map(|(does, patterns)| arm(&patterns.join(" | "), does)).collect();
-    let others = patterns.join(" | ");
-    arms += arm(if guarded || patterns.len() > 1 { "_" } else { &others }, rest);
+    // Processors guess branches in document order best, so only `_` moves to the end.
+    if guarded || patterns.len() > 1 {
+        arms.push(arm("_", rest));
+    } else {
+        arms.insert(place, arm(&patterns.join(" | "), rest));
+    }
+    let arms: Fragment = arms.into_iter().collect();
     Does::Code(code!("match {scrutinee} {{ {arms} }}", scrutinee, arms))
 }
 
