@@ -1,6 +1,7 @@
 //! `chartc check`.
 
 use super::files::{Files, Root};
+use super::fix::{Fixing, Outcome};
 use super::output::{Colour, paper, print, print_coloured, print_json};
 use super::save::write_into;
 use super::{Exit, config, cost, output};
@@ -25,6 +26,7 @@ Examples:
   chartc check --format json > findings.json    for other programs
   chartc check --cost my.chart                  model calls of a turn and of a run
   chartc check --no-tests                       do not play tests
+  chartc check --fix --diff                     show what --fix would change
 
 Tests are played offline: those in the files, those in x.test.chart beside an x.chart that you name,
 and those of each *.test.chart in a folder. A failed test is the error C0601.
@@ -78,6 +80,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
     #[command(flatten)]
+    fixing: Fixing,
+    #[command(flatten)]
     root: Root,
 }
 
@@ -97,7 +101,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return Ok(Exit::Nothing);
     }
     let states = args.explore.or(config.explore).unwrap_or(STATES);
-    let mut done = crate::check_within(files.names(), &files, states);
+    let mut done = if args.fixing.is_asked() {
+        let counts = |found: &Diagnostic| !levels.is_off(found.rule);
+        let fixed = args.fixing.apply(&files, states, &counts, paper(args.color))?;
+        match fixed {
+            Outcome::Shown(exit) => return Ok(exit),
+            Outcome::Applied(done) => *done,
+        }
+    } else {
+        crate::check_within(files.names(), &files, states)
+    };
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count();
     let silent = std::mem::take(&mut done.silent);

@@ -2,7 +2,8 @@
 
 use super::Exit;
 use super::files::{Files, Root, STDIN};
-use super::output::{Colour, complain, complain_report, paper, print_made, say};
+use super::fix::difference;
+use super::output::{Colour, complain, complain_report, paper, print, print_made, say};
 use super::save::write;
 use crate::report::REPORTS;
 use chartc_text::diagnostic::Severity;
@@ -18,9 +19,10 @@ Examples:
   chartc fmt                     every *.chart below this folder
   chartc fmt charts/ my.chart    some files and folders
   chartc fmt --check             only list the files that are not formatted
+  chartc fmt --diff              only show what would change
   cat my.chart | chartc fmt -    standard input to standard output
 
-Exit codes: 0 formatted, 1 errors in a file or, with --check, unformatted files, 2 wrong usage,
+Exit codes: 0 formatted, 1 errors in a file or, with --check or --diff, unformatted files, 2 wrong usage,
 3 internal error, 4 no chart found")]
 pub(super) struct Args {
     /// Files, folders, or - for standard input [default: this folder]
@@ -28,6 +30,9 @@ pub(super) struct Args {
     /// Change nothing; list the files that would change
     #[arg(long)]
     check: bool,
+    /// Change nothing; show what would change
+    #[arg(long)]
+    diff: bool,
 }
 
 /// The result for one file.
@@ -63,12 +68,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let outcome = format(file, &text)?;
         match outcome {
             Outcome::Broken => exit = Exit::Findings,
-            Outcome::Changed(_) if args.check => {
-                say(file)?;
+            Outcome::Changed(new) if args.check || args.diff => {
+                if args.diff {
+                    print(&difference(file, &text, &new, paper(Colour::Auto)))?;
+                } else {
+                    say(file)?;
+                }
                 exit = Exit::Findings;
             }
             Outcome::Changed(new) if file == STDIN => print_made(&new)?,
-            Outcome::Same if file == STDIN && !args.check => print_made(&text)?,
+            Outcome::Same if file == STDIN && !args.check && !args.diff => print_made(&text)?,
             Outcome::Changed(new) => write(Path::new(file), &new)?,
             Outcome::Same => {}
         }

@@ -49,6 +49,11 @@ impl Levels {
         Ok(())
     }
 
+    /// Whether findings of the rule are not reported.
+    pub(super) fn is_off(&self, rule: &Rule) -> bool {
+        self.rules.get(rule.code).is_some_and(Option::is_none)
+    }
+
     /// Adds those of the `silent` whose rules are turned on, sets the levels, and removes what is allowed.
     pub(super) fn apply(&self, diagnostics: &mut Vec<Diagnostic>, silent: Vec<Diagnostic>) {
         let asked = |d: &Diagnostic| self.rules.get(d.rule.code).is_some_and(Option::is_some);

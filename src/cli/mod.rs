@@ -21,6 +21,7 @@ mod cost;
 mod ending;
 mod explain;
 mod explore;
+mod fix;
 mod fmt;
 mod given;
 mod graph;

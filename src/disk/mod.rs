@@ -5,7 +5,7 @@ mod open;
 mod path;
 
 #[cfg(feature = "cli")]
-pub(crate) use open::{LARGEST, read};
+pub(crate) use open::{LARGEST, is_marked, read};
 pub(crate) use open::{named, reason, regular};
 pub(crate) use path::{shown, tidy};
 

@@ -41,6 +41,14 @@ pub(crate) fn regular(path: &Path) -> Result<String, String> {
     read(file)
 }
 
+/// Whether a file begins with a byte order mark, which its text does not have.
+#[cfg(feature = "cli")]
+pub(crate) fn is_marked(path: &Path) -> bool {
+    let mut first = [0; 3];
+    let read = without_waiting(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == [0xEF, 0xBB, 0xBF]
+}
+
 /// What there is to read, as text.
 ///
 /// # Errors

@@ -4,6 +4,7 @@
 //! compiler take the crate `chartc`, which exports what they need; the interfaces here follow its needs.
 
 mod allow;
+pub mod fix;
 pub mod compile;
 pub mod explore;
 pub mod facts;

@@ -1,5 +1,6 @@
 //! Diagnostics: what is wrong, where, and how to correct it.
 
+pub use crate::fix::{Fix, Pending};
 use crate::span::Span;
 
 /// The level of a finding.
@@ -88,15 +89,6 @@ impl Rule {
     }
 }
 
-/// A change of the sources that removes a finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fix {
-    /// The replacements; their spans do not overlap.
-    pub edits: Vec<(Span, String)>,
-    /// Whether this is certainly what the author meant. Otherwise a person must review it.
-    pub is_safe: bool,
-}
-
 /// Something that a finding leaves undefined: further findings about it are consequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Broken {
@@ -154,8 +146,30 @@ impl Diagnostic {
 
     /// Adds a fix that replaces the text of one span.
     #[must_use]
-    pub fn replace(mut self, span: Span, text: impl Into<String>, is_safe: bool) -> Self {
-        self.fix = Some(Fix { edits: vec![(span, text.into())], is_safe });
+    pub fn replace(self, span: Span, text: impl Into<String>, is_safe: bool) -> Self {
+        self.edit(vec![(span, text.into())], is_safe)
+    }
+
+    /// Adds a fix that replaces the text of several spans.
+    #[must_use]
+    pub fn edit(mut self, edits: Vec<(Span, String)>, is_safe: bool) -> Self {
+        self.fix = Some(Fix { edits, pending: None, is_safe });
+        self
+    }
+
+    /// Adds the known name that `name`, which occurs in the finding's span, probably means: as help and as a fix.
+    #[must_use]
+    pub fn meant(self, name: &str, near: Option<Near<'_>>) -> Self {
+        let Some(near) = near else { return self };
+        let finding = self.help(format!("did you mean `{}`?", near.name));
+        finding.rename(name, near.name, near.is_only)
+    }
+
+    /// Adds a fix that replaces one text, which occurs once in the finding's span, by another.
+    #[must_use]
+    pub fn rename(mut self, old: &str, new: &str, is_safe: bool) -> Self {
+        let edits = vec![(self.span, new.to_owned())];
+        self.fix = Some(Fix { edits, pending: Some(Pending::Word(old.to_owned())), is_safe });
         self
     }
 
@@ -191,17 +205,36 @@ impl Diagnostic {
 /// The greatest length in bytes of a name that is compared: the time of a comparison is the product of the lengths.
 const LONGEST_COMPARED: usize = 200;
 
+/// The known name that a name most probably means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Near<'k> {
+    /// The known name.
+    pub name: &'k str,
+    /// Whether it is the only known name that differs in one character.
+    pub is_only: bool,
+}
+
+/// Like [`near()`], without its certainty.
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    near(name, known).map(|near| near.name)
+}
+
 /// The name in `known` that `name` most probably means; `None` if none is near or two are equally near.
 ///
 /// Case and separators do not count. A name may differ in one letter if it has three to five, in two if six to nine, in three if more; it
 /// may be the beginning of a name, or repeat a letter. Digits must be equal.
-pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn near<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<Near<'k>> {
     if name.len() > LONGEST_COMPARED {
         return None;
     }
     let meant = letters(name);
     let mut best: Option<((usize, usize), &str, bool)> = None;
+    // The name that differs in one character, and whether there is another.
+    let mut single: Option<(&str, bool)> = None;
     for candidate in known.into_iter().filter(|known| known.len() <= LONGEST_COMPARED) {
+        if is_one_off(name, candidate) {
+            single = Some((candidate, single.is_some_and(|(other, many)| many || other != candidate)));
+        }
         let Some(off) = distance(&meant, &letters(candidate)).filter(|_| candidate != name) else {
             continue;
         };
@@ -218,7 +251,13 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
             Some(_) | None => best = Some((score, candidate, false)),
         }
     }
-    best.filter(|(.., tied)| !tied).map(|(_, candidate, _)| candidate)
+    let (_, name, _) = best.filter(|(.., tied)| !tied)?;
+    Some(Near { name, is_only: single == Some((name, false)) })
+}
+
+/// Whether two names differ in one character: one more, one less, another one, or two neighbours swapped.
+fn is_one_off(name: &str, other: &str) -> bool {
+    name.len().abs_diff(other.len()) <= 4 && strsim::osa_distance(name, other) == 1
 }
 
 /// The letters and digits of a name, in lower case.

@@ -6,6 +6,7 @@
 
 pub mod diagnostic;
 pub mod disguise;
+pub mod fix;
 pub mod front;
 pub mod load;
 pub mod print;

@@ -173,6 +173,9 @@ fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usiz
     // A component that several agents list is lowered once for each of them, so its findings repeat.
     let mut told = BTreeSet::new();
     diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
+    for found in &mut diagnostics {
+        found.fix = found.fix.take().and_then(|fix| fix.settle(&loaded.sources));
+    }
     let off = |d: &Diagnostic| d.severity == Severity::Off;
     let (silent, diagnostics): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(off);
     let (charts, tested) = sound(&loaded, &lowered, &others, &diagnostics);

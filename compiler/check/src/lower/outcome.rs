@@ -178,12 +178,8 @@ pub(super) fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
         }
         None => {
             let step = &cx.chart.steps[id.index()];
-            let finding = illegal_structure::RULE
-                .at(
-                    cx.map.steps[id.index()].name,
-                    format!("ask `{}` does not say what no usable answer does", step.name),
-                )
-                .help("add `else stay` or `else some_state`");
+            let name = cx.map.steps[id.index()].name;
+            let finding = illegal_structure::no_else(&step.name, name);
             cx.report(finding);
             Otherwise::Stay
         }

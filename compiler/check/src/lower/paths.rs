@@ -2,6 +2,7 @@
 
 use super::context::{Cx, NodeKind};
 use chartc_core::arena::StateId;
+use chartc_text::diagnostic::{Near, near, nearest};
 use chartc_text::rules::unknown_name;
 use chartc_text::span::Ident;
 use chartc_text::syntax::Path;
@@ -65,14 +66,15 @@ fn report(cx: &mut Cx<'_>, from: StateId, names: &[&Ident], miss: Miss) {
     }
     // A state with exactly this name deeper in the tree is a better guess than a similar name nearby.
     let deeper = cx.chart.states.iter().skip(1).find(|s| s.name == name);
-    let near = deeper.map(|s| s.path.as_str()).or_else(|| {
+    let near = deeper.map(|s| Near { name: &s.path, is_only: false }).or_else(|| {
         let visible = cx.chart.ancestors(from).flat_map(|scope| cx.chart.children(scope));
-        chartc_text::diagnostic::nearest(name, visible.map(|c| cx.chart.state(c).name.as_str()))
+        near(name, visible.map(|c| cx.chart.state(c).name.as_str()))
     });
     let near = near.or_else(|| {
         let all = cx.chart.states.iter().skip(1);
-        let near = chartc_text::diagnostic::nearest(name, all.map(|s| s.name.as_str()))?;
-        cx.chart.states.iter().find(|s| s.name == near).map(|s| s.path.as_str())
+        let near = nearest(name, all.map(|s| s.name.as_str()))?;
+        let state = cx.chart.states.iter().find(|s| s.name == near)?;
+        Some(Near { name: &state.path, is_only: false })
     });
     let finding = unknown_name::state(name, span, near);
     cx.report(finding);

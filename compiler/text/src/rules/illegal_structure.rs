@@ -1,6 +1,6 @@
 //! Targets that cannot be active together, and transitions, states or steps where they are not allowed.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
+use crate::diagnostic::{Diagnostic, Fix, Pending, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
@@ -99,4 +99,13 @@ pub const GIVE_TARGET: &str = "give it `-> state`, or actions that make its cond
 /// A `when` transition without targets and actions.
 pub fn idle_when(span: Span, help: &str) -> Diagnostic {
     RULE.at(span, "a `when` line without target and actions does nothing, for ever").help(help)
+}
+
+/// An `ask` without `else`.
+pub fn no_else(ask: &str, name: Span) -> Diagnostic {
+    let message = format!("ask `{ask}` does not say what no usable answer does");
+    let mut finding = RULE.at(name, message).help("add `else stay` or `else some_state`");
+    let edits = vec![(name, " else stay".to_owned())];
+    finding.fix = Some(Fix { edits, pending: Some(Pending::BeforeBody), is_safe: true });
+    finding
 }

@@ -16,12 +16,21 @@ pub static RULE: Rule = Rule {
 pub fn boolean(word: &str, means: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("PyYAML reads an unquoted `{word}` as {means}"))
         .help(format!("quote it: `\"{word}\"`"))
+        .replace(span, format!("\"{word}\""), true)
 }
 
-/// `starting_credits`.
-pub fn credits(span: Span) -> Diagnostic {
-    RULE.at(span, "the original reads `starting_scrip`: `starting_credits` had no effect")
-        .help("write `starting_scrip`")
+/// `starting_credits`; `is_alone` tells whether there is no `starting_scrip` beside it.
+pub fn credits(span: Span, is_alone: bool) -> Diagnostic {
+    let finding =
+        RULE.at(span, "the original reads `starting_scrip`: `starting_credits` had no effect");
+    if is_alone {
+        return finding.help("write `starting_scrip`").rename(
+            "starting_credits",
+            "starting_scrip",
+            true,
+        );
+    }
+    finding.help("remove it")
 }
 
 /// `error_handling` outside `workflow`.

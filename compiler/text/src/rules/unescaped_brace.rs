@@ -1,6 +1,6 @@
 //! Braces of a prompt that are neither part of a placeholder nor doubled.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
+use crate::diagnostic::{Diagnostic, Fix, Pending, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
@@ -14,5 +14,9 @@ pub static RULE: Rule = Rule {
 
 /// A brace that is neither doubled nor part of a placeholder; `why` says what it lacks.
 pub fn stray(why: &str, span: Span) -> Diagnostic {
-    RULE.at(span, why).help("write `{{` and `}}` for braces that are meant as such")
+    let mut finding =
+        RULE.at(span, why).help("write `{{` and `}}` for braces that are meant as such");
+    let edits = vec![(span, String::new())];
+    finding.fix = Some(Fix { edits, pending: Some(Pending::Braces), is_safe: false });
+    finding
 }

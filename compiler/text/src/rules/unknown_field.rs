@@ -1,6 +1,6 @@
 //! Keys and values of an `agent.yaml` that the format does not define.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, near};
 use crate::span::Span;
 
 /// The rule.
@@ -22,12 +22,9 @@ pub fn key<'k>(
 ) -> Diagnostic {
     let finding = RULE.at(span, format!("{what} has no key `{name}`"));
     if let Some(meant) = renamed {
-        return finding.help(format!("write `{meant}`"));
+        return finding.help(format!("write `{meant}`")).rename(name, meant, false);
     }
-    match nearest(name, known) {
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding,
-    }
+    finding.meant(name, near(name, known))
 }
 
 /// A key that belongs in another mapping, `home`.
@@ -38,14 +35,11 @@ pub fn misplaced_key(what: &str, name: &str, span: Span, home: &str) -> Diagnost
 
 /// A value that the key does not accept and that would be read as something else.
 pub fn word(what: &str, name: &str, span: Span, known: &[&str]) -> Diagnostic {
-    let help = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let quoted: Vec<String> = known.iter().map(|w| format!("`{w}`")).collect();
-            format!("write one of {}", quoted.join(", "))
-        }
-    };
-    let finding = RULE.at(span, format!("{what} cannot be `{name}`")).help(help);
+    let quoted: Vec<String> = known.iter().map(|w| format!("`{w}`")).collect();
+    let finding = RULE
+        .at(span, format!("{what} cannot be `{name}`"))
+        .help(format!("write one of {}", quoted.join(", ")))
+        .meant(name, near(name, known.iter().copied()));
     Diagnostic { severity: Severity::Error, ..finding }
 }
 
@@ -57,10 +51,7 @@ pub fn attribute<'k>(
     known: impl IntoIterator<Item = &'k str>,
 ) -> Diagnostic {
     let finding = RULE.at(span, format!("{what} has no attribute `{name}`"));
-    match nearest(name, known) {
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding,
-    }
+    finding.meant(name, near(name, known))
 }
 
 /// An element that is not allowed in its SCXML parent; `elsewhere` tells whether it is allowed in others.
@@ -75,8 +66,10 @@ pub fn element<'k>(
         return RULE.at(span, format!("`<{name}>` is not allowed in `<{outer}>`: it is left out"));
     }
     let finding = RULE.at(span, format!("SCXML has no element `<{name}>`: it is left out"));
-    match nearest(name, known) {
-        Some(near) => finding.help(format!("did you mean `<{near}>`?")),
+    match near(name, known) {
+        Some(near) => finding
+            .help(format!("did you mean `<{}>`?", near.name))
+            .rename(name, near.name, false),
         None => finding,
     }
 }

@@ -1,6 +1,6 @@
 //! Undeclared names: of states, events, variables, steps, functions, tools, clients, types.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
+use crate::diagnostic::{Diagnostic, Near, Rule, Severity, Stage, near};
 use crate::span::Span;
 
 /// The rule.
@@ -23,8 +23,8 @@ pub fn unknown<'k>(
 }
 
 /// No state has the name; `near` is the best guess.
-pub fn state(name: &str, span: Span, near: Option<&str>) -> Diagnostic {
-    guessed(RULE.at(span, format!("no state `{name}`")), near)
+pub fn state(name: &str, span: Span, near: Option<Near<'_>>) -> Diagnostic {
+    RULE.at(span, format!("no state `{name}`")).meant(name, near)
 }
 
 /// The list of states contains a name that nothing uses, a misspelling of the name at `uses`.
@@ -125,12 +125,6 @@ fn meant<'k>(
     name: &str,
     known: Option<impl IntoIterator<Item = &'k str>>,
 ) -> Diagnostic {
-    guessed(finding, known.and_then(|known| nearest(name, known)))
-}
-
-fn guessed(finding: Diagnostic, near: Option<&str>) -> Diagnostic {
-    match near {
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding,
-    }
+    let near = known.and_then(|known| near(name, known));
+    finding.meant(name, near)
 }

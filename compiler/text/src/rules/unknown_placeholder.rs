@@ -1,6 +1,6 @@
 //! Placeholders of a prompt that name nothing in scope.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, near};
 use crate::span::Span;
 
 /// The rule.
@@ -29,9 +29,8 @@ pub fn in_query<'k>(
         format!("`{name}` adds nothing to the query: nothing before a turn has that name"),
     );
     finding.severity = Severity::Warning;
-    match nearest(name, known) {
-        _ if is_step => finding.help("the answer of a step is there only after the query"),
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding,
+    if is_step {
+        return finding.help("the answer of a step is there only after the query");
     }
+    finding.meant(name, near(name, known))
 }

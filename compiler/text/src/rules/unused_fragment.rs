@@ -1,6 +1,6 @@
 //! Components and system prompts that are part of no prompt.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
+use crate::diagnostic::{Diagnostic, Near, Rule, Severity, Stage};
 use crate::span::{Ident, Span};
 
 /// The rule.
@@ -30,13 +30,13 @@ pub fn into_code(step: &Ident) -> Diagnostic {
 
 /// Inserted into a step that the agent does not have. Only a note, unless `near` is a step with a similar name: a component that several
 /// agents share may name the steps of all of them.
-pub fn into_nowhere(step: &Ident, near: Option<&str>, listed: Span) -> Diagnostic {
+pub fn into_nowhere(step: &Ident, near: Option<Near<'_>>, listed: Span) -> Diagnostic {
     let message = format!("no step `{}`: the fragment does not go there", step.node);
     let mut finding = RULE.at(step.span, message);
-    match near {
-        Some(near) => finding = finding.help(format!("did you mean `{near}`?")),
-        None => finding.severity = Severity::Note,
+    if near.is_none() {
+        finding.severity = Severity::Note;
     }
+    let finding = finding.meant(&step.node, near);
     finding.related(listed, "the agent that lists the component")
 }
 

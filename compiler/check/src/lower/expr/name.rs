@@ -9,7 +9,7 @@ use chartc_core::arena::{LocalId, StepId, TypeId, VarId};
 use chartc_core::model::{
     Expr, ExprKind, Observable, StateKind, Type, TypeDef, TypeKind, VariableKind,
 };
-use chartc_text::diagnostic::nearest;
+use chartc_text::diagnostic::{Diagnostic, near};
 use chartc_text::rules::unknown_placeholder;
 use chartc_text::rules::{type_error, unknown_name};
 use chartc_text::span::{Ident, Span};
@@ -148,24 +148,26 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
     let what = if env.placeholder { "nothing in scope is named" } else { "no variable" };
     let mut finding = rule.at(span, format!("{what} `{name}`"));
     if cx.may_guess() {
-        finding.help = guess(cx, env, name);
+        finding = guess(cx, env, name, finding);
     }
     cx.report(finding);
 }
 
-fn guess(cx: &Cx<'_>, env: &Env, name: &str) -> Option<String> {
+fn guess(cx: &Cx<'_>, env: &Env, name: &str, finding: Diagnostic) -> Diagnostic {
     if cx.names.types.contains_key(name) {
-        return Some(format!("`{name}` is a type; a value of an enum is written `{name}.value`"));
+        return finding.help(format!("`{name}` is a type; a value of an enum is written `{name}.value`"));
     }
     if cx.names.functions.contains_key(name) || super::is_language_function(name) {
-        return Some(format!("`{name}` is a function; call it: `{name}(…)`"));
+        return finding.help(format!("`{name}` is a function; call it: `{name}(…)`"));
     }
     let named = |ty: &&TypeDef| match &ty.kind {
         TypeKind::Enum(values) => values.iter().any(|value| value == name),
         TypeKind::Record(_) => false,
     };
     if let Some(ty) = cx.chart.types.iter().find(named) {
-        return Some(format!("a value of an enum is written `{}.{name}`", ty.name));
+        let value = format!("{}.{name}", ty.name);
+        let help = format!("a value of an enum is written `{value}`");
+        return finding.help(help).rename(name, &value, false);
     }
     // What is supplied is all that an agent knows of its run.
     let observables = if cx.supplied.is_empty() { &OBSERVABLES[..] } else { &[] };
@@ -177,7 +179,7 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str) -> Option<String> {
         .chain(cx.supplied.iter().copied())
         .chain(observables.iter().map(|(known, ..)| *known))
         .chain((env.offers && cx.supplied.is_empty()).then_some("options"));
-    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+    finding.meant(name, near(name, known))
 }
 
 /// `x.f`, or the value `E.a` of an enum.

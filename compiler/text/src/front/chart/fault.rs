@@ -9,8 +9,10 @@ pub(super) struct Fault {
     pub(super) help: Option<String>,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The replacement, if it is certainly what was meant.
+    /// The replacement, if one is known.
     pub(super) instead: Option<&'static str>,
+    /// Whether [`Self::instead`] is certainly what was meant.
+    pub(super) is_certain: bool,
     /// What was expected and found, for errors of that kind.
     pub(super) unexpected: Option<Unexpected>,
     /// The name that the text would declare if its first word were spelled correctly.
@@ -28,7 +30,7 @@ pub(super) struct Unexpected {
 
 impl Fault {
     pub(super) fn at(start: usize, end: usize, message: String) -> Self {
-        Self { message, help: None, start, end, instead: None, unexpected: None, lost: None }
+        Self { message, help: None, start, end, instead: None, is_certain: true, unexpected: None, lost: None }
     }
 
     pub(super) fn help(self, help: impl Into<String>) -> Self {
@@ -42,6 +44,9 @@ pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
     let found = cx.error(span, fault.message);
     found.help = fault.help;
     found.breaks = fault.lost.into_iter().map(|name| Broken::Name(name, None)).collect();
-    found.fix =
-        fault.instead.map(|text| Fix { edits: vec![(span, text.to_owned())], is_safe: true });
+    found.fix = fault.instead.map(|text| Fix {
+        edits: vec![(span, text.to_owned())],
+        pending: None,
+        is_safe: fault.is_certain,
+    });
 }

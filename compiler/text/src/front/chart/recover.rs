@@ -6,7 +6,7 @@ use super::grammar::{Grammar, Rule};
 use super::habits::{habit, help};
 use super::scan::{MAX_NESTING, plain};
 use super::words::{self, words};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, near};
 use crate::rules::syntax;
 use crate::span::Span;
 use pest::Parser;
@@ -225,10 +225,16 @@ pub(super) fn misplaced(
     if !lone || known.is_empty() {
         return None;
     }
-    let near = nearest(word, known.iter().copied());
-    let help = near.map(|near| format!("did you mean `{near}`?"));
+    let near = near(word, known.iter().copied());
+    let help = near.map(|near| format!("did you mean `{}`?", near.name));
     let message = format!("unknown keyword `{}` {here}", shorten(word));
-    fault(message, help).map(|fault| Fault { lost: second_name(&text[word.len()..]), ..fault })
+    let instead = near.and_then(|near| known.iter().copied().find(|known| *known == near.name));
+    fault(message, help).map(|fault| Fault {
+        lost: second_name(&text[word.len()..]),
+        instead,
+        is_certain: near.is_some_and(|near| near.is_only),
+        ..fault
+    })
 }
 
 /// The name after the first word of a line.

@@ -3,7 +3,7 @@
 use super::prepare::{self, ComponentWork, InjectionWork, StepWork, Work};
 use super::step::Builder;
 use super::template;
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, near};
 use crate::front::agent::builtin::{CURRENT_STATE, builtin};
 use crate::front::agent::code::{Converter, Role, Scope};
 use crate::front::agent::definition::{Agent, Component, Source, StepType};
@@ -75,7 +75,7 @@ fn report_lost(
 ) {
     let listed = &component.listed.name;
     for step in lost {
-        let near = nearest(&step.node, numbers.keys().map(String::as_str));
+        let near = near(&step.node, numbers.keys().map(String::as_str));
         findings.push(unused_fragment::into_nowhere(step, near, listed.span));
     }
     if let Some(first) = component.places.first().filter(|_| !used && !lost.is_empty()) {

@@ -2,7 +2,7 @@
 
 use super::Ty;
 use super::convert::{Converter, element_type, item_type, truth};
-use crate::diagnostic::nearest;
+use crate::diagnostic::near;
 use crate::front::agent::make::{self, binary};
 use crate::front::agent::python::{Expr as Python, Kind};
 use crate::rules::refused_code;
@@ -73,10 +73,7 @@ impl Converter<'_> {
         name: &str,
         known: impl Iterator<Item = &'static str>,
     ) -> (Expr, Ty) {
-        let mut finding = refused_code::not_available(name, at);
-        if let Some(near) = nearest(name, known) {
-            finding = finding.help(format!("did you mean `{near}`?"));
-        }
+        let finding = refused_code::not_available(name, at).meant(name, near(name, known));
         self.findings.push(finding);
         (make::expr(crate::syntax::ExprKind::Bad, at), Ty::Unknown)
     }

@@ -1,6 +1,7 @@
 //! The keys of a mapping, checked against those that the format knows.
 
 use super::Reader;
+use super::home::Home;
 use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::front::agent::node::{Node, Value};
 use crate::rules::{duplicate_name, unknown_field, wrong_type};
@@ -104,7 +105,11 @@ impl Reader<'_> {
                 let names = known.iter().copied().filter(|k| !k.ends_with('*'));
                 let meant = renamed(name).filter(|m| known.contains(m));
                 let finding = match home(name).filter(|_| meant.is_none()) {
-                    Some(home) => unknown_field::misplaced_key(what, name, key.span, home),
+                    Some(home) => {
+                        let finding =
+                            unknown_field::misplaced_key(what, name, key.span, home.word());
+                        self.homes.moved(finding, key.span, home, self.source)
+                    }
                     None => unknown_field::key(what, name, key.span, meant, names),
                 };
                 self.findings.push(finding);
@@ -149,12 +154,12 @@ fn renamed(name: &str) -> Option<&'static str> {
 }
 
 /// The mapping to which a key belongs, if authors often misplace it.
-fn home(name: &str) -> Option<&'static str> {
+fn home(name: &str) -> Option<Home> {
     Some(match name {
-        "states" | "initial_state" | "transitions" => "`state_machine`",
-        "state_machine" | "steps" | "error_handling" => "`workflow`",
-        "llm_model" | "temperature" | "max_tokens" | "rag" | "components" => "the agent itself",
-        "prompt" | "transition_to" | "transition_map" | "in_state" | "run_if" => "a step",
+        "states" | "initial_state" | "transitions" => Home::Machine,
+        "state_machine" | "steps" | "error_handling" => Home::Workflow,
+        "llm_model" | "temperature" | "max_tokens" | "rag" | "components" => Home::Agent,
+        "prompt" | "transition_to" | "transition_map" | "in_state" | "run_if" => Home::Step,
         _ => return None,
     })
 }

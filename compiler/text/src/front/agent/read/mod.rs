@@ -2,6 +2,7 @@
 
 mod component;
 mod fields;
+mod home;
 mod machine;
 mod step;
 mod top;
@@ -13,10 +14,11 @@ use crate::diagnostic::Diagnostic;
 use crate::rules::{legacy, unknown_field, wrong_type};
 use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
+use home::Homes;
 
 /// Reads a file's tree. `None` if it is not a mapping.
 pub(super) fn agent(node: &Node, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Agent> {
-    Reader { source, findings }.agent(node)
+    Reader { source, homes: Homes::of(node), findings }.agent(node)
 }
 
 /// Reads the tree of a listed component's file. `None` if it is not a mapping.
@@ -26,12 +28,13 @@ pub(super) fn component(
     source: &Source,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Component> {
-    Reader { source, findings }.component(node, listed)
+    Reader { source, homes: Homes::default(), findings }.component(node, listed)
 }
 
-/// The source of the spans, and the findings.
+/// The source of the spans, the mappings to which keys can be moved, and the findings.
 struct Reader<'r> {
     source: &'r Source,
+    homes: Homes,
     findings: &'r mut Vec<Diagnostic>,
 }
 

@@ -2,6 +2,7 @@
 
 use super::Reader;
 use super::fields::Fields;
+use super::home::Home;
 use crate::front::agent::definition::{Agent, ComponentKind, Listed, OnFailure, Policy, Workflow};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::scalar::Text;
@@ -107,7 +108,7 @@ impl Reader<'_> {
         }
         if let Some((node, at)) = fields.get("starting_credits") {
             self.number(node, at, "`starting_credits`");
-            self.findings.push(legacy::credits(at));
+            self.findings.push(legacy::credits(at, fields.get("starting_scrip").is_none()));
         }
         if let Some((node, at)) = fields.get("memory")
             && let Value::Map(entries) = &node.value
@@ -203,7 +204,9 @@ impl Reader<'_> {
 
     /// Merges `error_handling` beside `workflow`; the one inside takes precedence.
     fn outer_policy(&mut self, inner: &mut Policy, outer: Policy, at: Span) {
-        self.findings.push(legacy::outer_policy(at));
+        let finding = legacy::outer_policy(at);
+        let finding = self.homes.moved(finding, at, Home::Workflow, self.source);
+        self.findings.push(finding);
         inner.on_failure = inner.on_failure.clone().or(outer.on_failure);
         inner.max_retries = inner.max_retries.clone().or(outer.max_retries);
     }

@@ -1,7 +1,7 @@
 //! Calls.
 
 use super::{At, Converter, Value, call, fails, number, value};
-use crate::diagnostic::nearest;
+use crate::diagnostic::near;
 use crate::front::scxml::kinds::{Class, Kinds};
 use crate::front::scxml::script::{Expr as Script, Kind};
 use crate::rules::faulty_expression;
@@ -118,9 +118,9 @@ impl Converter<'_, '_> {
         let Some(state) = self.scope.state(name) else {
             let finding =
                 faulty_expression::at(id.span, format!("no state `{name}`: this is always false"));
-            self.findings.push(match nearest(name, self.scope.state_ids()) {
-                Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None => finding,
+            self.findings.push({
+                let near = near(name, self.scope.state_ids());
+                finding.meant(name, near)
             });
             return value(ExprKind::Bool(false), span, Kinds::BOOL, Class::Bool);
         };

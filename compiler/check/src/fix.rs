@@ -1,0 +1,223 @@
+//! Applies the fixes of findings to the texts of files.
+//!
+//! A fix counts only if a new check confirms it: the finding is gone, and nothing earlier in the order of the stages became worse. So no
+//! file is replaced by a text that has other errors instead.
+
+use crate::compile::{Compilation, check_within};
+use chartc_text::diagnostic::{Diagnostic, Severity, Stage};
+use chartc_text::front::{Link, Unread};
+use chartc_text::load::Loader;
+use chartc_text::source::Source;
+use chartc_text::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What fixes have made of files.
+#[derive(Debug)]
+pub struct Fixed {
+    /// The new texts, by the name of the file; without those that stayed the same.
+    pub texts: BTreeMap<String, String>,
+    /// The texts before, of all files that were read.
+    pub originals: BTreeMap<String, String>,
+    /// How many findings were fixed.
+    pub count: usize,
+    /// The check of the new texts.
+    pub done: Compilation,
+}
+
+/// Which fixes are applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Those that are certainly what the author meant.
+    Safe,
+    /// All.
+    All,
+}
+
+/// Checks the files and fixes what can be fixed in them, until nothing is left to fix. Imported files are not changed unless they are
+/// among the files. `counts` selects the findings to fix.
+pub fn fix(
+    paths: &[String],
+    loader: &dyn Loader,
+    states: usize,
+    extent: Extent,
+    counts: &dyn Fn(&Compilation, &Diagnostic) -> bool,
+) -> Fixed {
+    let mut done = check_within(paths, loader, states);
+    // Standard input can be read only once.
+    let read = |(_, source): (_, &Source)| (source.name.clone(), source.text.clone());
+    let originals: BTreeMap<String, String> =
+        done.sources.iter().filter(|(_, source)| !source.text.is_empty()).map(read).collect();
+    let mut edited = Edited { below: loader, originals: &originals, texts: BTreeMap::new() };
+    let mut count = 0;
+    let mut refused: BTreeSet<Change> = BTreeSet::new();
+    loop {
+        let own = |found: &Diagnostic| paths.contains(&done.sources.get(found.span.file).name);
+        let batch: Vec<Change> = done
+            .diagnostics
+            .iter()
+            .filter(|found| own(found) && counts(&done, found))
+            .filter_map(|found| Change::of(found, &done, extent))
+            .filter(|change| !refused.contains(change))
+            .collect();
+        let batch = apart(batch);
+        if batch.is_empty() {
+            break;
+        }
+        let mut next = attempt(paths, &edited, &done, &batch, states);
+        let mut size = batch.len();
+        if next.is_none() && batch.len() > 1 {
+            // One of them does not help: they are tried one by one.
+            size = 1;
+            for change in batch {
+                next = attempt(paths, &edited, &done, std::slice::from_ref(&change), states);
+                if next.is_some() {
+                    break;
+                }
+                refused.insert(change);
+            }
+        } else if next.is_none() {
+            refused.extend(batch);
+        }
+        if let Some((texts, after)) = next {
+            edited.texts = texts;
+            done = after;
+            count += size;
+        }
+    }
+    let texts = edited.texts;
+    Fixed { texts, originals, count, done }
+}
+
+/// A fix of one finding, without the numbers of files and bytes that earlier fixes change.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Change {
+    file: String,
+    edits: Vec<(u32, u32, String)>,
+    code: &'static str,
+    message: String,
+    stage: Stage,
+    severity: Severity,
+}
+
+impl Change {
+    fn of(found: &Diagnostic, done: &Compilation, extent: Extent) -> Option<Self> {
+        let fix = found.fix.as_ref().filter(|fix| fix.is_safe || extent == Extent::All)?;
+        let is_here = |(span, _): &(Span, String)| span.file == found.span.file;
+        if !fix.edits.iter().all(is_here) {
+            return None;
+        }
+        let mut edits: Vec<_> =
+            fix.edits.iter().map(|(span, text)| (span.start, span.end, text.clone())).collect();
+        edits.sort_by_key(|(start, end, _)| (*start, *end));
+        Some(Self {
+            file: done.sources.get(found.span.file).name.clone(),
+            edits,
+            code: found.rule.code,
+            message: found.message.clone(),
+            stage: found.rule.stage,
+            severity: found.severity,
+        })
+    }
+
+    /// The first and the last byte that it changes.
+    fn range(&self) -> (u32, u32) {
+        let first = self.edits.first().map_or(0, |(start, ..)| *start);
+        (first, self.edits.iter().map(|(_, end, _)| *end).max().unwrap_or(first))
+    }
+}
+
+/// The changes that can be made at the same time: of those that overlap, the first.
+fn apart(mut changes: Vec<Change>) -> Vec<Change> {
+    changes.sort_by(|a, b| (&a.file, a.range()).cmp(&(&b.file, b.range())));
+    let mut kept: Vec<Change> = Vec::new();
+    for change in changes {
+        let follows = kept.last().is_none_or(|last| {
+            last.file != change.file || last.range().1 < change.range().0
+        });
+        if follows {
+            kept.push(change);
+        }
+    }
+    kept
+}
+
+/// Makes the changes and checks again. `None` if the new check does not confirm them.
+fn attempt(
+    paths: &[String],
+    edited: &Edited<'_>,
+    before: &Compilation,
+    batch: &[Change],
+    states: usize,
+) -> Option<(BTreeMap<String, String>, Compilation)> {
+    let mut texts = edited.texts.clone();
+    for change in batch.iter().rev() {
+        let name = &change.file;
+        let source = before.sources.iter().find(|(_, source)| source.name == *name)?.1;
+        let text = texts.entry(name.clone()).or_insert_with(|| source.text.clone());
+        for (start, end, new) in change.edits.iter().rev() {
+            text.replace_range(*start as usize..*end as usize, new);
+        }
+    }
+    let next = Edited { texts, ..*edited };
+    let after = check_within(paths, &next, states);
+    is_better(before, &after, batch).then_some((next.texts, after))
+}
+
+/// Whether each finding of the batch is gone, and no stage up to the last one of the batch has more errors.
+fn is_better(before: &Compilation, after: &Compilation, batch: &[Change]) -> bool {
+    let equal = |done: &Compilation, change: &Change| {
+        let is = |d: &&Diagnostic| {
+            d.rule.code == change.code
+                && d.message == change.message
+                && done.sources.get(d.span.file).name == change.file
+        };
+        done.diagnostics.iter().filter(is).count()
+    };
+    let last = batch.iter().map(|change| change.stage).max();
+    let errors = |done: &Compilation| {
+        let counts = |d: &&Diagnostic| d.severity == Severity::Error && Some(d.rule.stage) <= last;
+        done.diagnostics.iter().filter(counts).count()
+    };
+    let fixed = batch.iter().filter(|change| change.severity == Severity::Error).count();
+    let is_gone = |change: &Change| equal(after, change) < equal(before, change);
+    batch.iter().all(is_gone) && errors(after) + fixed.min(1) <= errors(before)
+}
+
+/// Texts in place of those of another loader.
+struct Edited<'l> {
+    below: &'l dyn Loader,
+    originals: &'l BTreeMap<String, String>,
+    texts: BTreeMap<String, String>,
+}
+
+impl Edited<'_> {
+    fn own(&self, path: &str) -> Option<String> {
+        self.texts.get(path).or_else(|| self.originals.get(path)).cloned()
+    }
+}
+
+impl Loader for Edited<'_> {
+    fn read(&self, path: &str) -> Result<String, String> {
+        self.own(path).map_or_else(|| self.below.read(path), Ok)
+    }
+
+    fn read_linked(&self, path: &str) -> Result<String, String> {
+        self.own(path).map_or_else(|| self.below.read_linked(path), Ok)
+    }
+
+    fn resolve(&self, from: &str, name: &str) -> String {
+        self.below.resolve(from, name)
+    }
+
+    fn root(&self, named: &str) -> String {
+        self.below.root(named)
+    }
+
+    fn permit(&self, named: &str, path: &str, link: Link) -> Result<(), Unread> {
+        self.below.permit(named, path, link)
+    }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        self.below.list(path)
+    }
+}

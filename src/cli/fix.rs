@@ -1,0 +1,125 @@
+//! `chartc check --fix`, and the differences that it and `chartc fmt --diff` show.
+
+use super::Exit;
+use super::files::{Files, STDIN};
+use super::output::{Page, complain, complain_report, print, print_made};
+use super::save::write;
+use crate::disk::is_marked;
+use crate::report::{Paper, REPORTS};
+use chartc_check::compile::Compilation;
+use chartc_check::fix::{Extent, Fixed, fix};
+use chartc_text::diagnostic::Diagnostic;
+use similar::{ChangeTag, TextDiff};
+use std::path::Path;
+
+/// The options of fixes.
+#[derive(Debug, clap::Args)]
+pub(super) struct Fixing {
+    /// Apply the safe fixes to the files, and report what is left; with -, print the fixed text
+    #[arg(long, conflicts_with_all = ["cost"])]
+    fix: bool,
+    /// Apply the other fixes, too: review what they change
+    #[arg(long, conflicts_with_all = ["cost"])]
+    unsafe_fixes: bool,
+    /// Change nothing: show what --fix would change
+    #[arg(long, conflicts_with_all = ["cost"])]
+    diff: bool,
+}
+
+/// What is left to do after fixing.
+pub(super) enum Outcome {
+    /// Everything has been shown.
+    Shown(Exit),
+    /// The files are written; the findings that are left have to be reported.
+    Applied(Box<Compilation>),
+}
+
+impl Fixing {
+    /// Whether files are to be changed, or changes to be shown.
+    pub(super) fn is_asked(&self) -> bool {
+        self.fix || self.diff || self.unsafe_fixes
+    }
+
+    /// Fixes the files, or shows the differences. `counts` selects the findings to fix.
+    ///
+    /// # Errors
+    /// `--unsafe-fixes` stands alone, or a file could not be written.
+    pub(super) fn apply(
+        &self,
+        files: &Files,
+        states: usize,
+        counts: &dyn Fn(&Diagnostic) -> bool,
+        paper: Paper,
+    ) -> miette::Result<Outcome> {
+        if !self.fix && !self.diff {
+            return Err(miette::miette!(
+                help = "add --fix to apply them, or --diff to see them",
+                "--unsafe-fixes changes nothing by itself"
+            ));
+        }
+        let extent = if self.unsafe_fixes { Extent::All } else { Extent::Safe };
+        let fixed = fix(files.names(), files, states, extent, &|_, found| counts(found));
+        let changes = fixed.texts.iter().map(|(name, new)| (name, &fixed.originals[name], new));
+        let changed: Vec<_> = changes.filter(|(_, old, new)| old != new).collect();
+        if self.diff {
+            for (name, old, new) in &changed {
+                print(&difference(name, old, new, paper))?;
+            }
+            complain(said("would fix", &fixed, changed.len()));
+            let exit = if changed.is_empty() { Exit::Clean } else { Exit::Findings };
+            return Ok(Outcome::Shown(exit));
+        }
+        for (name, _, new) in &changed {
+            if *name != STDIN {
+                let path = Path::new(name);
+                let mark = if is_marked(path) { "\u{feff}" } else { "" };
+                write(path, &format!("{mark}{new}"))?;
+            }
+        }
+        if !changed.is_empty() {
+            complain(said("fixed", &fixed, changed.len()));
+        }
+        if files.names().iter().any(|name| name == STDIN) {
+            let text = fixed.texts.get(STDIN).or_else(|| fixed.originals.get(STDIN));
+            print_made(text.map_or("", String::as_str))?;
+            let left = &fixed.done.diagnostics;
+            if !left.is_empty() {
+                complain_report(&(REPORTS[0].render)(left, &fixed.done.sources, paper));
+            }
+            let fails = left.iter().any(|d| d.severity == chartc_text::diagnostic::Severity::Error);
+            return Ok(Outcome::Shown(if fails { Exit::Findings } else { Exit::Clean }));
+        }
+        Ok(Outcome::Applied(Box::new(fixed.done)))
+    }
+}
+
+fn said(what: &str, fixed: &Fixed, files: usize) -> String {
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let count = fixed.count;
+    format!("{what} {count} finding{} in {files} file{}", plural(count), plural(files))
+}
+
+/// The differences between two texts of a file, in the unified format.
+pub(super) fn difference(name: &str, old: &str, new: &str, paper: Paper) -> Page {
+    let mut page = Page::on(paper);
+    page.ink("1", format!("--- {name}"));
+    page.ink("1", format!("+++ {name}"));
+    let diff = TextDiff::from_lines(old, new);
+    for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
+        page.ink("36", hunk.header().to_string());
+        for change in hunk.iter_changes() {
+            let (sign, colour) = match change.tag() {
+                ChangeTag::Delete => ("-", "31"),
+                ChangeTag::Insert => ("+", "32"),
+                ChangeTag::Equal => (" ", ""),
+            };
+            let line = change.value();
+            let text = line.strip_suffix('\n').unwrap_or(line);
+            page.ink(colour, format!("{sign}{}", text.strip_suffix('\r').unwrap_or(text)));
+            if !line.ends_with('\n') {
+                page.line("\\ No newline at end of file");
+            }
+        }
+    }
+    page
+}
