@@ -30,6 +30,7 @@ mod explore;
 #[cfg(feature = "run")]
 mod faults;
 mod files;
+mod fix;
 mod fuzzed;
 mod guards;
 mod guessing;

@@ -58,6 +58,11 @@ pub fn fix(
             .filter(|found| own(found) && counts(&done, found))
             .filter_map(|found| Change::of(found, &done, extent))
             .filter(|change| !refused.contains(change))
+            .filter(|change| {
+                extent == Extent::All
+                    || change.stage == Stage::Syntax
+                    || !is_unread(&done, &change.file)
+            })
             .collect();
         let batch = apart(batch);
         if batch.is_empty() {
@@ -86,6 +91,15 @@ pub fn fix(
     }
     let texts = edited.texts;
     Fixed { texts, originals, count, done }
+}
+
+/// Whether a file has an error of syntax, so that names that it declares may be unknown.
+fn is_unread(done: &Compilation, file: &str) -> bool {
+    done.diagnostics.iter().any(|d| {
+        d.rule.stage == Stage::Syntax
+            && d.severity == Severity::Error
+            && done.sources.get(d.span.file).name == file
+    })
 }
 
 /// A fix of one finding, without the numbers of files and bytes that earlier fixes change.
@@ -131,9 +145,9 @@ fn apart(mut changes: Vec<Change>) -> Vec<Change> {
     changes.sort_by(|a, b| (&a.file, a.range()).cmp(&(&b.file, b.range())));
     let mut kept: Vec<Change> = Vec::new();
     for change in changes {
-        let follows = kept.last().is_none_or(|last| {
-            last.file != change.file || last.range().1 < change.range().0
-        });
+        let follows = kept
+            .last()
+            .is_none_or(|last| last.file != change.file || last.range().1 < change.range().0);
         if follows {
             kept.push(change);
         }

@@ -4,10 +4,10 @@
 //! compiler take the crate `chartc`, which exports what they need; the interfaces here follow its needs.
 
 mod allow;
-pub mod fix;
 pub mod compile;
 pub mod explore;
 pub mod facts;
+pub mod fix;
 pub mod lint;
 pub mod lower;
 pub mod notation;

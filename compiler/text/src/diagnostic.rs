@@ -233,7 +233,8 @@ pub fn near<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<
     let mut single: Option<(&str, bool)> = None;
     for candidate in known.into_iter().filter(|known| known.len() <= LONGEST_COMPARED) {
         if is_one_off(name, candidate) {
-            single = Some((candidate, single.is_some_and(|(other, many)| many || other != candidate)));
+            single =
+                Some((candidate, single.is_some_and(|(other, many)| many || other != candidate)));
         }
         let Some(off) = distance(&meant, &letters(candidate)).filter(|_| candidate != name) else {
             continue;

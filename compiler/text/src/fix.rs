@@ -46,7 +46,8 @@ impl Fix {
             }
             Some(Pending::Braces) => {
                 self.is_safe = self.edits.iter().all(|(span, _)| is_of_json(*span, sources));
-                self.edits = self.edits.iter().flat_map(|(span, _)| doubled(*span, sources)).collect();
+                self.edits =
+                    self.edits.iter().flat_map(|(span, _)| doubled(*span, sources)).collect();
             }
         }
         (!self.edits.is_empty()).then_some(self)
@@ -97,7 +98,10 @@ fn doubled(span: Span, sources: &Sources) -> Vec<(Span, String)> {
     while let Some(next) = text[at..].find(['{', '}']) {
         at += next;
         let opens = text[at..].starts_with('{');
-        if opens && depth > 0 && let Some(length) = placeholder(&text[at..]) {
+        if opens
+            && depth > 0
+            && let Some(length) = placeholder(&text[at..])
+        {
             at += length;
             continue;
         }
@@ -144,7 +148,8 @@ mod tests {
         let file = sources.add(Source::new("a.chart", text));
         let start = text.find(at)?;
         let span = Span::new(file, start, start + at.len());
-        let fix = Fix { edits: vec![(span, "new".to_owned())], pending: Some(pending), is_safe: true };
+        let fix =
+            Fix { edits: vec![(span, "new".to_owned())], pending: Some(pending), is_safe: true };
         let fix = fix.settle(&sources)?;
         let mut made = text.to_owned();
         for (span, new) in fix.edits.iter().rev() {

@@ -67,9 +67,9 @@ pub fn element<'k>(
     }
     let finding = RULE.at(span, format!("SCXML has no element `<{name}>`: it is left out"));
     match near(name, known) {
-        Some(near) => finding
-            .help(format!("did you mean `<{}>`?", near.name))
-            .rename(name, near.name, false),
+        Some(near) => {
+            finding.help(format!("did you mean `<{}>`?", near.name)).rename(name, near.name, false)
+        }
         None => finding,
     }
 }

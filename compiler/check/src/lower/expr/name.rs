@@ -155,7 +155,8 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
 
 fn guess(cx: &Cx<'_>, env: &Env, name: &str, finding: Diagnostic) -> Diagnostic {
     if cx.names.types.contains_key(name) {
-        return finding.help(format!("`{name}` is a type; a value of an enum is written `{name}.value`"));
+        return finding
+            .help(format!("`{name}` is a type; a value of an enum is written `{name}.value`"));
     }
     if cx.names.functions.contains_key(name) || super::is_language_function(name) {
         return finding.help(format!("`{name}` is a function; call it: `{name}(…)`"));
@@ -176,6 +177,7 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str, finding: Diagnostic) -> Diagnostic 
         .chain(cx.names.variables.keys().map(String::as_str))
         .chain(cx.names.predicates.keys().map(String::as_str))
         .chain(cx.names.steps.keys().map(String::as_str))
+        .chain(cx.names.types.keys().map(String::as_str))
         .chain(cx.supplied.iter().copied())
         .chain(observables.iter().map(|(known, ..)| *known))
         .chain((env.offers && cx.supplied.is_empty()).then_some("options"));

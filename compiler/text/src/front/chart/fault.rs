@@ -30,7 +30,16 @@ pub(super) struct Unexpected {
 
 impl Fault {
     pub(super) fn at(start: usize, end: usize, message: String) -> Self {
-        Self { message, help: None, start, end, instead: None, is_certain: true, unexpected: None, lost: None }
+        Self {
+            message,
+            help: None,
+            start,
+            end,
+            instead: None,
+            is_certain: true,
+            unexpected: None,
+            lost: None,
+        }
     }
 
     pub(super) fn help(self, help: impl Into<String>) -> Self {

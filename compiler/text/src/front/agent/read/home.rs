@@ -55,7 +55,13 @@ impl Homes {
     }
 
     /// Adds the fix that moves the entry of the key at `key`, if both mappings have a key a line.
-    pub(super) fn moved(&self, finding: Diagnostic, key: Span, to: Home, source: &Source) -> Diagnostic {
+    pub(super) fn moved(
+        &self,
+        finding: Diagnostic,
+        key: Span,
+        to: Home,
+        source: &Source,
+    ) -> Diagnostic {
         let first = match to {
             Home::Agent => self.agent,
             Home::Workflow => self.workflow,
@@ -71,7 +77,8 @@ impl Homes {
 
 fn value<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
     let Value::Map(entries) = &node.value else { return None };
-    let is = |(key, _): &&(Node, Node)| matches!(&key.value, Value::Text(text) if text.value == name);
+    let is =
+        |(key, _): &&(Node, Node)| matches!(&key.value, Value::Text(text) if text.value == name);
     entries.iter().find(is).map(|(_, value)| value)
 }
 
