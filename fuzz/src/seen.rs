@@ -67,7 +67,7 @@ pub fn reports(found: &[Diagnostic], sources: &Sources) {
     let paper = Paper { colour: narrow, width: if narrow { 20 } else { 100 } };
     for report in REPORTS {
         let drawn = if report.name == "human" { DRAWN.min(found.len()) } else { found.len() };
-        let shown = (report.render)(&found[..drawn], sources, paper);
+        let shown = report.render(&found[..drawn], sources, paper);
         let ends = shown.is_empty() || shown.ends_with('\n');
         assert!(ends, "{} does not end its last line", report.name);
     }

@@ -6,7 +6,7 @@ use super::output::{Colour, paper, print, print_coloured, print_json};
 use super::save::write_into;
 use super::{Exit, config, cost, output};
 use crate::Compilation;
-use crate::report::{REPORTS, Report};
+use crate::report::{Findings, REPORTS};
 use chartc_check::explore::STATES;
 use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::span::FileId;
@@ -23,7 +23,7 @@ Examples:
   cat my.chart | chartc check -                 standard input
   chartc check --deny warnings                  fail on warnings, too
   chartc check --witness runs/                  write runs that refute `check` lines
-  chartc check --format json > findings.json    for other programs
+  chartc check --format json > findings.json    for other programs; sarif, github, gitlab and junit for CI servers
   chartc check --cost my.chart                  model calls of a turn and of a run
   chartc check --no-tests                       do not play tests
   chartc check --fix --diff                     show what --fix would change
@@ -118,14 +118,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         play(&mut done);
     }
     levels.apply(&mut done.diagnostics, silent);
-    let report: &Report = REPORTS
-        .iter()
-        .find(|r| r.name == args.format)
-        .expect("clap allows only names of the table");
+    let report = crate::report::format(&args.format);
+    let bar = match args.fail_on.or(config.fail_on).as_deref() {
+        Some("note") => Severity::Note,
+        Some("warning") => Severity::Warning,
+        Some(_) | None => Severity::Error,
+    };
     if args.cost {
         let rank = |d: &&Diagnostic| d.severity == Severity::Error;
         let errors: Vec<Diagnostic> = done.diagnostics.iter().filter(rank).cloned().collect();
-        let text = (REPORTS[0].render)(&errors, &done.sources, paper(args.color));
+        let text = REPORTS[0].render(&errors, &done.sources, paper(args.color));
         if !errors.is_empty() {
             output::complain_report(&text);
         }
@@ -134,16 +136,18 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             _ => print(&cost::human(&done.charts))?,
         }
     } else {
-        print_coloured(&(report.render)(&done.diagnostics, &done.sources, paper(args.color)))?;
+        let findings = Findings {
+            diagnostics: &done.diagnostics,
+            suppressed: &done.suppressed,
+            sources: &done.sources,
+            bar,
+            paper: paper(args.color),
+        };
+        print_coloured(&(report.format)(&findings))?;
     }
     if let Some(folder) = &args.witness {
         write_runs(folder, &done)?;
     }
-    let bar = match args.fail_on.or(config.fail_on).as_deref() {
-        Some("note") => Severity::Note,
-        Some("warning") => Severity::Warning,
-        Some(_) | None => Severity::Error,
-    };
     let fails = done.diagnostics.iter().any(|d| d.severity >= bar);
     // The program ends here: the system frees all memory at once, which is faster than dropping it piece by piece.
     std::mem::forget(done);

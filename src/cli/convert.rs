@@ -47,7 +47,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let text = chartc_text::print::print(file);
         let raw = chartc_text::disguise::unwritable(file, done.sources.get(file.id), &text);
         if !raw.is_empty() {
-            complain_report(&(REPORTS[0].render)(&raw, &done.sources, paper(Colour::Auto)));
+            complain_report(&REPORTS[0].render(&raw, &done.sources, paper(Colour::Auto)));
             return Ok(Exit::Findings);
         }
         match args.output {
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
     }
     if !errors.is_empty() {
-        complain_report(&(REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)));
+        complain_report(&REPORTS[0].render(&errors, &done.sources, paper(Colour::Auto)));
         return Ok(Exit::Findings);
     }
     if converted.is_none() {

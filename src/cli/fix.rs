@@ -84,7 +84,7 @@ impl Fixing {
             print_made(text.map_or("", String::as_str))?;
             let left = &fixed.done.diagnostics;
             if !left.is_empty() {
-                complain_report(&(REPORTS[0].render)(left, &fixed.done.sources, paper));
+                complain_report(&REPORTS[0].render(left, &fixed.done.sources, paper));
             }
             let fails = left.iter().any(|d| d.severity == chartc_text::diagnostic::Severity::Error);
             return Ok(Outcome::Shown(if fails { Exit::Findings } else { Exit::Clean }));

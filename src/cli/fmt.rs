@@ -94,7 +94,7 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
     let parse = chart::FRONTEND.parse;
     let tree = parse(id, sources.get(id), &mut Alone, &mut findings);
     if !findings.is_empty() {
-        complain_report(&(REPORTS[0].render)(&findings, &sources, paper(Colour::Auto)));
+        complain_report(&REPORTS[0].render(&findings, &sources, paper(Colour::Auto)));
         return Ok(Outcome::Broken);
     }
     let new = chartc_text::print::print(&tree);
@@ -104,7 +104,7 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
         raw.retain(|found| found.severity == Severity::Error);
     }
     if !raw.is_empty() {
-        complain_report(&(REPORTS[0].render)(&raw, &sources, paper(Colour::Auto)));
+        complain_report(&REPORTS[0].render(&raw, &sources, paper(Colour::Auto)));
         return Ok(Outcome::Broken);
     }
     let again = parse(id, &Source::new(file, new.as_str()), &mut Alone, &mut findings);

@@ -75,7 +75,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Ok(Exit::Clean)
         }
         Err(found) => {
-            complain_report(&(REPORTS[0].render)(&found, &sources, paper(Colour::Auto)));
+            complain_report(&REPORTS[0].render(&found, &sources, paper(Colour::Auto)));
             Ok(Exit::Findings)
         }
     }

@@ -134,7 +134,7 @@ fn refuse(file: &str, done: &Compilation) -> Exit {
         complain(format!("error: there is no chart in {shown}"));
         return Exit::Nothing;
     }
-    complain_report(&(REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)));
+    complain_report(&REPORTS[0].render(&errors, &done.sources, paper(Colour::Auto)));
     Exit::Findings
 }
 

@@ -1,7 +1,7 @@
 //! The format for people: source excerpts with underlined spans.
 
 use super::plain::Plain;
-use super::{Paper, Report, cut, more, shown, summary};
+use super::{Findings, Paper, Report, cut, more, shown, summary};
 use chartc_core::visible;
 use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::source::{Position, Sources};
@@ -25,9 +25,10 @@ const BEFORE_PLACE: usize = 60;
 const LONGEST_PLACE: usize = 200;
 
 /// The format: drawn by miette, with a summary at the end.
-pub(super) static REPORT: Report = Report { name: "human", render };
+pub(super) static REPORT: Report = Report { name: "human", format: render };
 
-fn render(diagnostics: &[Diagnostic], sources: &Sources, paper: Paper) -> String {
+fn render(findings: &Findings<'_>) -> String {
+    let Findings { diagnostics, sources, paper, .. } = *findings;
     let (text, left_out) = drawn(diagnostics, sources, paper);
     text + &more(&left_out, sources) + &summary(diagnostics, sources.iter().count()) + "\n"
 }

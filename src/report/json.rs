@@ -1,6 +1,6 @@
 //! The format for other programs. Within version 1, fields are only added.
 
-use super::{Report, cut, positions};
+use super::{Findings, Report, cut, positions};
 use chartc_core::visible;
 use chartc_text::diagnostic::{Diagnostic, Fix};
 use chartc_text::source::Sources;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// `{"version":1,"diagnostics":[…]}`; lines and columns from 1, columns in characters, the end exclusive.
 pub(super) static REPORT: Report = Report {
     name: "json",
-    render: |diagnostics, sources, _| {
+    format: |&Findings { diagnostics, sources, .. }| {
         let diagnostics = diagnostics.iter().map(|d| finding(d, sources)).collect();
         let text = serde_json::to_string_pretty(&Document { version: 1, diagnostics });
         let text = text.expect("strings and numbers always serialize");

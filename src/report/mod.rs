@@ -1,12 +1,19 @@
 //! Formats of findings. To add one: a file with a `REPORT`, its `mod` line and its row in [`REPORTS`].
 
+pub(crate) mod fingerprint;
+mod github;
+mod gitlab;
 #[cfg(feature = "cli")]
 mod human;
 mod json;
+mod junit;
 #[cfg(feature = "cli")]
 mod plain;
+mod sarif;
 mod short;
+pub(crate) mod xml;
 
+use chartc_check::allow::Suppressed;
 use chartc_core::visible;
 use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::source::{Position, Sources};
@@ -21,7 +28,36 @@ pub struct Report {
     /// The name, as given to `--format`.
     pub name: &'static str,
     /// Formats all findings, in the given order, with any frame; the result ends in a newline unless it is empty.
-    pub render: fn(&[Diagnostic], &Sources, Paper) -> String,
+    pub format: fn(&Findings<'_>) -> String,
+}
+
+impl Report {
+    /// Formats findings of which an error fails the check.
+    pub fn render(&self, diagnostics: &[Diagnostic], sources: &Sources, paper: Paper) -> String {
+        (self.format)(&Findings::new(diagnostics, sources, paper))
+    }
+}
+
+/// What a report says.
+#[derive(Debug, Clone, Copy)]
+pub struct Findings<'f> {
+    /// The findings, by file and position.
+    pub diagnostics: &'f [Diagnostic],
+    /// The findings that comments suppress.
+    pub suppressed: &'f [Suppressed],
+    /// The sources of their spans.
+    pub sources: &'f Sources,
+    /// The lowest level that fails the check.
+    pub bar: Severity,
+    /// The properties of the output.
+    pub paper: Paper,
+}
+
+impl<'f> Findings<'f> {
+    /// Findings of which an error fails the check, and none of which are suppressed.
+    pub fn new(diagnostics: &'f [Diagnostic], sources: &'f Sources, paper: Paper) -> Self {
+        Self { diagnostics, suppressed: &[], sources, bar: Severity::Error, paper }
+    }
 }
 
 /// Properties of the output.
@@ -39,11 +75,24 @@ pub const REPORTS: &[&Report] = &[
     &human::REPORT,
     &short::REPORT,
     &json::REPORT,
+    &sarif::REPORT,
+    &github::REPORT,
+    &gitlab::REPORT,
+    &junit::REPORT,
 ];
+
+/// The format of this name, which must be one of the table.
+///
+/// # Panics
+/// There is none.
+#[cfg(feature = "cli")]
+pub(crate) fn format(name: &str) -> &'static Report {
+    REPORTS.iter().find(|report| report.name == name).expect("a format of the table")
+}
 
 /// Formats one finding per line, for people and build scripts: `file:line:column: error[C0102] message`.
 pub fn short(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    (short::REPORT.render)(diagnostics, sources, Paper { colour: false, width: 100 })
+    short::REPORT.render(diagnostics, sources, Paper { colour: false, width: 100 })
 }
 
 /// Draws one finding for people, without a summary.

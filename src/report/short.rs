@@ -1,6 +1,6 @@
 //! The format with one finding per line.
 
-use super::{Report, cut, more, positions, shown};
+use super::{Findings, Report, cut, more, positions, shown};
 use chartc_core::visible;
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::source::Sources;
@@ -8,7 +8,7 @@ use chartc_text::source::Sources;
 /// `file:line:column: error[C0102] message`.
 pub(super) static REPORT: Report = Report {
     name: "short",
-    render: |diagnostics, sources, _| {
+    format: |&Findings { diagnostics, sources, .. }| {
         let (shown, left_out) = shown(diagnostics);
         let lines: String = shown.into_iter().map(|d| line(d, sources)).collect();
         lines + &more(&left_out, sources)

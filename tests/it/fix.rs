@@ -171,7 +171,7 @@ fn typos_are_fixed_and_nothing_else_changes() {
         broken.replace_range(at..at + word.len(), &typo);
         let mut memory = Memory(texts.clone());
         memory.0.insert(name.clone(), broken.clone());
-        let before = check(&[name.clone()], &memory);
+        let before = check(std::slice::from_ref(name), &memory);
         found += usize::from(!before.diagnostics.is_empty());
         let is_offered =
             before.diagnostics.iter().any(|d| d.fix.as_ref().is_some_and(|f| f.is_safe));

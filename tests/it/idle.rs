@@ -109,7 +109,7 @@ fn the_change_goes_with_the_finding() {
     let done = chartc::check(&["it.chart".to_owned()], &Memory::of("it.chart", &text));
     let json = REPORTS.iter().find(|report| report.name == "json").expect("there is JSON");
     let paper = Paper { colour: false, width: 100 };
-    let all: Value = serde_json::from_str(&(json.render)(&done.diagnostics, &done.sources, paper))
+    let all: Value = serde_json::from_str(&json.render(&done.diagnostics, &done.sources, paper))
         .expect("it is JSON");
     let all = all["diagnostics"].as_array().expect("a list");
     let (with, without): (Vec<&Value>, Vec<&Value>) =

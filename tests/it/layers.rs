@@ -8,7 +8,8 @@ type Row = (&'static str, &'static [&'static str]);
 const TEXT: &[Row] = &[
     ("span", &[]),
     ("source", &["span"]),
-    ("diagnostic", &["span"]),
+    ("fix", &["source", "span"]),
+    ("diagnostic", &["fix", "span"]),
     ("syntax", &["span"]),
     ("rules", &["diagnostic", "span"]),
     ("disguise", &["diagnostic", "rules", "source", "span", "syntax"]),
@@ -26,6 +27,7 @@ const CHECK: &[Row] = &[
     ("explore", &["facts"]),
     ("lint", &["explore", "facts", "lower", "notation", "spelling", "turn"]),
     ("compile", &["allow", "explore", "facts", "lint", "lower"]),
+    ("fix", &["compile"]),
 ];
 const EMIT: &[Row] = &[
     ("picture", &[]),

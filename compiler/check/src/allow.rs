@@ -11,16 +11,31 @@ use chartc_text::syntax::File;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+/// A finding that a comment suppresses.
+#[derive(Debug, Clone)]
+pub struct Suppressed {
+    /// The finding.
+    pub finding: Diagnostic,
+    /// The reason in the comment.
+    pub reason: String,
+}
+
 /// One code or name in such a comment.
 struct Allow {
     rule: &'static Rule,
     /// The span of the code or name.
     span: Span,
+    reason: String,
     used: bool,
 }
 
-/// Removes the findings that comments allow, and reports comments that are unused or malformed.
-pub(crate) fn apply(files: &[File], sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
+/// Removes and returns the findings that comments allow, and reports comments that are unused or malformed.
+pub(crate) fn apply(
+    files: &[File],
+    sources: &Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Suppressed> {
+    let mut suppressed = Vec::new();
     let mut found = Vec::new();
     // By the file and line to which they apply.
     let mut allows: BTreeMap<(FileId, usize), Vec<Allow>> = BTreeMap::new();
@@ -42,17 +57,21 @@ pub(crate) fn apply(files: &[File], sources: &Sources, diagnostics: &mut Vec<Dia
             let place = finding.span;
             let line = sources.get(place.file).line_of(place.start);
             let here = allows.get_mut(&(place.file, line)).into_iter().flatten();
-            let mut allowed = false;
+            let mut reason = None;
             for allow in here.filter(|allow| allow.rule.code == finding.rule.code) {
                 allow.used = true;
-                allowed = true;
+                reason.get_or_insert_with(|| allow.reason.clone());
             }
-            !allowed
+            let is_kept = reason.is_none();
+            let finding = reason.map(|reason| Suppressed { finding: finding.clone(), reason });
+            suppressed.extend(finding);
+            is_kept
         });
     }
     let unused = allows.into_values().flatten().filter(|allow| !allow.used);
     found.extend(unused.map(|allow| unused_allow::at(allow.rule, allow.span)));
     diagnostics.append(&mut found);
+    suppressed
 }
 
 /// The lines of a source that contain only comments.
@@ -124,7 +143,12 @@ fn read(source: &Source, comment: Span, found: &mut Vec<Diagnostic>) -> Vec<Allo
     for word in list.split(',').map(str::trim) {
         match rules::named(word) {
             Ok(rule) if rule.is_firm() => found.push(faulty_allow::firm(rule, place(word))),
-            Ok(rule) => allows.push(Allow { rule, span: place(word), used: false }),
+            Ok(rule) => allows.push(Allow {
+                rule,
+                span: place(word),
+                reason: reason.trim().to_owned(),
+                used: false,
+            }),
             Err(near) => found.push(faulty_allow::unknown(word, near, place(word))),
         }
     }

@@ -3,7 +3,7 @@
 //! The stages, in order: [`lower`] → [`facts`] → [`turn`] → [`explore`] → [`lint`]; [`compile`] runs them all. Users of the
 //! compiler take the crate `chartc`, which exports what they need; the interfaces here follow its needs.
 
-mod allow;
+pub mod allow;
 pub mod compile;
 pub mod explore;
 pub mod facts;

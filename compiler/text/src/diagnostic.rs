@@ -120,7 +120,7 @@ pub struct Diagnostic {
     /// Files that demonstrate it when they are replayed: name and content.
     pub witness: Vec<(String, String)>,
     /// A change that removes it, if one is known.
-    pub fix: Option<Fix>,
+    pub fix: Option<Box<Fix>>,
     /// The construct that it is about, if that is larger than `span`. See [`crate::rules::precedence`].
     pub about: Option<Span>,
     /// What it leaves undefined.
@@ -153,7 +153,7 @@ impl Diagnostic {
     /// Adds a fix that replaces the text of several spans.
     #[must_use]
     pub fn edit(mut self, edits: Vec<(Span, String)>, is_safe: bool) -> Self {
-        self.fix = Some(Fix { edits, pending: None, is_safe });
+        self.fix = Some(Box::new(Fix { edits, pending: None, is_safe }));
         self
     }
 
@@ -169,7 +169,8 @@ impl Diagnostic {
     #[must_use]
     pub fn rename(mut self, old: &str, new: &str, is_safe: bool) -> Self {
         let edits = vec![(self.span, new.to_owned())];
-        self.fix = Some(Fix { edits, pending: Some(Pending::Word(old.to_owned())), is_safe });
+        self.fix =
+            Some(Box::new(Fix { edits, pending: Some(Pending::Word(old.to_owned())), is_safe }));
         self
     }
 

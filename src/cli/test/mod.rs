@@ -10,7 +10,7 @@ use super::output::{
     Colour, Page, complain, complain_report, paper, print, print_coloured, print_json, say,
 };
 use super::save::write;
-use crate::report::{REPORTS, one};
+use crate::report::{REPORTS, format, one};
 use crate::scenario::{self, Played};
 use chartc_check::compile::{Checked, Compilation};
 use chartc_check::lower::test::Test;
@@ -27,7 +27,7 @@ Examples:
   chartc test charts/builder.chart            the tests in this file and in builder.test.chart
   chartc test --filter pivot                  tests with this text in their name
   chartc test --coverage --min-coverage 80    show coverage; fail if a chart has less than 80 %
-  chartc test --junit report.xml              a report for a CI server
+  chartc test --junit report.xml              a report for a CI server; --format junit prints it
 
 A test is written outside charts. In a file of its own, x.test.chart, it imports the chart:
 
@@ -43,7 +43,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
     /// Output format
-    #[arg(long, default_value = "text", value_parser = ["text", "json"])]
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "junit"])]
     format: String,
     /// File for the results in JUnit's XML format
     #[arg(long, value_name = "FILE")]
@@ -91,7 +91,7 @@ fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let files = Files::find_with_tests(&args.paths, &args.root)?;
     let done = crate::check_within(files.names(), &files, 0);
-    if let Some(exit) = refuse(&done) {
+    if let Some(exit) = refuse(&done, &args)? {
         return Ok(exit);
     }
     let tests = chosen(&done, args.filter.as_deref());
@@ -103,6 +103,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return Ok(Exit::Nothing);
     }
     let is_text = args.format == "text";
+    let is_junit = args.format == "junit";
     let paper = paper(args.color);
     let mut rows = Vec::new();
     for (checked, test) in tests {
@@ -136,6 +137,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         say("")?;
         say(format!("{} passed, {failed} failed", rows.len() - failed))?;
+    } else if is_junit {
+        print_coloured(&report::junit(&rows, &done.sources))?;
     } else {
         print_json(&report::json(&rows, coverage.as_deref(), &done.sources))?;
     }
@@ -181,15 +184,22 @@ fn untested(done: &Compilation) -> Page {
     page
 }
 
-/// Reports errors in the charts; in this case no test is played.
-fn refuse(done: &Compilation) -> Option<Exit> {
+/// Reports errors in the charts; in this case no test is played, and a report in JUnit's format has the errors.
+fn refuse(done: &Compilation, args: &Args) -> miette::Result<Option<Exit>> {
     let errors: Vec<_> =
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
     if errors.is_empty() {
-        return None;
+        return Ok(None);
     }
-    complain_report(&(REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)));
-    Some(Exit::Findings)
+    let junit = format("junit").render(&errors, &done.sources, paper(args.color));
+    if let Some(path) = &args.junit {
+        write(path, &junit)?;
+    }
+    if args.format == "junit" {
+        print_coloured(&junit)?;
+    }
+    complain_report(&REPORTS[0].render(&errors, &done.sources, paper(Colour::Auto)));
+    Ok(Some(Exit::Findings))
 }
 
 /// The tests to play, by file and place.

@@ -1,5 +1,6 @@
 //! Runs all stages from the files to the findings.
 
+use crate::allow::Suppressed;
 use crate::explore::{Runs, STATES, child};
 use crate::facts::Facts;
 use crate::facts::handling;
@@ -34,6 +35,8 @@ pub struct Compilation {
     pub lowered: Vec<Arc<Lowered>>,
     /// All findings, by file and position.
     pub diagnostics: Vec<Diagnostic>,
+    /// The findings that comments suppress, in the same order.
+    pub suppressed: Vec<Suppressed>,
     /// The findings of rules that are off by default, in the same order.
     pub silent: Vec<Diagnostic>,
 }
@@ -168,19 +171,21 @@ fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usiz
     precedence::leave_out(&mut diagnostics);
     let text = |place: Span| loaded.sources.get(place.file).slice(place);
     precedence::fold(&mut diagnostics, &charts, text);
-    allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
+    let mut suppressed = allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
+    suppressed.sort_by_key(|s| (s.finding.span, s.finding.rule.code));
+    suppressed.retain(|s| s.finding.severity != Severity::Off);
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
     // A component that several agents list is lowered once for each of them, so its findings repeat.
     let mut told = BTreeSet::new();
     diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
     for found in &mut diagnostics {
-        found.fix = found.fix.take().and_then(|fix| fix.settle(&loaded.sources));
+        found.fix = found.fix.take().and_then(|fix| fix.settle(&loaded.sources)).map(Box::new);
     }
     let off = |d: &Diagnostic| d.severity == Severity::Off;
     let (silent, diagnostics): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(off);
     let (charts, tested) = sound(&loaded, &lowered, &others, &diagnostics);
     let (sources, files) = (loaded.sources, loaded.files);
-    Compilation { sources, files, charts, tested, lowered, diagnostics, silent }
+    Compilation { sources, files, charts, tested, lowered, diagnostics, suppressed, silent }
 }
 
 /// The charts of the files and, separately, the charts with tests, which include charts of imported files. Omits a chart if it or

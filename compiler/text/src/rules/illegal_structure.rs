@@ -106,6 +106,6 @@ pub fn no_else(ask: &str, name: Span) -> Diagnostic {
     let message = format!("ask `{ask}` does not say what no usable answer does");
     let mut finding = RULE.at(name, message).help("add `else stay` or `else some_state`");
     let edits = vec![(name, " else stay".to_owned())];
-    finding.fix = Some(Fix { edits, pending: Some(Pending::BeforeBody), is_safe: true });
+    finding.fix = Some(Box::new(Fix { edits, pending: Some(Pending::BeforeBody), is_safe: true }));
     finding
 }

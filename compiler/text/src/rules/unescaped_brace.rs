@@ -17,6 +17,6 @@ pub fn stray(why: &str, span: Span) -> Diagnostic {
     let mut finding =
         RULE.at(span, why).help("write `{{` and `}}` for braces that are meant as such");
     let edits = vec![(span, String::new())];
-    finding.fix = Some(Fix { edits, pending: Some(Pending::Braces), is_safe: false });
+    finding.fix = Some(Box::new(Fix { edits, pending: Some(Pending::Braces), is_safe: false }));
     finding
 }

@@ -53,9 +53,11 @@ pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
     let found = cx.error(span, fault.message);
     found.help = fault.help;
     found.breaks = fault.lost.into_iter().map(|name| Broken::Name(name, None)).collect();
-    found.fix = fault.instead.map(|text| Fix {
-        edits: vec![(span, text.to_owned())],
-        pending: None,
-        is_safe: fault.is_certain,
+    found.fix = fault.instead.map(|text| {
+        Box::new(Fix {
+            edits: vec![(span, text.to_owned())],
+            pending: None,
+            is_safe: fault.is_certain,
+        })
     });
 }
