@@ -4,7 +4,7 @@ use super::files::{Files, Root};
 use super::fix::{Fixing, Outcome};
 use super::output::{Colour, paper, print, print_coloured, print_json};
 use super::save::write_into;
-use super::{Exit, config, cost, output};
+use super::{Exit, baseline, config, cost, output, statistics};
 use crate::Compilation;
 use crate::report::{Findings, REPORTS};
 use chartc_check::explore::STATES;
@@ -27,6 +27,9 @@ Examples:
   chartc check --cost my.chart                  model calls of a turn and of a run
   chartc check --no-tests                       do not play tests
   chartc check --fix --diff                     show what --fix would change
+  chartc check --write-baseline known.json      accept all findings of now, except C0001 to C0005
+  chartc check --baseline known.json            report only what is new
+  chartc check --statistics                     count the findings of each rule
 
 Tests are played offline: those in the files, those in x.test.chart beside an x.chart that you name,
 and those of each *.test.chart in a folder. A failed test is the error C0601.
@@ -55,6 +58,18 @@ pub(super) struct Args {
     /// Show the minimum and maximum number of model calls of a turn and of a run, instead of diagnostics; with --format json as JSON
     #[arg(long)]
     cost: bool,
+    /// Show how many findings each rule has, instead of diagnostics; with --format json as JSON
+    #[arg(long, conflicts_with = "cost")]
+    statistics: bool,
+    /// Report only findings that this file does not list, and which of its findings are gone
+    #[arg(long, value_name = "FILE", conflicts_with = "write_baseline")]
+    baseline: Option<PathBuf>,
+    /// Write all findings to this file, for --baseline; those of syntax and loading (C0001 to C0005) are still reported
+    #[arg(long, value_name = "FILE")]
+    write_baseline: Option<PathBuf>,
+    /// The name of the text on standard input: says its language, its settings and where its imports are
+    #[arg(long, value_name = "FILE")]
+    stdin_filename: Option<String>,
     /// Lowest level that makes the check fail [default: error]
     #[arg(long, value_name = "LEVEL", value_parser = ["error", "warning", "note"])]
     fail_on: Option<String>,
@@ -93,7 +108,22 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return Err(miette::miette!("--cost supports only the formats human and json"));
     }
     let plays = !args.no_tests && !args.cost && config.tests.unwrap_or(true);
-    let files = found(&args.paths, &args.root, plays)?;
+    if args.statistics && !matches!(args.format.as_str(), "human" | "json") {
+        return Err(miette::miette!("--statistics supports only the formats human and json"));
+    }
+    let mut files = found(&args.paths, &args.root, plays)?;
+    if let Some(name) = &args.stdin_filename {
+        files.name_stdin(name)?;
+    }
+    let others = files.without_others();
+    for name in &others {
+        output::complain(format!(
+            "{name} is no chart: chartc reads *.chart, agent.yaml, *.agent.yaml and *.scxml"
+        ));
+    }
+    if files.names().is_empty() && !others.is_empty() {
+        return Ok(Exit::Nothing);
+    }
     if files.names().is_empty() {
         output::complain(
             "nothing to check: no *.chart, *.scxml or agent.yaml found here; name a file or a folder",
@@ -118,6 +148,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         play(&mut done);
     }
     levels.apply(&mut done.diagnostics, silent);
+    if let Some(path) = &args.write_baseline {
+        baseline::create(path, &mut done.diagnostics, &done.sources)?;
+    }
+    if let Some(path) = &args.baseline {
+        baseline::cover(path, &mut done.diagnostics, &done.sources)?;
+    }
     let report = crate::report::format(&args.format);
     let bar = match args.fail_on.or(config.fail_on).as_deref() {
         Some("note") => Severity::Note,
@@ -135,6 +171,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             "json" => print_json(&cost::json(&done.charts))?,
             _ => print(&cost::human(&done.charts))?,
         }
+    } else if args.statistics {
+        statistics::show(&done.diagnostics, args.format == "json", paper(args.color))?;
     } else {
         let findings = Findings {
             diagnostics: &done.diagnostics,

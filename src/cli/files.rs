@@ -4,7 +4,7 @@
 use crate::disk::{self, Disk};
 #[cfg(feature = "run")]
 use chartc_text::front::may_be_chart;
-use chartc_text::front::{Link, Refusal, Unread, is_named_as_chart};
+use chartc_text::front::{Link, Refusal, Unread, is_named_as_chart, looks_like_chart};
 use chartc_text::load::Loader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ pub struct Files {
     disk: Disk,
     /// In the order in which they are checked, each once; [`STDIN`] is standard input.
     names: Vec<String>,
+    /// The name of standard input.
+    stdin: String,
     /// The files among them that the user did not name: they were found in folders or beside other files.
     found: BTreeSet<String>,
 }
@@ -84,7 +86,42 @@ impl Files {
             }
         }
         found.retain(|name| !named.contains(name));
-        Ok(Self { disk: root.disk()?, names, found })
+        Ok(Self { disk: root.disk()?, names, stdin: STDIN.to_owned(), found })
+    }
+
+    /// Names standard input: it is read as if it were this file.
+    ///
+    /// # Errors
+    /// Standard input is not among the files.
+    pub(super) fn name_stdin(&mut self, name: &str) -> miette::Result<()> {
+        let Some(own) = self.names.iter_mut().find(|name| *name == STDIN) else {
+            return Err(miette::miette!(
+                help = "name standard input, `-`, as the file to check",
+                "--stdin-filename has no meaning without `-`"
+            ));
+        };
+        self.stdin = disk::shown(&disk::tidy(Path::new(name)));
+        own.clone_from(&self.stdin);
+        // The text on standard input takes the place of the file.
+        let mut seen = BTreeSet::new();
+        self.names.retain(|name| seen.insert(name.clone()));
+        self.found.remove(&self.stdin);
+        Ok(())
+    }
+
+    /// Takes out the regular files among the named ones that are neither named as charts nor look like any, and returns their names.
+    pub(super) fn without_others(&mut self) -> Vec<String> {
+        let is_other = |name: &String| {
+            let file = name.rsplit('/').next().unwrap_or(name);
+            let is_named = *name != self.stdin && !self.found.contains(name);
+            is_named
+                && !is_named_as_chart(file)
+                && disk::regular(Path::new(name)).is_ok_and(|text| !looks_like_chart(file, &text))
+        };
+        let others: Vec<String> =
+            self.names.iter().filter(|name| is_other(name)).cloned().collect();
+        self.names.retain(|name| !others.contains(name));
+        others
     }
 
     /// The files, by name.
@@ -100,7 +137,7 @@ impl Files {
 
 impl Loader for Files {
     fn read(&self, path: &str) -> Result<String, String> {
-        if path == STDIN {
+        if path == self.stdin {
             return disk::read(std::io::stdin().lock());
         }
         if !self.is_found(path) {

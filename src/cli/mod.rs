@@ -8,6 +8,7 @@ pub mod output;
 pub mod pick;
 
 mod arguments;
+mod baseline;
 mod build;
 #[cfg(feature = "run")]
 mod cassette;
@@ -50,6 +51,7 @@ mod screen;
 mod show;
 #[cfg(feature = "run")]
 mod simulate;
+mod statistics;
 #[cfg(feature = "run")]
 mod status;
 #[cfg(feature = "run")]

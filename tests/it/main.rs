@@ -65,4 +65,5 @@ mod shipped;
 mod soundness;
 mod start;
 mod surface;
+mod team;
 mod tour;

@@ -141,6 +141,27 @@ pub fn may_be_chart(file_name: &str, text: &str) -> bool {
     is_named_as_chart(file_name) || text.lines().any(|line| line.starts_with("workflow:"))
 }
 
+/// Whether a file that is not named as a chart may still be one: its name has no ending, or one that says little, and its text is empty,
+/// is an agent's or SCXML, or has a line that declares something.
+pub fn looks_like_chart(file_name: &str, text: &str) -> bool {
+    const ENDINGS: [&str; 4] = ["txt", "xml", "yaml", "yml"];
+    const WORDS: [&str; 9] =
+        ["chart", "import", "test", "enum", "type", "tool", "client", "fn", "event"];
+    if let Some((_, ending)) = file_name.rsplit_once('.')
+        && !ENDINGS.contains(&ending.to_ascii_lowercase().as_str())
+    {
+        return false;
+    }
+    let declares = |line: &str| {
+        let end = line.find(|c: char| !c.is_alphanumeric()).unwrap_or(line.len());
+        WORDS.contains(&&line[..end]) && line[end..].starts_with([' ', '\t'])
+    };
+    text.trim().is_empty()
+        || may_be_chart(file_name, text)
+        || FRONTENDS.iter().any(|front| (front.looks)(text))
+        || text.lines().any(declares)
+}
+
 fn is_yaml(file_name: &str) -> bool {
     let name = file_name.to_ascii_lowercase();
     name.ends_with(".yaml") || name.ends_with(".yml")
