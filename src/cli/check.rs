@@ -4,7 +4,7 @@ use super::files::{Files, Root};
 use super::fix::{Fixing, Outcome};
 use super::output::{Colour, paper, print, print_coloured, print_json};
 use super::save::write_into;
-use super::{Exit, baseline, config, cost, output, statistics};
+use super::{Exit, baseline, config, cost, output, statistics, watch};
 use crate::Compilation;
 use crate::report::{Findings, REPORTS};
 use chartc_check::explore::STATES;
@@ -30,6 +30,7 @@ Examples:
   chartc check --write-baseline known.json      accept all findings of now, except C0001 to C0005
   chartc check --baseline known.json            report only what is new
   chartc check --statistics                     count the findings of each rule
+  chartc check --watch charts/                  check again whenever a file changes, until Ctrl-C
 
 Tests are played offline: those in the files, those in x.test.chart beside an x.chart that you name,
 and those of each *.test.chart in a folder. A failed test is the error C0601.
@@ -67,6 +68,9 @@ pub(super) struct Args {
     /// Write all findings to this file, for --baseline; those of syntax and loading (C0001 to C0005) are still reported
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
+    /// Check again whenever a file changes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes", "diff", "write_baseline", "witness"])]
+    watch: bool,
     /// The name of the text on standard input: says its language, its settings and where its imports are
     #[arg(long, value_name = "FILE")]
     stdin_filename: Option<String>,
@@ -101,6 +105,19 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let mut read = Vec::new();
+    if !args.watch {
+        return once(&args, &mut read);
+    }
+    if args.paths.iter().any(|path| path == "-") {
+        return Err(miette::miette!("--watch watches files, not standard input"));
+    }
+    let list = || Files::find(&args.paths, &args.root).map(|files| files.names().to_vec());
+    watch::forever(list, |read| once(&args, read))
+}
+
+/// Checks the files; adds those that were read to `read`.
+fn once(args: &Args, read: &mut Vec<String>) -> miette::Result<Exit> {
     let config = config::load()?;
     let mut levels = config.levels;
     levels.add(&args.allow, &args.warn, &args.deny)?;
@@ -141,6 +158,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     } else {
         crate::check_within(files.names(), &files, states)
     };
+    read.extend(done.sources.iter().map(|(_, source)| source.name.clone()));
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count();
     let silent = std::mem::take(&mut done.silent);
@@ -155,7 +173,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         baseline::cover(path, &mut done.diagnostics, &done.sources)?;
     }
     let report = crate::report::format(&args.format);
-    let bar = match args.fail_on.or(config.fail_on).as_deref() {
+    let bar = match args.fail_on.as_ref().or(config.fail_on.as_ref()).map(String::as_str) {
         Some("note") => Severity::Note,
         Some("warning") => Severity::Warning,
         Some(_) | None => Severity::Error,
@@ -188,7 +206,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
     let fails = done.diagnostics.iter().any(|d| d.severity >= bar);
     // The program ends here: the system frees all memory at once, which is faster than dropping it piece by piece.
-    std::mem::forget(done);
+    if !args.watch {
+        std::mem::forget(done);
+    }
     Ok(if fails {
         Exit::Findings
     } else if nothing {

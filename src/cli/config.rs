@@ -21,7 +21,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Name of the file.
-const NAME: &str = "chartc.toml";
+pub(super) const NAME: &str = "chartc.toml";
 
 /// What a project sets.
 #[derive(Debug, Default)]

@@ -116,6 +116,7 @@ impl Files {
             let is_named = *name != self.stdin && !self.found.contains(name);
             is_named
                 && !is_named_as_chart(file)
+                && Path::new(name).is_file()
                 && disk::regular(Path::new(name)).is_ok_and(|text| !looks_like_chart(file, &text))
         };
         let others: Vec<String> =

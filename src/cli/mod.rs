@@ -60,6 +60,7 @@ mod terminal;
 mod test;
 #[cfg(feature = "run")]
 mod trace;
+mod watch;
 #[cfg(feature = "run")]
 mod wording;
 #[cfg(feature = "run")]

@@ -138,6 +138,14 @@ pub fn say(text: impl AsRef<str>) -> miette::Result<()> {
     print(&page)
 }
 
+/// Begins the output anew: clears a terminal, and separates the outputs otherwise.
+///
+/// # Errors
+/// As [`print()`].
+pub fn begin_anew() -> miette::Result<()> {
+    if std::io::stdout().is_terminal() { write("\x1b[2J\x1b[3J\x1b[H") } else { say("----") }
+}
+
 /// Writes JSON to standard output.
 ///
 /// # Errors

@@ -1,8 +1,9 @@
 //! What a team and its CI servers ask of `chartc check`: baselines, statistics, fixes in files, names of files.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 const FAULTY: &str = "chart A {
   event open
@@ -214,4 +215,38 @@ fn fmt_shows_what_would_change() {
     assert_eq!(code, Some(1));
     assert!(out.contains("-state   b { on open -> a }\n"), "{out}");
     assert_eq!(read(here.join("a.chart")), FAULTY.replace("  state b", "state   b"));
+}
+
+#[test]
+fn watching_checks_again_when_a_file_changes() {
+    let here = folder("watch", &[("a.chart", HIDDEN)]);
+    let mut command = command(&here, &["check", "--watch", "--format", "short"]);
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    let out = child.stdout.take().expect("it is piped");
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    let wait = |wanted: &str| loop {
+        let line = receive.recv_timeout(Duration::from_secs(60)).expect("the line comes");
+        if line.contains(wanted) {
+            break;
+        }
+    };
+    wait("a.chart:4:26: warning[C0302]");
+    std::fs::write(here.join("a.chart"), FAULTY).expect("writable");
+    wait("a.chart:4:16: error[C0102]");
+    std::fs::write(here.join("b.chart"), format!("\n{FAULTY}")).expect("writable");
+    wait("b.chart:5:16: error[C0102]");
+    std::fs::write(here.join("chartc.toml"), "[lints]\nunheard = \"deny\"\n").expect("writable");
+    std::fs::remove_file(here.join("chartc.toml")).expect("it is there");
+    std::fs::remove_file(here.join("b.chart")).expect("it is there");
+    wait("----");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
 }
