@@ -23,7 +23,7 @@ fn folder(name: &str) -> PathBuf {
 /// real models.
 fn chartc(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    let space = if cfg!(feature = "providers") { 420_000 } else { 400_000 };
+    let space = if cfg!(feature = "providers") { 440_000 } else { 420_000 };
     let limits =
         if cfg!(target_os = "linux") { format!("ulimit -v {space}; ") } else { String::new() };
     command

@@ -176,13 +176,17 @@ fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usiz
     suppressed.retain(|s| s.finding.severity != Severity::Off);
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
     // A component that several agents list is lowered once for each of them, so its findings repeat.
-    let mut told = BTreeSet::new();
-    diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
+    let (mut last, mut messages) = (None, BTreeSet::new());
+    diagnostics.retain(|d| {
+        if last.replace((d.span, d.rule.code)) != Some((d.span, d.rule.code)) {
+            messages.clear();
+        }
+        messages.insert(d.message.clone())
+    });
     for found in &mut diagnostics {
         found.fix = found.fix.take().and_then(|fix| fix.settle(&loaded.sources)).map(Box::new);
     }
-    let off = |d: &Diagnostic| d.severity == Severity::Off;
-    let (silent, diagnostics): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(off);
+    let silent = diagnostics.extract_if(.., |d| d.severity == Severity::Off).collect();
     let (charts, tested) = sound(&loaded, &lowered, &others, &diagnostics);
     let (sources, files) = (loaded.sources, loaded.files);
     Compilation { sources, files, charts, tested, lowered, diagnostics, suppressed, silent }
