@@ -19,7 +19,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hostile-{name}"))
 }
 
-/// `chartc` with at most 10 seconds of processor time and, where the system can tell, 400 MB of address space, and 20 MB for the code of
+/// `chartc` with at most 10 seconds of processor time and, where the system can tell, 420 MB of address space, and 20 MB for the code of
 /// real models.
 fn chartc(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
