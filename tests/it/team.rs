@@ -233,7 +233,7 @@ fn watching_checks_again_when_a_file_changes() {
         }
     });
     let wait = |wanted: &str| loop {
-        let line = receive.recv_timeout(Duration::from_secs(60)).expect("the line comes");
+        let line = receive.recv_timeout(Duration::from_mins(1)).expect("the line comes");
         if line.contains(wanted) {
             break;
         }
