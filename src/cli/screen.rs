@@ -274,7 +274,7 @@ impl Sink for Screen {
                     if why == "closed" { "the run has ended" } else { "a turn is being walked" };
                 self.write(Ink::Bad, &format!("  {input}: not taken, {why}"))
             }
-            What::WalkEnded { why, step: Some(step) } if why == "failed" => {
+            What::WalkEnded { why, step: Some(step), .. } if why == "failed" => {
                 self.write(Ink::Bad, &format!("  the turn failed at {step}"))
             }
             What::Error { error } => {

@@ -195,7 +195,7 @@ pub enum Record {
     Fallback(StepId, Fallback),
     /// A late answer, or one for a cancelled step.
     Dropped(StepKey),
-    /// The walk ended early.
+    /// A walk ended early; for another reason than its calls, so did all others of the turn.
     WalkEnded(WalkEnd),
     /// An error event was raised.
     Error(ErrorKind),
@@ -211,8 +211,8 @@ pub enum Record {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WalkEnd {
-    /// The calls of this turn are used up.
-    Calls,
+    /// The calls of this region in this turn are used up; the root stands for the chart.
+    Calls(StateId),
     /// `ends turn`.
     EndsTurn,
     /// A step failed with policy `fail`.

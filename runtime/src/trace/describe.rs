@@ -63,13 +63,13 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
             What::Dropped { step: step(tables, key.step), attempt: key.attempt }
         }
         Record::WalkEnded(why) => {
-            let (why, step) = match why {
-                WalkEnd::Calls => ("calls", None),
-                WalkEnd::EndsTurn => ("ends_turn", None),
-                WalkEnd::Failed(s) => ("failed", Some(step(tables, s))),
-                WalkEnd::Ended => ("ended", None),
+            let (why, step, region) = match why {
+                WalkEnd::Calls(region) => ("calls", None, state(tables, region)),
+                WalkEnd::EndsTurn => ("ends_turn", None, String::new()),
+                WalkEnd::Failed(s) => ("failed", Some(step(tables, s)), String::new()),
+                WalkEnd::Ended => ("ended", None, String::new()),
             };
-            What::WalkEnded { why: why.into(), step }
+            What::WalkEnded { why: why.into(), step, region }
         }
         Record::Error(kind) => What::Error { error: error(kind).into() },
         Record::Warned(kind) => What::Warned { limit: limit(kind).into() },

@@ -171,11 +171,14 @@ pub enum What {
     Fallback { step: String, why: String },
     /// A late answer, or one for a cancelled step.
     Dropped { step: String, attempt: u32 },
-    /// The walk ended before the end of the list: `calls`, `ends_turn`, `failed`, `ended`.
+    /// A walk ended before the end of the list: `calls`, `ends_turn`, `failed`, `ended`. With `calls` that of the `region`, empty for the
+    /// chart; otherwise all walks of the turn.
     WalkEnded {
         why: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<String>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        region: String,
     },
     /// An error event was raised: `execution`, `livelock`, `limit.calls`, `stuck.dead`, …
     Error { error: String },

@@ -16,7 +16,7 @@ fn a_trace_is_read_as_it_was_written() {
             option: None,
             value: Value::List(vec![Value::Float(1.5), Value::Float(2.0)]),
         }),
-        line(What::WalkEnded { why: "calls".into(), step: None }),
+        line(What::WalkEnded { why: "calls".into(), step: None, region: String::new() }),
     ];
     let mut sink = JsonLines(Vec::new());
     for line in &lines {

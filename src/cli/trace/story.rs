@@ -214,7 +214,7 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
             let decision = if why == "no_line" { "stays" } else { "else" };
             row(step, decision).why(fallback(why)).tone(Tone::Bad).open()
         }
-        What::WalkEnded { why, step } if why == "failed" => {
+        What::WalkEnded { why, step, .. } if why == "failed" => {
             let at = step.as_deref().unwrap_or_default();
             row(at, "the turn fails").tone(Tone::Bad)
         }

@@ -160,8 +160,11 @@ impl Input {
                 format!("step `{step}`: `{tool}` failed: {why}")
             }
             What::Failed { step } => format!("step `{step}` failed"),
-            What::WalkEnded { why, step } => match (why.as_str(), step) {
+            What::WalkEnded { why, step, region } => match (why.as_str(), step) {
                 ("failed", Some(step)) => format!("the turn ended at `{step}`, which failed"),
+                ("calls", _) if !region.is_empty() => {
+                    format!("region `{region}` has used up its model calls of the turn")
+                }
                 ("calls", _) => "the turn ended: its model calls are used up".into(),
                 ("ends_turn", _) => "the turn ended: a step says that it ends there".into(),
                 _ => return,

@@ -65,9 +65,6 @@ pub(crate) fn plain(chart: &Plan<'_>, snapshot: &Snapshot) -> String {
     for name in ["turns", "events", "now", "started_at"] {
         machine["scalars"][name] = Json::Null;
     }
-    let rotation = machine["scalars"]["rotation"].as_u64().expect("a count");
-    machine["scalars"]["rotation"] = (rotation % 2).into();
-    machine["scalars"]["walk"]["awaiting"]["event"] = Json::Null;
     machine["entered_at"] = Json::Null;
     let here = machine["counters"][0].as_array().expect("a list").clone();
     // Turns count where a deadline of turns is armed, which is two at most.
@@ -82,7 +79,8 @@ pub(crate) fn plain(chart: &Plan<'_>, snapshot: &Snapshot) -> String {
         }
     }
     machine["counters"] = counters.into();
-    if machine["scalars"]["walk"].is_null() {
+    if machine["scalars"]["walking"] == Json::Bool(false) {
+        machine["walks"] = Json::Null;
         machine["bits"][2] = Json::Null;
         machine["bits"][3] = Json::Null;
     }

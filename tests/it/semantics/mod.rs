@@ -12,6 +12,7 @@ mod sets;
 mod step_tools;
 mod tools;
 mod turns;
+mod walks;
 mod words;
 mod written;
 
@@ -359,7 +360,7 @@ impl Sim {
                 format!("fallback {}: {}", self.step_name(s), fell_back(why))
             }
             Record::Dropped(k) => format!("dropped {}", self.step_name(k.step)),
-            Record::WalkEnded(WalkEnd::Calls) => "walk ended: calls".to_owned(),
+            Record::WalkEnded(WalkEnd::Calls(_)) => "walk ended: calls".to_owned(),
             Record::WalkEnded(why) => format!("walk ended: {why:?}"),
             Record::Error(kind) => format!("error {}", error(kind)),
             Record::Warned(kind) => format!("warned {kind:?}"),

@@ -181,17 +181,20 @@ fn an_answer_that_does_not_fit_its_type_is_asked_again_then_fails() {
 }
 
 #[test]
-fn the_regions_of_a_parallel_take_the_first_call_in_rotation() {
+fn each_region_of_a_parallel_makes_the_calls_of_its_walk() {
     let mut sim = Sim::of(
         "chart T { initial p
            parallel p {
              state a { initial x state x { llm one { prompt \"1\" } } }
              state b { initial u state u { llm two { prompt \"2\" } } } } }",
     );
-    for expected in ["one", "two", "one", "two"] {
+    for first in ["one", "two"] {
         sim.turn();
-        assert_eq!(sim.open(), [expected]);
-        sim.done(expected, "1");
+        assert_eq!(sim.open(), ["one", "two"]);
+        sim.done(first, "1");
+        assert!(sim.is_walking());
+        sim.done(if first == "one" { "two" } else { "one" }, "1");
+        assert!(!sim.is_walking());
     }
 }
 

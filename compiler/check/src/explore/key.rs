@@ -11,7 +11,7 @@ use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
-use chartc_core::model::{Chart, Limits, StateKind, VariableKind};
+use chartc_core::model::{Chart, Limits, VariableKind};
 use chartc_core::store::bits;
 use chartc_core::tables::TriggerRow;
 
@@ -29,8 +29,6 @@ pub(super) struct Keys<'c> {
     chart: &'c Chart,
     relevant: &'c Relevant<'c>,
     pub(super) counting: Counting,
-    /// Rotations count modulo this number.
-    regions: u32,
     /// Deadlines in time; deadlines in turns, with the state whose turns they count.
     timed: Vec<usize>,
     turned: Vec<(usize, StateId)>,
@@ -54,12 +52,6 @@ impl<'c> Keys<'c> {
         relax: &Relax,
         is_blind: bool,
     ) -> Self {
-        let mut widest = 1;
-        for state in chart.state_ids() {
-            if matches!(chart.state(state).kind, StateKind::Parallel) {
-                widest = widest.max(chart.children(state).count() as u32);
-            }
-        }
         let (mut timed, mut turned) = (Vec::new(), Vec::new());
         for row in tables.transitions {
             let Some(slot) = row.trigger.deadline() else { continue };
@@ -88,7 +80,6 @@ impl<'c> Keys<'c> {
             chart,
             relevant,
             counting: Counting::default(),
-            regions: (1..=widest.min(10)).fold(1, |all, n| all * n / gcd(all, n)),
             timed,
             turned,
             limited,
@@ -123,9 +114,6 @@ impl<'c> Keys<'c> {
         to.bits(at.cells.configuration);
         to.bits(at.cells.history);
         to.number(u64::from(at.dead));
-        if self.regions > 1 {
-            to.number(u64::from(at.rotation % self.regions));
-        }
         to.count(at.turns, self.counting.turns);
         to.count(at.cells.states[0].calls, self.counting.calls);
         let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
@@ -170,14 +158,16 @@ impl<'c> Keys<'c> {
                 to.count(row.turns_in, most(bound(limits.turns, limits.turns_warn)));
             }
         }
-        if let Some(walk) = at.walk {
-            to.number(1 + u64::from(walk.cursor));
-            to.number(u64::from(walk.leaf));
-            to.number(u64::from(walk.calls));
-            to.number(walk.awaiting.map_or(0, |key| 1 + u64::from(key.step.0)));
-            to.number(walk.awaiting.map_or(0, |key| u64::from(key.leaf.0)));
-            to.number(u64::from(walk.turn_taken) + 2 * u64::from(walk.over));
-            to.number(walk.region.map_or(0, |region| 1 + u64::from(region.0)));
+        if at.walking {
+            to.number(1 + u64::from(at.stopped));
+            for walk in at.cells.walks {
+                let marks = [walk.spent, walk.turn_taken].map(u64::from);
+                to.number(walk.stage as u64 + 3 * marks[0] + 6 * marks[1]);
+                to.number(u64::from(walk.cursor));
+                to.number(u64::from(walk.leaf));
+                to.number(u64::from(walk.calls));
+                to.number(walk.at.map_or(0, |step| 1 + u64::from(step.0)));
+            }
             to.bits_of(at.cells.touched, &self.counted_in);
             to.bits_of(at.cells.unbroken, &self.counted_here);
         } else {
@@ -349,8 +339,4 @@ impl<'c> Keys<'c> {
         };
         self.called.key(to, met, &facts, &most);
     }
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

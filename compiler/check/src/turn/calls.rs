@@ -77,6 +77,8 @@ struct Walk<'c> {
     /// Whether `ends turn` takes effect.
     stops: bool,
     leaves: Vec<StateId>,
+    /// By leaf: its region.
+    regions: Vec<StateId>,
     here: Vec<Option<Here>>,
     ended: Vec<Option<End>>,
     /// By leaf: the number of options that are always enabled there.
@@ -102,6 +104,7 @@ impl<'c> Walk<'c> {
             facts,
             cap,
             stops,
+            regions: leaves.iter().map(|leaf| region(chart, *leaf)).collect(),
             leaves,
             here: vec![Some(begins); count],
             ended: vec![None; count],
@@ -167,13 +170,19 @@ impl<'c> Walk<'c> {
         if beside {
             return Arrival::Runs(0);
         }
-        let sure = step.guard.as_ref().is_none_or(is_where)
-            && !place.is_loose
-            && !in_region(self.chart, step.state);
+        let own = region(self.chart, step.state);
+        let sure =
+            step.guard.as_ref().is_none_or(is_where) && !place.is_loose && own == StateId::at(0);
         let mut least: Option<u32> = None;
         let mut end = None;
         let mut after: Option<Here> = None;
         for leaf in covered {
+            if self.regions[leaf] != own {
+                // The walk of another region counts the calls there.
+                least = Some(0);
+                after = Some(Here { calls: 0, by: None });
+                continue;
+            }
             let Some(here) = self.here[leaf] else {
                 end = end.or(self.ended[leaf]);
                 continue;
@@ -210,19 +219,19 @@ impl<'c> Walk<'c> {
             }
         }
         if let Some(then) = after {
-            self.moves(id, step, then);
+            self.moves(id, step, own, then);
         }
         least.map_or(Arrival::Never(end), Arrival::Runs)
     }
 
     /// Propagates the fewest calls from the step's leaves to every leaf that its outcomes may enter.
-    fn moves(&mut self, id: StepId, step: &Step, then: Here) {
+    fn moves(&mut self, id: StepId, step: &Step, own: StateId, then: Here) {
         let quiet = matches!(step.kind, StepKind::Code(_)) && step.outcomes.is_empty();
         let whens = || self.chart.transitions.iter().any(|t| t.trigger == Trigger::When);
         if self.loose && (!quiet || whens()) {
             self.work += self.leaves.len();
             for leaf in 0..self.leaves.len() {
-                self.comes(leaf, then);
+                self.comes(leaf, own, then);
             }
             return;
         }
@@ -252,13 +261,16 @@ impl<'c> Walk<'c> {
                 let history = matches!(self.chart.state(state).kind, StateKind::History { .. });
                 let below = self.chart.state(state).parent.filter(|_| history).unwrap_or(state);
                 for leaf in self.covered(&Place::of(below)) {
-                    self.comes(leaf, then);
+                    self.comes(leaf, own, then);
                 }
             }
         }
     }
 
-    fn comes(&mut self, leaf: usize, then: Here) {
+    /// A step of the region `own` may lead to the leaf.
+    fn comes(&mut self, leaf: usize, own: StateId, then: Here) {
+        let is_own = self.regions[leaf] == own;
+        let then = if is_own { then } else { Here { calls: 0, by: None } };
         let fewer = |here: Here| then.calls < here.calls;
         if self.here[leaf].is_none_or(fewer) {
             self.here[leaf] = Some(then);
@@ -298,10 +310,16 @@ fn always_ends(step: &Step) -> bool {
         && step.ends_turn.as_ref().is_some_and(|ends| ends.kind == ExprKind::Bool(true))
 }
 
-/// Whether the state is inside a region, so that regions compete for the calls of its steps.
-pub fn in_region(chart: &Chart, state: StateId) -> bool {
-    chart.ancestors(state).any(|s| {
-        let parent = chart.state(s).parent;
+/// The innermost region that contains the state, or the root: its walk visits the steps of the state, with calls of its own.
+pub fn region(chart: &Chart, state: StateId) -> StateId {
+    let is_region = |s: &StateId| {
+        let parent = chart.state(*s).parent;
         parent.is_some_and(|p| matches!(chart.state(p).kind, StateKind::Parallel))
-    })
+    };
+    chart.ancestors(state).find(is_region).unwrap_or(StateId::at(0))
+}
+
+/// Whether the state is inside a region.
+pub fn in_region(chart: &Chart, state: StateId) -> bool {
+    region(chart, state) != StateId::at(0)
 }

@@ -2,6 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::reach::{domain, entered_by_default, entries, restored};
+use crate::turn::calls::region;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::machine::Status;
 use chartc_core::model::{AskOn, Chart, ChoiceKind, StateKind, StepKind, Transition, Trigger};
@@ -39,7 +40,7 @@ pub fn least(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
 /// The fewest turns of a run that ends `ok`, as implied by the model calls of its walks, with its transitions; `None` if no run does, or if
 /// the calls of a turn are unlimited.
 pub fn least_turns(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
-    let each = u64::from(chart.calls_per_turn?);
+    let each = calls_of_a_turn(chart)?;
     let (calls, way) = search(chart, facts, true, Goal::End)?;
     Some((calls.div_ceil(each.max(1)), way))
 }
@@ -60,9 +61,16 @@ pub fn least_turns_through(
     facts: &Facts,
     state: StateId,
 ) -> Option<(u64, Vec<TransitionId>)> {
-    let each = u64::from(chart.calls_per_turn?);
+    let each = calls_of_a_turn(chart)?;
     let (calls, way) = search(chart, facts, true, Goal::Out(state))?;
     Some((calls.div_ceil(each.max(1)), way))
+}
+
+/// The most model calls of one turn: each region has a walk with calls of its own. `None` if they are not limited.
+fn calls_of_a_turn(chart: &Chart) -> Option<u64> {
+    let states = chart.state_ids().skip(1);
+    let walks = 1 + states.filter(|s| region(chart, *s) == *s).count() as u64;
+    Some(u64::from(chart.calls_per_turn?).saturating_mul(walks))
 }
 
 /// Whether a search takes the transition: the handler of an error does not count as a way through a state.

@@ -4,7 +4,7 @@ use crate::facts::Facts;
 use crate::facts::place::exclusive;
 use crate::facts::reach::{entered_by_default, entries, is_end, is_history, is_leaf};
 use crate::facts::uses::is_where;
-use crate::turn::calls::is_model;
+use crate::turn::calls::{is_model, region};
 use crate::turn::cost::{Driver, TurnCost};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Action, AskOn, Chart, StateKind, Step, StepKind, Trigger};
@@ -26,6 +26,8 @@ pub(crate) struct Walks<'c> {
     ends: BTreeMap<StepId, Vec<TransitionId>>,
     /// By state: the most leaves below it that can be active together.
     width: Vec<u64>,
+    /// By state: whether it is a parallel or contains one.
+    forks: Vec<bool>,
     parallel: bool,
     /// Whether events may arrive while a step is awaited.
     interrupted: bool,
@@ -104,7 +106,12 @@ impl<'c> Walks<'c> {
                 StateKind::Final { .. } | StateKind::History { .. } => 0,
             };
         }
-        let parallel = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
+        let mut forks = vec![false; chart.states.len()];
+        for id in chart.state_ids().filter(|s| matches!(chart.state(*s).kind, StateKind::Parallel))
+        {
+            chart.ancestors(id).for_each(|above| forks[above.index()] = true);
+        }
+        let parallel = forks[0];
         Self {
             chart,
             facts,
@@ -115,6 +122,7 @@ impl<'c> Walks<'c> {
             choices,
             ends,
             width,
+            forks,
             parallel,
             interrupted,
             sends,
@@ -150,7 +158,9 @@ impl<'c> Walks<'c> {
             at: BTreeSet::new(),
             due: BTreeSet::new(),
             past: None,
+            passed: BTreeSet::new(),
             is_anywhere: false,
+            asked: false,
             chosen: 0,
         };
         walk.enter(leaf, true);
@@ -164,7 +174,7 @@ impl<'c> Walks<'c> {
         let cap = self.chart.calls_per_turn.map(u64::from);
         let (mut drivers, mut least, mut stops) = (Vec::new(), 0, false);
         while let Some(step) = walk.due.pop_first() {
-            walk.past = Some(step);
+            walk.pass(step);
             let row = &self.chart.steps[step.index()];
             if is_model(row) {
                 drivers.push(self.driver(step));
@@ -172,6 +182,7 @@ impl<'c> Walks<'c> {
                     least += 1;
                 }
                 stops |= row.ends_turn.is_some();
+                walk.asked |= matches!(row.kind, StepKind::Ask { .. });
                 if matches!(row.kind, StepKind::Ask { .. }) {
                     walk.choose();
                 }
@@ -187,20 +198,32 @@ impl<'c> Walks<'c> {
             if self.interrupted && matches!(row.kind, StepKind::Call(..)) {
                 walk.enter_any();
             }
+            if self.parallel && walk.asked {
+                // The question may be put only after another region has moved.
+                walk.choose();
+            }
         }
         let elsewhere = |d: &Driver| !self.facts.places.step(d.step).covers(self.chart, leaf);
         // The limit counts calls, not attempts.
         drivers.sort_by_key(|d| {
             (std::cmp::Reverse(d.retries.saturating_add(d.tools)), elsewhere(d), d.step)
         });
-        let (mut worst, mut left) = (0_u64, cap.unwrap_or(u64::MAX));
+        let mut worst = 0_u64;
+        let mut left: BTreeMap<StateId, u64> = BTreeMap::new();
+        let cap = cap.unwrap_or(u64::MAX);
         drivers.retain_mut(|driver| {
-            driver.times = driver.times.min(left);
-            left -= driver.times;
+            let state = self.chart.steps[driver.step.index()].state;
+            let is_ask = matches!(self.chart.steps[driver.step.index()].kind, StepKind::Ask { .. });
+            // The walk of each region has calls of its own; an ask around regions counts for theirs.
+            if !is_ask || !self.forks[state.index()] {
+                let left = left.entry(region(self.chart, state)).or_insert(cap);
+                driver.times = driver.times.min(*left);
+                *left -= driver.times;
+            }
             worst = worst.saturating_add(driver.calls());
             driver.times > 0
         });
-        TurnCost { leaf, least: least.min(cap.unwrap_or(u64::MAX)), worst, drivers }
+        TurnCost { leaf, least: least.min(cap), worst, drivers }
     }
 
     /// Whether the step calls in every leaf that may be active when the walk reaches it.
@@ -228,13 +251,26 @@ struct Walk<'w, 'c> {
     at: BTreeSet<StateId>,
     due: BTreeSet<StepId>,
     past: Option<StepId>,
+    /// The steps that were visited, where the walks of regions go on side by side and none is known to be behind the others.
+    passed: BTreeSet<StepId>,
     /// Whether every leaf has been entered.
     is_anywhere: bool,
+    /// Whether a question was put.
+    asked: bool,
     /// The number of active leaves when options were last chosen: the set only grows.
     chosen: usize,
 }
 
 impl Walk<'_, '_> {
+    /// Notes that a step was visited.
+    fn pass(&mut self, step: StepId) {
+        if self.walks.parallel {
+            self.passed.insert(step);
+        } else {
+            self.past = Some(step);
+        }
+    }
+
     /// Marks every leaf as possibly active.
     fn enter_any(&mut self) {
         if !std::mem::replace(&mut self.is_anywhere, true) {
@@ -283,7 +319,7 @@ impl Walk<'_, '_> {
                     .get(&above)
                     .into_iter()
                     .flatten()
-                    .filter(|s| past.is_none_or(|p| **s > p));
+                    .filter(|s| past.is_none_or(|p| **s > p) && !self.passed.contains(s));
                 let covers = |s: &&StepId| !facts.places.step(**s).leaves_out(chart, state);
                 self.due.extend(later.filter(covers));
                 let turn = first.then(|| starting.get(&above)).flatten();

@@ -3,6 +3,7 @@
 use crate::facts::Facts;
 use crate::facts::reach::{entries, is_history};
 use crate::facts::uses::is_where;
+use crate::turn::calls::region;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Failure, Step, StepKind, Transition, Trigger};
 use std::collections::BTreeMap;
@@ -169,7 +170,10 @@ impl Entering {
             StepKind::Human(_) | StepKind::Run(..) => true,
         };
         // Steps outside of the walk may end at any time, and so may questions on events.
-        let beside = |id: &StepId| waits(id) || (after < *id && *id < until);
+        // The walks of other regions go on meanwhile.
+        let own = region(chart, state);
+        let other = |s: &StepId| region(chart, chart.steps[s.index()].state) != own;
+        let beside = |id: &StepId| waits(id) || other(id) || (after < *id && *id < until);
         any(&self.others)
             || self.steps.iter().any(|(id, entered)| beside(id) && any(entered))
             || self.asks.iter().any(beside) && any(&self.chosen)

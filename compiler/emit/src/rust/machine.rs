@@ -268,13 +268,14 @@ impl Context<'_> {
             | StateKind::Final { .. } => false,
         });
         format!(
-            "store::Fixed<{states}, {words}, {}, {}, {}, {}, {}, {}>",
+            "store::Fixed<{states}, {words}, {}, {}, {}, {}, {}, {}, {}>",
             self.chart.steps.len(),
             self.tables.deadlines(),
             histories.count() * words,
             self.queue_places(),
             states + 1,
-            self.sends()
+            self.sends(),
+            self.tables.walks.len()
         )
     }
 

@@ -7,6 +7,7 @@ use chartc_core::model::{Status, Trigger};
 use chartc_core::tables::{
     ChoiceRow, ClientRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route,
     Span, StateRow, StateRowKind, StepRow, StepRowKind, ToolRow, TransitionRow, TriggerRow,
+    WalkRow,
 };
 use codegen::Scope;
 use std::fmt::Write;
@@ -34,6 +35,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "tools", t.tools.iter(), tool);
     rows(&mut out, "clients", t.clients.iter(), client);
     rows(&mut out, "permissions", t.permissions.iter(), permission);
+    rows(&mut out, "walks", t.walks.iter(), walk);
     rows(&mut out, "state_pool", t.state_pool.iter(), |id| state_id(*id));
     rows(&mut out, "event_pool", t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
     rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
@@ -173,7 +175,7 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
             Some(format!("History {{ deep: {deep}, default: {}, slot: {slot} }}", span(default)))
         }
     };
-    let row = Row::new("StateRow", 16)
+    let row = Row::new("StateRow", 17)
         .field("path", (!row.path.is_empty()).then(|| format!("{:?}", row.path)))
         .field("kind", kind.map(|k| format!("StateRowKind::{k}")))
         .field("parent", state_id(row.parent))
@@ -189,8 +191,15 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
         .field("histories", some(row.histories))
         .field("here", reacts(row.here))
         .field("on_path", reacts(row.on_path))
-        .field("index", some(row.index));
+        .field("index", some(row.index))
+        .field("walk", count(row.walk));
     format!("{}{}", comment(&format!("{index} {title}")), row.text())
+}
+
+fn walk(row: &WalkRow) -> String {
+    let WalkRow { state, outer, steps } = *row;
+    let (state, steps) = (state_id(state), span(steps));
+    format!("WalkRow {{ state: {state}, outer: {outer}, steps: {steps} }}")
 }
 
 fn status_name(status: Status) -> &'static str {

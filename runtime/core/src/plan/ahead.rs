@@ -6,7 +6,7 @@ use crate::arena::{StateId, TransitionId};
 use crate::structure::{self, EntrySet, Shape, Tree};
 use crate::tables::{
     Dispatch, LimitsRow, Reacts, Route, Rows, Span, StateRow, StateRowKind, StepRowKind,
-    TransitionRow, TriggerRow,
+    TransitionRow, TriggerRow, WalkRow,
 };
 use alloc::vec::Vec;
 
@@ -37,6 +37,40 @@ pub(super) fn fill(plan: &mut Plan<'_>) {
     for index in 0..plan.transitions.len() {
         let row = plan.transitions[index];
         plan.transitions[index].route = route(&row, &plan.states, &mut plan.pools);
+    }
+    walks(plan);
+}
+
+/// Finds the regions, and for each state the innermost one that contains it.
+fn walks(plan: &mut Plan<'_>) {
+    plan.walks.push(WalkRow::PLAIN);
+    if plan.steps.is_empty() {
+        return;
+    }
+    for index in 1..plan.states.len() {
+        let row = plan.states[index];
+        let (parent, outer) = (row.parent, plan.states[row.parent.index()].walk);
+        let tree = Rows { states: &plan.states, pool: &plan.pools.states };
+        let is_region = matches!(plan.states[parent.index()].kind, StateRowKind::Parallel)
+            && !matches!(tree.shape(StateId::at(index)), Shape::History(_));
+        plan.states[index].walk = if is_region { plan.walks.len() as u32 } else { outer };
+        if is_region {
+            plan.walks.push(WalkRow { state: StateId::at(index), outer, steps: Span::EMPTY });
+        }
+    }
+    for (index, step) in (0..).zip(&plan.steps) {
+        let mut at = plan.states[step.state.index()].walk;
+        loop {
+            let row = &mut plan.walks[at as usize];
+            if row.steps.len == 0 {
+                row.steps.start = index;
+            }
+            row.steps.len = index + 1 - row.steps.start;
+            if at == 0 {
+                break;
+            }
+            at = row.outer;
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::semantics::MICROSTEPS;
 use crate::tables::{
     ChoiceRow, ClientRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route,
     Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables, ToolRow, TransitionRow, TriggerRow,
-    millionths,
+    WalkRow, millionths,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -35,6 +35,7 @@ pub struct Plan<'c> {
     tools: Vec<ToolRow<'c>>,
     clients: Vec<ClientRow<'c>>,
     permissions: Vec<PermissionRow>,
+    walks: Vec<WalkRow>,
     pools: Pools<'c>,
     quick: Quick,
 }
@@ -111,6 +112,7 @@ impl<'c> Plan<'c> {
                 .iter()
                 .map(|p| PermissionRow { from: p.from, to: p.to, guard: p.guard.is_some() })
                 .collect(),
+            walks: Vec::new(),
             pools,
             quick: Quick::of(chart),
         };
@@ -141,6 +143,7 @@ impl<'c> Plan<'c> {
             tools: &self.tools,
             clients: &self.clients,
             permissions: &self.permissions,
+            walks: &self.walks,
             state_pool: &self.pools.states,
             event_pool: &self.pools.events,
             step_pool: &self.pools.steps,
@@ -211,6 +214,7 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
         here: Reacts::NOTHING,
         on_path: Reacts::NOTHING,
         index: Span::EMPTY,
+        walk: 0,
     }
 }
 

@@ -26,7 +26,7 @@ impl<P: Program> Stepper<'_, P> {
             return self.step_tool_answer(key, tool, outcome, sink);
         }
         let is_ask = self.is_ask(step);
-        let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+        let in_walk = self.awaits(key);
         match outcome {
             Outcome::Done(payload) if !is_ask => {
                 self.close(key);
@@ -117,12 +117,10 @@ impl<P: Program> Stepper<'_, P> {
             register.calling = None;
             register.called = 0;
         }
-        self.disarm_timeouts(key.step);
-        if let Some(walk) = &mut self.scalars.walk
-            && walk.awaiting == Some(key)
-        {
-            walk.awaiting = None;
+        if !self.is_asking(key.step) {
+            self.disarm_timeouts(key.step);
         }
+        self.no_longer_awaits(key.step);
     }
 
     /// Starts another attempt if any is left. It counts against the run's limits, but not against the turn's calls.
@@ -147,11 +145,6 @@ impl<P: Program> Stepper<'_, P> {
             cells.questions[key.leaf.index()] = Some(Question { key: next, calling: None });
         } else {
             cells.steps[key.step.index()].pending = Some(next);
-        }
-        if let Some(walk) = &mut self.scalars.walk
-            && walk.awaiting == Some(key)
-        {
-            walk.awaiting = Some(next);
         }
         sink.record(Record::Started(next));
         sink.effect(if is_ask { Effect::Ask(next) } else { Effect::Start(next) });

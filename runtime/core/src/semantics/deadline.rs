@@ -91,11 +91,11 @@ impl<P: Program> Stepper<'_, P> {
         self.program.bind(Bound::Nothing);
         let pending = trigger.timed_step().and_then(|step| self.open_key(step));
         let taken = self.macrostep(Some(Occurrence::Deadline(id)), sink);
-        if let Some(key) = pending
-            && taken
-            && self.open_key(key.step) == Some(key)
+        let Some(first) = pending.filter(|_| taken) else { return };
+        // The transition did not leave the state, but the step is over, an `ask` in all leaves.
+        while let Some(key) = self.open_key(first.step)
+            && (key == first || self.is_ask(first.step))
         {
-            // The transition did not leave the state, but the step is over.
             sink.effect(Effect::Cancel(key));
             self.close(key);
         }

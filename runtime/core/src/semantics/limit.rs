@@ -49,7 +49,7 @@ impl<P: Program> Stepper<'_, P> {
             path = self.parent(at);
         }
         if self.is_open(key) {
-            let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+            let in_walk = self.awaits(key);
             self.close(key);
             self.program.bind(Bound::Nothing);
             self.step_failed(key.step, key.leaf, in_walk, sink);
@@ -123,7 +123,7 @@ impl<P: Program> Stepper<'_, P> {
             sink.record(Record::Dropped(key));
             return Receipt::Refused;
         }
-        let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+        let in_walk = self.awaits(key);
         self.hard(kind, sink);
         if !self.is_over() && self.is_open(key) {
             self.close(key);

@@ -42,6 +42,23 @@ impl<P: Program> Stepper<'_, P> {
         false
     }
 
+    /// The macrostep of a turn's event. An `on turn` transition hides the asks of its region.
+    pub(super) fn macrostep_of_turn(&mut self, sink: &mut dyn Sink) {
+        let cause = Some(Occurrence::Turn);
+        let mut faults = 0;
+        // No `on` transition needs permission, so none is denied.
+        let (count, _) = self.select(cause, &mut faults, sink);
+        self.raise_faults(0, faults, cause, sink);
+        for nth in 0..count {
+            let source = self.tables.transitions[self.selected(nth).index()].source;
+            self.walk_mut(source).turn_taken = true;
+        }
+        if count > 0 {
+            self.take(count, sink);
+        }
+        macrostep::go_on(self, 1, sink);
+    }
+
     /// Like [`Stepper::macrostep`], for a given cause.
     #[inline(always)]
     pub(super) fn macrostep_of(&mut self, cause: impl Cause, sink: &mut dyn Sink) -> bool {
@@ -139,7 +156,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// In a stable configuration: raises `error.stuck.dead` once if it is a dead end. Returns whether it did.
     pub(super) fn look_for_dead_end(&mut self, sink: &mut dyn Sink) -> bool {
-        if self.is_over() || self.scalars.dead || self.scalars.walk.is_some() || self.may_go_on() {
+        if self.is_over() || self.scalars.dead || self.scalars.walking || self.may_go_on() {
             return false;
         }
         self.scalars.dead = true;

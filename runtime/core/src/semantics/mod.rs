@@ -14,7 +14,8 @@
 //! | `macrostep` | when a macrostep is over: the loop around microsteps |
 //! | `microstep` | which lines a microstep takes |
 //! | `take` | exit, actions, entry |
-//! | `turn` | the walk over the steps |
+//! | `turn` | a turn and the steps that its walks visit |
+//! | `walk` | where walks fork, wait, join and end |
 //! | `entry` | steps that start on entry |
 //! | `answer` | what an ended step does |
 //! | `tool` | what a tool called by the model does |
@@ -52,6 +53,7 @@ mod tool;
 mod turn;
 #[cfg(feature = "alloc")]
 pub mod unroll;
+mod walk;
 
 pub use configuration::is_legal;
 #[cfg(feature = "alloc")]
@@ -111,9 +113,10 @@ struct Scalars {
     queue_len: u32,
     /// The number of waiting sent events.
     sends: u32,
-    walk: Option<Walk>,
-    /// How often regions have competed for the first call of a turn.
-    rotation: u32,
+    /// Whether a turn is walked.
+    walking: bool,
+    /// Whether nothing further starts in this turn.
+    stopped: bool,
     /// Whether `error.stuck.dead` was raised and nothing was entered since.
     dead: bool,
 }
@@ -127,26 +130,6 @@ enum Phase {
     /// A final child of the root was entered in this microstep.
     Ending(Status),
     Ended(Status),
-}
-
-/// A turn's walk over the steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Walk {
-    /// The next step to visit.
-    pub cursor: u32,
-    /// The step at the cursor has been asked in all leaves before this one.
-    pub leaf: u32,
-    /// The number of model steps started.
-    pub calls: u32,
-    /// The step that the walk waits for.
-    pub awaiting: Option<StepKey>,
-    /// Whether an `on turn` transition was taken.
-    pub turn_taken: bool,
-    /// The region that makes the first call.
-    pub region: Option<StateId>,
-    /// Whether no further step is started.
-    pub over: bool,
 }
 
 impl<'t, P: Program> Stepper<'t, P> {
@@ -178,8 +161,8 @@ impl<'t, P: Program> Stepper<'t, P> {
                 queue_head: 0,
                 queue_len: 0,
                 sends: 0,
-                walk: None,
-                rotation: 0,
+                walking: false,
+                stopped: false,
                 dead: false,
             },
             program,
@@ -216,7 +199,7 @@ impl<'t, P: Program> Stepper<'t, P> {
 
     /// Whether a turn is being walked.
     pub fn is_walking(&self) -> bool {
-        self.scalars.walk.is_some()
+        self.scalars.walking
     }
 
     /// Calls `each` with every started step and open question, whose answer the host still owes.
@@ -293,7 +276,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         }
         self.give_up_queue();
         self.scalars.sends = 0;
-        if self.scalars.walk.take().is_some() {
+        if core::mem::take(&mut self.scalars.walking) {
             self.scalars.turns += 1;
         }
         self.disarm_all();

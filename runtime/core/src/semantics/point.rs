@@ -1,6 +1,6 @@
 //! Stored registers to return to, for trying several inputs at one point of a run.
 
-use super::{Scalars, Stepper, Walk};
+use super::{Scalars, Stepper};
 use crate::arena::StateId;
 use crate::machine::Instant;
 use crate::program::Program;
@@ -28,27 +28,27 @@ pub struct Standing<'m> {
     pub now: Instant,
     /// The time at which the run began.
     pub started_at: Instant,
-    /// How often regions have competed for the first call of a turn.
-    pub rotation: u32,
     /// Whether `error.stuck.dead` was raised and nothing was entered since.
     pub dead: bool,
-    /// The current turn's walk.
-    pub walk: Option<Walk>,
+    /// Whether a turn is walked.
+    pub walking: bool,
+    /// Whether nothing further starts in this turn.
+    pub stopped: bool,
 }
 
 impl<P: Program> Stepper<'_, P> {
     /// Read access to the registers.
     pub fn standing(&self) -> Standing<'_> {
-        let Scalars { turns, now, started_at, rotation, dead, walk, .. } = self.scalars;
+        let Scalars { turns, now, started_at, dead, walking, stopped, .. } = self.scalars;
         Standing {
             cells: self.store.cells(),
             sends: self.sends(),
             turns,
             now,
             started_at,
-            rotation,
             dead,
-            walk,
+            walking,
+            stopped,
         }
     }
 

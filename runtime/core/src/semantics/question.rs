@@ -1,7 +1,6 @@
 //! Questions: which options are enabled, and when the model is asked at all.
 
-use super::turn::Admission;
-use super::{Stepper, Walk};
+use super::Stepper;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::machine::{Effect, Fallback, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
@@ -116,26 +115,29 @@ impl<P: Program> Stepper<'_, P> {
         asked
     }
 
-    /// One `ask … on turn` in the walk: asks it in each leaf below its state for which it is the innermost, one after another.
+    /// The first leaf below an `ask … on turn` in which it was not put yet. Each region has its own mark of how far that is.
+    pub(super) fn next_leaf_to_ask(&self, step: StepId) -> Option<StateId> {
+        let state = self.tables.steps[step.index()].state;
+        let (cells, tables) = (self.store.cells(), &self.tables);
+        let from = self.leaves_before(state);
+        let inside = self.active_leaves()[from..].iter().take_while(|l| self.contains(state, **l));
+        inside.copied().find(|leaf| {
+            let walk = &cells.walks[tables.states[leaf.index()].walk as usize];
+            walk.leaf <= leaf.0 && !self.hides_asks(*leaf)
+        })
+    }
+
+    /// Puts an `ask … on turn` of a walk in a leaf, if it is the innermost there.
     pub(super) fn walk_question(
         &mut self,
+        walk: usize,
         step: StepId,
         row: &StepRow<'_>,
-        walk: Walk,
+        leaf: StateId,
         sink: &mut dyn Sink,
     ) {
-        let end = self.tables.states[row.state.index()].end.index();
-        let from = row.state.index().max(walk.leaf as usize);
-        let leaf = (!walk.turn_taken && self.is_active(row.state))
-            .then(|| self.next_leaf(from, end))
-            .flatten();
-        let Some(leaf) = leaf else {
-            self.advance();
-            return;
-        };
-        if let Some(walk) = &mut self.scalars.walk {
-            walk.leaf = leaf.0 + 1;
-        }
+        self.store.cells_mut().walks[walk].at = Some(step);
+        self.walk_mut(leaf).leaf = leaf.0 + 1;
         if !self.step_holds(step, leaf, sink) {
             sink.record(Record::Skipped(step));
             return;
@@ -175,18 +177,9 @@ impl<P: Program> Stepper<'_, P> {
             self.chosen(step, leaf, first, in_walk, sink);
             return;
         }
-        if in_walk {
-            match self.admit(step, row.state) {
-                Admission::Go => {}
-                Admission::Later => return,
-                Admission::Over => {
-                    self.end_walk(WalkEnd::Calls, sink);
-                    return;
-                }
-            }
-        }
-        if !self.charge_call(row.state, sink) {
-            self.end_walk(WalkEnd::Calls, sink);
+        let region = self.region_of(leaf);
+        if in_walk && !self.admits_call(region) || !self.charge_call(row.state, sink) {
+            self.end_walk(WalkEnd::Calls(region), sink);
             return;
         }
         let now = self.scalars.now;
@@ -194,11 +187,8 @@ impl<P: Program> Stepper<'_, P> {
         cells.questions[leaf.index()] = Some(Question { key, calling: None });
         cells.steps[step.index()].started_at = now;
         self.arm_timeouts(step, leaf, sink);
-        if let Some(walk) = &mut self.scalars.walk
-            && in_walk
-        {
-            walk.calls += 1;
-            walk.awaiting = Some(key);
+        if in_walk {
+            self.walk_mut(leaf).calls += 1;
         }
         sink.record(Record::Started(key));
         sink.effect(Effect::Ask(key));

@@ -27,7 +27,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Continues the walk, delivers what is sent without delay and reports dead ends, until the host has to act.
     #[inline(always)]
     pub(super) fn settle(&mut self, sink: &mut dyn Sink) {
-        let rests = self.scalars.walk.is_none()
+        let rests = !self.scalars.walking
             && self.scalars.sends == 0
             && (self.scalars.dead || self.is_over() || self.may_go_on());
         if !rests {

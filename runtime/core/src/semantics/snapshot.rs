@@ -1,15 +1,15 @@
 //! All registers as data.
 
 use super::{Scalars, Stepper, is_legal};
-use crate::arena::{StateId, TransitionId};
+use crate::arena::{StateId, StepId, TransitionId};
 use crate::machine::{Instant, Receiver, StepKey};
 use crate::program::Program;
-use crate::store::{Occurrence, Question, Sent, StateRegister, StepRegister, Store, bits};
-use crate::tables::{StateRowKind, Tables};
+use crate::store::{Occurrence, Question, Sent, StateRegister, StepRegister, Store, Walk, bits};
+use crate::tables::{StateRowKind, StepRowKind, Tables};
 use alloc::vec::Vec;
 
 /// Version of the layout of [`Snapshot`].
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// The registers of a machine in a stable configuration. The owner of the program stores the program's data beside them.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,7 @@ pub struct Snapshot {
     counters: [Vec<u32>; 4],
     questions: Vec<Option<Question>>,
     steps: Vec<StepRegister>,
+    walks: Vec<Walk>,
     deadlines: Vec<u64>,
     /// The waiting events in order; the index of each is its slot.
     sends: Vec<Sent>,
@@ -110,13 +111,16 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
                     tool.index() < tables.tools.len() && register.pending.is_some()
                 })
         });
-    let Scalars { turns, events, now, started_at, event, walk, rotation, .. } = snapshot.scalars;
-    let walk = walk.is_none_or(|walk| {
+    let Scalars { turns, events, now, started_at, event, .. } = snapshot.scalars;
+    let open = |step: StepId| snapshot.steps[step.index()].pending.is_some();
+    let is_ask = |step: StepId| matches!(tables.steps[step.index()].kind, StepRowKind::Ask { .. });
+    let walks = snapshot.walks.iter().all(|walk| {
         walk.cursor as usize <= tables.steps.len()
             && walk.leaf as usize <= states
             && walk.calls < FAR
-            && walk.awaiting.as_ref().is_none_or(key)
-            && walk.region.is_none_or(|region| region.index() < states)
+            && walk.at.is_none_or(|step| {
+                step.index() < tables.steps.len() && (is_ask(step) || open(step))
+            })
     });
     let sends = snapshot.sends.iter().enumerate().all(|(place, sent)| {
         sent.slot as usize == place
@@ -134,8 +138,8 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         && snapshot.sends.len() == snapshot.scalars.sends as usize
         && sets
         && keys
-        && walk
-        && [turns, events, rotation].into_iter().all(|n| n < FAR)
+        && walks
+        && [turns, events].into_iter().all(|n| n < FAR)
         && snapshot.counters.iter().flatten().all(|n| *n < FAR)
         && started_at <= now
         && now < FAR_AWAY
@@ -173,6 +177,7 @@ impl<P: Program> Stepper<'_, P> {
             ],
             questions: cells.questions.to_vec(),
             steps: cells.steps.to_vec(),
+            walks: cells.walks.to_vec(),
             deadlines: cells.deadlines.to_vec(),
             sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),
             queue: Vec::new(),
@@ -199,6 +204,7 @@ impl<P: Program> Stepper<'_, P> {
             && snapshot.counters.iter().all(|c| c.len() == cells.states.len())
             && snapshot.questions.len() == cells.questions.len()
             && snapshot.steps.len() == cells.steps.len()
+            && snapshot.walks.len() == cells.walks.len()
             && snapshot.deadlines.len() == cells.deadlines.len()
             && snapshot.sends.len() <= cells.sends.len();
         if !fits {
@@ -226,6 +232,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         cells.questions.copy_from_slice(&snapshot.questions);
         cells.steps.copy_from_slice(&snapshot.steps);
+        cells.walks.copy_from_slice(&snapshot.walks);
         cells.deadlines.copy_from_slice(&snapshot.deadlines);
         for (slot, sent) in (0..).zip(cells.sends.iter_mut()) {
             *sent = snapshot.sends.get(slot as usize).copied().unwrap_or(Sent::free(slot));

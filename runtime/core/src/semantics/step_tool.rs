@@ -61,7 +61,7 @@ impl<P: Program> Stepper<'_, P> {
     ) -> Receipt {
         let StepKey { step, leaf, .. } = key;
         let caller = Caller::Step(step);
-        let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+        let in_walk = self.awaits(key);
         match outcome {
             Outcome::Done(payload) => {
                 sink.record(Record::Returned(key, tool));

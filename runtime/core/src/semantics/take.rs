@@ -112,7 +112,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    fn selected(&self, nth: usize) -> TransitionId {
+    pub(super) fn selected(&self, nth: usize) -> TransitionId {
         self.store.cells().selected[nth]
     }
 
@@ -273,7 +273,8 @@ impl<P: Program> Stepper<'_, P> {
         let is_plain = row.exit == 0
             && row.steps.len == 0
             && !row.here.meets(Reacts::DEADLINE)
-            && !self.has_questions;
+            && !self.has_questions
+            && self.tables.walks.len() == 1;
         if !is_plain {
             self.end_state(state, row, sink);
         }
@@ -305,14 +306,11 @@ impl<P: Program> Stepper<'_, P> {
             self.cancel(question.key, sink);
         }
         self.disarm_deadlines(state);
+        self.leave_region(state);
     }
 
     fn cancel(&mut self, key: StepKey, sink: &mut dyn Sink) {
         sink.effect(Effect::Cancel(key));
-        if let Some(walk) = &mut self.scalars.walk
-            && walk.awaiting == Some(key)
-        {
-            walk.awaiting = None;
-        }
+        self.no_longer_awaits(key.step);
     }
 }

@@ -41,9 +41,11 @@ impl<P: Program> Stepper<'_, P> {
         payload: P::Payload,
         sink: &mut dyn Sink,
     ) {
-        self.disarm_timeouts(key.step);
         self.store.cells_mut().questions[key.leaf.index()] =
             Some(Question { key, calling: Some((choice, tool)) });
+        if !self.is_asking(key.step) {
+            self.disarm_timeouts(key.step);
+        }
         self.program.bind(Bound::Call(Caller::Question(key.leaf), tool, payload));
         self.program.bind(Bound::Nothing);
         sink.record(Record::Called(key, Some(choice), tool));
@@ -62,7 +64,7 @@ impl<P: Program> Stepper<'_, P> {
     ) -> Receipt {
         let StepKey { step, leaf, .. } = key;
         let caller = Caller::Question(leaf);
-        let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+        let in_walk = self.awaits(key);
         match outcome {
             Outcome::Done(payload) => {
                 self.close(key);

@@ -1,25 +1,16 @@
-//! A turn: the built-in event, then one walk over the steps in document order.
+//! A turn: the built-in event, then the walks over the steps in document order.
 
-use super::{Stepper, Walk};
+use super::Stepper;
+use super::walk::Next;
 use crate::arena::{StateId, StepId};
 use crate::machine::{ErrorKind, Receipt, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
-use crate::store::{Occurrence, Store, bits};
-use crate::structure;
-use crate::tables::{StateRowKind, StepRow, StepRowKind};
-
-/// Whether a model step may be started now.
-pub(super) enum Admission {
-    Go,
-    /// Another region makes the first call of this turn.
-    Later,
-    /// The calls of this turn are used up.
-    Over,
-}
+use crate::store::{Store, Walk, WalkStage, bits};
+use crate::tables::{StepRow, StepRowKind};
 
 impl<P: Program> Stepper<'_, P> {
     pub(super) fn turn(&mut self, sink: &mut dyn Sink) -> Receipt {
-        if self.scalars.walk.is_some() {
+        if self.scalars.walking {
             return Receipt::Busy;
         }
         self.scalars.events += 1;
@@ -27,54 +18,50 @@ impl<P: Program> Stepper<'_, P> {
         let cells = self.store.cells_mut();
         cells.touched.copy_from_slice(cells.configuration);
         cells.unbroken.copy_from_slice(cells.configuration);
+        cells.walks.fill(Walk::NEW);
+        cells.walks[0].stage = WalkStage::Open;
+        self.scalars.walking = true;
+        self.scalars.stopped = false;
         let leaf = self.leaf_of(StateId(0));
         self.in_view(leaf, |program, view| program.begin_turn(view));
         self.program.bind(Bound::Nothing);
-        self.scalars.walk = Some(Walk {
-            cursor: 0,
-            leaf: 0,
-            calls: 0,
-            awaiting: None,
-            turn_taken: false,
-            region: None,
-            over: false,
-        });
-        let taken = self.macrostep(Some(Occurrence::Turn), sink);
-        if let Some(walk) = &mut self.scalars.walk {
-            walk.turn_taken = taken;
-        }
+        self.macrostep_of_turn(sink);
         Receipt::Handled
     }
 
-    /// Continues the walk until it waits for an answer or ends the turn. Before each step, and at the end, sent events that are due are
+    /// Continues the walks until each waits for an answer, or ends the turn. Before each step, and at the end, sent events that are due are
     /// delivered.
     pub(super) fn walk_on(&mut self, sink: &mut dyn Sink) {
+        let mut first = 0;
         loop {
             while self.deliver(sink) {}
-            let Some(walk) = self.scalars.walk else { return };
-            if self.is_over() || walk.awaiting.is_some() {
+            if !self.scalars.walking || self.is_over() {
                 return;
             }
-            if walk.over || walk.cursor as usize >= self.tables.steps.len() {
-                self.end_turn(sink);
-                continue;
-            }
-            let step = StepId(walk.cursor);
-            let row = self.tables.steps[step.index()];
-            if matches!(row.kind, StepRowKind::Ask { on: None, .. }) {
-                self.walk_question(step, &row, walk, sink);
-            } else {
-                self.advance();
-                self.walk_step(step, &row, sink);
+            match self.next_of_walks(first) {
+                Some((walk, next)) => {
+                    first = walk;
+                    self.go(walk, next, sink);
+                }
+                None if self.some_walk_waits() => return,
+                None => self.end_turn(sink),
             }
         }
     }
 
-    /// Moves the walk to the next step.
-    pub(super) fn advance(&mut self) {
-        if let Some(walk) = &mut self.scalars.walk {
-            walk.cursor += 1;
-            walk.leaf = 0;
+    fn go(&mut self, walk: usize, next: Next, sink: &mut dyn Sink) {
+        match next {
+            Next::Step(step) => {
+                self.pass(walk, step);
+                let row = self.tables.steps[step.index()];
+                self.walk_step(step, &row, sink);
+            }
+            Next::Ask(step, leaf) => {
+                let row = self.tables.steps[step.index()];
+                self.walk_question(walk, step, &row, leaf, sink);
+            }
+            Next::Fork(parallel) => self.fork(parallel),
+            Next::Waits | Next::Rests => {}
         }
     }
 
@@ -104,11 +91,14 @@ impl<P: Program> Stepper<'_, P> {
                     }
                 }
             }
-            StepRowKind::Llm => match self.admit(step, row.state) {
-                Admission::Go => self.start_step(step, leaf, true, sink),
-                Admission::Later => {}
-                Admission::Over => self.end_walk(WalkEnd::Calls, sink),
-            },
+            StepRowKind::Llm => {
+                let region = self.region_of(row.state);
+                if self.admits_call(region) {
+                    self.start_step(step, leaf, true, sink);
+                } else {
+                    self.end_walk(WalkEnd::Calls(region), sink);
+                }
+            }
             StepRowKind::Call => self.start_step(step, leaf, true, sink),
             StepRowKind::Human | StepRowKind::Run { on_entry: false, .. } => {
                 self.start_step(step, leaf, false, sink);
@@ -138,15 +128,14 @@ impl<P: Program> Stepper<'_, P> {
         let row = self.tables.steps[step.index()];
         let is_model = matches!(row.kind, StepRowKind::Llm);
         if is_model && !self.charge_call(row.state, sink) {
-            self.end_walk(WalkEnd::Calls, sink);
+            self.end_walk(WalkEnd::Calls(self.region_of(row.state)), sink);
             return;
         }
         let key = self.open_step(step, leaf, sink);
-        if let Some(walk) = &mut self.scalars.walk {
-            walk.calls += u32::from(is_model);
-            if awaits {
-                walk.awaiting = Some(key);
-            }
+        let walk = self.walk_mut(row.state);
+        walk.calls += u32::from(is_model);
+        if awaits {
+            walk.at = Some(step);
         }
         sink.record(Record::Started(key));
         sink.effect(crate::machine::Effect::Start(key));
@@ -169,97 +158,8 @@ impl<P: Program> Stepper<'_, P> {
         key
     }
 
-    /// Ends the walk early; the turn itself ends as usual.
-    pub(super) fn end_walk(&mut self, why: WalkEnd, sink: &mut dyn Sink) {
-        if let Some(walk) = &mut self.scalars.walk
-            && !walk.over
-        {
-            walk.over = true;
-            sink.record(Record::WalkEnded(why));
-        }
-    }
-
-    /// Whether a model step of `state` may start under the maximum of calls per turn. In a parallel, the regions with a model step to start
-    /// make the first call in rotation.
-    pub(super) fn admit(&mut self, step: StepId, state: StateId) -> Admission {
-        let cap = self.tables.calls_per_turn;
-        let Some(walk) = self.scalars.walk else { return Admission::Go };
-        if cap == 0 {
-            return Admission::Go;
-        }
-        if walk.calls >= cap {
-            return Admission::Over;
-        }
-        let Some((parallel, region)) = self.outermost_region(state) else { return Admission::Go };
-        if walk.calls > 0 {
-            return Admission::Go;
-        }
-        let chosen = match walk.region {
-            Some(chosen) => chosen,
-            None => self.choose_region(step, parallel, region),
-        };
-        if let Some(walk) = &mut self.scalars.walk {
-            walk.region = Some(chosen);
-        }
-        let competes = self.parent(chosen) == Some(parallel);
-        if competes && chosen != region { Admission::Later } else { Admission::Go }
-    }
-
-    fn choose_region(&mut self, step: StepId, parallel: StateId, region: StateId) -> StateId {
-        let tables = self.tables;
-        let tree = tables.tree();
-        let regions = || structure::regions(&tree, parallel);
-        let mut competing = 0;
-        for other in regions() {
-            competing += u32::from(other == region || self.has_call_after(step, other));
-        }
-        if competing < 2 {
-            return region;
-        }
-        let mut turn = self.scalars.rotation % competing;
-        self.scalars.rotation = self.scalars.rotation.wrapping_add(1);
-        for other in regions() {
-            if other == region || self.has_call_after(step, other) {
-                if turn == 0 {
-                    return other;
-                }
-                turn -= 1;
-            }
-        }
-        region
-    }
-
-    /// Whether a model step after `step` in `region` would start now.
-    fn has_call_after(&mut self, step: StepId, region: StateId) -> bool {
-        (step.index() + 1..self.tables.steps.len()).any(|index| {
-            let row = self.tables.steps[index];
-            matches!(row.kind, StepRowKind::Llm | StepRowKind::Ask { on: None, .. })
-                && self.contains(region, row.state)
-                && self.is_active(row.state)
-                && (!row.guard || {
-                    let leaf = self.leaf_of(row.state);
-                    self.in_view(leaf, |program, view| {
-                        program.step_guard(StepId::at(index), view).unwrap_or(false)
-                    })
-                })
-        })
-    }
-
-    /// The outermost parallel ancestor of `state`, with the region that contains `state`.
-    fn outermost_region(&self, state: StateId) -> Option<(StateId, StateId)> {
-        let mut found = None;
-        let mut at = state;
-        while let Some(parent) = self.parent(at) {
-            if matches!(self.tables.states[parent.index()].kind, StateRowKind::Parallel) {
-                found = Some((parent, at));
-            }
-            at = parent;
-        }
-        found
-    }
-
     fn end_turn(&mut self, sink: &mut dyn Sink) {
-        self.scalars.walk = None;
+        self.scalars.walking = false;
         self.scalars.turns += 1;
         let cells = self.store.cells_mut();
         for state in bits::iter(cells.touched) {

@@ -5,7 +5,7 @@ use super::queue::Many;
 
 impl Clone for Dynamic {
     fn clone(&self) -> Self {
-        let Self { bits, history, states, questions, steps, deadlines, sends, .. } = self;
+        let Self { bits, history, states, questions, steps, walks, deadlines, sends, .. } = self;
         let Self { due, places, leaves, selected, queue, .. } = self;
         Self {
             bits: bits.clone(),
@@ -13,6 +13,7 @@ impl Clone for Dynamic {
             states: states.clone(),
             questions: questions.clone(),
             steps: steps.clone(),
+            walks: walks.clone(),
             deadlines: deadlines.clone(),
             sends: sends.clone(),
             due: due.clone(),
@@ -24,7 +25,7 @@ impl Clone for Dynamic {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self { bits, history, states, questions, steps, deadlines, sends, .. } = from;
+        let Self { bits, history, states, questions, steps, walks, deadlines, sends, .. } = from;
         let Self { due, places, leaves, selected, queue, .. } = from;
         for (to, bits) in self.bits.iter_mut().zip(bits) {
             to.clone_from(bits);
@@ -33,6 +34,7 @@ impl Clone for Dynamic {
         self.states.clone_from(states);
         self.questions.clone_from(questions);
         self.steps.clone_from(steps);
+        self.walks.clone_from(walks);
         self.deadlines.clone_from(deadlines);
         self.sends.clone_from(sends);
         self.due.clone_from(due);

@@ -4,11 +4,13 @@ pub mod bits;
 #[cfg(feature = "alloc")]
 mod kept;
 mod queue;
+mod register;
 
 pub use queue::Places;
+pub use register::{Question, Sent, StateRegister, StepRegister, Walk, WalkStage};
 
-use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId, TransitionId};
-use crate::machine::{ErrorKind, Instant, LimitKind, Receiver, StepKey};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+use crate::machine::{ErrorKind, LimitKind};
 
 /// An occurrence: something that can trigger transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,85 +42,8 @@ pub enum Occurrence {
     Warn(LimitKind),
 }
 
-/// The register of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct StepRegister {
-    /// Started and not ended.
-    pub pending: Option<StepKey>,
-    /// The time of its start.
-    pub started_at: Instant,
-    /// Whether its state was entered, so that it starts when the macrostep ends.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub due: bool,
-    /// The tool that the model is calling.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub calling: Option<ToolId>,
-    /// The number of tool calls by the model since the step was started.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub called: u32,
-}
-
-impl StepRegister {
-    /// Never started.
-    const NEW: Self = Self { pending: None, started_at: 0, due: false, calling: None, called: 0 };
-}
-
-/// The register of a state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StateRegister {
-    /// The time of its last entry.
-    pub entered_at: Instant,
-    /// Whole turns since entry.
-    pub turns_here: u32,
-    /// Turns of the run.
-    pub turns_in: u32,
-    /// Failures since entry.
-    pub fails_here: u32,
-    /// Model calls charged.
-    pub calls: u32,
-}
-
-impl StateRegister {
-    /// Never entered.
-    const NEW: Self = Self { entered_at: 0, turns_here: 0, turns_in: 0, fails_here: 0, calls: 0 };
-}
-
-/// An open question of a leaf, and the tool call that its answer has begun.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Question {
-    /// The key of its answer, or of the tool's result.
-    pub key: StepKey,
-    /// The `may call` transition's option and the tool, once the model has chosen one.
-    pub calling: Option<(ChoiceId, ToolId)>,
-}
-
-/// A sent event that is not delivered yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Sent {
-    /// The event.
-    pub event: EventId,
-    /// The time at which it is due.
-    pub due: Instant,
-    /// The id for `cancel`.
-    pub id: Option<SendId>,
-    /// The slot in which the program keeps its payload.
-    pub slot: u32,
-    /// The receiver.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub to: Receiver,
-}
-
-impl Sent {
-    /// A free place.
-    pub(crate) const fn free(slot: u32) -> Self {
-        Self { event: EventId(0), due: 0, id: None, slot, to: Receiver::Own }
-    }
-}
-
-/// All registers, as slices. Lengths: `W` words a set, `S` states, `K` steps, `D` deadlines, `H` history states, `N` sent events.
+/// All registers, as slices. Lengths: `W` words a set, `S` states, `K` steps, `D` deadlines, `H` history states, `N` sent events,
+/// `L` walks.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'c> {
     /// W. Active states, root included.
@@ -139,6 +64,8 @@ pub struct Cells<'c> {
     pub questions: &'c [Option<Question>],
     /// K.
     pub steps: &'c [StepRegister],
+    /// L. The walks of the current turn.
+    pub walks: &'c [Walk],
     /// D. Due time or number of turns; `u64::MAX` if not armed.
     pub deadlines: &'c [u64],
     /// N. Sent events: the waiting ones by due time, then by order of sending; after them free slots. Every slot occurs once.
@@ -175,6 +102,7 @@ pub struct CellsMut<'c> {
     pub states: &'c mut [StateRegister],
     pub questions: &'c mut [Option<Question>],
     pub steps: &'c mut [StepRegister],
+    pub walks: &'c mut [Walk],
     pub deadlines: &'c mut [u64],
     pub sends: &'c mut [Sent],
     pub entry: &'c mut [u64],
@@ -197,8 +125,8 @@ pub trait Store {
     fn cells_mut(&mut self) -> CellsMut<'_>;
 }
 
-/// Registers in arrays: `S` states, `W` words, `K` steps, `D` deadlines, `HW` history words, `Q` queue capacity, `N` sent events; `SEL` is
-/// `S + 1`.
+/// Registers in arrays: `S` states, `W` words, `K` steps, `D` deadlines, `HW` history words, `Q` queue capacity, `N` sent events,
+/// `L` walks; `SEL` is `S + 1`.
 #[derive(Debug, Clone)]
 pub struct Fixed<
     const S: usize,
@@ -209,12 +137,14 @@ pub struct Fixed<
     const Q: usize,
     const SEL: usize,
     const N: usize,
+    const L: usize,
 > {
     bits: [[u64; W]; 7],
     history: [u64; HW],
     states: [StateRegister; S],
     questions: [Option<Question>; S],
     steps: [StepRegister; K],
+    walks: [Walk; L],
     deadlines: [u64; D],
     sends: [Sent; N],
     due: [TransitionId; D],
@@ -233,7 +163,8 @@ impl<
     const Q: usize,
     const SEL: usize,
     const N: usize,
-> Fixed<S, W, K, D, HW, Q, SEL, N>
+    const L: usize,
+> Fixed<S, W, K, D, HW, Q, SEL, N, L>
 {
     /// Nothing active, nothing armed.
     pub const fn new() -> Self {
@@ -249,6 +180,7 @@ impl<
             states: [StateRegister::NEW; S],
             questions: [None; S],
             steps: [StepRegister::NEW; K],
+            walks: [Walk::NEW; L],
             deadlines: [u64::MAX; D],
             sends,
             due: [TransitionId(0); D],
@@ -269,7 +201,8 @@ impl<
     const Q: usize,
     const SEL: usize,
     const N: usize,
-> Default for Fixed<S, W, K, D, HW, Q, SEL, N>
+    const L: usize,
+> Default for Fixed<S, W, K, D, HW, Q, SEL, N, L>
 {
     fn default() -> Self {
         Self::new()
@@ -291,6 +224,7 @@ macro_rules! lend {
                 states: &self.states,
                 questions: &self.questions,
                 steps: &self.steps,
+                walks: &self.walks,
                 deadlines: &self.deadlines,
                 sends: &self.sends,
                 entry,
@@ -314,6 +248,7 @@ macro_rules! lend {
                 states: &mut self.states,
                 questions: &mut self.questions,
                 steps: &mut self.steps,
+                walks: &mut self.walks,
                 deadlines: &mut self.deadlines,
                 sends: &mut self.sends,
                 entry,
@@ -337,7 +272,8 @@ impl<
     const Q: usize,
     const SEL: usize,
     const N: usize,
-> Store for Fixed<S, W, K, D, HW, Q, SEL, N>
+    const L: usize,
+> Store for Fixed<S, W, K, D, HW, Q, SEL, N, L>
 {
     lend!();
 }
@@ -357,6 +293,7 @@ pub struct Dynamic {
     states: alloc::vec::Vec<StateRegister>,
     questions: alloc::vec::Vec<Option<Question>>,
     steps: alloc::vec::Vec<StepRegister>,
+    walks: alloc::vec::Vec<Walk>,
     deadlines: alloc::vec::Vec<u64>,
     sends: alloc::vec::Vec<Sent>,
     due: alloc::vec::Vec<TransitionId>,
@@ -380,6 +317,7 @@ impl Dynamic {
             states: vec![StateRegister::NEW; states],
             questions: vec![None; states],
             steps: vec![StepRegister::default(); tables.steps.len()],
+            walks: vec![Walk::NEW; tables.walks.len()],
             deadlines: vec![u64::MAX; deadlines],
             sends: (0..tables.sends).map(Sent::free).collect(),
             due: vec![TransitionId(0); deadlines],

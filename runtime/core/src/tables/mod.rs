@@ -23,7 +23,7 @@ pub use read::Rows;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
 /// The version for which generated code was written; it does not compile against another.
-pub const ABI: u32 = 6;
+pub const ABI: u32 = 7;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,6 +60,8 @@ pub struct Tables<'t> {
     pub events: &'t [EventRow<'t>],
     /// In walk order.
     pub steps: &'t [StepRow<'t>],
+    /// The walks of a turn: first that of the chart, then one for each region, in document order. A chart without steps has only the first.
+    pub walks: &'t [WalkRow],
     /// `may` transitions.
     pub choices: &'t [ChoiceRow<'t>],
     /// Declared tools.
@@ -129,6 +131,8 @@ pub struct StateRow<'t> {
     pub on_path: Reacts,
     /// In `dispatch_pool`: its own transitions sorted by event, if it has many; otherwise empty.
     pub index: Span,
+    /// In `Tables::walks`: the walk of the innermost region that contains it.
+    pub walk: u32,
 }
 
 impl StateRow<'_> {
@@ -150,6 +154,7 @@ impl StateRow<'_> {
         here: Reacts::NOTHING,
         on_path: Reacts::NOTHING,
         index: Span::EMPTY,
+        walk: 0,
     };
 }
 
@@ -301,6 +306,22 @@ impl StepRow<'_> {
         tools: Span::EMPTY,
         tool_calls: 0,
     };
+}
+
+/// The walk of a turn over the steps of the chart, or of a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WalkRow {
+    /// The root, or the region: a child of a parallel.
+    pub state: StateId,
+    /// The walk that forks it; the first walk's is itself.
+    pub outer: u32,
+    /// The steps of the state and its descendants, a range of `Tables::steps`.
+    pub steps: Span,
+}
+
+impl WalkRow {
+    /// The walk of a chart without steps.
+    pub const PLAIN: Self = Self { state: StateId(0), outer: 0, steps: Span::EMPTY };
 }
 
 /// What a step does.

@@ -1,6 +1,6 @@
 //! Queries over the tables as a whole.
 
-use super::{StateRow, StateRowKind, Tables};
+use super::{StateRow, StateRowKind, Tables, WalkRow};
 use crate::arena::StateId;
 use crate::structure::{self, Shape, Tree};
 
@@ -17,6 +17,7 @@ impl Tables<'_> {
         tools: &[],
         clients: &[],
         permissions: &[],
+        walks: &[WalkRow::PLAIN],
         state_pool: &[],
         event_pool: &[],
         step_pool: &[],

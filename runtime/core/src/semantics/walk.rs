@@ -1,0 +1,252 @@
+//! The walks of a turn: one over the steps of the chart, and one for each region. Where a walk comes to the steps of an active parallel, it
+//! forks: the walks of the regions go on side by side, and the outer one waits until all have ended.
+
+use super::Stepper;
+use crate::arena::{StateId, StepId};
+use crate::machine::{Record, Sink, StepKey, WalkEnd};
+use crate::program::Program;
+use crate::store::{Store, Walk, WalkStage};
+use crate::tables::StepRowKind;
+
+/// What a walk does next.
+pub(super) enum Next {
+    /// Visits a step.
+    Step(StepId),
+    /// Puts an `ask` in a leaf.
+    Ask(StepId, StateId),
+    /// Forks at this parallel.
+    Fork(StateId),
+    /// Nothing, until an answer comes or the walks that it has forked have ended.
+    Waits,
+    /// Nothing, unless states with further steps are entered.
+    Rests,
+}
+
+impl<P: Program> Stepper<'_, P> {
+    /// The first walk from `first` on, and after the last one from the beginning, that can go on, and how.
+    pub(super) fn next_of_walks(&mut self, first: usize) -> Option<(usize, Next)> {
+        let count = self.tables.walks.len();
+        if self.scalars.stopped {
+            return None;
+        }
+        (first..count).chain(0..first).find_map(|walk| match self.next_in(walk) {
+            Next::Waits | Next::Rests => None,
+            next @ (Next::Step(_) | Next::Ask(..) | Next::Fork(_)) => Some((walk, next)),
+        })
+    }
+
+    /// What a walk does next. If it is at an `ask` that is answered in all leaves, it moves on.
+    fn next_in(&mut self, nth: usize) -> Next {
+        let walk = self.store.cells().walks[nth];
+        if walk.stage != WalkStage::Open {
+            return Next::Rests;
+        }
+        if let Some(step) = walk.at {
+            if !self.is_ask(step) {
+                return Next::Waits;
+            }
+            if let Some(leaf) = self.next_leaf_to_ask(step) {
+                return Next::Ask(step, leaf);
+            }
+            if self.has_open(step) {
+                return Next::Waits;
+            }
+            self.pass(nth, step);
+        }
+        self.next_from(nth, self.store.cells().walks[nth].cursor)
+    }
+
+    /// The first step from `cursor` on that the walk can visit, or the fork before it.
+    fn next_from(&mut self, nth: usize, cursor: u32) -> Next {
+        let tables = self.tables;
+        let steps = tables.walks[nth].steps;
+        for index in cursor.max(steps.start)..steps.start + steps.len {
+            let row = &tables.steps[index as usize];
+            let inner = tables.states[row.state.index()].walk as usize;
+            if inner != nth {
+                match self.next_inside(nth, inner) {
+                    Next::Rests => continue,
+                    next @ (Next::Fork(_) | Next::Waits | Next::Step(_) | Next::Ask(..)) => {
+                        return next;
+                    }
+                }
+            }
+            let is_walked = !matches!(
+                row.kind,
+                StepRowKind::Ask { on: Some(_), .. } | StepRowKind::Run { on_entry: true, .. }
+            );
+            if is_walked && self.is_active(row.state) {
+                let step = StepId(index);
+                if !matches!(row.kind, StepRowKind::Ask { .. }) {
+                    return Next::Step(step);
+                }
+                if let Some(leaf) = self.next_leaf_to_ask(step) {
+                    return Next::Ask(step, leaf);
+                }
+            }
+        }
+        Next::Rests
+    }
+
+    /// What a walk does at steps of the walk `inner` of a region below it: it forks, waits, or passes by.
+    fn next_inside(&mut self, nth: usize, inner: usize) -> Next {
+        let walks = self.tables.walks;
+        let mut child = inner;
+        while walks[child].outer as usize != nth {
+            child = walks[child].outer as usize;
+        }
+        let Some(parallel) = self.parent(walks[child].state).filter(|p| self.is_active(*p)) else {
+            return Next::Rests;
+        };
+        let is_forked = |walk: usize| self.parent(walks[walk].state) == Some(parallel);
+        let stage = |walk: usize| self.store.cells().walks[walk].stage;
+        if (nth + 1..walks.len()).any(|w| is_forked(w) && stage(w) == WalkStage::New) {
+            return Next::Fork(parallel);
+        }
+        for walk in nth + 1..walks.len() {
+            let is_forked = self.parent(walks[walk].state) == Some(parallel);
+            if is_forked && !matches!(self.next_in(walk), Next::Rests) {
+                return Next::Waits;
+            }
+        }
+        Next::Rests
+    }
+
+    /// Opens the walks of a parallel's regions.
+    pub(super) fn fork(&mut self, parallel: StateId) {
+        let tables = self.tables;
+        for (nth, row) in tables.walks.iter().enumerate().skip(1) {
+            if tables.states[row.state.index()].parent == parallel {
+                let walk = &mut self.store.cells_mut().walks[nth];
+                if walk.stage == WalkStage::New {
+                    *walk =
+                        Walk { stage: WalkStage::Open, cursor: row.steps.start, leaf: 0, ..*walk };
+                }
+            }
+        }
+    }
+
+    /// Moves a walk past a step. The walks that it has forked before this step are over.
+    pub(super) fn pass(&mut self, nth: usize, step: StepId) {
+        let tables = self.tables;
+        let cells = self.store.cells_mut();
+        let state = tables.walks[nth].state;
+        for (walk, row) in cells.walks.iter_mut().zip(tables.walks).skip(nth + 1) {
+            if !tables.contains(state, row.state) {
+                break;
+            }
+            walk.leaf = 0;
+            if walk.stage == WalkStage::Open && row.steps.start <= step.0 {
+                walk.stage = WalkStage::Over;
+            }
+        }
+        let walk = &mut cells.walks[nth];
+        walk.cursor = step.0 + 1;
+        walk.leaf = 0;
+        walk.at = None;
+    }
+
+    /// Ends a walk early, or all of them: then nothing further starts in this turn, and what is open is waited for.
+    pub(super) fn end_walk(&mut self, why: WalkEnd, sink: &mut dyn Sink) {
+        if !self.scalars.walking || self.scalars.stopped {
+            return;
+        }
+        if let WalkEnd::Calls(region) = why {
+            let walk = self.walk_mut(region);
+            if core::mem::replace(&mut walk.spent, true) {
+                return;
+            }
+            walk.stage = WalkStage::Over;
+        } else {
+            self.scalars.stopped = true;
+        }
+        sink.record(Record::WalkEnded(why));
+    }
+
+    /// Ends the walk of a region that is left.
+    pub(super) fn leave_region(&mut self, state: StateId) {
+        let nth = self.tables.states[state.index()].walk as usize;
+        if self.tables.walks[nth].state == state {
+            let walk = &mut self.store.cells_mut().walks[nth];
+            walk.at = None;
+            if walk.stage == WalkStage::Open {
+                walk.stage = WalkStage::Over;
+            }
+        }
+    }
+
+    /// Whether a walk waits for an answer.
+    pub(super) fn some_walk_waits(&self) -> bool {
+        self.store
+            .cells()
+            .walks
+            .iter()
+            .any(|walk| walk.at.is_some_and(|step| !self.is_ask(step) || self.has_open(step)))
+    }
+
+    /// Whether the walk waits for the end of this open step or question.
+    pub(super) fn awaits(&self, key: StepKey) -> bool {
+        let row = &self.tables.steps[key.step.index()];
+        let walk = self.tables.states[row.state.index()].walk;
+        self.scalars.walking && self.store.cells().walks[walk as usize].at == Some(key.step)
+    }
+
+    /// Notes that a step of the walk is no longer open. An `ask` may be open in other leaves.
+    pub(super) fn no_longer_awaits(&mut self, step: StepId) {
+        if !self.is_ask(step) {
+            let state = self.tables.steps[step.index()].state;
+            let walk = self.walk_mut(state);
+            if walk.at == Some(step) {
+                walk.at = None;
+            }
+        }
+    }
+
+    /// Whether a question of this `ask` is open in any leaf.
+    pub(super) fn has_open(&self, step: StepId) -> bool {
+        let questions = self.store.cells().questions;
+        let is_open = |leaf: &StateId| questions[leaf.index()].is_some_and(|q| q.key.step == step);
+        self.active_leaves().iter().any(is_open)
+    }
+
+    /// Whether a model is being asked this `ask` in any leaf; not while it calls a tool.
+    pub(super) fn is_asking(&self, step: StepId) -> bool {
+        let questions = self.store.cells().questions;
+        let is_asked = |leaf: &StateId| {
+            questions[leaf.index()].is_some_and(|q| q.key.step == step && q.calling.is_none())
+        };
+        self.active_leaves().iter().any(is_asked)
+    }
+
+    /// Whether a further model step may start in the walk of the region of `state`.
+    pub(super) fn admits_call(&self, state: StateId) -> bool {
+        let cap = self.tables.calls_per_turn;
+        let walk = &self.store.cells().walks[self.tables.states[state.index()].walk as usize];
+        !walk.spent && (cap == 0 || walk.calls < cap)
+    }
+
+    /// The innermost region that contains a state; the root if there is none.
+    pub(super) fn region_of(&self, state: StateId) -> StateId {
+        self.tables.walks[self.tables.states[state.index()].walk as usize].state
+    }
+
+    /// The walk of the innermost region that contains a state.
+    pub(super) fn walk_mut(&mut self, state: StateId) -> &mut Walk {
+        let nth = self.tables.states[state.index()].walk as usize;
+        &mut self.store.cells_mut().walks[nth]
+    }
+
+    /// Whether an `on turn` transition hides the asks of a leaf: one of its region, or of one around it.
+    pub(super) fn hides_asks(&self, leaf: StateId) -> bool {
+        let mut nth = self.tables.states[leaf.index()].walk as usize;
+        loop {
+            if self.store.cells().walks[nth].turn_taken {
+                return true;
+            }
+            if nth == 0 {
+                return false;
+            }
+            nth = self.tables.walks[nth].outer as usize;
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The registers of steps, walks, states, questions and sent events.
+
+use crate::arena::{ChoiceId, EventId, SendId, StepId, ToolId};
+use crate::machine::{Instant, Receiver, StepKey};
+
+/// The register of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct StepRegister {
+    /// Started and not ended.
+    pub pending: Option<StepKey>,
+    /// The time of its start.
+    pub started_at: Instant,
+    /// Whether its state was entered, so that it starts when the macrostep ends.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub due: bool,
+    /// The tool that the model is calling.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub calling: Option<ToolId>,
+    /// The number of tool calls by the model since the step was started.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub called: u32,
+}
+
+impl StepRegister {
+    /// Never started.
+    pub(super) const NEW: Self =
+        Self { pending: None, started_at: 0, due: false, calling: None, called: 0 };
+}
+
+/// The register of a walk over the steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Walk {
+    /// How far it is.
+    pub stage: WalkStage,
+    /// The next step to visit. Steps of states that are not active are not passed: their states may yet be entered.
+    pub cursor: u32,
+    /// The step that is visited: one that is awaited, or an `ask` that is being put.
+    pub at: Option<StepId>,
+    /// The `ask` at which its own walk or an outer one is has been put in all leaves of the region before this one.
+    pub leaf: u32,
+    /// The number of model steps started.
+    pub calls: u32,
+    /// Whether no further model step may start.
+    pub spent: bool,
+    /// Whether an `on turn` transition of the region was taken.
+    pub turn_taken: bool,
+}
+
+impl Walk {
+    /// Not begun.
+    pub(crate) const NEW: Self = Self {
+        stage: WalkStage::New,
+        cursor: 0,
+        at: None,
+        leaf: 0,
+        calls: 0,
+        spent: false,
+        turn_taken: false,
+    };
+}
+
+/// How far a walk is in its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum WalkStage {
+    /// Not begun.
+    #[default]
+    New,
+    /// Begun. It may have nothing to visit now.
+    Open,
+    /// Ended for this turn.
+    Over,
+}
+
+/// The register of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StateRegister {
+    /// The time of its last entry.
+    pub entered_at: Instant,
+    /// Whole turns since entry.
+    pub turns_here: u32,
+    /// Turns of the run.
+    pub turns_in: u32,
+    /// Failures since entry.
+    pub fails_here: u32,
+    /// Model calls charged.
+    pub calls: u32,
+}
+
+impl StateRegister {
+    /// Never entered.
+    pub(super) const NEW: Self =
+        Self { entered_at: 0, turns_here: 0, turns_in: 0, fails_here: 0, calls: 0 };
+}
+
+/// An open question of a leaf, and the tool call that its answer has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Question {
+    /// The key of its answer, or of the tool's result.
+    pub key: StepKey,
+    /// The `may call` transition's option and the tool, once the model has chosen one.
+    pub calling: Option<(ChoiceId, ToolId)>,
+}
+
+/// A sent event that is not delivered yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Sent {
+    /// The event.
+    pub event: EventId,
+    /// The time at which it is due.
+    pub due: Instant,
+    /// The id for `cancel`.
+    pub id: Option<SendId>,
+    /// The slot in which the program keeps its payload.
+    pub slot: u32,
+    /// The receiver.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub to: Receiver,
+}
+
+impl Sent {
+    /// A free place.
+    pub(crate) const fn free(slot: u32) -> Self {
+        Self { event: EventId(0), due: 0, id: None, slot, to: Receiver::Own }
+    }
+}
