@@ -14,36 +14,46 @@
 
 use super::files;
 use super::levels::Levels;
+use chartc_text::diagnostic::{Severity, nearest};
 use chartc_text::source::Source;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 /// Name of the file.
 pub(super) const NAME: &str = "chartc.toml";
 
-/// What a project sets.
+/// What a project, or the options of a command, set.
 #[derive(Debug, Default)]
 pub(super) struct Config {
     /// Levels of rules.
     pub(super) levels: Levels,
     /// The lowest level that makes a check fail.
-    pub(super) fail_on: Option<String>,
+    pub(super) fail_on: Option<Severity>,
     /// How many states to explore for a `check` line.
     pub(super) explore: Option<usize>,
     /// Whether tests are played.
     pub(super) tests: Option<bool>,
 }
 
-/// Reads the `chartc.toml` of this folder or of the nearest folder above; without one, all settings are defaults.
-///
-/// # Errors
-/// It cannot be read, is not TOML, or has an unknown setting; with the place.
-pub(super) fn load() -> miette::Result<Config> {
-    let Some(path) = files::above(NAME) else { return Ok(Config::default()) };
-    let text = files::read_found(Path::new(&path))?;
-    read(&Source::new(path, text))
+impl Config {
+    /// Reads the file, which messages call `name`.
+    ///
+    /// # Errors
+    /// It cannot be read, is not TOML, or has an unknown setting; with the place.
+    pub(super) fn read(path: &Path, name: String) -> miette::Result<Self> {
+        read(&Source::new(name, files::read_found(path)?))
+    }
+}
+
+/// The level with this name, as `fail-on` says it.
+pub(super) fn severity(word: &str) -> Severity {
+    match word {
+        "note" => Severity::Note,
+        "warning" => Severity::Warning,
+        _ => Severity::Error,
+    }
 }
 
 /// An error at a place in the file.
@@ -61,26 +71,37 @@ fn read(source: &Source) -> miette::Result<Config> {
         fault(source, &why.span().unwrap_or_default(), why.message().trim_end(), None)
     })?;
     let mut config = Config::default();
-    for (key, value) in parsed.get_ref() {
+    for (key, value) in in_order(parsed.get_ref()) {
         let table = value.get_ref().as_table();
         match (key.get_ref().as_ref(), table) {
             ("check", Some(table)) => check(source, table, &mut config)?,
-            ("lints", Some(table)) => lints(source, table, &mut config)?,
+            ("lints", Some(table)) => lints(source, table, &mut config.levels)?,
             ("check" | "lints", None) => {
                 return Err(fault(source, &value.span(), "expected a table", None));
             }
-            (other, _) => {
-                let help = "the tables are `check` and `lints`".to_owned();
-                return Err(fault(
-                    source,
-                    &key.span(),
-                    &format!("unknown key `{other}`"),
-                    Some(help),
-                ));
-            }
+            _ => return Err(unknown(source, key, &["check", "lints"])),
         }
     }
     Ok(config)
+}
+
+/// The entries as they stand in the file; the table sorts them by key.
+fn in_order<'t, 'i>(
+    table: &'t DeTable<'i>,
+) -> Vec<(&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+/// An error at a key that is none of these.
+fn unknown(source: &Source, key: &Spanned<DeString<'_>>, keys: &[&str]) -> miette::Report {
+    let name = key.get_ref();
+    let help = match nearest(name, keys.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the keys are `{}`", keys.join("`, `")),
+    };
+    fault(source, &key.span(), &format!("unknown key `{name}`"), Some(help))
 }
 
 /// A text that must be one of these.
@@ -96,10 +117,11 @@ fn word(source: &Source, value: &Spanned<DeValue<'_>>, words: &[&str]) -> miette
 }
 
 fn check(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::Result<()> {
-    for (key, value) in table {
+    for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
             "fail-on" => {
-                config.fail_on = Some(word(source, value, &["error", "warning", "note"])?);
+                let level = word(source, value, &["error", "warning", "note"])?;
+                config.fail_on = Some(severity(&level));
             }
             "explore" => {
                 let number = value.get_ref().as_integer().map(|n| (n.as_str(), n.radix()));
@@ -114,22 +136,19 @@ fn check(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::R
                 })?;
                 config.tests = Some(plays);
             }
-            other => {
-                let help = "the keys are `fail-on`, `explore` and `tests`".to_owned();
-                let what = format!("unknown key `{other}`");
-                return Err(fault(source, &key.span(), &what, Some(help)));
-            }
+            _ => return Err(unknown(source, key, &["fail-on", "explore", "tests"])),
         }
     }
     Ok(())
 }
 
-fn lints(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::Result<()> {
-    for (key, value) in table {
+fn lints(source: &Source, table: &DeTable<'_>, levels: &mut Levels) -> miette::Result<()> {
+    for (key, value) in in_order(table) {
         let name = key.get_ref().as_ref();
-        let levels = if name == "warnings" { &["deny"][..] } else { &["allow", "warn", "deny"] };
-        let level = word(source, value, levels)?;
-        config.levels.set(name, &level).map_err(|why| {
+        let words =
+            if name == "warnings" { &["warn", "deny"][..] } else { &["allow", "warn", "deny"] };
+        let level = word(source, value, words)?;
+        levels.set(name, &level).map_err(|why| {
             fault(source, &key.span(), &why.to_string(), why.help().map(|help| help.to_string()))
         })?;
     }
@@ -151,7 +170,7 @@ mod tests {
     fn what_is_meant_is_taken() {
         let text = "[check]\nfail-on = \"note\"\nexplore = 5_000\ntests = false\n[lints]\nwarnings = \"deny\"\nC0301 = \"allow\"\n";
         let config = config(text).expect("all of it means something");
-        assert_eq!(config.fail_on.as_deref(), Some("note"));
+        assert_eq!(config.fail_on, Some(Severity::Note));
         assert_eq!((config.explore, config.tests), (Some(5000), Some(false)));
         assert_ne!(format!("{:?}", config.levels), format!("{:?}", Levels::default()));
     }
@@ -168,11 +187,15 @@ mod tests {
                 "[lints]\nunknown-name = \"warn\"\n",
                 "chartc.toml:2:1: C0102 (unknown-name) is always an error",
             ),
-            ("[lint]\n", "chartc.toml:1:2: unknown key `lint` (the tables are"),
+            ("[lint]\n", "chartc.toml:1:2: unknown key `lint` (did you mean `lints`?)"),
             ("check = 1\n", "chartc.toml:1:9: expected a table"),
             (
                 "[check]\nfail_on = \"note\"\n",
-                "chartc.toml:2:1: unknown key `fail_on` (the keys are `fail-on`, `explore` and `tests`)",
+                "chartc.toml:2:1: unknown key `fail_on` (did you mean `fail-on`?)",
+            ),
+            (
+                "[check]\nlevel = \"note\"\n",
+                "chartc.toml:2:1: unknown key `level` (the keys are `fail-on`, `explore`, `tests`)",
             ),
             ("[check]\nexplore = \"all\"\n", "chartc.toml:2:11: expected a number of states"),
             ("[check]\ntests = 0\n", "chartc.toml:2:9: expected `true` or `false`"),

@@ -43,14 +43,18 @@ impl Files {
         Self::meant(paths, root, |_| None)
     }
 
-    /// Those of [`Self::find`], and after each named file the file with its tests, if there is one beside it: `x.test.chart`
-    /// beside `x.chart`, `x.agent.test.chart` beside `x.agent.yaml`.
+    /// Those of [`Self::find`], and after each named file the file with its tests, if there is one beside it and `plays` selects it:
+    /// `x.test.chart` beside `x.chart`, `x.agent.test.chart` beside `x.agent.yaml`.
     ///
     /// # Errors
     /// `--root` is not a folder.
     #[cfg(feature = "run")]
-    pub(super) fn find_with_tests(paths: &[String], root: &Root) -> miette::Result<Self> {
-        Self::meant(paths, root, tests_of)
+    pub(super) fn find_with_tests(
+        paths: &[String],
+        root: &Root,
+        plays: impl Fn(&str) -> bool,
+    ) -> miette::Result<Self> {
+        Self::meant(paths, root, |name| tests_of(name).filter(|beside| plays(beside)))
     }
 
     /// The files that `paths` denote, and after each named file the one that `with` gives.
@@ -184,7 +188,11 @@ impl Root {
     }
 }
 
-fn here() -> miette::Result<PathBuf> {
+/// The working directory.
+///
+/// # Errors
+/// There is none.
+pub(super) fn here() -> miette::Result<PathBuf> {
     std::env::current_dir().map_err(|fault| miette::miette!("no working directory: {fault}"))
 }
 
@@ -207,11 +215,12 @@ pub(super) fn leads_out(folder: &Path) -> miette::Result<bool> {
     Ok(project.zip(real).is_some_and(|(project, real)| !real.starts_with(project)))
 }
 
-/// The path of the file with this name in this folder or in the nearest folder above that has one.
-pub(super) fn above(name: &str) -> Option<String> {
-    let here = std::env::current_dir().ok()?;
-    let found = here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())?;
-    Some(disk::shown(found.strip_prefix(&here).unwrap_or(&found)))
+/// The path of a folder without links, as far as there are folders.
+pub(super) fn real(folder: &Path) -> PathBuf {
+    let known = folder
+        .ancestors()
+        .find_map(|above| Some(above.canonicalize().ok()?.join(folder.strip_prefix(above).ok()?)));
+    disk::tidy(known.as_deref().unwrap_or(folder))
 }
 
 /// Reads a file that the user named.

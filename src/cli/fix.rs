@@ -40,15 +40,15 @@ impl Fixing {
         self.fix || self.diff || self.unsafe_fixes
     }
 
-    /// Fixes the files, or shows the differences. `counts` selects the findings to fix.
+    /// Fixes the files, or shows the differences. `counts` selects the findings of a file to fix.
     ///
     /// # Errors
     /// `--unsafe-fixes` stands alone, or a file could not be written.
     pub(super) fn apply(
         &self,
         files: &Files,
-        states: usize,
-        counts: &dyn Fn(&Diagnostic) -> bool,
+        states: &dyn Fn(&str) -> usize,
+        counts: &dyn Fn(&str, &Diagnostic) -> bool,
         paper: Paper,
     ) -> miette::Result<Outcome> {
         if !self.fix && !self.diff {
@@ -58,7 +58,10 @@ impl Fixing {
             ));
         }
         let extent = if self.unsafe_fixes { Extent::All } else { Extent::Safe };
-        let fixed = fix(files.names(), files, states, extent, &|_, found| counts(found));
+        let counts = |done: &Compilation, found: &Diagnostic| {
+            counts(&done.sources.get(found.span.file).name, found)
+        };
+        let fixed = fix(files.names(), files, states, extent, &counts);
         let changes = fixed.texts.iter().map(|(name, new)| (name, &fixed.originals[name], new));
         let changed: Vec<_> = changes.filter(|(_, old, new)| old != new).collect();
         if self.diff {

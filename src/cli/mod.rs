@@ -48,6 +48,7 @@ mod run;
 mod save;
 #[cfg(feature = "run")]
 mod screen;
+mod settings;
 mod show;
 #[cfg(feature = "run")]
 mod simulate;

@@ -60,6 +60,7 @@ mod rust_emit;
 mod scenario;
 mod scxml;
 mod semantics;
+mod settings;
 mod shared_agents;
 mod shipped;
 mod soundness;
