@@ -226,7 +226,13 @@ fn once(args: &Args, settings: &Settings, read: &mut Vec<String>) -> miette::Res
     } else if args.statistics {
         statistics::show(&done.diagnostics, args.format == "json", paper(args.color))?;
     } else {
-        print_coloured(&(report.format)(&findings))?;
+        let text = (report.format)(&findings);
+        if args.fixing.is_asked() && files.stdin().is_some() {
+            // Standard output has the fixed text.
+            output::complain_report(&text);
+        } else {
+            print_coloured(&text)?;
+        }
     }
     if let Some(folder) = &args.witness {
         write_runs(folder, &done)?;

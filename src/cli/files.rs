@@ -134,6 +134,11 @@ impl Files {
         &self.names
     }
 
+    /// The name of standard input, if it is among the files.
+    pub(super) fn stdin(&self) -> Option<&str> {
+        self.names.iter().map(String::as_str).find(|name| *name == self.stdin)
+    }
+
     /// Whether the user did not name this file.
     pub(super) fn is_found(&self, name: &str) -> bool {
         self.found.contains(name)

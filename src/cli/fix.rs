@@ -1,11 +1,11 @@
 //! `chartc check --fix`, and the differences that it and `chartc fmt --diff` show.
 
 use super::Exit;
-use super::files::{Files, STDIN};
-use super::output::{Page, complain, complain_report, print, print_made};
+use super::files::Files;
+use super::output::{Page, complain, print, print_made};
 use super::save::write;
 use crate::disk::is_marked;
-use crate::report::{Paper, REPORTS};
+use crate::report::Paper;
 use chartc_check::compile::Compilation;
 use chartc_check::fix::{Extent, Fixed, fix};
 use chartc_text::diagnostic::Diagnostic;
@@ -30,7 +30,7 @@ pub(super) struct Fixing {
 pub(super) enum Outcome {
     /// Everything has been shown.
     Shown(Exit),
-    /// The files are written; the findings that are left have to be reported.
+    /// The files are written, and standard input to standard output; the findings that are left have to be reported.
     Applied(Box<Compilation>),
 }
 
@@ -73,7 +73,7 @@ impl Fixing {
             return Ok(Outcome::Shown(exit));
         }
         for (name, _, new) in &changed {
-            if *name != STDIN {
+            if Some(name.as_str()) != files.stdin() {
                 let path = Path::new(name);
                 let mark = if is_marked(path) { "\u{feff}" } else { "" };
                 write(path, &format!("{mark}{new}"))?;
@@ -82,15 +82,9 @@ impl Fixing {
         if !changed.is_empty() {
             complain(said("fixed", &fixed, changed.len()));
         }
-        if files.names().iter().any(|name| name == STDIN) {
-            let text = fixed.texts.get(STDIN).or_else(|| fixed.originals.get(STDIN));
+        if let Some(stdin) = files.stdin() {
+            let text = fixed.texts.get(stdin).or_else(|| fixed.originals.get(stdin));
             print_made(text.map_or("", String::as_str))?;
-            let left = &fixed.done.diagnostics;
-            if !left.is_empty() {
-                complain_report(&REPORTS[0].render(left, &fixed.done.sources, paper));
-            }
-            let fails = left.iter().any(|d| d.severity == chartc_text::diagnostic::Severity::Error);
-            return Ok(Outcome::Shown(if fails { Exit::Findings } else { Exit::Clean }));
         }
         Ok(Outcome::Applied(Box::new(fixed.done)))
     }

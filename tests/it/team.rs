@@ -161,6 +161,13 @@ fn standard_input_is_fixed_to_standard_output() {
     let here = folder("fix-stdin", &[("x.chart", "")]);
     let (code, out, said) = fed(&here, &["check", "--fix", "-"], FAULTY);
     assert_eq!((code, out), (Some(0), FAULTY.replace("opne", "open")), "{said}");
+    // Also under the name of a file, which stays as it is; what is left goes elsewhere, and settings count.
+    let both = format!("{FAULTY}{HIDDEN}");
+    let given = ["check", "--fix", "--stdin-filename", "x.chart", "--deny", "C0302", "-"];
+    let (code, out, said) = fed(&here, &given, &both);
+    assert_eq!((code, out), (Some(1), both.replace("opne", "open")), "{said}");
+    assert!(said.contains("error[C0302]"), "{said}");
+    assert_eq!(read(here.join("x.chart")), "");
     let (code, out, _) = fed(&here, &["check", "--unsafe-fixes", "-"], FAULTY);
     assert_eq!((code, out.as_str()), (Some(2), ""));
 }
