@@ -7,6 +7,7 @@ use super::levels::Levels;
 use super::output::{Colour, paper, print, print_coloured, print_json};
 use super::save::write_into;
 use super::settings::{Setting, Settings};
+use super::walk::Skips;
 use super::{Exit, baseline, config, cost, levels, output, statistics, watch};
 use crate::Compilation;
 use crate::report::{Findings, REPORTS};
@@ -17,6 +18,7 @@ use chartc_text::span::FileId;
 use clap::builder::PossibleValuesParser;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Check charts and agents before they run: names, types, structure, behaviour, prompts, data and tests.
 #[derive(Debug, clap::Args)]
@@ -47,6 +49,7 @@ Each file has the settings of the nearest chartc.toml, in its folder or above; o
   [check]
   fail-on = \"warning\"
   tests = false
+  exclude = [\"vendor/\", \"*.draft.chart\"]
 
 A comment suppresses a diagnostic in its own line or, if it stands alone, in the next one:
 
@@ -78,6 +81,9 @@ pub(super) struct Args {
     /// The name of the text on standard input: says its language, its settings and where its imports are
     #[arg(long, value_name = "FILE")]
     stdin_filename: Option<String>,
+    /// Apply `exclude` of chartc.toml also to files that are named
+    #[arg(long)]
+    force_exclude: bool,
     /// Lowest level that makes the check fail [default: error]
     #[arg(long, value_name = "LEVEL", value_parser = ["error", "warning", "note"])]
     fail_on: Option<String>,
@@ -119,8 +125,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     settings(&args)?;
     let list = |read: &[String]| {
         let Ok(settings) = settings(&args) else { return Vec::new() };
-        let mut names = Files::find(&args.paths, &args.root)
-            .map_or_else(|_| Vec::new(), |files| files.names().to_vec());
+        let mut names =
+            found(&args, &settings).map_or_else(|_| Vec::new(), |files| files.names().to_vec());
         // This looks for the settings, and notices a new `chartc.toml`. What is wrong with it, the check says.
         names.iter().chain(read).for_each(|name| drop(settings.of(name)));
         names.extend(settings.files());
@@ -135,7 +141,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 }
 
 /// What the options say; files follow.
-fn settings(args: &Args) -> miette::Result<Settings> {
+fn settings(args: &Args) -> miette::Result<Arc<Settings>> {
     let mut levels = Levels::default();
     levels.add(&args.allow, &args.warn, &args.deny)?;
     Settings::new(Config {
@@ -143,11 +149,13 @@ fn settings(args: &Args) -> miette::Result<Settings> {
         fail_on: args.fail_on.as_deref().map(config::severity),
         explore: args.explore,
         tests: (args.no_tests || args.cost).then_some(false),
+        exclude: None,
     })
+    .map(Arc::new)
 }
 
 /// Checks the files; adds those that were read to `read`.
-fn once(args: &Args, settings: &Settings, read: &mut Vec<String>) -> miette::Result<Exit> {
+fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette::Result<Exit> {
     if args.cost && !matches!(args.format.as_str(), "human" | "json") {
         return Err(miette::miette!("--cost supports only the formats human and json"));
     }
@@ -158,6 +166,17 @@ fn once(args: &Args, settings: &Settings, read: &mut Vec<String>) -> miette::Res
     if let Some(name) = &args.stdin_filename {
         files.name_stdin(name)?;
     }
+    let asked = files.names().len();
+    if args.force_exclude {
+        if let Some(stdin) = files.stdin()
+            && args.fixing.is_asked()
+            && settings.exclude(stdin)?
+        {
+            return args.fixing.keep(&files, stdin);
+        }
+        files.take_out(|name| settings.exclude(name))?;
+    }
+    let excludes = files.names().len() < asked;
     let others = files.without_others();
     for name in &others {
         output::complain(format!(
@@ -167,7 +186,7 @@ fn once(args: &Args, settings: &Settings, read: &mut Vec<String>) -> miette::Res
     if files.names().is_empty() && !others.is_empty() {
         return Ok(Exit::Nothing);
     }
-    if files.names().is_empty() {
+    if files.names().is_empty() && !excludes {
         output::complain(
             "nothing to check: no *.chart, *.scxml or agent.yaml found here; name a file or a folder",
         );
@@ -190,7 +209,7 @@ fn once(args: &Args, settings: &Settings, read: &mut Vec<String>) -> miette::Res
     };
     read.extend(done.sources.iter().map(|(_, source)| source.name.clone()));
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
-    let nothing = empty == done.sources.iter().count();
+    let nothing = empty == done.sources.iter().count() && !files.names().is_empty();
     let silent = std::mem::take(&mut done.silent);
     let names = done.sources.iter().map(|(_, source)| source.name.as_str());
     let own: Vec<Setting> = names.map(|name| settings.of(name)).collect::<Result<_, _>>()?;
@@ -252,16 +271,20 @@ fn once(args: &Args, settings: &Settings, read: &mut Vec<String>) -> miette::Res
 }
 
 /// The files to check and, if tests are played, the test files beside files that the user named.
-#[cfg(feature = "run")]
-fn found(args: &Args, settings: &Settings) -> miette::Result<Files> {
-    let plays = |name: &str| settings.of(name).is_ok_and(|own| own.plays);
-    Files::find_with_tests(&args.paths, &args.root, plays)
+fn found(args: &Args, settings: &Arc<Settings>) -> miette::Result<Files> {
+    let own = Arc::clone(settings);
+    let skips: Skips = Arc::new(move |path, is_folder| own.leave_out(path, is_folder));
+    let plays = |name: &String| settings.of(name).is_ok_and(|own| own.plays);
+    Files::find_without(&args.paths, &args.root, &skips, |name| beside(name).filter(plays))
 }
 
-/// The files to check.
+#[cfg(feature = "run")]
+use super::files::tests_of as beside;
+
+/// Without tests, nothing.
 #[cfg(not(feature = "run"))]
-fn found(args: &Args, _: &Settings) -> miette::Result<Files> {
-    Files::find(&args.paths, &args.root)
+fn beside(_: &str) -> Option<String> {
+    None
 }
 
 /// Adds the tests that fail, of the files that `plays` selects.

@@ -5,6 +5,7 @@
 //! fail-on = "warning"       # as --fail-on
 //! explore = 100000          # as --explore
 //! tests = false             # as --no-tests
+//! exclude = ["vendor/"]     # left out of folders that are searched
 //!
 //! [lints]
 //! undriven-state = "allow"  # by name or code: allow, warn, deny
@@ -16,6 +17,7 @@ use super::files;
 use super::levels::Levels;
 use chartc_text::diagnostic::{Severity, nearest};
 use chartc_text::source::Source;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -35,6 +37,8 @@ pub(super) struct Config {
     pub(super) explore: Option<usize>,
     /// Whether tests are played.
     pub(super) tests: Option<bool>,
+    /// What is left out of folders.
+    pub(super) exclude: Option<Gitignore>,
 }
 
 impl Config {
@@ -43,7 +47,8 @@ impl Config {
     /// # Errors
     /// It cannot be read, is not TOML, or has an unknown setting; with the place.
     pub(super) fn read(path: &Path, name: String) -> miette::Result<Self> {
-        read(&Source::new(name, files::read_found(path)?))
+        let folder = path.parent().unwrap_or(path);
+        read(&Source::new(name, files::read_found(path)?), folder)
     }
 }
 
@@ -66,7 +71,7 @@ fn fault(source: &Source, at: &Range<usize>, what: &str, help: Option<String>) -
     }
 }
 
-fn read(source: &Source) -> miette::Result<Config> {
+fn read(source: &Source, folder: &Path) -> miette::Result<Config> {
     let parsed = DeTable::parse(&source.text).map_err(|why| {
         fault(source, &why.span().unwrap_or_default(), why.message().trim_end(), None)
     })?;
@@ -74,7 +79,7 @@ fn read(source: &Source) -> miette::Result<Config> {
     for (key, value) in in_order(parsed.get_ref()) {
         let table = value.get_ref().as_table();
         match (key.get_ref().as_ref(), table) {
-            ("check", Some(table)) => check(source, table, &mut config)?,
+            ("check", Some(table)) => check(source, folder, table, &mut config)?,
             ("lints", Some(table)) => lints(source, table, &mut config.levels)?,
             ("check" | "lints", None) => {
                 return Err(fault(source, &value.span(), "expected a table", None));
@@ -116,7 +121,31 @@ fn word(source: &Source, value: &Spanned<DeValue<'_>>, words: &[&str]) -> miette
     }
 }
 
-fn check(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::Result<()> {
+/// A matcher of paths below the folder, as a `.gitignore` there with these lines.
+fn globs(
+    source: &Source,
+    folder: &Path,
+    lines: &[(Range<usize>, &str)],
+) -> miette::Result<Gitignore> {
+    let mut globs = GitignoreBuilder::new(folder);
+    globs.allow_unclosed_class(false);
+    let wrong = |at: &Range<usize>, why: ignore::Error| {
+        let help =
+            "patterns are those of a .gitignore, such as `vendor/`, `*.draft.chart` or `a/**/b`";
+        fault(source, at, &format!("this is no pattern: {why}"), Some(help.to_owned()))
+    };
+    for (at, line) in lines {
+        globs.add_line(None, line).map_err(|why| wrong(at, why))?;
+    }
+    globs.build().map_err(|why| wrong(&lines.first().map_or(0..0, |(at, _)| at.clone()), why))
+}
+
+fn check(
+    source: &Source,
+    folder: &Path,
+    table: &DeTable<'_>,
+    config: &mut Config,
+) -> miette::Result<()> {
     for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
             "fail-on" => {
@@ -136,7 +165,16 @@ fn check(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::R
                 })?;
                 config.tests = Some(plays);
             }
-            _ => return Err(unknown(source, key, &["fail-on", "explore", "tests"])),
+            "exclude" => {
+                let lines = value.get_ref().as_array().and_then(|all| {
+                    all.iter().map(|one| Some((one.span(), one.get_ref().as_str()?))).collect()
+                });
+                let lines: Vec<_> = lines.ok_or_else(|| {
+                    fault(source, &value.span(), "expected a list of patterns", None)
+                })?;
+                config.exclude = Some(globs(source, folder, &lines)?);
+            }
+            _ => return Err(unknown(source, key, &["fail-on", "explore", "tests", "exclude"])),
         }
     }
     Ok(())
@@ -160,7 +198,7 @@ mod tests {
     use super::*;
 
     fn config(text: &str) -> Result<Config, String> {
-        read(&Source::new("chartc.toml", text)).map_err(|why| {
+        read(&Source::new("chartc.toml", text), Path::new("/project")).map_err(|why| {
             let help = why.help().map(|help| format!(" ({help})")).unwrap_or_default();
             format!("{why}{help}")
         })
@@ -195,9 +233,15 @@ mod tests {
             ),
             (
                 "[check]\nlevel = \"note\"\n",
-                "chartc.toml:2:1: unknown key `level` (the keys are `fail-on`, `explore`, `tests`)",
+                "chartc.toml:2:1: unknown key `level` (the keys are `fail-on`, `explore`, `tests`, `exclude`)",
             ),
             ("[check]\nexplore = \"all\"\n", "chartc.toml:2:11: expected a number of states"),
+            ("[check]\nexclude = \"a\"\n", "chartc.toml:2:11: expected a list of patterns"),
+            ("[check]\nexclude = [1]\n", "chartc.toml:2:11: expected a list of patterns"),
+            (
+                "[check]\nexclude = [\"a\", \"b[\"]\n",
+                "chartc.toml:2:17: this is no pattern: error parsing glob 'b[': unclosed character class",
+            ),
             ("[check]\ntests = 0\n", "chartc.toml:2:9: expected `true` or `false`"),
             ("[check\n", "chartc.toml:1:7: "),
         ] {

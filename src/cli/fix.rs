@@ -9,6 +9,7 @@ use crate::report::Paper;
 use chartc_check::compile::Compilation;
 use chartc_check::fix::{Extent, Fixed, fix};
 use chartc_text::diagnostic::Diagnostic;
+use chartc_text::load::Loader;
 use similar::{ChangeTag, TextDiff};
 use std::path::Path;
 
@@ -38,6 +39,19 @@ impl Fixing {
     /// Whether files are to be changed, or changes to be shown.
     pub(super) fn is_asked(&self) -> bool {
         self.fix || self.diff || self.unsafe_fixes
+    }
+
+    /// Prints standard input as it is.
+    ///
+    /// # Errors
+    /// It cannot be read, or standard output cannot be written.
+    pub(super) fn keep(&self, files: &Files, stdin: &str) -> miette::Result<Exit> {
+        let text =
+            files.read(stdin).map_err(|why| miette::miette!("cannot read {stdin}: {why}"))?;
+        if !self.diff {
+            print_made(&text)?;
+        }
+        Ok(Exit::Clean)
     }
 
     /// Fixes the files, or shows the differences. `counts` selects the findings of a file to fix.

@@ -61,6 +61,7 @@ mod terminal;
 mod test;
 #[cfg(feature = "run")]
 mod trace;
+mod walk;
 mod watch;
 #[cfg(feature = "run")]
 mod wording;

@@ -5,6 +5,7 @@ use super::files;
 use super::levels::Levels;
 use chartc_check::explore::STATES;
 use chartc_text::diagnostic::Severity;
+use ignore::gitignore::Gitignore;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,6 +70,34 @@ impl Settings {
             states: self.options.explore.or(config.explore).unwrap_or(STATES),
             plays: self.options.tests.or(config.tests).unwrap_or(true),
         })
+    }
+
+    /// Whether the file or folder is left out of the folder that it is in.
+    ///
+    /// # Errors
+    /// As [`Settings::of`].
+    pub(super) fn leave_out(&self, path: &Path, is_folder: bool) -> miette::Result<bool> {
+        let Some(name) = path.file_name() else { return Ok(false) };
+        let place = self.place(path)?;
+        let path = place.folder.join(name);
+        let is_out = |out: &Gitignore| out.matched(&path, is_folder).is_ignore();
+        Ok(place.config.exclude.as_ref().is_some_and(is_out))
+    }
+
+    /// Whether a search of the working directory would leave the file out, or a folder around it.
+    ///
+    /// # Errors
+    /// As [`Settings::of`].
+    pub(super) fn exclude(&self, name: &str) -> miette::Result<bool> {
+        let path = Path::new(name);
+        let file = self.place(path)?.folder.join(path.file_name().unwrap_or_default());
+        let around = file.ancestors().skip(1).take_while(|around| !self.here.starts_with(around));
+        for folder in around {
+            if self.leave_out(folder, true)? {
+                return Ok(true);
+            }
+        }
+        self.leave_out(path, false)
     }
 
     /// The `chartc.toml` files that were needed so far.

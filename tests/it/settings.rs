@@ -1,6 +1,7 @@
 //! Which `chartc.toml` governs a file, and what it says.
 
 use crate::team::{HIDDEN, Watch, fed, folder, run};
+use std::path::PathBuf;
 
 const ALLOW: &str = "[lints]\nshadowed-line = \"allow\"\n";
 const DENY: &str = "[lints]\nshadowed-line = \"deny\"\n";
@@ -222,4 +223,108 @@ fn watching_notices_settings_that_appear_change_and_go() {
     watch.wait("in/a.chart:4:26: warning[C0302]");
     std::fs::remove_file(here.join("in/chartc.toml")).expect("it is there");
     watch.wait("in/a.chart:4:26: error[C0302]");
+}
+
+const EXCLUDE: &str = "[check]\nexclude = [\"vendor/\", \"*.draft.chart\", \"/in/a.chart\"]\n";
+
+/// Found are `a.chart` and `in/deep/in/a.chart`.
+fn excluding(name: &str) -> PathBuf {
+    let names = [
+        "a.chart",
+        "b.draft.chart",
+        "in/a.chart",
+        "in/b.draft.chart",
+        "in/deep/in/a.chart",
+        "in/vendor/a.chart",
+        "vendor/a.chart",
+    ];
+    let files = names.map(|name| (name, HIDDEN));
+    folder(name, &[&[("chartc.toml", EXCLUDE)], &files[..]].concat())
+}
+
+#[test]
+fn what_is_excluded_is_left_out_of_folders() {
+    let here = excluding("exclude-folders");
+    let files = |arguments: &[&str]| {
+        let found = check(&here, arguments).1;
+        found.iter().map(|line| line.replace(" warning[C0302]", "")).collect::<Vec<_>>()
+    };
+    let all = ["a.chart", "in/deep/in/a.chart"];
+    assert_eq!(files(&[]), all);
+    assert_eq!(files(&["a.chart", "in"]), all);
+    assert_eq!(files(&["--force-exclude"]), all);
+    // What is named counts, unless that is forced.
+    assert_eq!(files(&["vendor"]), ["vendor/a.chart"]);
+    assert_eq!(files(&["b.draft.chart", "in/a.chart"]), ["b.draft.chart", "in/a.chart"]);
+    assert_eq!(files(&["a.chart", "b.draft.chart", "vendor", "--force-exclude"]), ["a.chart"]);
+    let none = (Some(0), vec![]);
+    assert_eq!(check(&here, &["vendor/a.chart", "--force-exclude"]), none);
+    let (code, out, said) =
+        run(&here, &["check", "--force-exclude", "in/a.chart", "--format=json"]);
+    let value: serde_json::Value = serde_json::from_str(&out).expect("a whole report");
+    assert_eq!((code, &value["diagnostics"], said.as_str()), (Some(0), &serde_json::json!([]), ""));
+}
+
+#[test]
+fn a_folder_that_is_excluded_is_left_out_with_its_own_settings() {
+    let here = excluding("exclude-nested");
+    std::fs::write(here.join("vendor/chartc.toml"), DENY).expect("writable");
+    let all = ["a.chart warning[C0302]", "in/deep/in/a.chart warning[C0302]"];
+    assert_eq!(check(&here, &[]).1, all);
+    assert_eq!(check(&here, &["--force-exclude", "vendor/a.chart"]), (Some(0), vec![]));
+    // Who works in it checks it.
+    let own = vec!["a.chart error[C0302]".to_owned()];
+    let vendor = here.join("vendor");
+    assert_eq!(check(&vendor, &[]), (Some(1), own.clone()));
+    assert_eq!(check(&vendor, &["--force-exclude", "a.chart"]), (Some(1), own));
+    // What is wrong in it does not matter to others.
+    std::fs::write(vendor.join("chartc.toml"), "[lint]").expect("writable");
+    assert_eq!(check(&here, &[]).1, all);
+}
+
+#[cfg(feature = "run")]
+#[test]
+fn tests_that_are_excluded_are_not_played_beside_a_file_that_is_named() {
+    let test = "import \"a.chart\"\ntest \"wrong\" for B { expect at b }\n";
+    let here = folder("exclude-tests", &[("a.chart", HIDDEN), ("a.test.chart", test)]);
+    assert_eq!(check(&here, &["a.chart"]).0, Some(1));
+    let exclude = "[check]\nexclude = [\"*.test.chart\"]\n";
+    std::fs::write(here.join("chartc.toml"), exclude).expect("writable");
+    assert_eq!(check(&here, &["a.chart"]).0, Some(0));
+    assert_eq!(check(&here, &["a.chart", "a.test.chart"]).0, Some(1));
+}
+
+#[test]
+fn standard_input_that_is_excluded_stays_as_it_is() {
+    let here = excluding("exclude-stdin");
+    let broken = HIDDEN.replace("initial", "intial");
+    let given = |more: &[&'static str]| {
+        let all = ["check", "--stdin-filename", "vendor/new.chart", "-"];
+        let (code, out, _) = fed(&here, &[&all, more].concat(), &broken);
+        (code, out)
+    };
+    assert_eq!(given(&["--format=short"]).0, Some(1));
+    assert_eq!(given(&["--format=short", "--force-exclude"]), (Some(0), String::new()));
+    assert_eq!(given(&["--fix", "--force-exclude"]), (Some(0), broken.clone()));
+    assert_eq!(given(&["--fix", "--diff", "--force-exclude"]), (Some(0), String::new()));
+    assert_ne!(given(&["--fix"]).1, broken);
+}
+
+#[test]
+fn hooks_leave_out_what_is_excluded() {
+    #[derive(serde::Deserialize)]
+    struct Hook {
+        entry: String,
+    }
+    let hooks: Vec<Hook> =
+        serde_yaml::from_str(&crate::project::read(".pre-commit-hooks.yaml")).expect("hooks");
+    let here = excluding("exclude-hooks");
+    let mut seen = 0;
+    for hook in hooks.iter().filter(|hook| hook.entry.starts_with("chartc check")) {
+        let given: Vec<&str> = hook.entry.split(' ').skip(1).chain(["--deny=warnings"]).collect();
+        let code = |file| run(&here, &[&given[..], &[file]].concat()).0;
+        assert_eq!((code("a.chart"), code("vendor/a.chart")), (Some(1), Some(0)), "{}", hook.entry);
+        seen += 1;
+    }
+    assert_eq!(seen, 2);
 }

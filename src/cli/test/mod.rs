@@ -89,7 +89,7 @@ fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let files = Files::find_with_tests(&args.paths, &args.root, |_| true)?;
+    let files = Files::find_with_tests(&args.paths, &args.root)?;
     let done = crate::check_within(files.names(), &files, 0);
     if let Some(exit) = refuse(&done, &args)? {
         return Ok(exit);
