@@ -50,6 +50,8 @@ Each file has the settings of the nearest chartc.toml, in its folder or above; o
   fail-on = \"warning\"
   tests = false
   exclude = [\"vendor/\", \"*.draft.chart\"]
+  [per-path.\"legacy/**\"]
+  C0303 = \"allow\"
 
 A comment suppresses a diagnostic in its own line or, if it stands alone, in the next one:
 
@@ -149,7 +151,7 @@ fn settings(args: &Args) -> miette::Result<Arc<Settings>> {
         fail_on: args.fail_on.as_deref().map(config::severity),
         explore: args.explore,
         tests: (args.no_tests || args.cost).then_some(false),
-        exclude: None,
+        ..Config::default()
     })
     .map(Arc::new)
 }

@@ -11,6 +11,9 @@
 //! undriven-state = "allow"  # by name or code: allow, warn, deny
 //! C0303 = "deny"
 //! warnings = "deny"         # all of them
+//!
+//! [per-path."legacy/**"]    # as [lints], for some files; later tables override earlier ones
+//! warnings = "warn"
 //! ```
 
 use super::files;
@@ -31,6 +34,8 @@ pub(super) const NAME: &str = "chartc.toml";
 pub(super) struct Config {
     /// Levels of rules.
     pub(super) levels: Levels,
+    /// Levels for files that match, which override those before them.
+    pub(super) per_path: Vec<(Gitignore, Levels)>,
     /// The lowest level that makes a check fail.
     pub(super) fail_on: Option<Severity>,
     /// How many states to explore for a `check` line.
@@ -77,17 +82,29 @@ fn read(source: &Source, folder: &Path) -> miette::Result<Config> {
     })?;
     let mut config = Config::default();
     for (key, value) in in_order(parsed.get_ref()) {
-        let table = value.get_ref().as_table();
-        match (key.get_ref().as_ref(), table) {
-            ("check", Some(table)) => check(source, folder, table, &mut config)?,
-            ("lints", Some(table)) => lints(source, table, &mut config.levels)?,
-            ("check" | "lints", None) => {
-                return Err(fault(source, &value.span(), "expected a table", None));
+        match key.get_ref().as_ref() {
+            "check" => check(source, folder, table(source, value)?, &mut config)?,
+            "lints" => lints(source, table(source, value)?, &mut config.levels)?,
+            "per-path" => {
+                for (glob, value) in in_order(table(source, value)?) {
+                    let paths = globs(source, folder, &[(glob.span(), glob.get_ref())])?;
+                    let mut levels = Levels::default();
+                    lints(source, table(source, value)?, &mut levels)?;
+                    config.per_path.push((paths, levels));
+                }
             }
-            _ => return Err(unknown(source, key, &["check", "lints"])),
+            _ => return Err(unknown(source, key, &["check", "lints", "per-path"])),
         }
     }
     Ok(config)
+}
+
+fn table<'t, 'i>(
+    source: &Source,
+    value: &'t Spanned<DeValue<'i>>,
+) -> miette::Result<&'t DeTable<'i>> {
+    let table = value.get_ref().as_table();
+    table.ok_or_else(|| fault(source, &value.span(), "expected a table", None))
 }
 
 /// The entries as they stand in the file; the table sorts them by key.
@@ -227,6 +244,18 @@ mod tests {
             ),
             ("[lint]\n", "chartc.toml:1:2: unknown key `lint` (did you mean `lints`?)"),
             ("check = 1\n", "chartc.toml:1:9: expected a table"),
+            ("[per-path]\n\"a/\" = 1\n", "chartc.toml:2:8: expected a table"),
+            ("[[per-path]]\npath = \"a/\"\n", "chartc.toml:1:1: expected a table"),
+            ("[per-path.\"a[\"]\n", "chartc.toml:1:11: this is no pattern: "),
+            (
+                "[per-path.a]\nundriven-stat = \"deny\"\n",
+                "chartc.toml:2:1: no rule is named `undriven-stat` (did you mean `undriven-state`?)",
+            ),
+            (
+                "[per-path.a]\nsyntax = \"warn\"\n",
+                "chartc.toml:2:1: C0001 (syntax) is always an error (what cannot be understood",
+            ),
+            ("[perpath.a]\n", "chartc.toml:1:2: unknown key `perpath` (did you mean `per-path`?)"),
             (
                 "[check]\nfail_on = \"note\"\n",
                 "chartc.toml:2:1: unknown key `fail_on` (did you mean `fail-on`?)",

@@ -61,8 +61,17 @@ impl Settings {
     /// # Errors
     /// Its `chartc.toml` cannot be read, is not TOML, or has an unknown setting; with the place.
     pub(super) fn of(&self, name: &str) -> miette::Result<Setting> {
-        let config = &self.place(Path::new(name))?.config;
+        let path = Path::new(name);
+        let Place { folder, config } = &*self.place(path)?;
+        let path = folder.join(path.file_name().unwrap_or_default());
         let mut levels = config.levels.clone();
+        for (glob, own) in &config.per_path {
+            // A pattern that begins with `!` is for all files but these.
+            let is_for_others = glob.num_whitelists() > 0;
+            if glob.matched_path_or_any_parents(&path, false).is_none() == is_for_others {
+                levels.override_by(own);
+            }
+        }
         levels.override_by(&self.options.levels);
         Ok(Setting {
             levels,

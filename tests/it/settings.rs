@@ -328,3 +328,54 @@ fn hooks_leave_out_what_is_excluded() {
     }
     assert_eq!(seen, 2);
 }
+
+#[test]
+fn levels_for_paths_override_those_for_all() {
+    // By name, the second table comes before the first.
+    let settings = "[lints]\nwarnings = \"deny\"
+[per-path.\"old/**\"]\nC0302 = \"allow\"\nwarnings = \"warn\"
+[per-path.\"*.new.chart\"]\nshadowed-line = \"warn\"
+[per-path.\"nothing/**\"]\nC0302 = \"allow\"
+";
+    let names =
+        ["a.chart", "b.new.chart", "old/c.chart", "old/in/d.new.chart", "other/old/e.chart"];
+    let files = names.map(|name| (name, HIDDEN));
+    let here = folder("per-path", &[&[("chartc.toml", settings)], &files[..]].concat());
+    let found = [
+        "a.chart error[C0302]",
+        "b.new.chart error[C0302]",
+        "old/in/d.new.chart warning[C0302]",
+        "other/old/e.chart error[C0302]",
+    ];
+    assert_eq!(check(&here, &[]).1, found);
+    // Patterns are relative to the folder of the `chartc.toml`.
+    assert_eq!(check(&here.join("old"), &[]).1, ["in/d.new.chart warning[C0302]"]);
+    // Options override them.
+    assert_eq!(check(&here, &["--deny", "C0302"]).1.len(), names.len());
+    assert_eq!(check(&here, &["--warn", "warnings"]).0, Some(0));
+    // A file has the tables of its own `chartc.toml` alone.
+    std::fs::write(here.join("old/chartc.toml"), DENY).expect("writable");
+    assert_eq!(check(&here.join("old"), &["c.chart"]).1, ["c.chart error[C0302]"]);
+}
+
+#[test]
+fn levels_for_all_paths_but_some() {
+    let settings = "[per-path.\"!new/\"]\nC0302 = \"allow\"\n";
+    let files = [("chartc.toml", settings), ("a.chart", HIDDEN), ("new/in/b.chart", HIDDEN)];
+    let here = folder("per-path-others", &files);
+    assert_eq!(check(&here, &[]).1, ["new/in/b.chart warning[C0302]"]);
+}
+
+#[test]
+fn levels_for_paths_count_for_imports_and_standard_input() {
+    let settings = "[per-path.\"lib/\"]\nC0302 = \"deny\"\nC0012 = \"deny\"\n";
+    let chart = format!("import \"lib/tools.chart\"\n{HIDDEN}");
+    let tools = "// \u{200f}\ntool look() -> Bool\n";
+    let files = [("chartc.toml", settings), ("a.chart", &chart), ("lib/tools.chart", tools)];
+    let here = folder("per-path-imports", &files);
+    let found = ["a.chart warning[C0302]", "lib/tools.chart error[C0012]"];
+    assert_eq!(check(&here, &["a.chart"]).1, found);
+    let given = ["check", "--format", "short", "--stdin-filename", "lib/b.chart", "-"];
+    let (code, out, _) = fed(&here, &given, HIDDEN);
+    assert_eq!((code, brief(out.trim_end()).as_str()), (Some(1), "lib/b.chart error[C0302]"));
+}
