@@ -68,3 +68,4 @@ mod start;
 mod surface;
 mod team;
 mod tour;
+mod versions;
