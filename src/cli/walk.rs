@@ -17,19 +17,19 @@ pub(super) fn below(folder: &Path, skips: &Skips) -> miette::Result<Vec<String>>
     real.ancestors().try_for_each(can_ignore)?;
     let refused = Arc::new(Mutex::new(None));
     let (first, skips_folder) = (Arc::clone(&refused), Arc::clone(skips));
-    let is_kept = move |path: &Path, depth: usize| {
-        let is_out = depth > 0 && skips_folder(path, true)?;
-        if is_out { Ok(false) } else { can_ignore(path).map(|()| true) }
+    let is_kept = move |path: &Path| {
+        if skips_folder(path, true)? { Ok(false) } else { can_ignore(path).map(|()| true) }
     };
     let walk = ignore::WalkBuilder::new(folder)
         .require_git(false)
         // A file of the repository, which may be anything, says where its exclude file is.
         .git_exclude(false)
         .follow_links(false)
+        // It is not asked about the folder itself.
         .filter_entry(move |entry| {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             !is_folder
-                || is_kept(entry.path(), entry.depth()).unwrap_or_else(|fault| {
+                || is_kept(entry.path()).unwrap_or_else(|fault| {
                     let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
                     first.get_or_insert(fault);
                     false

@@ -210,7 +210,7 @@ fn what_is_wrong_with_any_of_them_is_said_with_its_place() {
 #[test]
 fn watching_notices_settings_that_appear_change_and_go() {
     let here = folder("settings-watch", &[("chartc.toml", DENY), ("in/a.chart", HIDDEN)]);
-    let watch = Watch::new(&here);
+    let watch = Watch::new(&here, &[]);
     watch.wait("in/a.chart:4:26: error[C0302]");
     std::fs::write(here.join("in/chartc.toml"), "").expect("writable");
     watch.wait("in/a.chart:4:26: warning[C0302]");
@@ -223,6 +223,19 @@ fn watching_notices_settings_that_appear_change_and_go() {
     watch.wait("in/a.chart:4:26: warning[C0302]");
     std::fs::remove_file(here.join("in/chartc.toml")).expect("it is there");
     watch.wait("in/a.chart:4:26: error[C0302]");
+}
+
+#[test]
+fn watching_notices_settings_of_files_that_are_named_or_imported() {
+    let tools = "// \u{200f}\ntool look() -> Bool\n";
+    let chart = format!("import \"lib/tools.chart\"\n{HIDDEN}");
+    let here = folder("settings-watch-named", &[("a.chart", &chart), ("lib/tools.chart", tools)]);
+    let watch = Watch::new(&here, &["a.chart"]);
+    watch.wait("lib/tools.chart:1:4: warning[C0012]");
+    std::fs::write(here.join("lib/chartc.toml"), "[lints]\nC0012 = \"deny\"\n").expect("writable");
+    watch.wait("lib/tools.chart:1:4: error[C0012]");
+    std::fs::write(here.join("chartc.toml"), DENY).expect("writable");
+    watch.wait("a.chart:5:26: error[C0302]");
 }
 
 const EXCLUDE: &str = "[check]\nexclude = [\"vendor/\", \"*.draft.chart\", \"/in/a.chart\"]\n";

@@ -233,8 +233,9 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(folder: &Path) -> Self {
-        let mut command = command(folder, &["check", "--watch", "--format", "short"]);
+    pub(crate) fn new(folder: &Path, paths: &[&str]) -> Self {
+        let options = ["check", "--watch", "--format", "short"];
+        let mut command = command(folder, &[&options, paths].concat());
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let out = child.stdout.take().expect("it is piped");
@@ -266,7 +267,7 @@ impl Drop for Watch {
 #[test]
 fn watching_checks_again_when_a_file_changes() {
     let here = folder("watch", &[("a.chart", HIDDEN)]);
-    let watch = Watch::new(&here);
+    let watch = Watch::new(&here, &[]);
     let wait = |wanted| watch.wait(wanted);
     wait("a.chart:4:26: warning[C0302]");
     std::fs::write(here.join("a.chart"), FAULTY).expect("writable");
