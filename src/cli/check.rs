@@ -41,7 +41,7 @@ Examples:
 Tests are played offline: those in the files, those in x.test.chart beside an x.chart that you name,
 and those of each *.test.chart in a folder. A failed test is the error C0601.
 
-Each file has the settings of the nearest chartc.toml, in its folder or above; options override them:
+A file has the settings of the nearest chartc.toml, in its folder or above. Options override them.
 
   [lints]
   undriven-state = \"allow\"

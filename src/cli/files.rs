@@ -53,7 +53,8 @@ impl Files {
         Self::find_without(paths, root, &none(), tests_of)
     }
 
-    /// The files that `paths` denote, and after each named file the one that `with` gives. What `skips` selects is left out, but for named files.
+    /// The files that `paths` denote, and after each named file the one that `with` gives. What `skips` selects is left out, except named
+    /// files.
     ///
     /// # Errors
     /// `--root` is not a folder, or as `skips`.

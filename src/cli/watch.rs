@@ -14,8 +14,8 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// When a file was changed, and its length; `None` if there is no such file.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Runs a command, then again whenever a file changes that it read, or one that `list` gives for these. `once` adds the files that it reads.
-/// It ends only with the process.
+/// Runs a command, then again whenever a file changes that it read, or one that `list` gives for these. `once` adds the files that it
+/// reads. It ends only with the process.
 ///
 /// # Errors
 /// None: what is wrong with a command or its settings is shown, and may be mended.
