@@ -14,6 +14,7 @@ import yaml
 ROOT = pathlib.Path.cwd()
 WORK = pathlib.Path(sys.argv[1])
 PAGE = (ROOT / "docs/ci.md").read_text()
+INSTALL = (ROOT / "docs/install.md").read_text()
 
 DOOR = """chart Door {
   event open
@@ -74,11 +75,11 @@ def restore(folder):
     run("git", "clean", "-qfd", cwd=folder)
 
 
-def blocks(language):
+def blocks(language, page=PAGE):
     """The page's blocks of a language, each with the heading above it."""
     heading = None
     found = []
-    lines = iter(PAGE.splitlines())
+    lines = iter(page.splitlines())
     for line in lines:
         if line.startswith("## "):
             heading = line[3:]
@@ -275,6 +276,57 @@ def commands():
     print(f"docs/ci.md: {len(found)} commands in a clean and a faulty repository, which made {', '.join(files)}")
 
 
+def installing():
+    """docs/install.md: the completions and manual pages, the git hook, the line for make."""
+    clean, faulty = WORK / "clean", WORK / "faulty"
+    home = WORK / "home"
+    home.mkdir()
+    ((_, script),) = blocks("sh", INSTALL)
+    run("bash", "-eo", "pipefail", "-c", script, cwd=home, env={**os.environ, "HOME": str(home)})
+    for file in [".local/share/bash-completion/completions/chartc", ".zfunc/_chartc", ".config/fish/completions/chartc.fish"]:
+        assert "explain" in (home / file).read_text(), file
+    assert (home / ".local/share/man/man1/chartc-check.1").exists()
+
+    ((_, rules),) = blocks("make", INSTALL)
+    if shutil.which("make"):
+        for folder, code in [(clean, 0), (faulty, 2)]:
+            restore(folder)
+            (folder / "Makefile").write_text(rules)
+            run("make", "check-charts", cwd=folder, code=code)
+
+    ((_, hook),) = blocks("bash", INSTALL)
+    restore(clean)
+    file = clean / ".git/hooks/pre-commit"
+    file.write_text(hook)
+    file.chmod(0o755)
+    door = clean / "charts/door 1.chart"
+    agent = clean / "agents/builder/agent.yaml"
+    sound = agent.read_text()
+
+    def commit(code, *more):
+        return run("git", "commit", "-m", "more", *more, cwd=clean, code=code)
+
+    # What is staged counts, and only charts and agents.
+    door.write_text(DOOR)
+    run("git", "add", ".", cwd=clean)
+    door.write_text(DOOR.replace("opne", "open"))
+    out = commit(1)
+    assert "charts/door 1.chart" in out and "C0102" in out, out
+    run("git", "add", ".", cwd=clean)
+    door.write_text(DOOR)
+    commit(0)
+    restore(clean)
+    agent.write_text(AGENT)
+    assert "agents/builder/agent.yaml" in commit(1, "--all")
+    agent.write_text(sound)
+    (clean / "notes.txt").write_text("no chart\n")
+    run("git", "add", ".", cwd=clean)
+    assert "findings" not in commit(0)
+    run("git", "rm", "-q", "charts/door 1.chart", cwd=clean)
+    commit(0)
+    print("docs/install.md: completions, manual pages, git hook, make")
+
+
 sample("clean", faulty=False)
 sample("faulty", faulty=True)
 schemas()
@@ -282,3 +334,4 @@ action()
 hooks()
 matcher()
 commands()
+installing()
