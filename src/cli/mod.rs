@@ -35,6 +35,7 @@ mod levels;
 mod lines;
 #[cfg(feature = "run")]
 mod live;
+mod man;
 #[cfg(feature = "run")]
 mod memory;
 mod new;
@@ -114,6 +115,7 @@ enum Command {
     Explore(explore::Args),
     Fmt(fmt::Args),
     Graph(graph::Args),
+    Man(man::Args),
     New(new::Args),
     #[cfg(feature = "run")]
     Prompt(Box<prompt::Args>),
@@ -140,6 +142,7 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Explore(args) => explore::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Graph(args) => graph::run(args),
+        Command::Man(args) => man::run(args, Cli::command()),
         Command::New(args) => new::run(args),
         #[cfg(feature = "run")]
         Command::Prompt(args) => prompt::run(*args),
