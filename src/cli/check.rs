@@ -1,18 +1,24 @@
 //! `chartc check`.
 
+use super::config::Config;
 use super::files::{Files, Root};
 use super::fix::{Fixing, Outcome};
+use super::levels::Levels;
 use super::output::{Colour, paper, print, print_coloured, print_json};
 use super::save::write_into;
-use super::{Exit, baseline, config, cost, output, statistics, watch};
+use super::settings::{Setting, Settings};
+use super::walk::Skips;
+use super::{Exit, baseline, config, cost, levels, output, statistics, watch};
 use crate::Compilation;
 use crate::report::{Findings, REPORTS};
+use chartc_check::compile::check_each;
 use chartc_check::explore::STATES;
 use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::span::FileId;
 use clap::builder::PossibleValuesParser;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Check charts and agents before they run: names, types, structure, behaviour, prompts, data and tests.
 #[derive(Debug, clap::Args)]
@@ -35,7 +41,7 @@ Examples:
 Tests are played offline: those in the files, those in x.test.chart beside an x.chart that you name,
 and those of each *.test.chart in a folder. A failed test is the error C0601.
 
-A chartc.toml in this folder or above sets levels for a project:
+A file has the settings of the nearest chartc.toml, in its folder or above. Options override them.
 
   [lints]
   undriven-state = \"allow\"
@@ -43,6 +49,9 @@ A chartc.toml in this folder or above sets levels for a project:
   [check]
   fail-on = \"warning\"
   tests = false
+  exclude = [\"vendor/\", \"*.draft.chart\"]
+  [per-path.\"legacy/**\"]
+  C0303 = \"allow\"
 
 A comment suppresses a diagnostic in its own line or, if it stands alone, in the next one:
 
@@ -74,14 +83,17 @@ pub(super) struct Args {
     /// The name of the text on standard input: says its language, its settings and where its imports are
     #[arg(long, value_name = "FILE")]
     stdin_filename: Option<String>,
+    /// Apply `exclude` of chartc.toml also to files that are named
+    #[arg(long)]
+    force_exclude: bool,
     /// Lowest level that makes the check fail [default: error]
     #[arg(long, value_name = "LEVEL", value_parser = ["error", "warning", "note"])]
     fail_on: Option<String>,
     /// Raise a rule to an error, by code or name, or all active warnings by `warnings`
     #[arg(long, value_name = "CODE|NAME|warnings")]
     deny: Vec<String>,
-    /// Set a rule to a warning, by code or name, even if it is off
-    #[arg(long, value_name = "CODE|NAME")]
+    /// Set a rule to a warning, by code or name, even if it is off; `warnings` stay warnings where a chartc.toml denies them
+    #[arg(long, value_name = "CODE|NAME|warnings")]
     warn: Vec<String>,
     /// Turn a rule off, by code or name (not possible for errors of syntax, names and data)
     #[arg(long, value_name = "CODE|NAME")]
@@ -107,31 +119,66 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut read = Vec::new();
     if !args.watch {
-        return once(&args, &mut read);
+        return once(&args, &settings(&args)?, &mut read);
     }
     if args.paths.iter().any(|path| path == "-") {
         return Err(miette::miette!("--watch watches files, not standard input"));
     }
-    let list = || Files::find(&args.paths, &args.root).map(|files| files.names().to_vec());
-    watch::forever(list, |read| once(&args, read))
+    settings(&args)?;
+    let list = |read: &[String]| {
+        let Ok(settings) = settings(&args) else { return Vec::new() };
+        let mut names =
+            found(&args, &settings).map_or_else(|_| Vec::new(), |files| files.names().to_vec());
+        // This looks for the settings, and notices a new `chartc.toml`. What is wrong with it, the check says.
+        names.iter().chain(read).for_each(|name| drop(settings.of(name)));
+        names.extend(settings.files());
+        names
+    };
+    watch::forever(list, |read| {
+        let settings = settings(&args)?;
+        let ended = once(&args, &settings, read);
+        read.extend(settings.files());
+        ended
+    })
+}
+
+/// What the options say; files follow.
+fn settings(args: &Args) -> miette::Result<Arc<Settings>> {
+    let mut levels = Levels::default();
+    levels.add(&args.allow, &args.warn, &args.deny)?;
+    Settings::new(Config {
+        levels,
+        fail_on: args.fail_on.as_deref().map(config::severity),
+        explore: args.explore,
+        tests: (args.no_tests || args.cost).then_some(false),
+        ..Config::default()
+    })
+    .map(Arc::new)
 }
 
 /// Checks the files; adds those that were read to `read`.
-fn once(args: &Args, read: &mut Vec<String>) -> miette::Result<Exit> {
-    let config = config::load()?;
-    let mut levels = config.levels;
-    levels.add(&args.allow, &args.warn, &args.deny)?;
+fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette::Result<Exit> {
     if args.cost && !matches!(args.format.as_str(), "human" | "json") {
         return Err(miette::miette!("--cost supports only the formats human and json"));
     }
-    let plays = !args.no_tests && !args.cost && config.tests.unwrap_or(true);
     if args.statistics && !matches!(args.format.as_str(), "human" | "json") {
         return Err(miette::miette!("--statistics supports only the formats human and json"));
     }
-    let mut files = found(&args.paths, &args.root, plays)?;
+    let mut files = found(args, settings)?;
     if let Some(name) = &args.stdin_filename {
         files.name_stdin(name)?;
     }
+    let asked = files.names().len();
+    if args.force_exclude {
+        if let Some(stdin) = files.stdin()
+            && args.fixing.is_asked()
+            && settings.exclude(stdin)?
+        {
+            return args.fixing.keep(&files, stdin);
+        }
+        files.take_out(|name| settings.exclude(name))?;
+    }
+    let excludes = files.names().len() < asked;
     let others = files.without_others();
     for name in &others {
         output::complain(format!(
@@ -141,31 +188,36 @@ fn once(args: &Args, read: &mut Vec<String>) -> miette::Result<Exit> {
     if files.names().is_empty() && !others.is_empty() {
         return Ok(Exit::Nothing);
     }
-    if files.names().is_empty() {
+    if files.names().is_empty() && !excludes {
         output::complain(
             "nothing to check: no *.chart, *.scxml or agent.yaml found here; name a file or a folder",
         );
         return Ok(Exit::Nothing);
     }
-    let states = args.explore.or(config.explore).unwrap_or(STATES);
+    // What is wrong with settings is said before the work begins.
+    files.names().iter().try_for_each(|name| settings.of(name).map(drop))?;
+    let states = |name: &str| settings.of(name).map_or(STATES, |own| own.states);
     let mut done = if args.fixing.is_asked() {
-        let counts = |found: &Diagnostic| !levels.is_off(found.rule);
-        let fixed = args.fixing.apply(&files, states, &counts, paper(args.color))?;
+        let counts = |name: &str, found: &Diagnostic| {
+            settings.of(name).is_ok_and(|own| !own.levels.is_off(found.rule))
+        };
+        let fixed = args.fixing.apply(&files, &states, &counts, paper(args.color))?;
         match fixed {
             Outcome::Shown(exit) => return Ok(exit),
             Outcome::Applied(done) => *done,
         }
     } else {
-        crate::check_within(files.names(), &files, states)
+        check_each(files.names(), &files, &states)
     };
     read.extend(done.sources.iter().map(|(_, source)| source.name.clone()));
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
-    let nothing = empty == done.sources.iter().count();
+    let nothing = empty == done.sources.iter().count() && !files.names().is_empty();
     let silent = std::mem::take(&mut done.silent);
-    if plays {
-        play(&mut done);
-    }
-    levels.apply(&mut done.diagnostics, silent);
+    let names = done.sources.iter().map(|(_, source)| source.name.as_str());
+    let own: Vec<Setting> = names.map(|name| settings.of(name)).collect::<Result<_, _>>()?;
+    let own_of = |file: FileId| &own[file.0 as usize];
+    play(&mut done, &|file| own_of(file).plays);
+    levels::apply(|file| &own_of(file).levels, &mut done.diagnostics, silent);
     if let Some(path) = &args.write_baseline {
         baseline::create(path, &mut done.diagnostics, &done.sources)?;
     }
@@ -173,10 +225,13 @@ fn once(args: &Args, read: &mut Vec<String>) -> miette::Result<Exit> {
         baseline::cover(path, &mut done.diagnostics, &done.sources)?;
     }
     let report = crate::report::format(&args.format);
-    let bar = match args.fail_on.as_ref().or(config.fail_on.as_ref()).map(String::as_str) {
-        Some("note") => Severity::Note,
-        Some("warning") => Severity::Warning,
-        Some(_) | None => Severity::Error,
+    let bars: Vec<Severity> = own.iter().map(|own| own.bar).collect();
+    let findings = Findings {
+        diagnostics: &done.diagnostics,
+        suppressed: &done.suppressed,
+        sources: &done.sources,
+        bars: &bars,
+        paper: paper(args.color),
     };
     if args.cost {
         let rank = |d: &&Diagnostic| d.severity == Severity::Error;
@@ -192,19 +247,18 @@ fn once(args: &Args, read: &mut Vec<String>) -> miette::Result<Exit> {
     } else if args.statistics {
         statistics::show(&done.diagnostics, args.format == "json", paper(args.color))?;
     } else {
-        let findings = Findings {
-            diagnostics: &done.diagnostics,
-            suppressed: &done.suppressed,
-            sources: &done.sources,
-            bar,
-            paper: paper(args.color),
-        };
-        print_coloured(&(report.format)(&findings))?;
+        let text = (report.format)(&findings);
+        if args.fixing.is_asked() && files.stdin().is_some() {
+            // Standard output has the fixed text.
+            output::complain_report(&text);
+        } else {
+            print_coloured(&text)?;
+        }
     }
     if let Some(folder) = &args.witness {
         write_runs(folder, &done)?;
     }
-    let fails = done.diagnostics.iter().any(|d| d.severity >= bar);
+    let fails = done.diagnostics.iter().any(|found| findings.fails(found));
     // The program ends here: the system frees all memory at once, which is faster than dropping it piece by piece.
     if !args.watch {
         std::mem::forget(done);
@@ -219,21 +273,26 @@ fn once(args: &Args, read: &mut Vec<String>) -> miette::Result<Exit> {
 }
 
 /// The files to check and, if tests are played, the test files beside files that the user named.
-#[cfg(feature = "run")]
-fn found(paths: &[String], root: &Root, plays: bool) -> miette::Result<Files> {
-    if plays { Files::find_with_tests(paths, root) } else { Files::find(paths, root) }
+fn found(args: &Args, settings: &Arc<Settings>) -> miette::Result<Files> {
+    let own = Arc::clone(settings);
+    let skips: Skips = Arc::new(move |path, is_folder| own.leave_out(path, is_folder));
+    let plays = |name: &String| settings.of(name).is_ok_and(|own| own.plays);
+    Files::find_without(&args.paths, &args.root, &skips, |name| beside(name).filter(plays))
 }
 
-/// The files to check.
+#[cfg(feature = "run")]
+use super::files::tests_of as beside;
+
+/// Without tests, nothing.
 #[cfg(not(feature = "run"))]
-fn found(paths: &[String], root: &Root, _: bool) -> miette::Result<Files> {
-    Files::find(paths, root)
+fn beside(_: &str) -> Option<String> {
+    None
 }
 
-/// Adds the tests that fail.
+/// Adds the tests that fail, of the files that `plays` selects.
 #[cfg(feature = "run")]
-fn play(done: &mut Compilation) {
-    let failed = crate::scenario::failed(done);
+fn play(done: &mut Compilation, plays: &dyn Fn(FileId) -> bool) {
+    let failed = crate::scenario::failed_in(done, plays);
     if !failed.is_empty() {
         done.diagnostics.extend(failed);
         done.diagnostics.sort_by_key(|d| (d.span, d.rule.code));
@@ -242,7 +301,7 @@ fn play(done: &mut Compilation) {
 
 /// Tests need the runtime, which this build lacks.
 #[cfg(not(feature = "run"))]
-fn play(_: &mut Compilation) {}
+fn play(_: &mut Compilation, _: &dyn Fn(FileId) -> bool) {}
 
 /// Writes the runs that refute `check` lines. If charts share a name, those of each go into a folder named after its file.
 fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {

@@ -5,45 +5,65 @@
 //! fail-on = "warning"       # as --fail-on
 //! explore = 100000          # as --explore
 //! tests = false             # as --no-tests
+//! exclude = ["vendor/"]     # left out of folders that are searched
 //!
 //! [lints]
 //! undriven-state = "allow"  # by name or code: allow, warn, deny
 //! C0303 = "deny"
 //! warnings = "deny"         # all of them
+//!
+//! [per-path."legacy/**"]    # as [lints], for some files; later tables override earlier ones
+//! warnings = "warn"
 //! ```
 
 use super::files;
 use super::levels::Levels;
+use chartc_text::diagnostic::{Severity, nearest};
 use chartc_text::source::Source;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 /// Name of the file.
 pub(super) const NAME: &str = "chartc.toml";
 
-/// What a project sets.
+/// What a project, or the options of a command, set.
 #[derive(Debug, Default)]
 pub(super) struct Config {
     /// Levels of rules.
     pub(super) levels: Levels,
+    /// Levels for files that match, which override those before them.
+    pub(super) per_path: Vec<(Gitignore, Levels)>,
     /// The lowest level that makes a check fail.
-    pub(super) fail_on: Option<String>,
+    pub(super) fail_on: Option<Severity>,
     /// How many states to explore for a `check` line.
     pub(super) explore: Option<usize>,
     /// Whether tests are played.
     pub(super) tests: Option<bool>,
+    /// What is left out of folders.
+    pub(super) exclude: Option<Gitignore>,
 }
 
-/// Reads the `chartc.toml` of this folder or of the nearest folder above; without one, all settings are defaults.
-///
-/// # Errors
-/// It cannot be read, is not TOML, or has an unknown setting; with the place.
-pub(super) fn load() -> miette::Result<Config> {
-    let Some(path) = files::above(NAME) else { return Ok(Config::default()) };
-    let text = files::read_found(Path::new(&path))?;
-    read(&Source::new(path, text))
+impl Config {
+    /// Reads the file, which messages call `name`.
+    ///
+    /// # Errors
+    /// It cannot be read, is not TOML, or has an unknown setting; with the place.
+    pub(super) fn read(path: &Path, name: String) -> miette::Result<Self> {
+        let folder = path.parent().unwrap_or(path);
+        read(&Source::new(name, files::read_found(path)?), folder)
+    }
+}
+
+/// The level with this name, as `fail-on` says it.
+pub(super) fn severity(word: &str) -> Severity {
+    match word {
+        "note" => Severity::Note,
+        "warning" => Severity::Warning,
+        _ => Severity::Error,
+    }
 }
 
 /// An error at a place in the file.
@@ -56,31 +76,54 @@ fn fault(source: &Source, at: &Range<usize>, what: &str, help: Option<String>) -
     }
 }
 
-fn read(source: &Source) -> miette::Result<Config> {
+fn read(source: &Source, folder: &Path) -> miette::Result<Config> {
     let parsed = DeTable::parse(&source.text).map_err(|why| {
         fault(source, &why.span().unwrap_or_default(), why.message().trim_end(), None)
     })?;
     let mut config = Config::default();
-    for (key, value) in parsed.get_ref() {
-        let table = value.get_ref().as_table();
-        match (key.get_ref().as_ref(), table) {
-            ("check", Some(table)) => check(source, table, &mut config)?,
-            ("lints", Some(table)) => lints(source, table, &mut config)?,
-            ("check" | "lints", None) => {
-                return Err(fault(source, &value.span(), "expected a table", None));
+    for (key, value) in in_order(parsed.get_ref()) {
+        match key.get_ref().as_ref() {
+            "check" => check(source, folder, table(source, value)?, &mut config)?,
+            "lints" => lints(source, table(source, value)?, &mut config.levels)?,
+            "per-path" => {
+                for (glob, value) in in_order(table(source, value)?) {
+                    let paths = globs(source, folder, &[(glob.span(), glob.get_ref())])?;
+                    let mut levels = Levels::default();
+                    lints(source, table(source, value)?, &mut levels)?;
+                    config.per_path.push((paths, levels));
+                }
             }
-            (other, _) => {
-                let help = "the tables are `check` and `lints`".to_owned();
-                return Err(fault(
-                    source,
-                    &key.span(),
-                    &format!("unknown key `{other}`"),
-                    Some(help),
-                ));
-            }
+            _ => return Err(unknown(source, key, &["check", "lints", "per-path"])),
         }
     }
     Ok(config)
+}
+
+fn table<'t, 'i>(
+    source: &Source,
+    value: &'t Spanned<DeValue<'i>>,
+) -> miette::Result<&'t DeTable<'i>> {
+    let table = value.get_ref().as_table();
+    table.ok_or_else(|| fault(source, &value.span(), "expected a table", None))
+}
+
+/// The entries as they stand in the file; the table sorts them by key.
+fn in_order<'t, 'i>(
+    table: &'t DeTable<'i>,
+) -> Vec<(&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+/// An error at a key that is none of these.
+fn unknown(source: &Source, key: &Spanned<DeString<'_>>, keys: &[&str]) -> miette::Report {
+    let name = key.get_ref();
+    let help = match nearest(name, keys.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the keys are `{}`", keys.join("`, `")),
+    };
+    fault(source, &key.span(), &format!("unknown key `{name}`"), Some(help))
 }
 
 /// A text that must be one of these.
@@ -95,11 +138,36 @@ fn word(source: &Source, value: &Spanned<DeValue<'_>>, words: &[&str]) -> miette
     }
 }
 
-fn check(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::Result<()> {
-    for (key, value) in table {
+/// A matcher of paths below the folder, as a `.gitignore` there with these lines.
+fn globs(
+    source: &Source,
+    folder: &Path,
+    lines: &[(Range<usize>, &str)],
+) -> miette::Result<Gitignore> {
+    let mut globs = GitignoreBuilder::new(folder);
+    globs.allow_unclosed_class(false);
+    let wrong = |at: &Range<usize>, why: ignore::Error| {
+        let help =
+            "patterns are those of a .gitignore, such as `vendor/`, `*.draft.chart` or `a/**/b`";
+        fault(source, at, &format!("this is no pattern: {why}"), Some(help.to_owned()))
+    };
+    for (at, line) in lines {
+        globs.add_line(None, line).map_err(|why| wrong(at, why))?;
+    }
+    globs.build().map_err(|why| wrong(&lines.first().map_or(0..0, |(at, _)| at.clone()), why))
+}
+
+fn check(
+    source: &Source,
+    folder: &Path,
+    table: &DeTable<'_>,
+    config: &mut Config,
+) -> miette::Result<()> {
+    for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
             "fail-on" => {
-                config.fail_on = Some(word(source, value, &["error", "warning", "note"])?);
+                let level = word(source, value, &["error", "warning", "note"])?;
+                config.fail_on = Some(severity(&level));
             }
             "explore" => {
                 let number = value.get_ref().as_integer().map(|n| (n.as_str(), n.radix()));
@@ -114,22 +182,28 @@ fn check(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::R
                 })?;
                 config.tests = Some(plays);
             }
-            other => {
-                let help = "the keys are `fail-on`, `explore` and `tests`".to_owned();
-                let what = format!("unknown key `{other}`");
-                return Err(fault(source, &key.span(), &what, Some(help)));
+            "exclude" => {
+                let lines = value.get_ref().as_array().and_then(|all| {
+                    all.iter().map(|one| Some((one.span(), one.get_ref().as_str()?))).collect()
+                });
+                let lines: Vec<_> = lines.ok_or_else(|| {
+                    fault(source, &value.span(), "expected a list of patterns", None)
+                })?;
+                config.exclude = Some(globs(source, folder, &lines)?);
             }
+            _ => return Err(unknown(source, key, &["fail-on", "explore", "tests", "exclude"])),
         }
     }
     Ok(())
 }
 
-fn lints(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::Result<()> {
-    for (key, value) in table {
+fn lints(source: &Source, table: &DeTable<'_>, levels: &mut Levels) -> miette::Result<()> {
+    for (key, value) in in_order(table) {
         let name = key.get_ref().as_ref();
-        let levels = if name == "warnings" { &["deny"][..] } else { &["allow", "warn", "deny"] };
-        let level = word(source, value, levels)?;
-        config.levels.set(name, &level).map_err(|why| {
+        let words =
+            if name == "warnings" { &["warn", "deny"][..] } else { &["allow", "warn", "deny"] };
+        let level = word(source, value, words)?;
+        levels.set(name, &level).map_err(|why| {
             fault(source, &key.span(), &why.to_string(), why.help().map(|help| help.to_string()))
         })?;
     }
@@ -141,7 +215,7 @@ mod tests {
     use super::*;
 
     fn config(text: &str) -> Result<Config, String> {
-        read(&Source::new("chartc.toml", text)).map_err(|why| {
+        read(&Source::new("chartc.toml", text), Path::new("/project")).map_err(|why| {
             let help = why.help().map(|help| format!(" ({help})")).unwrap_or_default();
             format!("{why}{help}")
         })
@@ -151,7 +225,7 @@ mod tests {
     fn what_is_meant_is_taken() {
         let text = "[check]\nfail-on = \"note\"\nexplore = 5_000\ntests = false\n[lints]\nwarnings = \"deny\"\nC0301 = \"allow\"\n";
         let config = config(text).expect("all of it means something");
-        assert_eq!(config.fail_on.as_deref(), Some("note"));
+        assert_eq!(config.fail_on, Some(Severity::Note));
         assert_eq!((config.explore, config.tests), (Some(5000), Some(false)));
         assert_ne!(format!("{:?}", config.levels), format!("{:?}", Levels::default()));
     }
@@ -168,13 +242,35 @@ mod tests {
                 "[lints]\nunknown-name = \"warn\"\n",
                 "chartc.toml:2:1: C0102 (unknown-name) is always an error",
             ),
-            ("[lint]\n", "chartc.toml:1:2: unknown key `lint` (the tables are"),
+            ("[lint]\n", "chartc.toml:1:2: unknown key `lint` (did you mean `lints`?)"),
             ("check = 1\n", "chartc.toml:1:9: expected a table"),
+            ("[per-path]\n\"a/\" = 1\n", "chartc.toml:2:8: expected a table"),
+            ("[[per-path]]\npath = \"a/\"\n", "chartc.toml:1:1: expected a table"),
+            ("[per-path.\"a[\"]\n", "chartc.toml:1:11: this is no pattern: "),
+            (
+                "[per-path.a]\nundriven-stat = \"deny\"\n",
+                "chartc.toml:2:1: no rule is named `undriven-stat` (did you mean `undriven-state`?)",
+            ),
+            (
+                "[per-path.a]\nsyntax = \"warn\"\n",
+                "chartc.toml:2:1: C0001 (syntax) is always an error (what cannot be understood",
+            ),
+            ("[perpath.a]\n", "chartc.toml:1:2: unknown key `perpath` (did you mean `per-path`?)"),
             (
                 "[check]\nfail_on = \"note\"\n",
-                "chartc.toml:2:1: unknown key `fail_on` (the keys are `fail-on`, `explore` and `tests`)",
+                "chartc.toml:2:1: unknown key `fail_on` (did you mean `fail-on`?)",
+            ),
+            (
+                "[check]\nlevel = \"note\"\n",
+                "chartc.toml:2:1: unknown key `level` (the keys are `fail-on`, `explore`, `tests`, `exclude`)",
             ),
             ("[check]\nexplore = \"all\"\n", "chartc.toml:2:11: expected a number of states"),
+            ("[check]\nexclude = \"a\"\n", "chartc.toml:2:11: expected a list of patterns"),
+            ("[check]\nexclude = [1]\n", "chartc.toml:2:11: expected a list of patterns"),
+            (
+                "[check]\nexclude = [\"a\", \"b[\"]\n",
+                "chartc.toml:2:17: this is no pattern: error parsing glob 'b[': unclosed character class",
+            ),
             ("[check]\ntests = 0\n", "chartc.toml:2:9: expected `true` or `false`"),
             ("[check\n", "chartc.toml:1:7: "),
         ] {

@@ -1,6 +1,7 @@
 //! The files that a command reads: those that the user names, those in folders, and their imports.
 #![allow(clippy::disallowed_methods, reason = "the one place that reads files for commands")]
 
+use super::walk::{Skips, below, none};
 use crate::disk::{self, Disk};
 #[cfg(feature = "run")]
 use chartc_text::front::may_be_chart;
@@ -8,7 +9,6 @@ use chartc_text::front::{Link, Refusal, Unread, is_named_as_chart, looks_like_ch
 use chartc_text::load::Loader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Name of the text on standard input.
 pub const STDIN: &str = "<stdin>";
@@ -40,7 +40,7 @@ impl Files {
     /// # Errors
     /// `--root` is not a folder.
     pub fn find(paths: &[String], root: &Root) -> miette::Result<Self> {
-        Self::meant(paths, root, |_| None)
+        Self::find_without(paths, root, &none(), |_| None)
     }
 
     /// Those of [`Self::find`], and after each named file the file with its tests, if there is one beside it: `x.test.chart`
@@ -50,13 +50,18 @@ impl Files {
     /// `--root` is not a folder.
     #[cfg(feature = "run")]
     pub(super) fn find_with_tests(paths: &[String], root: &Root) -> miette::Result<Self> {
-        Self::meant(paths, root, tests_of)
+        Self::find_without(paths, root, &none(), tests_of)
     }
 
-    /// The files that `paths` denote, and after each named file the one that `with` gives.
-    fn meant(
+    /// The files that `paths` denote, and after each named file the one that `with` gives. What `skips` selects is left out, except named
+    /// files.
+    ///
+    /// # Errors
+    /// `--root` is not a folder, or as `skips`.
+    pub(super) fn find_without(
         paths: &[String],
         root: &Root,
+        skips: &Skips,
         with: impl Fn(&str) -> Option<String>,
     ) -> miette::Result<Self> {
         let here = [".".to_owned()];
@@ -73,14 +78,16 @@ impl Files {
             if path == "-" {
                 add(STDIN.to_owned(), &mut named);
             } else if Path::new(path).is_dir() {
-                for name in below(Path::new(path))? {
+                for name in below(Path::new(path), skips)? {
                     add(name, &mut found);
                 }
             } else {
                 let name = disk::shown(&disk::tidy(Path::new(path)));
                 let other = with(&name);
                 add(name, &mut named);
-                if let Some(name) = other {
+                if let Some(name) = other
+                    && !skips(Path::new(&name), false)?
+                {
                     add(name, &mut found);
                 }
             }
@@ -109,6 +116,22 @@ impl Files {
         Ok(())
     }
 
+    /// Takes out the files that `is_out` selects.
+    ///
+    /// # Errors
+    /// As `is_out`.
+    pub(super) fn take_out(
+        &mut self,
+        is_out: impl Fn(&str) -> miette::Result<bool>,
+    ) -> miette::Result<()> {
+        for name in std::mem::take(&mut self.names) {
+            if !is_out(&name)? {
+                self.names.push(name);
+            }
+        }
+        Ok(())
+    }
+
     /// Takes out the regular files among the named ones that are neither named as charts nor look like any, and returns their names.
     pub(super) fn without_others(&mut self) -> Vec<String> {
         let is_other = |name: &String| {
@@ -128,6 +151,11 @@ impl Files {
     /// The files, by name.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The name of standard input, if it is among the files.
+    pub(super) fn stdin(&self) -> Option<&str> {
+        self.names.iter().map(String::as_str).find(|name| *name == self.stdin)
     }
 
     /// Whether the user did not name this file.
@@ -184,7 +212,11 @@ impl Root {
     }
 }
 
-fn here() -> miette::Result<PathBuf> {
+/// The working directory.
+///
+/// # Errors
+/// There is none.
+pub(super) fn here() -> miette::Result<PathBuf> {
     std::env::current_dir().map_err(|fault| miette::miette!("no working directory: {fault}"))
 }
 
@@ -207,11 +239,12 @@ pub(super) fn leads_out(folder: &Path) -> miette::Result<bool> {
     Ok(project.zip(real).is_some_and(|(project, real)| !real.starts_with(project)))
 }
 
-/// The path of the file with this name in this folder or in the nearest folder above that has one.
-pub(super) fn above(name: &str) -> Option<String> {
-    let here = std::env::current_dir().ok()?;
-    let found = here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())?;
-    Some(disk::shown(found.strip_prefix(&here).unwrap_or(&found)))
+/// The path of a folder without links, as far as there are folders.
+pub(super) fn real(folder: &Path) -> PathBuf {
+    let known = folder
+        .ancestors()
+        .find_map(|above| Some(above.canonicalize().ok()?.join(folder.strip_prefix(above).ok()?)));
+    disk::tidy(known.as_deref().unwrap_or(folder))
 }
 
 /// Reads a file that the user named.
@@ -268,7 +301,7 @@ pub(super) fn list(path: &Path) -> Option<Vec<String>> {
 
 /// The file beside this one with its tests. A file that imports only others has their tests, and does not count.
 #[cfg(feature = "run")]
-fn tests_of(file: &str) -> Option<String> {
+pub(super) fn tests_of(file: &str) -> Option<String> {
     const TESTS: &str = ".test.chart";
     let (stem, _) = file.rsplit_once('.').filter(|_| !file.ends_with(TESTS))?;
     let beside = format!("{stem}{TESTS}");
@@ -287,59 +320,6 @@ fn tests_of(file: &str) -> Option<String> {
 fn imported(line: &str) -> Option<&str> {
     let name = line.trim_start().strip_prefix("import")?.trim_start().strip_prefix('"')?;
     name.split_once('"').map(|(name, _)| name)
-}
-
-/// Charts below a folder. Links to folders are not followed, so a loop of links ends.
-///
-/// # Errors
-/// Which ignore file cannot be read.
-fn below(folder: &Path) -> miette::Result<Vec<String>> {
-    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    real.ancestors().try_for_each(can_ignore)?;
-    let refused = Arc::new(Mutex::new(None));
-    let first = Arc::clone(&refused);
-    let walk = ignore::WalkBuilder::new(folder)
-        .require_git(false)
-        // A file of the repository, which may be anything, says where its exclude file is.
-        .git_exclude(false)
-        .follow_links(false)
-        .filter_entry(move |entry| {
-            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let Some(fault) =
-                Some(entry.path()).filter(|_| is_folder).and_then(|f| can_ignore(f).err())
-            else {
-                return true;
-            };
-            let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-            first.get_or_insert(fault);
-            false
-        })
-        .build();
-    let mut names: Vec<String> = walk
-        .flatten()
-        .filter(|entry| entry.depth() > 0 && entry.path().is_file())
-        .filter(|entry| is_named_as_chart(&entry.file_name().to_string_lossy()))
-        .map(|entry| disk::shown(&disk::tidy(entry.path())))
-        .collect();
-    names.sort();
-    let refused = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
-    refused.map_or(Ok(names), Err)
-}
-
-/// Whether the ignore files in a folder can be read: a pipe would block, and a device may be endless.
-fn can_ignore(folder: &Path) -> miette::Result<()> {
-    for name in [".gitignore", ".ignore"] {
-        let path = folder.join(name);
-        let fits = |known: std::fs::Metadata| known.is_file() && known.len() <= disk::LARGEST;
-        if path.metadata().is_ok_and(|known| !fits(known)) {
-            return Err(miette::miette!(
-                help = "remove it, or name the files to read",
-                "cannot read {}: it is not a regular file, or it is too large",
-                disk::shown(&path)
-            ));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

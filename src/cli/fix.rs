@@ -1,14 +1,15 @@
 //! `chartc check --fix`, and the differences that it and `chartc fmt --diff` show.
 
 use super::Exit;
-use super::files::{Files, STDIN};
-use super::output::{Page, complain, complain_report, print, print_made};
+use super::files::Files;
+use super::output::{Page, complain, print, print_made};
 use super::save::write;
 use crate::disk::is_marked;
-use crate::report::{Paper, REPORTS};
+use crate::report::Paper;
 use chartc_check::compile::Compilation;
 use chartc_check::fix::{Extent, Fixed, fix};
 use chartc_text::diagnostic::Diagnostic;
+use chartc_text::load::Loader;
 use similar::{ChangeTag, TextDiff};
 use std::path::Path;
 
@@ -30,7 +31,7 @@ pub(super) struct Fixing {
 pub(super) enum Outcome {
     /// Everything has been shown.
     Shown(Exit),
-    /// The files are written; the findings that are left have to be reported.
+    /// The files are written, and standard input to standard output; the findings that are left have to be reported.
     Applied(Box<Compilation>),
 }
 
@@ -40,15 +41,28 @@ impl Fixing {
         self.fix || self.diff || self.unsafe_fixes
     }
 
-    /// Fixes the files, or shows the differences. `counts` selects the findings to fix.
+    /// Prints standard input as it is.
+    ///
+    /// # Errors
+    /// It cannot be read, or standard output cannot be written.
+    pub(super) fn keep(&self, files: &Files, stdin: &str) -> miette::Result<Exit> {
+        let text =
+            files.read(stdin).map_err(|why| miette::miette!("cannot read {stdin}: {why}"))?;
+        if !self.diff {
+            print_made(&text)?;
+        }
+        Ok(Exit::Clean)
+    }
+
+    /// Fixes the files, or shows the differences. `counts` selects the findings of a file to fix.
     ///
     /// # Errors
     /// `--unsafe-fixes` stands alone, or a file could not be written.
     pub(super) fn apply(
         &self,
         files: &Files,
-        states: usize,
-        counts: &dyn Fn(&Diagnostic) -> bool,
+        states: &dyn Fn(&str) -> usize,
+        counts: &dyn Fn(&str, &Diagnostic) -> bool,
         paper: Paper,
     ) -> miette::Result<Outcome> {
         if !self.fix && !self.diff {
@@ -58,7 +72,10 @@ impl Fixing {
             ));
         }
         let extent = if self.unsafe_fixes { Extent::All } else { Extent::Safe };
-        let fixed = fix(files.names(), files, states, extent, &|_, found| counts(found));
+        let counts = |done: &Compilation, found: &Diagnostic| {
+            counts(&done.sources.get(found.span.file).name, found)
+        };
+        let fixed = fix(files.names(), files, states, extent, &counts);
         let changes = fixed.texts.iter().map(|(name, new)| (name, &fixed.originals[name], new));
         let changed: Vec<_> = changes.filter(|(_, old, new)| old != new).collect();
         if self.diff {
@@ -70,7 +87,7 @@ impl Fixing {
             return Ok(Outcome::Shown(exit));
         }
         for (name, _, new) in &changed {
-            if *name != STDIN {
+            if Some(name.as_str()) != files.stdin() {
                 let path = Path::new(name);
                 let mark = if is_marked(path) { "\u{feff}" } else { "" };
                 write(path, &format!("{mark}{new}"))?;
@@ -79,15 +96,9 @@ impl Fixing {
         if !changed.is_empty() {
             complain(said("fixed", &fixed, changed.len()));
         }
-        if files.names().iter().any(|name| name == STDIN) {
-            let text = fixed.texts.get(STDIN).or_else(|| fixed.originals.get(STDIN));
+        if let Some(stdin) = files.stdin() {
+            let text = fixed.texts.get(stdin).or_else(|| fixed.originals.get(stdin));
             print_made(text.map_or("", String::as_str))?;
-            let left = &fixed.done.diagnostics;
-            if !left.is_empty() {
-                complain_report(&REPORTS[0].render(left, &fixed.done.sources, paper));
-            }
-            let fails = left.iter().any(|d| d.severity == chartc_text::diagnostic::Severity::Error);
-            return Ok(Outcome::Shown(if fails { Exit::Findings } else { Exit::Clean }));
         }
         Ok(Outcome::Applied(Box::new(fixed.done)))
     }

@@ -2,14 +2,14 @@
 
 use chartc_text::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_text::rules::named;
+use chartc_text::span::FileId;
 use std::collections::BTreeMap;
 
-/// Levels of single rules, and whether every warning is an error. Options override the project's settings, and `--deny`
-/// overrides `--warn`, which overrides `--allow`.
-#[derive(Debug, Default)]
+/// Levels of single rules, and whether every warning is an error. `--deny` overrides `--warn`, which overrides `--allow`.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Levels {
     rules: BTreeMap<&'static str, Option<Severity>>,
-    deny_warnings: bool,
+    deny_warnings: Option<bool>,
 }
 
 impl Levels {
@@ -31,18 +31,24 @@ impl Levels {
         Ok(())
     }
 
-    /// Sets the level of a code or name, or of all `warnings`: `allow`, `warn`, or else `deny`.
+    /// Takes over what `other` sets.
+    pub(super) fn override_by(&mut self, other: &Self) {
+        self.rules.extend(&other.rules);
+        self.deny_warnings = other.deny_warnings.or(self.deny_warnings);
+    }
+
+    /// Sets the level of a code or name: `allow`, `warn`, or else `deny`. For `warnings`, `deny` makes errors of all, and `warn` ends that.
     ///
     /// # Errors
     /// A word that is neither a code nor a name, or a lower level for an error of syntax, names, structure or data.
     pub(super) fn set(&mut self, word: &str, level: &str) -> miette::Result<()> {
+        if word == "warnings" && level != "allow" {
+            self.deny_warnings = Some(level == "deny");
+            return Ok(());
+        }
         let (rule, severity) = match level {
             "allow" => (softened(word)?, None),
             "warn" => (softened(word)?, Some(Severity::Warning)),
-            _ if word == "warnings" => {
-                self.deny_warnings = true;
-                return Ok(());
-            }
             _ => (find(word)?, Some(Severity::Error)),
         };
         self.rules.insert(rule.code, severity);
@@ -53,27 +59,32 @@ impl Levels {
     pub(super) fn is_off(&self, rule: &Rule) -> bool {
         self.rules.get(rule.code).is_some_and(Option::is_none)
     }
+}
 
-    /// Adds those of the `silent` whose rules are turned on, sets the levels, and removes what is allowed.
-    pub(super) fn apply(&self, diagnostics: &mut Vec<Diagnostic>, silent: Vec<Diagnostic>) {
-        let asked = |d: &Diagnostic| self.rules.get(d.rule.code).is_some_and(Option::is_some);
-        let told = diagnostics.len();
-        diagnostics.extend(silent.into_iter().filter(asked));
-        if diagnostics.len() > told {
-            diagnostics.sort_by_key(|d| (d.span, d.rule.code));
-        }
-        diagnostics.retain_mut(|found| {
-            match self.rules.get(found.rule.code) {
-                Some(None) => return false,
-                Some(Some(severity)) => found.severity = *severity,
-                None => {}
-            }
-            if self.deny_warnings && found.severity == Severity::Warning {
-                found.severity = Severity::Error;
-            }
-            true
-        });
+/// Adds those of the `silent` whose rules are turned on, sets the levels, and removes what is allowed; `of` gives the levels of a file.
+pub(super) fn apply<'l>(
+    of: impl Fn(FileId) -> &'l Levels,
+    diagnostics: &mut Vec<Diagnostic>,
+    silent: Vec<Diagnostic>,
+) {
+    let level = |d: &Diagnostic| of(d.span.file).rules.get(d.rule.code).copied();
+    let told = diagnostics.len();
+    diagnostics.extend(silent.into_iter().filter(|d| level(d).flatten().is_some()));
+    if diagnostics.len() > told {
+        diagnostics.sort_by_key(|d| (d.span, d.rule.code));
     }
+    diagnostics.retain_mut(|found| {
+        match level(found) {
+            Some(None) => return false,
+            Some(Some(severity)) => found.severity = severity,
+            None => {}
+        }
+        let denies = of(found.span.file).deny_warnings == Some(true);
+        if denies && found.severity == Severity::Warning {
+            found.severity = Severity::Error;
+        }
+        true
+    });
 }
 
 /// The rule with this code or name.
@@ -128,39 +139,48 @@ mod tests {
         words.iter().map(|w| (*w).to_owned()).collect()
     }
 
-    fn apply(levels: &Levels) -> Vec<(&'static str, Severity)> {
+    fn applied(levels: &Levels) -> Vec<(&'static str, Severity)> {
         let mut found = vec![
             syntax::RULE.at(Span::default(), "a"),
             unknown_field::RULE.at(Span::default(), "b"),
         ];
         let silent = vec![OFF.at(Span::default(), "c")];
-        levels.apply(&mut found, silent);
+        apply(|_| levels, &mut found, silent);
         found.iter().map(|d| (d.rule.code, d.severity)).collect()
     }
 
     #[test]
     fn warnings_denied() {
         let levels = of(&[], &[], &words(&["warnings"])).expect("it is a word");
-        assert_eq!(apply(&levels), [("C0001", Severity::Error), ("C0101", Severity::Error)]);
+        assert_eq!(applied(&levels), [("C0001", Severity::Error), ("C0101", Severity::Error)]);
     }
 
     #[test]
     fn warning_allowed_by_name() {
         let levels = of(&words(&["unknown_field"]), &[], &[]).expect("it is a name");
-        assert_eq!(apply(&levels), [("C0001", Severity::Error)]);
+        assert_eq!(applied(&levels), [("C0001", Severity::Error)]);
     }
 
     #[test]
     fn what_is_off_is_told_to_those_who_ask() {
         let told = |warn: &[&str], deny: &[&str]| {
             let levels = of(&[], &words(warn), &words(deny)).expect("all of them are words");
-            let found = apply(&levels).into_iter().find(|(code, _)| *code == OFF.code);
+            let found = applied(&levels).into_iter().find(|(code, _)| *code == OFF.code);
             found.map(|(_, severity)| severity)
         };
         assert_eq!(told(&[], &["warnings"]), None);
         assert_eq!(told(&["unbounded-wait"], &[]), Some(Severity::Warning));
         assert_eq!(told(&[], &["C0317"]), Some(Severity::Error));
         assert_eq!(told(&["C0317"], &["warnings"]), Some(Severity::Error));
+    }
+
+    #[test]
+    fn denied_warnings_are_warnings_again() {
+        let mut levels = of(&[], &[], &words(&["warnings"])).expect("it is a word");
+        levels.override_by(&Levels::default());
+        assert_eq!(applied(&levels)[1].1, Severity::Error);
+        levels.override_by(&of(&[], &words(&["warnings"]), &[]).expect("it is a word"));
+        assert_eq!(applied(&levels)[1].1, Severity::Warning);
     }
 
     #[test]

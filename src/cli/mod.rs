@@ -35,6 +35,7 @@ mod levels;
 mod lines;
 #[cfg(feature = "run")]
 mod live;
+mod man;
 #[cfg(feature = "run")]
 mod memory;
 mod new;
@@ -48,6 +49,7 @@ mod run;
 mod save;
 #[cfg(feature = "run")]
 mod screen;
+mod settings;
 mod show;
 #[cfg(feature = "run")]
 mod simulate;
@@ -60,6 +62,7 @@ mod terminal;
 mod test;
 #[cfg(feature = "run")]
 mod trace;
+mod walk;
 mod watch;
 #[cfg(feature = "run")]
 mod wording;
@@ -112,6 +115,7 @@ enum Command {
     Explore(explore::Args),
     Fmt(fmt::Args),
     Graph(graph::Args),
+    Man(man::Args),
     New(new::Args),
     #[cfg(feature = "run")]
     Prompt(Box<prompt::Args>),
@@ -138,6 +142,7 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Explore(args) => explore::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Graph(args) => graph::run(args),
+        Command::Man(args) => man::run(args, Cli::command()),
         Command::New(args) => new::run(args),
         #[cfg(feature = "run")]
         Command::Prompt(args) => prompt::run(*args),

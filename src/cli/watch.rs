@@ -1,8 +1,8 @@
 //! `chartc check --watch`: the same command again whenever a file changes.
 #![allow(clippy::disallowed_methods, reason = "the one place that waits for files to change")]
 
+use super::Exit;
 use super::output::{begin_anew, complain};
-use super::{Exit, config, files};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -14,13 +14,13 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// When a file was changed, and its length; `None` if there is no such file.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Runs a command, then again whenever a file that it read, or one that `list` gives, changes. `once` adds the files that it reads. It ends
-/// only with the process.
+/// Runs a command, then again whenever a file changes that it read, or one that `list` gives for these. `once` adds the files that it
+/// reads. It ends only with the process.
 ///
 /// # Errors
 /// None: what is wrong with a command or its settings is shown, and may be mended.
 pub(super) fn forever(
-    list: impl Fn() -> miette::Result<Vec<String>>,
+    list: impl Fn(&[String]) -> Vec<String>,
     once: impl Fn(&mut Vec<String>) -> miette::Result<Exit>,
 ) -> miette::Result<Exit> {
     let mut read: Vec<String> = Vec::new();
@@ -45,13 +45,9 @@ pub(super) fn forever(
     }
 }
 
-fn stamps(
-    list: &impl Fn() -> miette::Result<Vec<String>>,
-    read: &[String],
-) -> BTreeMap<String, Stamp> {
-    let settings = files::above(config::NAME);
-    let names = list().unwrap_or_default().into_iter().chain(read.iter().cloned());
-    names.chain(settings).map(|name| (name.clone(), stamp(Path::new(&name)))).collect()
+fn stamps(list: &impl Fn(&[String]) -> Vec<String>, read: &[String]) -> BTreeMap<String, Stamp> {
+    let names = list(read).into_iter().chain(read.iter().cloned());
+    names.map(|name| (name.clone(), stamp(Path::new(&name)))).collect()
 }
 
 fn stamp(path: &Path) -> Stamp {

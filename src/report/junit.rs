@@ -17,7 +17,7 @@ fn format(findings: &Findings<'_>) -> String {
     for found in findings.diagnostics {
         files.entry(found.span.file).or_default().push(found);
     }
-    let fails = |found: &&Diagnostic| found.severity >= findings.bar;
+    let fails = |found: &&Diagnostic| findings.fails(found);
     let tests: usize = files.values().map(|found| found.len().max(1)).sum();
     let failures = findings.diagnostics.iter().filter(fails).count();
     let mut text = format!(

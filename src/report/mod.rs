@@ -47,8 +47,8 @@ pub struct Findings<'f> {
     pub suppressed: &'f [Suppressed],
     /// The sources of their spans.
     pub sources: &'f Sources,
-    /// The lowest level that fails the check.
-    pub bar: Severity,
+    /// The lowest level that fails the check, for each source; it is that of errors for sources beyond these.
+    pub bars: &'f [Severity],
     /// The properties of the output.
     pub paper: Paper,
 }
@@ -56,7 +56,13 @@ pub struct Findings<'f> {
 impl<'f> Findings<'f> {
     /// Findings of which an error fails the check, and none of which are suppressed.
     pub fn new(diagnostics: &'f [Diagnostic], sources: &'f Sources, paper: Paper) -> Self {
-        Self { diagnostics, suppressed: &[], sources, bar: Severity::Error, paper }
+        Self { diagnostics, suppressed: &[], sources, bars: &[], paper }
+    }
+
+    /// Whether a finding fails the check.
+    pub fn fails(&self, found: &Diagnostic) -> bool {
+        let bar = self.bars.get(found.span.file.0 as usize).copied();
+        found.severity >= bar.unwrap_or(Severity::Error)
     }
 }
 

@@ -37,15 +37,24 @@ pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
 /// Plays the tests of a compilation, with the number of steps that one check may take for all of them. Returns a finding for each
 /// test that fails, by file and place, and one for each file with tests that were not played to their end.
 pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
-    failed_within(done, budget::OF_A_CHECK).0
+    failed_in(done, &|_| true)
+}
+
+/// Likewise, for the tests of some files.
+pub(crate) fn failed_in(done: &Compilation, plays: &dyn Fn(FileId) -> bool) -> Vec<Diagnostic> {
+    played(done, budget::OF_A_CHECK, plays).0
 }
 
 /// Likewise, with another number of steps; also returns how many were taken.
 pub fn failed_within(done: &Compilation, most: u64) -> (Vec<Diagnostic>, u64) {
+    played(done, most, &|_| true)
+}
+
+fn played(done: &Compilation, most: u64, plays: &dyn Fn(FileId) -> bool) -> (Vec<Diagnostic>, u64) {
     let mut found = Vec::new();
     let mut unplayed: BTreeMap<FileId, (Span, usize)> = BTreeMap::new();
     let mut left = most;
-    for (checked, test) in tests(done) {
+    for (checked, test) in tests(done).into_iter().filter(|(_, test)| plays(test.span.file)) {
         if left > 0 {
             let played = play(checked, test, left.min(OF_A_TEST));
             left -= played.steps;

@@ -27,3 +27,13 @@ fn the_program_of_the_docs_is_the_one_that_is_compiled() {
     let [(_, program)] = shown.as_slice() else { panic!("{} programs", shown.len()) };
     assert_eq!(program, &read("examples/social/src/bin/one.rs"));
 }
+
+#[test]
+fn the_settings_of_the_docs_are_settings() {
+    let shown = blocks(&read("docs/ci.md"), "toml");
+    let [(_, text)] = shown.as_slice() else { panic!("{} blocks of settings", shown.len()) };
+    let files = [("chartc.toml", text.as_str()), ("a.chart", crate::team::HIDDEN)];
+    let here = crate::team::folder("docs", &files);
+    let (code, out, said) = crate::team::run(&here, &["check", "--format", "short"]);
+    assert_eq!((code, out.contains("error[C0302]")), (Some(1), true), "{out}{said}");
+}

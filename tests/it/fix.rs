@@ -7,7 +7,7 @@ use chartc_text::load::Memory;
 use std::collections::BTreeMap;
 
 fn fixed(path: &str, texts: &Memory, extent: Extent) -> Fixed {
-    fix(&[path.to_owned()], texts, 0, extent, &|_, _| true)
+    fix(&[path.to_owned()], texts, &|_| 0, extent, &|_, _| true)
 }
 
 fn safe(path: &str, text: &str) -> String {

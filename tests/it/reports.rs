@@ -1,6 +1,6 @@
 //! Each format of findings, on the same findings.
 
-use chartc::diagnostic::{Diagnostic, Rule, Severity};
+use chartc::diagnostic::{Diagnostic, Rule};
 use chartc::load::Memory;
 use chartc::report::{Findings, Paper, REPORTS};
 use chartc::source::{Source, Sources};
@@ -104,7 +104,7 @@ fn sarif(text: &str) -> serde_json::Value {
         diagnostics: &done.diagnostics,
         suppressed: &done.suppressed,
         sources: &done.sources,
-        bar: Severity::Error,
+        bars: &[],
         paper: Paper { colour: false, width: 80 },
     };
     let report = REPORTS.iter().find(|r| r.name == "sarif").expect("a format of the table");

@@ -109,3 +109,44 @@ fn shells_complete_the_commands() {
         Err(_) => eprintln!("skipped, not found: bash"),
     }
 }
+
+#[test]
+fn each_command_has_a_manual_page() {
+    let folder = folder("manual");
+    assert_eq!(chartc(&folder, "man --out pages/man1").status.code(), Some(0));
+    let page = |name: &str| std::fs::read_to_string(folder.join("pages/man1").join(name));
+    let help = out(&chartc(&folder, "help"));
+    let (_, listed) = help.split_once("Commands:\n").expect("help lists the commands");
+    // A long description goes on in lines that begin farther right.
+    let lines = listed.lines().take_while(|l| !l.is_empty());
+    let commands = lines.filter_map(|l| l.strip_prefix("  ").filter(|l| !l.starts_with(' ')));
+    let commands = commands.filter_map(|l| l.split_whitespace().next());
+    let mut pages = vec!["chartc.1".to_owned()];
+    for command in commands.filter(|c| *c != "help") {
+        let name = format!("chartc-{command}.1");
+        let text = page(&name).expect("it was written");
+        assert_eq!(text, out(&chartc(&folder, &format!("man {command}"))));
+        let title = format!(".TH \"CHARTC-{}\" 1", command.to_uppercase());
+        for part in [title.as_str(), ".SH OPTIONS", ".SH EXAMPLES", &format!("chartc {command}")] {
+            assert!(text.contains(part), "{name} lacks {part}:\n{text}");
+        }
+        pages.push(name);
+    }
+    assert_eq!(page("chartc.1").expect("it was written"), out(&chartc(&folder, "man")));
+    let mut written: Vec<_> = (std::fs::read_dir(folder.join("pages/man1")).expect("it was made"))
+        .map(|entry| entry.expect("readable").file_name().into_string().expect("a name"))
+        .collect();
+    written.sort();
+    pages.sort();
+    assert_eq!(written, pages);
+
+    // The lines of the exit codes stand as they do in the help.
+    let check = page("chartc-check.1").expect("it was written");
+    let (_, exits) = check.split_once(".SH \"EXIT STATUS\"\n").expect("it tells its exit codes");
+    assert_eq!(exits.lines().next(), Some(".nf"), "{exits}");
+    let unknown = chartc(&folder, "man chek");
+    assert_eq!(unknown.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert_eq!(said, "error: no command `chek`\nhelp: `chartc help` lists the commands\n");
+    assert_eq!(chartc(&folder, "man check --out pages").status.code(), Some(2));
+}

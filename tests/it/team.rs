@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 const FAULTY: &str = "chart A {
@@ -12,7 +13,8 @@ const FAULTY: &str = "chart A {
   state b { on open -> a }
 }
 ";
-const HIDDEN: &str = "chart B {
+/// It has the warning C0302 in line 4.
+pub(crate) const HIDDEN: &str = "chart B {
   event open
   initial a
   state a { on open -> b on open -> b }
@@ -20,7 +22,7 @@ const HIDDEN: &str = "chart B {
 }
 ";
 
-fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+pub(crate) fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("team-{name}"));
     if folder.exists() {
         std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
@@ -33,18 +35,18 @@ fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
     folder
 }
 
-fn command(folder: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chartc"));
     command.args(arguments).current_dir(folder).env("COLUMNS", "100");
     command
 }
 
 /// The exit code, standard output, standard error.
-fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     told(&command(folder, arguments).output().expect("chartc starts"))
 }
 
-fn fed(folder: &Path, arguments: &[&str], text: &str) -> (Option<i32>, String, String) {
+pub(crate) fn fed(folder: &Path, arguments: &[&str], text: &str) -> (Option<i32>, String, String) {
     let mut command = command(folder, arguments);
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().expect("chartc starts");
@@ -159,6 +161,13 @@ fn standard_input_is_fixed_to_standard_output() {
     let here = folder("fix-stdin", &[("x.chart", "")]);
     let (code, out, said) = fed(&here, &["check", "--fix", "-"], FAULTY);
     assert_eq!((code, out), (Some(0), FAULTY.replace("opne", "open")), "{said}");
+    // Also under the name of a file, which stays as it is; what is left goes elsewhere, and settings count.
+    let both = format!("{FAULTY}{HIDDEN}");
+    let given = ["check", "--fix", "--stdin-filename", "x.chart", "--deny", "C0302", "-"];
+    let (code, out, said) = fed(&here, &given, &both);
+    assert_eq!((code, out), (Some(1), both.replace("opne", "open")), "{said}");
+    assert!(said.contains("error[C0302]"), "{said}");
+    assert_eq!(read(here.join("x.chart")), "");
     let (code, out, _) = fed(&here, &["check", "--unsafe-fixes", "-"], FAULTY);
     assert_eq!((code, out.as_str()), (Some(2), ""));
 }
@@ -217,27 +226,49 @@ fn fmt_shows_what_would_change() {
     assert_eq!(read(here.join("a.chart")), FAULTY.replace("  state b", "state   b"));
 }
 
+/// `chartc check --watch` in a folder, until it is dropped.
+pub(crate) struct Watch {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watch {
+    pub(crate) fn new(folder: &Path, paths: &[&str]) -> Self {
+        let options = ["check", "--watch", "--format", "short"];
+        let mut command = command(folder, &[&options, paths].concat());
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let out = child.stdout.take().expect("it is piped");
+        let (send, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// Waits for a line with this text.
+    pub(crate) fn wait(&self, wanted: &str) {
+        while !self.lines.recv_timeout(Duration::from_mins(1)).expect("it comes").contains(wanted) {
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ends");
+    }
+}
+
 #[test]
 fn watching_checks_again_when_a_file_changes() {
     let here = folder("watch", &[("a.chart", HIDDEN)]);
-    let mut command = command(&here, &["check", "--watch", "--format", "short"]);
-    let mut child =
-        command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-    let out = child.stdout.take().expect("it is piped");
-    let (send, receive) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(out).lines().map_while(Result::ok) {
-            if send.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    let wait = |wanted: &str| loop {
-        let line = receive.recv_timeout(Duration::from_mins(1)).expect("the line comes");
-        if line.contains(wanted) {
-            break;
-        }
-    };
+    let watch = Watch::new(&here, &[]);
+    let wait = |wanted| watch.wait(wanted);
     wait("a.chart:4:26: warning[C0302]");
     std::fs::write(here.join("a.chart"), FAULTY).expect("writable");
     wait("a.chart:4:16: error[C0102]");
@@ -247,6 +278,4 @@ fn watching_checks_again_when_a_file_changes() {
     std::fs::remove_file(here.join("chartc.toml")).expect("it is there");
     std::fs::remove_file(here.join("b.chart")).expect("it is there");
     wait("----");
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
 }

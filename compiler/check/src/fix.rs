@@ -3,7 +3,7 @@
 //! A fix counts only if a new check confirms it: the finding is gone, and nothing earlier in the order of the stages became worse. So no
 //! file is replaced by a text that has other errors instead.
 
-use crate::compile::{Compilation, check_within};
+use crate::compile::{Compilation, check_each};
 use chartc_text::diagnostic::{Diagnostic, Severity, Stage};
 use chartc_text::front::{Link, Unread};
 use chartc_text::load::Loader;
@@ -34,15 +34,15 @@ pub enum Extent {
 }
 
 /// Checks the files and fixes what can be fixed in them, until nothing is left to fix. Imported files are not changed unless they are
-/// among the files. `counts` selects the findings to fix.
+/// among the files. `states` is how many to explore for the charts of a file, and `counts` selects the findings to fix.
 pub fn fix(
     paths: &[String],
     loader: &dyn Loader,
-    states: usize,
+    states: &dyn Fn(&str) -> usize,
     extent: Extent,
     counts: &dyn Fn(&Compilation, &Diagnostic) -> bool,
 ) -> Fixed {
-    let mut done = check_within(paths, loader, states);
+    let mut done = check_each(paths, loader, states);
     // Standard input can be read only once.
     let read = |(_, source): (_, &Source)| (source.name.clone(), source.text.clone());
     let originals: BTreeMap<String, String> =
@@ -161,7 +161,7 @@ fn attempt(
     edited: &Edited<'_>,
     before: &Compilation,
     batch: &[Change],
-    states: usize,
+    states: &dyn Fn(&str) -> usize,
 ) -> Option<(BTreeMap<String, String>, Compilation)> {
     let mut texts = edited.texts.clone();
     for change in batch.iter().rev() {
@@ -173,7 +173,7 @@ fn attempt(
         }
     }
     let next = Edited { texts, ..*edited };
-    let after = check_within(paths, &next, states);
+    let after = check_each(paths, &next, states);
     is_better(before, &after, batch).then_some((next.texts, after))
 }
 

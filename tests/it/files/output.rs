@@ -20,6 +20,7 @@ const COMMANDS: &[&[&str]] = &[
     &["explain", "C0013"],
     &["explain", "--list"],
     &["completions", "bash"],
+    &["man"],
     &["fmt", "--check", "wide.chart"],
     #[cfg(feature = "run")]
     &["test", "t.chart"],

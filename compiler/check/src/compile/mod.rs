@@ -118,11 +118,25 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
 
 /// Like [`check`], but explores at most `states` states for each property. With 0, all properties stay undecided.
 pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
+    check_each(paths, loader, &|_| states)
+}
+
+/// Like [`check_within`], with a number of states for each file, by its name.
+pub fn check_each(
+    paths: &[String],
+    loader: &dyn Loader,
+    states: &dyn Fn(&str) -> usize,
+) -> Compilation {
     check_by(LINTS, paths, loader, states)
 }
 
-/// Like [`check_within`], but runs the given lints in the given order.
-fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
+/// Like [`check_each`], but runs the given lints in the given order.
+fn check_by(
+    lints: &[&Lint],
+    paths: &[String],
+    loader: &dyn Loader,
+    states: &dyn Fn(&str) -> usize,
+) -> Compilation {
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
     let (lowered, others) = lower(&loaded, &mut diagnostics);
@@ -152,6 +166,7 @@ fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usiz
         };
         let steps = (0..one.chart.steps.len()).map(StepId::at);
         facts.sure = steps.filter(|step| is_sure(*step)).collect();
+        let states = states(&loaded.sources.get(one.map.file).name);
         if states > 0 && one.whole && ready.contains(&one.map.name) {
             runs = Runs::of(&one.chart, &facts, states);
         }

@@ -1,0 +1,100 @@
+//! `chartc man`.
+
+use super::Exit;
+use super::output::print_made;
+use super::save::write_into;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+use std::io;
+use std::path::PathBuf;
+
+/// Print a manual page, or write all of them into a folder.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc man > chartc.1                                the page of chartc
+  chartc man check | man -l -                          read the page of a command
+  chartc man --out ~/.local/share/man/man1             one file for chartc and one for each command")]
+pub(super) struct Args {
+    /// The command whose page is printed [default: chartc itself]
+    command: Option<String>,
+    /// Write all pages into this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn run(args: Args, command: clap::Command) -> miette::Result<Exit> {
+    let mut all = command
+        .disable_help_subcommand(true)
+        .subcommand_help_heading("COMMANDS")
+        .subcommand_value_name("COMMAND");
+    all.build();
+    if let Some(folder) = args.out {
+        let pages: Vec<_> = std::iter::once(&all).chain(all.get_subcommands()).map(page).collect();
+        write_into(&folder, pages.iter())?;
+        return Ok(Exit::Clean);
+    }
+    let chosen = match &args.command {
+        None => &all,
+        Some(name) => all.find_subcommand(name).ok_or_else(|| {
+            miette::miette!(help = "`chartc help` lists the commands", "no command `{name}`")
+        })?,
+    };
+    print_made(&page(chosen).1)?;
+    Ok(Exit::Clean)
+}
+
+/// The file name and the text of a command's page.
+fn page(command: &clap::Command) -> (String, String) {
+    let man = Man::new(command.clone());
+    let mut text = Vec::new();
+    sections(&man, command, &mut text).expect("memory can be written");
+    text.extend(after(command).render().into_bytes());
+    // Each section begins with the same preamble. The title is written here, because clap_mangen gives an empty date no place.
+    let preamble = Roff::new().render();
+    let title = format!(
+        ".TH \"{}\" 1 \"\" \"chartc {}\" \"chartc\"\n",
+        man.get_filename().trim_end_matches(".1").to_uppercase(),
+        env!("CARGO_PKG_VERSION")
+    );
+    let text = String::from_utf8_lossy(&text).replace(&preamble, "");
+    (man.get_filename(), format!("{preamble}{title}{text}"))
+}
+
+fn sections(man: &Man, command: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
+    man.render_name_section(text)?;
+    man.render_synopsis_section(text)?;
+    man.render_description_section(text)?;
+    man.render_options_section(text)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(text)?;
+    }
+    Ok(())
+}
+
+/// The text below a command's options: its examples, notes and exit codes, line by line as they are written.
+fn after(command: &clap::Command) -> Roff {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let mut roff = Roff::new();
+    let mut section = "";
+    for block in help.split("\n\n") {
+        let (title, block) =
+            match (block.strip_prefix("Examples:\n"), block.strip_prefix("Exit codes: ")) {
+                (Some(rest), _) => ("EXAMPLES", rest),
+                (_, Some(rest)) => ("EXIT STATUS", rest),
+                (None, None) => ("NOTES", block),
+            };
+        if title == section {
+            roff.control("PP", []);
+        } else {
+            roff.control("SH", [title]);
+        }
+        section = title;
+        roff.control("nf", []);
+        for line in block.lines() {
+            roff.text([roman(line)]);
+        }
+        roff.control("fi", []);
+    }
+    roff
+}

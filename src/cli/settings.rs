@@ -1,0 +1,147 @@
+//! The settings of a run: each file has those of the nearest `chartc.toml`, in its folder or above. Options override all of them.
+
+use super::config::{Config, NAME};
+use super::files;
+use super::levels::Levels;
+use chartc_check::explore::STATES;
+use chartc_text::diagnostic::Severity;
+use ignore::gitignore::Gitignore;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What governs a file.
+#[derive(Debug)]
+pub(super) struct Setting {
+    /// Levels of rules.
+    pub(super) levels: Levels,
+    /// The lowest level that makes a check fail.
+    pub(super) bar: Severity,
+    /// How many states to explore for a `check` line.
+    pub(super) states: usize,
+    /// Whether tests are played.
+    pub(super) plays: bool,
+}
+
+/// All settings of a run, read when a file first needs them.
+#[derive(Debug)]
+pub(super) struct Settings {
+    here: PathBuf,
+    /// What the options of the command say.
+    options: Config,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// By the folder as it is named.
+    places: BTreeMap<PathBuf, Arc<Place>>,
+    /// By the path of the file; `None` if it cannot be used.
+    configs: BTreeMap<PathBuf, Option<Arc<Config>>>,
+}
+
+/// A folder without links, and what governs the files in it.
+#[derive(Debug)]
+struct Place {
+    folder: PathBuf,
+    config: Arc<Config>,
+}
+
+impl Settings {
+    /// No settings but those of the options, so far.
+    ///
+    /// # Errors
+    /// There is no working directory.
+    pub(super) fn new(options: Config) -> miette::Result<Self> {
+        Ok(Self { here: files::real(&files::here()?), options, known: Mutex::default() })
+    }
+
+    /// What governs the file of this name. It need not exist.
+    ///
+    /// # Errors
+    /// Its `chartc.toml` cannot be read, is not TOML, or has an unknown setting; with the place.
+    pub(super) fn of(&self, name: &str) -> miette::Result<Setting> {
+        let path = Path::new(name);
+        let Place { folder, config } = &*self.place(path)?;
+        let path = folder.join(path.file_name().unwrap_or_default());
+        let mut levels = config.levels.clone();
+        for (glob, own) in &config.per_path {
+            // A pattern that begins with `!` is for all files but these.
+            let is_for_others = glob.num_whitelists() > 0;
+            if glob.matched_path_or_any_parents(&path, false).is_none() == is_for_others {
+                levels.override_by(own);
+            }
+        }
+        levels.override_by(&self.options.levels);
+        Ok(Setting {
+            levels,
+            bar: self.options.fail_on.or(config.fail_on).unwrap_or(Severity::Error),
+            states: self.options.explore.or(config.explore).unwrap_or(STATES),
+            plays: self.options.tests.or(config.tests).unwrap_or(true),
+        })
+    }
+
+    /// Whether the file or folder is left out of the folder that it is in.
+    ///
+    /// # Errors
+    /// As [`Settings::of`].
+    pub(super) fn leave_out(&self, path: &Path, is_folder: bool) -> miette::Result<bool> {
+        let Some(name) = path.file_name() else { return Ok(false) };
+        let place = self.place(path)?;
+        let path = place.folder.join(name);
+        let is_out = |out: &Gitignore| out.matched(&path, is_folder).is_ignore();
+        Ok(place.config.exclude.as_ref().is_some_and(is_out))
+    }
+
+    /// Whether a search of the working directory would leave the file out, or a folder around it.
+    ///
+    /// # Errors
+    /// As [`Settings::of`].
+    pub(super) fn exclude(&self, name: &str) -> miette::Result<bool> {
+        let path = Path::new(name);
+        let file = self.place(path)?.folder.join(path.file_name().unwrap_or_default());
+        let around = file.ancestors().skip(1).take_while(|around| !self.here.starts_with(around));
+        for folder in around {
+            if self.leave_out(folder, true)? {
+                return Ok(true);
+            }
+        }
+        self.leave_out(path, false)
+    }
+
+    /// The `chartc.toml` files that were needed so far.
+    pub(super) fn files(&self) -> Vec<String> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.configs.keys().map(|path| self.shown(path)).collect()
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        crate::disk::shown(path.strip_prefix(&self.here).unwrap_or(path))
+    }
+
+    /// The folder that this file is in.
+    fn place(&self, path: &Path) -> miette::Result<Arc<Place>> {
+        let named = path.parent().unwrap_or(Path::new(""));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = known.places.get(named) {
+            return Ok(Arc::clone(place));
+        }
+        let folder = files::real(&self.here.join(named));
+        let above = folder.ancestors().map(|folder| folder.join(NAME));
+        let config = match above.into_iter().find(|path| path.is_file()) {
+            None => Arc::default(),
+            Some(path) => match known.configs.get(&path) {
+                Some(Some(config)) => Arc::clone(config),
+                Some(None) | None => {
+                    known.configs.insert(path.clone(), None);
+                    let config = Arc::new(Config::read(&path, self.shown(&path))?);
+                    known.configs.insert(path, Some(Arc::clone(&config)));
+                    config
+                }
+            },
+        };
+        let place = Arc::new(Place { folder, config });
+        known.places.insert(named.to_owned(), Arc::clone(&place));
+        Ok(place)
+    }
+}

@@ -1,0 +1,73 @@
+//! The charts in a folder.
+
+use crate::disk;
+use chartc_text::front::is_named_as_chart;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Whether a file, or a folder if so, is left out of the folder that it is in.
+pub(super) type Skips = Arc<dyn Fn(&Path, bool) -> miette::Result<bool> + Send + Sync>;
+
+/// Charts below a folder. Links to folders are not followed, so a loop of links ends.
+///
+/// # Errors
+/// Which ignore file cannot be read, or as `skips`.
+pub(super) fn below(folder: &Path, skips: &Skips) -> miette::Result<Vec<String>> {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    real.ancestors().try_for_each(can_ignore)?;
+    let refused = Arc::new(Mutex::new(None));
+    let (first, skips_folder) = (Arc::clone(&refused), Arc::clone(skips));
+    let is_kept = move |path: &Path| {
+        if skips_folder(path, true)? { Ok(false) } else { can_ignore(path).map(|()| true) }
+    };
+    let walk = ignore::WalkBuilder::new(folder)
+        .require_git(false)
+        // A file of the repository, which may be anything, says where its exclude file is.
+        .git_exclude(false)
+        .follow_links(false)
+        // It is not asked about the folder itself.
+        .filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            !is_folder
+                || is_kept(entry.path()).unwrap_or_else(|fault| {
+                    let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+                    first.get_or_insert(fault);
+                    false
+                })
+        })
+        .build();
+    let found = walk
+        .flatten()
+        .filter(|entry| entry.depth() > 0 && entry.path().is_file())
+        .filter(|entry| is_named_as_chart(&entry.file_name().to_string_lossy()));
+    let mut names = Vec::new();
+    for entry in found {
+        if !skips(entry.path(), false)? {
+            names.push(disk::shown(&disk::tidy(entry.path())));
+        }
+    }
+    names.sort();
+    let refused = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
+    refused.map_or(Ok(names), Err)
+}
+
+/// Leaves out nothing.
+pub(super) fn none() -> Skips {
+    Arc::new(|_, _| Ok(false))
+}
+
+/// Whether the ignore files in a folder can be read: a pipe would block, and a device may be endless.
+fn can_ignore(folder: &Path) -> miette::Result<()> {
+    for name in [".gitignore", ".ignore"] {
+        let path = folder.join(name);
+        let fits = |known: std::fs::Metadata| known.is_file() && known.len() <= disk::LARGEST;
+        if path.metadata().is_ok_and(|known| !fits(known)) {
+            return Err(miette::miette!(
+                help = "remove it, or name the files to read",
+                "cannot read {}: it is not a regular file, or it is too large",
+                disk::shown(&path)
+            ));
+        }
+    }
+    Ok(())
+}
