@@ -69,14 +69,20 @@ fn a_correction_begins_the_present_phase_again() {
         let corrects = r#"{"event":"corrects","data":{"wish":"shorter"}}"#;
         let rethinks = [way, TIGHT, corrects];
         assert_eq!(last(&rethinks), ["rethinking", "desk.answering", "purse.tight"], "{leaf}");
-        let rethought = [r#"{"turn":{}}"#, r#"{"answer":"f","step":"rethink"}"#];
+        let (turn, answered) = (r#"{"turn":{}}"#, r#"{"answer":"soon","step":"answer"}"#);
+        let rethink = r#"{"answer":"f","step":"rethink"}"#;
+        // Where a turn is still walked, the desk answers in it.
+        let rethought = match leaf {
+            "gathering.reading" | "drafting.writing" => [answered, turn, rethink],
+            _ => [turn, answered, rethink],
+        };
         let phase = match leaf.split('.').next() {
             Some("gathering") => "doing.gathering.searching",
             Some("drafting") => "doing.drafting.outlining",
             _ => "doing.reviewing",
         };
         let seen = last(&[&rethinks[..], &rethought].concat());
-        assert_eq!(seen, [phase, "desk.answering", "purse.tight"], "{leaf}");
+        assert_eq!(seen, [phase, "desk.listening", "purse.tight"], "{leaf}");
     }
 }
 

@@ -8,6 +8,7 @@ mod client;
 mod limits;
 mod named;
 mod read;
+mod walk;
 
 pub use crate::form::ActionForm;
 pub use crate::forward::Forward;
@@ -19,6 +20,7 @@ pub(crate) use client::millionths;
 pub use limits::LimitsRow;
 pub use named::CATCH_ALL;
 pub use read::Rows;
+pub use walk::WalkRow;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
@@ -306,22 +308,6 @@ impl StepRow<'_> {
         tools: Span::EMPTY,
         tool_calls: 0,
     };
-}
-
-/// The walk of a turn over the steps of the chart, or of a region.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WalkRow {
-    /// The root, or the region: a child of a parallel.
-    pub state: StateId,
-    /// The walk that forks it; the first walk's is itself.
-    pub outer: u32,
-    /// The steps of the state and its descendants, a range of `Tables::steps`.
-    pub steps: Span,
-}
-
-impl WalkRow {
-    /// The walk of a chart without steps.
-    pub const PLAIN: Self = Self { state: StateId(0), outer: 0, steps: Span::EMPTY };
 }
 
 /// What a step does.

@@ -1,0 +1,20 @@
+//! The walks of a turn.
+
+use super::Span;
+use crate::arena::StateId;
+
+/// The walk of a turn over the steps of the chart, or of a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WalkRow {
+    /// The root, or the region: a child of a parallel.
+    pub state: StateId,
+    /// The walk that forks it; the first walk's is itself.
+    pub outer: u32,
+    /// The steps of the state and its descendants, a range of `Tables::steps`.
+    pub steps: Span,
+}
+
+impl WalkRow {
+    /// The walk of a chart without steps.
+    pub const PLAIN: Self = Self { state: StateId(0), outer: 0, steps: Span::EMPTY };
+}
