@@ -14,40 +14,70 @@
 use crate::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question};
 use crate::tools::{Calling, NoTools, Tools};
 use chartc_core::expr::Value;
-use chartc_core::family::Member;
 use chartc_core::host::ToolCall;
-use chartc_core::machine::StepKey;
 use std::fmt;
 use std::sync::Arc;
 
-/// The permanent name of a call: if the call is repeated after a crash, it has the same name. Its text can serve as an
-/// idempotency key.
+/// The permanent name of a call: if the call is repeated after a crash, it has the same name, also in a changed chart that still has the
+/// step. Its text can serve as an idempotency key: it consists of letters, digits and `-._~/:@+%`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     /// The run's name; empty unless set by [`Session::with_run`](crate::Session::with_run).
     pub run: Arc<str>,
-    /// The path to the child chart that makes the call; empty for the run's own chart.
-    pub member: Member,
-    /// Step, leaf, event and attempt.
-    pub key: StepKey,
-    /// How many tools the step's model has called before under this key.
+    /// The `run` steps that lead to the child chart that makes the call; empty for the run's own chart.
+    pub path: Vec<CallName>,
+    /// The attempt at the step.
+    pub name: CallName,
+    /// How many tools the step's model has called before in this attempt.
     pub nth: u32,
     /// Whether a tool is called, not a model or a person.
     pub is_tool: bool,
 }
 
+/// The permanent name of an attempt at a step.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallName {
+    /// The dotted path of the leaf for which the step was started; empty for the chart.
+    pub state: String,
+    /// The name of the step.
+    pub step: String,
+    /// The number of the host event, turns included, in which it was started.
+    pub event: u32,
+    /// From 1.
+    pub attempt: u32,
+}
+
+impl fmt::Display for CallName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { state, step, event, attempt } = self;
+        write!(f, "{}:{}@{event}.{attempt}", Plain(state), Plain(step))
+    }
+}
+
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = |f: &mut fmt::Formatter<'_>, key: &StepKey| {
-            write!(f, "{}.{}.{}.{}", key.step.0, key.leaf.0, key.event, key.attempt)
-        };
-        write!(f, "{}:", self.run)?;
-        for key in &self.member {
-            part(f, key)?;
-            f.write_str("/")?;
+        write!(f, "{}", Plain(&self.run))?;
+        for name in self.path.iter().chain([&self.name]) {
+            write!(f, "/{name}")?;
         }
-        part(f, &self.key)?;
         write!(f, "+{}{}", self.nth, if self.is_tool { "t" } else { "" })
+    }
+}
+
+/// A text without characters that separate parts or may not stand in a header; percent-encoded, RFC 3986.
+struct Plain<'a>(&'a str);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0.bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                    write!(f, "{}", char::from(byte))?;
+                }
+                _ => write!(f, "%{byte:02X}")?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -140,5 +170,22 @@ impl Driver for Parts {
 
     fn name(&self) -> String {
         self.oracle.name()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(state: &str, step: &str) -> CallName {
+        CallName { state: state.into(), step: step.into(), event: 3, attempt: 2 }
+    }
+
+    #[test]
+    fn a_name_tells_each_part_and_may_stand_in_a_header() {
+        let path = vec![name("work.`a/b`", "dig")];
+        let id =
+            CallId { run: "r 1".into(), path, name: name("x", "müde"), nth: 1, is_tool: true };
+        assert_eq!(id.to_string(), "r%201/work.%60a%2Fb%60:dig@3.2/x:m%C3%BCde@3.2+1t");
     }
 }

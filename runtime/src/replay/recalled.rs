@@ -93,15 +93,15 @@ fn answered(
     line: &What,
     usage: Option<Usage>,
 ) -> Option<Result<Answer, OracleError>> {
-    let What::Question { step: asked, attempt: nth, .. } = question else { return None };
-    if let What::Answer { step, attempt, text, .. } | What::Unusable { step, attempt, text, .. } =
-        line
-        && (step, attempt) == (asked, nth)
+    let What::Question { step: asked, attempt: nth, which: of, .. } = question else { return None };
+    if let What::Answer { step, attempt, text, which, .. }
+    | What::Unusable { step, attempt, text, which, .. } = line
+        && (step, attempt, which) == (asked, nth, of)
     {
         return Some(Ok(Answer { text: text.clone(), usage }));
     }
-    if let What::CallFailed { step, attempt, error, why, retry_after_ms } = line
-        && (step, attempt) == (asked, nth)
+    if let What::CallFailed { step, attempt, error, why, retry_after_ms, which } = line
+        && (step, attempt, which) == (asked, nth, of)
     {
         return Some(Err(OracleError::recorded(error, why, *retry_after_ms)));
     }
@@ -116,14 +116,14 @@ impl Tools for Recalled {
 
 /// What a line says of a tool call.
 fn returned(call: &What, line: &What, _: Option<Usage>) -> Option<Result<Value, OracleError>> {
-    let What::ToolCall { step: of, tool: called, .. } = call else { return None };
-    if let What::ToolResult { step, tool, value } = line
-        && (step, tool) == (of, called)
+    let What::ToolCall { step: of, tool: called, which: one, .. } = call else { return None };
+    if let What::ToolResult { step, tool, value, which } = line
+        && (step, tool, which) == (of, called, one)
     {
         return Some(Ok(value.clone()));
     }
-    if let What::ToolFailed { step, tool, error, why } = line
-        && (step, tool) == (of, called)
+    if let What::ToolFailed { step, tool, error, why, which } = line
+        && (step, tool, which) == (of, called, one)
     {
         return Some(Err(OracleError::recorded(error, why, None)));
     }

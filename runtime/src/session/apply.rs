@@ -4,7 +4,7 @@ use super::calls::IDLE_TICKS;
 use super::log::{Happening, Log};
 use super::{At, Session};
 use crate::error::RunError;
-use crate::trace::{self, Origin, What};
+use crate::trace::{self, Origin, What, Which};
 use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
 use chartc_core::family::{Member, Told};
@@ -191,6 +191,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let machine = self.family.member(member);
         let row = machine.and_then(|m| m.tables().steps.get(key.step.index()));
         row.map_or_else(String::new, |row| row.name.to_owned())
+    }
+
+    /// Which of the open calls of its step this one is, where several may be open.
+    pub(super) fn which(&self, (member, key): &At) -> Which {
+        let machine = self.family.member(member);
+        machine.map_or_else(Which::default, |machine| trace::which(&machine.tables(), *key))
     }
 
     /// The name of a step with the way to it: `fetch/ask`.

@@ -43,8 +43,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let wanted = wanted.and_then(|last| last.retry_after);
                 if let Some(wanted_ms) = wanted.filter(|wanted| *wanted > MOST_RETRY_AFTER) {
                     let (step, attempt) = (question.step.clone(), key.attempt);
-                    let what =
-                        What::NotRetried { step, attempt, wanted_ms, most_ms: MOST_RETRY_AFTER };
+                    let (most_ms, which) = (MOST_RETRY_AFTER, self.which(&at));
+                    let what = What::NotRetried { step, attempt, wanted_ms, most_ms, which };
                     self.tracer.put(now, &child, what)?;
                     self.ready.push_back((at, Input::Unmade(key)));
                     return Ok(());
@@ -61,7 +61,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let not_before = not_before.filter(|at| *at > now);
                 if let Some(until_ms) = not_before {
                     let (step, attempt) = (question.step.clone(), key.attempt);
-                    self.tracer.put(now, &child, What::Waiting { step, attempt, until_ms })?;
+                    self.tracer.put(
+                        now,
+                        &child,
+                        What::Waiting { step, attempt, until_ms, which: self.which(&at) },
+                    )?;
                 }
                 let options = question.options.iter().map(|o| o.offer.name.clone()).collect();
                 self.tracer.put(
@@ -73,6 +77,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                         client: self.client_beside(&at, &question.client),
                         prompt: question.prompt.clone(),
                         options,
+                        which: self.which(&at),
                     },
                 )?;
                 match not_before {
@@ -90,7 +95,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Err(why) => {
                 let step = self.step_name(&member, key);
-                self.failed_call(&at, step, "prompt", why.clone(), None)?;
+                self.failed_call(now, &at, step, "prompt", why.clone(), None)?;
                 let input = Input::Answer(key, failure(why));
                 self.ready.push_back((at, input));
             }

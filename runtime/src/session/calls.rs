@@ -99,14 +99,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
                     let Call { at, work } = self.calls.remove(index);
+                    let now = self.put_before()?;
                     if let Work::Question(question, _) = work {
-                        self.ended(at, *question, answer)?;
+                        self.ended(now, at, *question, answer)?;
                     }
                 }
                 Woken::Result(index, result) => {
                     let Call { at, work } = self.calls.remove(index);
+                    let now = self.put_before()?;
                     if let Work::Tool(tool, _) = work {
-                        self.returned(at, &tool, result)?;
+                        self.returned(now, at, &tool, result)?;
                     }
                 }
             }
@@ -130,6 +132,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let Some((_, index)) = self.first_waiting().filter(is_first) else { return Ok(false) };
         self.put_waiting(index)?;
         Ok(true)
+    }
+
+    /// Puts the questions whose wait was over before now, and returns the time: an answer does not overtake them, however late anybody looks
+    /// at the clock.
+    fn put_before(&mut self) -> Result<Instant, RunError> {
+        let now = self.clock.now();
+        while let Some((_, index)) = self.first_waiting().filter(|(until, _)| *until < now) {
+            self.put_waiting(index)?;
+        }
+        Ok(now)
     }
 
     /// When time alone will change something next.
@@ -206,22 +218,27 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         match self.calls.remove(index).work {
             // It was put, and may be billed whatever becomes of it.
             Work::Question(question, _) => {
-                self.settle_call(at, question.model.prices, None, true)?;
+                self.settle_call(now, at, question.model.prices, None, true)?;
             }
             Work::Waiting(question, ..) => {
-                self.settle_call(at, question.model.prices, None, false)?;
+                self.settle_call(now, at, question.model.prices, None, false)?;
                 self.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
             Work::Outside | Work::Tool(..) => {}
         }
         let (member, key) = at;
         let (child, step) = (self.path(member), self.step_name(member, *key));
-        self.tracer.put(now, &child, What::Cancelled { step, attempt: key.attempt })
+        self.tracer.put(
+            now,
+            &child,
+            What::Cancelled { step, attempt: key.attempt, which: self.which(at) },
+        )
     }
 
     /// Reads the answer of an ended call and tells the machine.
     fn ended(
         &mut self,
+        now: Instant,
         at: At,
         question: Question,
         answer: Result<Answer, OracleError>,
@@ -231,7 +248,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Ok(answer) => (answer.usage, true),
             Err(error) => (None, error.may_be_billed()),
         };
-        self.settle_call(&at, question.model.prices, usage, billed)?;
+        self.settle_call(now, &at, question.model.prices, usage, billed)?;
         let text = match answer {
             Ok(answer) => {
                 self.failures.remove(&(at.0.clone(), key.step, key.leaf));
@@ -241,7 +258,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 self.keep_failure(&at, &question, &error);
                 let (kind, why, wait) =
                     (error.kind().word(), error.to_string(), error.retry_after());
-                self.failed_call(&at, question.step.clone(), kind, why, wait)?;
+                self.failed_call(now, &at, question.step.clone(), kind, why, wait)?;
                 if error.is_fatal() {
                     return Err(RunError::Oracle { step: question.step, error });
                 }
@@ -251,7 +268,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         };
         let understood = match executor::outcome(&question, &text) {
             Ok(understood) => understood,
-            Err(why) => return self.unusable(at, &question.step, text, why.ambiguous, why.why),
+            Err(why) => {
+                return self.unusable(now, at, &question.step, text, why.ambiguous, why.why);
+            }
         };
         let taken = understood.clone();
         let (option, value) = match executor::chosen(&question, &understood.outcome) {
@@ -267,7 +286,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 | Outcome::Doubt => (None, Value::None),
             },
         };
-        let now = self.clock.now();
         let child = self.path(&at.0);
         self.tracer.put(
             now,
@@ -280,6 +298,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 repairs: understood.repairs,
                 option,
                 value,
+                which: self.which(&at),
             },
         )?;
         self.last_answer = Some((text.clone(), question.step.clone()));
@@ -291,7 +310,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Ok(())
             }
             Ok(_) => Ok(()),
-            Err(Mismatch(why)) => self.unusable(at, &question.step, text, false, why),
+            Err(Mismatch(why)) => {
+                let now = self.clock.now();
+                self.unusable(now, at, &question.step, text, false, why)
+            }
         }
     }
 
@@ -326,7 +348,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let (attempt, why) = (at.1.attempt, why.to_owned());
         let now = self.clock.now();
         let child = self.path(&at.0);
-        self.tracer.put(now, &child, What::Unusable { step, attempt, text, ambiguous: false, why })
+        self.tracer.put(
+            now,
+            &child,
+            What::Unusable { step, attempt, text, ambiguous: false, why, which: self.which(at) },
+        )
     }
 
     /// Keeps what was wrong with an answer for the re-ask.
@@ -337,6 +363,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     fn unusable(
         &mut self,
+        now: Instant,
         at: At,
         step: &str,
         text: String,
@@ -345,9 +372,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     ) -> Result<(), RunError> {
         self.complain(&at, &why);
         self.trouble(&at, step, Trouble::Answer, &why);
-        let now = self.clock.now();
         let (child, step, attempt) = (self.path(&at.0), step.to_owned(), at.1.attempt);
-        self.tracer.put(now, &child, What::Unusable { step, attempt, text, ambiguous, why })?;
+        self.tracer.put(
+            now,
+            &child,
+            What::Unusable { step, attempt, text, ambiguous, why, which: self.which(&at) },
+        )?;
         let key = at.1;
         self.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
         Ok(())
@@ -355,6 +385,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     pub(super) fn failed_call(
         &mut self,
+        now: Instant,
         at: &At,
         step: String,
         error: &str,
@@ -362,10 +393,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         retry_after_ms: Option<u64>,
     ) -> Result<(), RunError> {
         self.trouble(at, &step, Trouble::Call, &why);
-        let now = self.clock.now();
         let (error, attempt) = (error.to_owned(), at.1.attempt);
         let child = self.path(&at.0);
-        let what = What::CallFailed { step, attempt, error, why, retry_after_ms };
+        let what =
+            What::CallFailed { step, attempt, error, why, retry_after_ms, which: self.which(at) };
         self.tracer.put(now, &child, what)
     }
 }

@@ -8,7 +8,7 @@ use crate::trace::{self, What};
 use chartc_core::arena::StateId;
 use chartc_core::family::Member;
 use chartc_core::host::Machine;
-use chartc_core::machine::{Input, LimitKind};
+use chartc_core::machine::{Input, Instant, LimitKind};
 use chartc_core::tables::{LimitsRow, Tables};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -161,6 +161,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// A call has ended. What it took counts; where nobody says, and it may have been billed, what was held for it.
     pub(super) fn settle_call(
         &mut self,
+        now: Instant,
         at: &At,
         prices: Prices,
         usage: Option<Usage>,
@@ -190,9 +191,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         total.cost = Some(total.cost.unwrap_or(0).saturating_add(taken.cost));
         let (child, step) = (self.path(&at.0), self.step_name(&at.0, at.1));
         let cost = taken.cost as f64 / 1e6;
-        let attempt = at.1.attempt;
-        let what = What::Usage { step, attempt, input_tokens, output_tokens, cost, assumed };
-        self.tracer.put(self.clock.now(), &child, what)
+        let (attempt, which) = (at.1.attempt, self.which(at));
+        let what = What::Usage { step, attempt, input_tokens, output_tokens, cost, assumed, which };
+        self.tracer.put(now, &child, what)
     }
 
     fn charge(&mut self, at: &At, state: StateId, held: Amount, taken: Amount) {

@@ -2,7 +2,7 @@
 
 use super::calls::{Call, Work, failure};
 use super::{At, Session};
-use crate::driver::{CallId, Probe};
+use crate::driver::{CallId, CallName, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::oracle::OracleError;
@@ -10,7 +10,7 @@ use crate::tools::done;
 use crate::trace::{self, What};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
-use chartc_core::machine::{Input, Outcome};
+use chartc_core::machine::{Input, Instant, Outcome, StepKey};
 use chartc_core::tables::StepRowKind;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
@@ -27,7 +27,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.notes(now, member, &child)?;
         let Some(Ok(call)) = call else {
             let why = "its arguments cannot be computed".to_owned();
-            self.failed_call(&at, step, "arguments", why.clone(), None)?;
+            self.failed_call(now, &at, step, "arguments", why.clone(), None)?;
             let key = at.1;
             self.ready.push_back((at, Input::Answer(key, failure(why))));
             return Ok(());
@@ -36,7 +36,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let (tool, arguments) = (call.tool.clone(), call.arguments.iter().cloned().collect());
         let arguments = Value::Map(arguments);
         self.uses(&at, Used::begun(&tool, &arguments));
-        self.tracer.put(now, &child, What::ToolCall { step, tool: tool.clone(), arguments })?;
+        self.tracer.put(
+            now,
+            &child,
+            What::ToolCall { step, tool: tool.clone(), arguments, which: self.which(&at) },
+        )?;
         let calling = match self.probed.take() {
             Some(Probe::Returned(result)) => done(result),
             Some(Probe::Unknown | Probe::NotMade | Probe::Answered(_)) | None => {
@@ -56,8 +60,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         };
         let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
         let nth = used.map_or(0, |used| used.iter().filter(|one| !one.is_open()).count());
-        let (run, member) = (self.run.clone(), member.clone());
-        CallId { run, member, key: *key, nth: u32::try_from(nth).unwrap_or(u32::MAX), is_tool }
+        let nth = u32::try_from(nth).unwrap_or(u32::MAX);
+        let name = |member: &[StepKey], key: StepKey| {
+            let tables = self.family.member(member).map(|machine| machine.tables());
+            let row = tables.and_then(|t| {
+                Some((*t.states.get(key.leaf.index())?, *t.steps.get(key.step.index())?))
+            });
+            let (state, step) = row.map_or(("", ""), |(state, step)| (state.path, step.name));
+            CallName {
+                state: state.into(),
+                step: step.into(),
+                event: key.event,
+                attempt: key.attempt,
+            }
+        };
+        let path = (0..member.len()).map(|i| name(&member[..i], member[i])).collect();
+        CallId { run: self.run.clone(), path, name: name(member, *key), nth, is_tool }
     }
 
     /// Keeps a tool call for the next prompt of its `llm` step. One that was under way when the run was saved begins again.
@@ -97,17 +115,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Tells the machine what a tool call brought.
     pub(super) fn returned(
         &mut self,
+        now: Instant,
         (member, key): At,
         tool: &str,
         result: Result<Value, OracleError>,
     ) -> Result<(), RunError> {
-        let now = self.clock.now();
         let child = self.path(&member);
         let (step, tool) = (self.step_name(&member, key), tool.to_owned());
+        let which = self.which(&(member.clone(), key));
         self.used_up(&(member.clone(), key), &result);
         match result {
             Ok(value) => {
-                let what = What::ToolResult { step, tool, value: value.clone() };
+                let what = What::ToolResult { step, tool, value: value.clone(), which };
                 self.tracer.put(now, &child, what)?;
                 drop(self.apply_to(member, Input::Answer(key, Outcome::Done(vec![value])))?);
                 self.misfit = None;
@@ -116,7 +135,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Err(error) => {
                 let why = error.to_string();
                 let kind = error.kind().word().to_owned();
-                let what = What::ToolFailed { step: step.clone(), tool, error: kind, why };
+                let what = What::ToolFailed { step: step.clone(), tool, error: kind, why, which };
                 self.tracer.put(now, &child, what)?;
                 if error.is_fatal() {
                     return Err(RunError::Oracle { step, error });

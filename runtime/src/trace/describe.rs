@@ -1,9 +1,11 @@
 //! Turns a machine's records into trace lines with names.
 
-use super::{LineName, What};
+use super::{LineName, What, Which};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::{Map, Value};
-use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss, Receiver, Record, WalkEnd};
+use chartc_core::machine::{
+    ErrorKind, Fallback, LimitKind, Loss, Receiver, Record, StepKey, WalkEnd,
+};
 use chartc_core::tables::Tables;
 use chartc_core::wording;
 
@@ -41,27 +43,35 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
             option: c.map_or_else(String::new, |c| choice(tables, c)),
             tool: tool(tables, t),
         },
-        Record::Returned(key, t) => {
-            What::Returned { step: step(tables, key.step), tool: tool(tables, t) }
-        }
-        Record::CallFailed(key, t) => {
-            What::NotReturned { step: step(tables, key.step), tool: tool(tables, t) }
-        }
+        Record::Returned(key, t) => What::Returned {
+            step: step(tables, key.step),
+            tool: tool(tables, t),
+            which: which(tables, key),
+        },
+        Record::CallFailed(key, t) => What::NotReturned {
+            step: step(tables, key.step),
+            tool: tool(tables, t),
+            which: which(tables, key),
+        },
         Record::Forbidden(key, t) => What::Forbidden {
             step: step(tables, key.step),
             state: state(tables, key.leaf),
             tool: tool(tables, t),
         },
-        Record::Retried(key) => {
-            What::Retried { step: step(tables, key.step), attempt: key.attempt }
-        }
+        Record::Retried(key) => What::Retried {
+            step: step(tables, key.step),
+            attempt: key.attempt,
+            which: which(tables, key),
+        },
         Record::Failed(s) => What::Failed { step: step(tables, s) },
         Record::Fallback(s, why) => {
             What::Fallback { step: step(tables, s), why: fallback(why).into() }
         }
-        Record::Dropped(key) => {
-            What::Dropped { step: step(tables, key.step), attempt: key.attempt }
-        }
+        Record::Dropped(key) => What::Dropped {
+            step: step(tables, key.step),
+            attempt: key.attempt,
+            which: which(tables, key),
+        },
         Record::WalkEnded(why) => {
             let (why, step, region) = match why {
                 WalkEnd::Calls(region) => ("calls", None, state(tables, region)),
@@ -79,6 +89,13 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
             What::Ended { status: status.word().into(), result, summary: None }
         }
     }
+}
+
+/// Which of the calls of a step is meant, where several may be open.
+pub(crate) fn which(tables: &Tables<'_>, key: StepKey) -> Which {
+    let is_asked =
+        tables.steps.get(key.step.index()).is_some() && tables.is_asked_in_regions(key.step);
+    Which { state: if is_asked { state(tables, key.leaf) } else { String::new() } }
 }
 
 fn state(tables: &Tables<'_>, id: StateId) -> String {

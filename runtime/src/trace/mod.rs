@@ -4,6 +4,7 @@ mod describe;
 mod sink;
 
 pub use describe::describe;
+pub(crate) use describe::which;
 pub use sink::{JsonLines, Sink};
 
 use chartc_core::expr::Value;
@@ -99,6 +100,8 @@ pub enum What {
         client: String,
         prompt: String,
         options: Vec<String>,
+        #[serde(flatten)]
+        which: Which,
     },
     /// What it said, word for word, and what that means: `option` with `value` a list of arguments, or `value` alone; the rung of the
     /// ladder (`whole`, `cleaned`, `mention`) and what was put right.
@@ -113,9 +116,19 @@ pub enum What {
         option: Option<String>,
         #[serde(default, skip_serializing_if = "is_none")]
         value: Value,
+        #[serde(flatten)]
+        which: Which,
     },
     /// What it said could not be used.
-    Unusable { step: String, attempt: u32, text: String, ambiguous: bool, why: String },
+    Unusable {
+        step: String,
+        attempt: u32,
+        text: String,
+        ambiguous: bool,
+        why: String,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// The call brought no answer; `error` is its kind, such as `timeout`; how long the provider wants to be left alone.
     CallFailed {
         step: String,
@@ -124,6 +137,8 @@ pub enum What {
         why: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after_ms: Option<u64>,
+        #[serde(flatten)]
+        which: Which,
     },
     /// What a call took: tokens and, where prices are known, money; `assumed` where nobody says and what was held for it counts.
     Usage {
@@ -134,25 +149,74 @@ pub enum What {
         cost: f64,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         assumed: bool,
+        #[serde(flatten)]
+        which: Which,
     },
     /// The next attempt begins only then, because the last one failed.
-    Waiting { step: String, attempt: u32, until_ms: Instant },
+    Waiting {
+        step: String,
+        attempt: u32,
+        until_ms: Instant,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// That attempt is not made, because the provider wants to be left alone for longer than a run waits at most: the step has failed.
-    NotRetried { step: String, attempt: u32, wanted_ms: u64, most_ms: u64 },
+    NotRetried {
+        step: String,
+        attempt: u32,
+        wanted_ms: u64,
+        most_ms: u64,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// A call under way was given up: the step's state was left.
-    Cancelled { step: String, attempt: u32 },
+    Cancelled {
+        step: String,
+        attempt: u32,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// The model's tool call began; `option` is the set that permits it, nothing for one of the `tools` of an `llm` step.
     Called { step: String, state: String, option: String, tool: String },
     /// What a tool was called with, by the model or by a `call` step.
-    ToolCall { step: String, tool: String, arguments: Value },
+    ToolCall {
+        step: String,
+        tool: String,
+        arguments: Value,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// What it returned.
-    ToolResult { step: String, tool: String, value: Value },
+    ToolResult {
+        step: String,
+        tool: String,
+        value: Value,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// It failed; `error` is the kind.
-    ToolFailed { step: String, tool: String, error: String, why: String },
+    ToolFailed {
+        step: String,
+        tool: String,
+        error: String,
+        why: String,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// The model's tool call ended, and its line may be taken.
-    Returned { step: String, tool: String },
+    Returned {
+        step: String,
+        tool: String,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// The model's tool call failed: the state stays.
-    NotReturned { step: String, tool: String },
+    NotReturned {
+        step: String,
+        tool: String,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// The model named a tool that may not be called in this state.
     Forbidden { step: String, state: String, tool: String },
     /// A step was passed over because its `if` was false.
@@ -164,13 +228,23 @@ pub enum What {
     /// The only option was taken unasked.
     Unasked { option: String },
     /// An attempt failed; another follows.
-    Retried { step: String, attempt: u32 },
+    Retried {
+        step: String,
+        attempt: u32,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// A step failed for good.
     Failed { step: String },
     /// Something fell back: `no_option`, `unusable`, `stale`, `failed`, `no_line`.
     Fallback { step: String, why: String },
     /// A late answer, or one for a cancelled step.
-    Dropped { step: String, attempt: u32 },
+    Dropped {
+        step: String,
+        attempt: u32,
+        #[serde(flatten)]
+        which: Which,
+    },
     /// A walk ended before the end of the list: `calls`, `ends_turn`, `failed`, `ended`. With `calls` that of the `region`, empty for the
     /// chart; otherwise all walks of the turn.
     WalkEnded {
@@ -220,6 +294,14 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<HostCall>,
     },
+}
+
+/// Which of the open calls of a step is meant, where several may be open.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Which {
+    /// The leaf of a question that several regions may be asked.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub state: String,
 }
 
 /// A call of a host function.

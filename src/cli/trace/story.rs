@@ -180,29 +180,29 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
         What::CallFailed { step, attempt, error, why, .. } => {
             row(step, &format!("failed: {error}")).attempt(*attempt).why(why).tone(Tone::Bad)
         }
-        What::Waiting { step, attempt, until_ms } => {
+        What::Waiting { step, attempt, until_ms, .. } => {
             let wait = time(until_ms.saturating_sub(line.at_ms));
             row(step, &format!("waits {wait}")).attempt(*attempt).tone(Tone::Faint)
         }
-        What::NotRetried { step, attempt, wanted_ms, most_ms } => {
+        What::NotRetried { step, attempt, wanted_ms, most_ms, .. } => {
             let why = format!("wait {} wanted, {} at most", time(*wanted_ms), time(*most_ms));
             row(step, "not tried again").attempt(*attempt).why(&why).tone(Tone::Bad)
         }
-        What::Cancelled { step, attempt } => {
+        What::Cancelled { step, attempt, .. } => {
             row(step, "given up").attempt(*attempt).why("its state was left").tone(Tone::Faint)
         }
-        What::Dropped { step, attempt } => {
+        What::Dropped { step, attempt, .. } => {
             row(step, "too late").attempt(*attempt).why("the answer is dropped").tone(Tone::Bad)
         }
         // The tool that the model calls is its answer.
         What::ToolCall { tool, .. } if rows.last().is_some_and(|last| last.is_call(tool)) => return,
-        What::ToolCall { step, tool, arguments } => {
+        What::ToolCall { step, tool, arguments, .. } => {
             row(step, format!("{tool} {}", value(arguments)).trim_end())
         }
-        What::ToolResult { step, tool, value: result } => {
+        What::ToolResult { step, tool, value: result, .. } => {
             row(step, format!("{tool} returns {}", value(result)).trim_end()).open()
         }
-        What::ToolFailed { step, tool, error, why } => {
+        What::ToolFailed { step, tool, error, why, .. } => {
             row(step, &format!("{tool} failed: {error}")).why(why).tone(Tone::Bad)
         }
         What::Forbidden { step, state: at, tool } => {

@@ -1,7 +1,7 @@
 //! The walks of a turn.
 
-use super::Span;
-use crate::arena::StateId;
+use super::{Span, StepRowKind, Tables};
+use crate::arena::{StateId, StepId};
 
 /// The walk of a turn over the steps of the chart, or of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,4 +17,14 @@ pub struct WalkRow {
 impl WalkRow {
     /// The walk of a chart without steps.
     pub const PLAIN: Self = Self { state: StateId(0), outer: 0, steps: Span::EMPTY };
+}
+
+impl Tables<'_> {
+    /// Whether an `ask` may be open in several leaves at once: those of regions below its state.
+    pub fn is_asked_in_regions(&self, step: StepId) -> bool {
+        let row = &self.steps[step.index()];
+        let own = self.states[row.state.index()].walk as usize;
+        let inside = |walk: &WalkRow| self.contains(row.state, walk.state);
+        matches!(row.kind, StepRowKind::Ask { .. }) && self.walks.iter().skip(own + 1).any(inside)
+    }
 }

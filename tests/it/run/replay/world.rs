@@ -25,6 +25,7 @@ pub(crate) fn charts() -> Vec<Checked> {
     let all = files("charts", "").into_iter().map(|path| (path.clone(), read(path)));
     let mut memory = Memory(all.collect());
     memory.0.insert("own.chart".into(), OWN.into());
+    memory.0.insert("shared.chart".into(), SHARED.into());
     let ours = |path: &String| {
         path.ends_with(".chart") || path.ends_with(".scxml") || path.ends_with("agent.yaml")
     };
@@ -37,6 +38,33 @@ pub(crate) fn charts() -> Vec<Checked> {
     assert!(names.len() > 10 && names.contains(&"Own"), "{names:?}");
     found
 }
+
+/// One question for the leaves of two regions, tools that it may call, and other calls beside it.
+const SHARED: &str = r#"
+tool look(what: Text) -> Int
+
+chart Shared {
+  client big { model "openai:big"  max_tokens 200  timeout 4s  input_price 1.5  output_price 2.0 }
+  limits { tokens 90000 calls 3 per turn }
+  event go
+  var seen: Int = 0
+  initial both
+  parallel both {
+    ask next with big on turn else stay { prompt "Seen {seen}. {options}"  retry 2  timeout 6s { } }
+    state left {
+      initial here
+      state here { may call look into seen  may there "over there" -> there  may stay_here "stay" { seen = seen + 1 } }
+      state there { llm think with big { prompt "Seen {seen}?"  returns Int into seen  retry 1 then skip } -> here  on go -> here }
+    }
+    state right {
+      initial up
+      state up { may down "go down" -> down  may stay_up "stay" { seen = seen + 2 } }
+      state down { call search look("down") { retry 1 then skip } -> up  on go -> up }
+    }
+    on go if seen > 9 -> both
+  }
+}
+"#;
 
 /// Clients with prices and deadlines, limits, regions that ask at the same time, a person, a tool of a `call` step, a chart that is run twice, events that are sent late.
 const OWN: &str = r#"
