@@ -45,12 +45,18 @@ pub struct CallName {
     pub event: u32,
     /// From 1.
     pub attempt: u32,
+    /// The index of the element, from 0, if the step has an `each`.
+    pub element: Option<u32>,
 }
 
 impl fmt::Display for CallName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { state, step, event, attempt } = self;
-        write!(f, "{}:{}@{event}.{attempt}", Plain(state), Plain(step))
+        let Self { state, step, event, attempt, element } = self;
+        write!(f, "{}:{}", Plain(state), Plain(step))?;
+        if let Some(element) = element {
+            write!(f, "~{element}")?;
+        }
+        write!(f, "@{event}.{attempt}")
     }
 }
 
@@ -178,7 +184,7 @@ mod tests {
     use super::*;
 
     fn name(state: &str, step: &str) -> CallName {
-        CallName { state: state.into(), step: step.into(), event: 3, attempt: 2 }
+        CallName { state: state.into(), step: step.into(), event: 3, attempt: 2, element: None }
     }
 
     #[test]
@@ -186,6 +192,8 @@ mod tests {
         let path = vec![name("work.`a/b`", "dig")];
         let id =
             CallId { run: "r 1".into(), path, name: name("x", "müde"), nth: 1, is_tool: true };
+        let third = CallName { element: Some(2), ..name("a", "b") };
+        assert_eq!(third.to_string(), "a:b~2@3.2");
         assert_eq!(id.to_string(), "r%201/work.%60a%2Fb%60:dig@3.2/x:m%C3%BCde@3.2+1t");
     }
 }

@@ -227,7 +227,7 @@ impl Sink for Screen {
                 self.write(Ink::Bad, &format!("  {step}: not tried again: {why}"))
             }
             What::Cancelled { step, .. } => self.write(Ink::Faint, &format!("  {step}: given up")),
-            What::Done { step } if self.answered.as_ref() != Some(step) => {
+            What::Done { step, element: None } if self.answered.as_ref() != Some(step) => {
                 self.write(Ink::Faint, &format!("  {step}"))
             }
             What::Unasked { option } => {

@@ -117,7 +117,7 @@ impl<'c> Subject<'c> {
                 see(Did::Chosen(option.clone()));
             }
             What::Called { tool, .. } => see(Did::Chosen(tool.clone())),
-            What::Done { step } => {
+            What::Done { step, element: None } => {
                 let nth = self.chart.steps.iter().position(|one| one.name == *step);
                 nth.map(|nth| Did::Done(StepId::at(nth))).into_iter().for_each(see);
             }

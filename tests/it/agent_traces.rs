@@ -157,7 +157,7 @@ fn done(lines: &[Line], state: &mut String, maps: &Maps) -> Turn {
                     last.moved = Some((to.clone(), false));
                 }
             }
-            What::Done { step } => steps.push(ran(step, state, None)),
+            What::Done { step, .. } => steps.push(ran(step, state, None)),
             What::Answer { step, option: Some(decision), .. } => {
                 steps.push(ran(step, state, Some(decision.clone())));
             }
@@ -169,7 +169,7 @@ fn done(lines: &[Line], state: &mut String, maps: &Maps) -> Turn {
             What::CallFailed { step, .. } if maps.contains_key(step) => {
                 steps.push(ran(step, state, None));
             }
-            What::Failed { step } if !maps.contains_key(step) => success = false,
+            What::Failed { step, .. } if !maps.contains_key(step) => success = false,
             What::Answer { value: Value::Map(answer), .. } => {
                 if let Some(Value::Text(word)) = answer.get("action") {
                     action = Some(word.clone());

@@ -24,6 +24,7 @@ pub mod generated;
 pub mod host;
 #[cfg(feature = "alloc")]
 pub mod interpreter;
+mod lost;
 pub mod machine;
 #[cfg(feature = "alloc")]
 pub mod model;

@@ -20,6 +20,26 @@ pub struct StepKey {
     pub event: u32,
     /// From 1; each retry or repeated question increments it.
     pub attempt: u32,
+    /// The element for which it is, if the step has an `each`.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub element: Option<Element>,
+}
+
+/// An element of the list of a step with an `each`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Element(core::num::NonZeroU32);
+
+impl Element {
+    /// The element with this index, from 0.
+    pub const fn at(index: u32) -> Self {
+        Self(core::num::NonZeroU32::MIN.saturating_add(index))
+    }
+
+    /// Its index, from 0.
+    pub const fn index(self) -> u32 {
+        self.0.get() - 1
+    }
 }
 
 /// An input from the host to a machine. `P` is the payload: a list of values for the interpreter, an enum for generated code.
@@ -191,6 +211,10 @@ pub enum Record {
     Retried(StepKey),
     /// A step failed for good.
     Failed(StepId),
+    /// An element of a step succeeded.
+    ElementDone(StepKey),
+    /// An element of a step failed for good.
+    ElementLost(StepKey),
     /// A fallback was used.
     Fallback(StepId, Fallback),
     /// A late answer, or one for a cancelled step.

@@ -3,7 +3,7 @@
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 pub use crate::caller::Caller;
-use crate::machine::{Fault, Instant, Receiver};
+use crate::machine::{Element, Fault, Instant, Receiver};
 pub use crate::outbox::Outbox;
 use crate::store::{Observed, Store};
 use crate::tables::{StateRowKind, Tables};
@@ -112,6 +112,30 @@ pub trait Program {
     /// Runs a block. It puts events into `outbox`. The program stores the payload of a raised event for `dequeue`, and that of a sent event
     /// for `deliver`, in the slot that the outbox returns.
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault>;
+
+    /// Evaluates and stores the list of a step with an `each`, and returns its size. Called only if its row has one.
+    ///
+    /// # Errors
+    /// The list cannot be evaluated or has more than `most` elements; with the reason of the step's failure, if it can be said.
+    fn elements(
+        &mut self,
+        _step: StepId,
+        _most: u32,
+        _view: &View<'_>,
+    ) -> Result<u32, Option<Self::Payload>> {
+        Err(None)
+    }
+
+    /// Stores the answer of an element.
+    fn element_done(&mut self, _step: StepId, _element: Element, _answer: Self::Payload) {}
+
+    /// The answer of a step with an `each`: those of its elements, in their order. What has no answer is left out or `none`.
+    fn gathered(&mut self, _step: StepId, _with_none: bool) -> Option<Self::Payload> {
+        None
+    }
+
+    /// Forgets the list and the answers of a step with an `each`.
+    fn forget_elements(&mut self, _step: StepId) {}
 
     /// Runs a `code` step.
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault>;

@@ -43,6 +43,11 @@ pub fn code_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("`{}`", name(tables, step))
 }
 
+/// The list of a step with an `each`.
+pub fn list_of(tables: &Tables<'_>, step: StepId) -> String {
+    format!("`each` of `{}`", name(tables, step))
+}
+
 /// The prompt of a step.
 pub fn prompt_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("prompt of `{}`", name(tables, step))

@@ -2,14 +2,14 @@
 
 use super::calls::{Call, Work, failure};
 use super::patience::{self, MOST_RETRY_AFTER};
-use super::{At, Session};
+use super::{At, Session, place_of};
 use crate::driver::Probe;
 use crate::error::RunError;
 use crate::executor::{self, Beside};
 use crate::oracle::{Asking, Kind, Question, ready};
 use crate::trace::{self, What};
 use chartc_core::host::Machine;
-use chartc_core::machine::Input;
+use chartc_core::machine::{Element, Input};
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Puts the question of a started step.
@@ -20,14 +20,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         let now = self.clock.now();
         let (member, key) = at.clone();
-        let complaint = self.complaints.remove(&(member.clone(), key.step, key.leaf));
+        let complaint = self.complaints.remove(&place_of(&member, key));
         let complaint = complaint.filter(|(event, _)| *event == key.event && key.attempt > 1);
         let why = complaint.as_ref().map(|(_, why)| why.as_str());
-        let last = self.failures.get(&(member.clone(), key.step, key.leaf)).cloned();
+        let last = self.failures.get(&place_of(&member, key)).cloned();
         let last = last.filter(|last| last.event == key.event && key.attempt > 1);
         let client = last.as_ref().map(|last| last.client.as_str());
         let section = self.section_of(&at).to_owned();
-        let used = self.used.get(&(member.clone(), key.step, key.leaf));
+        let used = self.used.get(&place_of(&member, key));
         let used = used.filter(|(event, _)| *event == key.event).map_or(&[][..], |(_, used)| used);
         let beside = Beside { section: &section, used, complaint: why };
         let question = self
@@ -53,8 +53,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     return Ok(());
                 }
                 let not_before = last.filter(|last| is_call && !last.is_final).map(|last| {
-                    let mark = [key.step.0, key.leaf.0, key.event, key.attempt]
+                    let own = [key.step.0, key.leaf.0, key.event, key.attempt];
+                    let element = key.element.map(Element::index);
+                    let mark = own
                         .iter()
+                        .chain(&element)
                         .fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
                     now.saturating_add(self.backoff.wait(last.count, last.retry_after, mark))
                 });

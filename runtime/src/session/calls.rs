@@ -1,7 +1,7 @@
 //! Calls under way: begun, waited for, understood, given up.
 
 use super::patience::{self, Failure};
-use super::{At, Session, Trouble};
+use super::{At, Session, Trouble, place_of};
 use crate::error::RunError;
 use crate::executor;
 use crate::oracle::{Answer, Asking, OracleError, OracleErrorKind, Question};
@@ -115,35 +115,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// The call that is to be made first of those that wait, and when.
-    fn first_waiting(&self) -> Option<(Instant, usize)> {
-        let calls = self.calls.iter().enumerate();
-        calls.filter_map(|(index, call)| Some((call.waits_until()?, index))).min()
-    }
-
-    /// Puts the first question whose wait is over, unless a deadline was due before. Each comes at its own time, however late anybody looks at the
-    /// clock.
-    pub(super) fn puts_waiting(
-        &mut self,
-        now: Instant,
-        due: Option<Instant>,
-    ) -> Result<bool, RunError> {
-        let is_first = |(at, _): &(Instant, usize)| *at <= now && due.is_none_or(|due| *at < due);
-        let Some((_, index)) = self.first_waiting().filter(is_first) else { return Ok(false) };
-        self.put_waiting(index)?;
-        Ok(true)
-    }
-
-    /// Puts the questions whose wait was over before now, and returns the time: an answer does not overtake them, however late anybody looks
-    /// at the clock.
-    fn put_before(&mut self) -> Result<Instant, RunError> {
-        let now = self.clock.now();
-        while let Some((_, index)) = self.first_waiting().filter(|(until, _)| *until < now) {
-            self.put_waiting(index)?;
-        }
-        Ok(now)
-    }
-
     /// When time alone will change something next.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         if self.status.is_some() { None } else { self.family.next_deadline() }
@@ -251,7 +222,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.settle_call(now, &at, question.model.prices, usage, billed)?;
         let text = match answer {
             Ok(answer) => {
-                self.failures.remove(&(at.0.clone(), key.step, key.leaf));
+                self.failures.remove(&place_of(&at.0, key));
                 answer.text
             }
             Err(error) => {
@@ -322,7 +293,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let (member, key) = at;
         let Some(machine) = self.family.member(member) else { return };
         let client = patience::next_client(&machine.tables(), &question.client);
-        let place = (member.clone(), key.step, key.leaf);
+        let place = place_of(member, *key);
         let count = self.failures.get(&place).filter(|last| last.event == key.event);
         let count = count.map_or(1, |last| last.count + 1);
         // Another client has nothing to recover from.
@@ -357,7 +328,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Keeps what was wrong with an answer for the re-ask.
     pub(super) fn complain(&mut self, (member, key): &At, why: &str) {
-        let place = (member.clone(), key.step, key.leaf);
+        let place = place_of(member, *key);
         self.complaints.insert(place, (key.event, why.to_owned()));
     }
 

@@ -27,7 +27,8 @@ impl Log {
                 | Record::Called(k, ..)
                 | Record::Returned(k, _)
                 | Record::CallFailed(k, _)
-                | Record::Forbidden(k, _),
+                | Record::Forbidden(k, _)
+                | Record::ElementDone(k),
             ) => *k == key,
             Happening::Record(Record::Chosen(_)) => true,
             Happening::Record(_) | Happening::Effect(_) => false,

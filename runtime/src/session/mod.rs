@@ -14,6 +14,7 @@ mod record;
 mod report;
 mod resume;
 mod tool;
+mod waiting;
 mod with;
 
 use crate::clock::Clock;
@@ -29,7 +30,7 @@ use chartc_core::arena::{StateId, StepId};
 use chartc_core::expr::{IntoValue, Map, Value};
 use chartc_core::family::{Family, Member};
 use chartc_core::host::{Machine, Mismatch, Typed};
-use chartc_core::machine::{Input, Instant, LimitKind, Receipt, Status, StepKey};
+use chartc_core::machine::{Element, Input, Instant, LimitKind, Receipt, Status, StepKey};
 pub(crate) use heard::{Heard, Trouble};
 use history::History;
 pub use kept::Kept;
@@ -94,7 +95,7 @@ pub struct Session<M, T> {
     /// What waits to be told to the machine, and the call that it is about.
     ready: VecDeque<(At, Input<Vec<Value>>)>,
     /// The last failures of calls, for their next attempts.
-    failures: BTreeMap<(Member, StepId, StateId), Failure>,
+    failures: BTreeMap<CallPlace, Failure>,
     /// How long to wait after them.
     backoff: Backoff,
     /// Tokens and money.
@@ -102,13 +103,13 @@ pub struct Session<M, T> {
     /// The last transitions.
     history: History,
     /// What was wrong with the last answer, for the re-ask.
-    complaints: BTreeMap<(Member, StepId, StateId), (u32, String)>,
+    complaints: BTreeMap<CallPlace, (u32, String)>,
     /// What the steps have said since the last turn began.
     heard: Heard,
     /// What prompts end with.
     section: String,
     /// What the models of open `llm` steps have called, since the event for which the step was started.
-    used: BTreeMap<(Member, StepId, StateId), (u32, Vec<Used>)>,
+    used: BTreeMap<CallPlace, (u32, Vec<Used>)>,
     /// Text and step of the answer that is being handed over.
     last_answer: Option<(String, String)>,
     /// Why the machine judged that an answer from outside does not fit.
@@ -135,6 +136,13 @@ pub struct Session<M, T> {
 
 /// A step of a member of the family.
 pub(crate) type At = (Member, StepKey);
+
+/// What the attempts at one call have in common: member, step, leaf, element.
+type CallPlace = (Member, StepId, StateId, Option<Element>);
+
+fn place_of(member: &[StepKey], key: StepKey) -> CallPlace {
+    (member.to_vec(), key.step, key.leaf, key.element)
+}
 
 struct Tracer<T> {
     sink: T,

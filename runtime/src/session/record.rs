@@ -168,6 +168,8 @@ fn is_only_told(record: Record) -> bool {
         | Record::Returned(..)
         | Record::Retried(_)
         | Record::Failed(_)
+        | Record::ElementDone(_)
+        | Record::ElementLost(_)
         | Record::Fallback(..)
         | Record::Dropped(_)
         | Record::Warned(_)

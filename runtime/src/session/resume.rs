@@ -1,7 +1,7 @@
 //! A run as data, and going on from it.
 
 use super::ledger::Saved as Spent;
-use super::{At, Kept, Session};
+use super::{At, Kept, Session, place_of};
 use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
@@ -123,7 +123,7 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
     /// What the models of these steps have called.
     fn used_by(&self, open: &[At]) -> Vec<(At, Vec<Used>)> {
         let used = open.iter().filter_map(|(member, key)| {
-            let (event, used) = self.used.get(&(member.clone(), key.step, key.leaf))?;
+            let (event, used) = self.used.get(&place_of(member, *key))?;
             (*event == key.event).then(|| ((member.clone(), *key), used.clone()))
         });
         used.collect()
@@ -143,7 +143,7 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
         self.ledger.load(&saved.spent);
         self.recall_history(&saved.history);
         for ((member, key), used) in &saved.used {
-            self.used.insert((member.clone(), key.step, key.leaf), (key.event, used.clone()));
+            self.used.insert(place_of(member, *key), (key.event, used.clone()));
         }
         let tables = self.family.root().tables();
         let what = What::Resumed {

@@ -172,7 +172,7 @@ impl Machine for Fake {
 }
 
 fn key(step: u32, attempt: u32) -> StepKey {
-    StepKey { step: StepId(step), leaf: ROOT, event: 1, attempt }
+    StepKey { step: StepId(step), leaf: ROOT, event: 1, attempt, element: None }
 }
 
 fn start(step: u32, attempt: u32) -> Happening {

@@ -1,7 +1,7 @@
 //! Tool calls: those that the model has chosen, and those of `call` steps.
 
 use super::calls::{Call, Work, failure};
-use super::{At, Session};
+use super::{At, Session, place_of};
 use crate::driver::{CallId, CallName, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
@@ -10,7 +10,7 @@ use crate::tools::done;
 use crate::trace::{self, What};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
-use chartc_core::machine::{Input, Instant, Outcome, StepKey};
+use chartc_core::machine::{Element, Input, Instant, Outcome, StepKey};
 use chartc_core::tables::StepRowKind;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
@@ -53,11 +53,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The name of a call.
     pub(super) fn call_id(&self, (member, key): &At, is_tool: bool) -> CallId {
-        let used = if self.used.is_empty() {
-            None
-        } else {
-            self.used.get(&(member.clone(), key.step, key.leaf))
-        };
+        let used = if self.used.is_empty() { None } else { self.used.get(&place_of(member, *key)) };
         let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
         let nth = used.map_or(0, |used| used.iter().filter(|one| !one.is_open()).count());
         let nth = u32::try_from(nth).unwrap_or(u32::MAX);
@@ -72,6 +68,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 step: step.into(),
                 event: key.event,
                 attempt: key.attempt,
+                element: key.element.map(Element::index),
             }
         };
         let path = (0..member.len()).map(|i| name(&member[..i], member[i])).collect();
@@ -83,7 +80,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if !matches!(self.kind(member, *key), Some(StepRowKind::Llm)) {
             return;
         }
-        let place = (member.clone(), key.step, key.leaf);
+        let place = place_of(member, *key);
         let (event, all) = self.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
         if *event != key.event {
             (*event, *all) = (key.event, Vec::new());
@@ -94,7 +91,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Keeps what it came to.
     fn used_up(&mut self, (member, key): &At, result: &Result<Value, OracleError>) {
-        let place = (member.clone(), key.step, key.leaf);
+        let place = place_of(member, *key);
         let last = self.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
         if let Some(last) = last.filter(|last| last.is_open()) {
             match result {
@@ -106,7 +103,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// What it brought is not of its type: the machine has found that out.
     pub(super) fn used_in_vain(&mut self, (member, key): &At) {
-        let place = (member.clone(), key.step, key.leaf);
+        let place = place_of(member, *key);
         if let Some(last) = self.used.get_mut(&place).and_then(|(_, all)| all.last_mut()) {
             last.fails("what it returned does not fit its type");
         }

@@ -4,7 +4,7 @@ use super::{LineName, What, Which};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::machine::{
-    ErrorKind, Fallback, LimitKind, Loss, Receiver, Record, StepKey, WalkEnd,
+    Element, ErrorKind, Fallback, LimitKind, Loss, Receiver, Record, StepKey, WalkEnd,
 };
 use chartc_core::tables::Tables;
 use chartc_core::wording;
@@ -32,9 +32,13 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
             step: step(tables, key.step),
             state: state(tables, key.leaf),
             attempt: key.attempt,
+            element: key.element.map(Element::index),
         },
         Record::Skipped(s) => What::Skipped { step: step(tables, s) },
-        Record::Done(s) => What::Done { step: step(tables, s) },
+        Record::Done(s) => What::Done { step: step(tables, s), element: None },
+        Record::ElementDone(key) => {
+            What::Done { step: step(tables, key.step), element: key.element.map(Element::index) }
+        }
         Record::Chosen(c) => What::Chosen { option: choice(tables, c) },
         Record::Unasked(c) => What::Unasked { option: choice(tables, c) },
         Record::Called(key, c, t) => What::Called {
@@ -63,7 +67,10 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
             attempt: key.attempt,
             which: which(tables, key),
         },
-        Record::Failed(s) => What::Failed { step: step(tables, s) },
+        Record::Failed(s) => What::Failed { step: step(tables, s), element: None },
+        Record::ElementLost(key) => {
+            What::Failed { step: step(tables, key.step), element: key.element.map(Element::index) }
+        }
         Record::Fallback(s, why) => {
             What::Fallback { step: step(tables, s), why: fallback(why).into() }
         }
@@ -95,7 +102,10 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
 pub(crate) fn which(tables: &Tables<'_>, key: StepKey) -> Which {
     let is_asked =
         tables.steps.get(key.step.index()).is_some() && tables.is_asked_in_regions(key.step);
-    Which { state: if is_asked { state(tables, key.leaf) } else { String::new() } }
+    Which {
+        state: if is_asked { state(tables, key.leaf) } else { String::new() },
+        element: key.element.map(Element::index),
+    }
 }
 
 fn state(tables: &Tables<'_>, id: StateId) -> String {

@@ -1,10 +1,12 @@
 //! What happened in a run, line by line: names instead of ids, versioned, one JSON object a line. `docs/trace.md` describes it.
 
 mod describe;
+mod parts;
 mod sink;
 
 pub use describe::describe;
 pub(crate) use describe::which;
+pub use parts::{Origin, Which};
 pub use sink::{JsonLines, Sink};
 
 use chartc_core::expr::Value;
@@ -90,7 +92,13 @@ pub enum What {
     /// No `allow` line permits the line's target.
     Denied { line: LineName },
     /// A step was started for a leaf; attempts count from 1.
-    Started { step: String, state: String, attempt: u32 },
+    Started {
+        step: String,
+        state: String,
+        attempt: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        element: Option<u32>,
+    },
     /// What was sent to the model, word for word, with the names of the options.
     Question {
         step: String,
@@ -221,8 +229,12 @@ pub enum What {
     Forbidden { step: String, state: String, tool: String },
     /// A step was passed over because its `if` was false.
     Skipped { step: String },
-    /// A step ended well.
-    Done { step: String },
+    /// A step, or an element of one, ended well.
+    Done {
+        step: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        element: Option<u32>,
+    },
     /// The model chose an option.
     Chosen { option: String },
     /// The only option was taken unasked.
@@ -234,8 +246,12 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// A step failed for good.
-    Failed { step: String },
+    /// A step, or an element of one, failed for good.
+    Failed {
+        step: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        element: Option<u32>,
+    },
     /// Something fell back: `no_option`, `unusable`, `stale`, `failed`, `no_line`.
     Fallback { step: String, why: String },
     /// A late answer, or one for a cancelled step.
@@ -296,14 +312,6 @@ pub enum What {
     },
 }
 
-/// Which of the open calls of a step is meant, where several may be open.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Which {
-    /// The leaf of a question that several regions may be asked.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub state: String,
-}
-
 /// A call of a host function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostCall {
@@ -317,17 +325,6 @@ pub struct HostCall {
     /// Why it failed, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-}
-
-/// How a run was started, for its first line: what somebody who has nothing but the trace needs to run it again.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Origin {
-    /// The file of the chart, as it was named; empty where there is none.
-    pub file: String,
-    /// The bound of model calls in a turn, where it is not the chart's own.
-    pub calls_per_turn: Option<u32>,
-    /// The computer's time passes, not a virtual clock's.
-    pub real_clock: bool,
 }
 
 fn is_none(value: &Value) -> bool {

@@ -159,7 +159,8 @@ impl Input {
             What::ToolFailed { step, tool, why, .. } => {
                 format!("step `{step}`: `{tool}` failed: {why}")
             }
-            What::Failed { step } => format!("step `{step}` failed"),
+            What::Failed { step, element: None } => format!("step `{step}` failed"),
+            What::Failed { step, element: Some(nth) } => format!("`{step}[{nth}]` failed"),
             What::WalkEnded { why, step, region } => match (why.as_str(), step) {
                 ("failed", Some(step)) => format!("the turn ended at `{step}`, which failed"),
                 ("calls", _) if !region.is_empty() => {

@@ -195,6 +195,8 @@ fn sequence<'c>(
             | Record::Forbidden(..)
             | Record::Retried(_)
             | Record::Failed(_)
+            | Record::ElementDone(_)
+            | Record::ElementLost(_)
             | Record::Fallback(..)
             | Record::Dropped(_)
             | Record::WalkEnded(_)

@@ -376,7 +376,7 @@ fn scripts_are_read_as_written() {
         Value::Map(map.into_iter().collect()),
         Value::List(Vec::new()),
     ];
-    let key = StepKey { step: StepId(1), leaf: StateId(2), event: 3, attempt: 4 };
+    let key = StepKey { step: StepId(1), leaf: StateId(2), event: 3, attempt: 4, element: None };
     let script = Script {
         chart: "one two".to_owned(),
         params: vec![("p".to_owned(), all[6].clone())],

@@ -46,8 +46,9 @@ fn of_fields<'f>(
         };
         let name = field.ident.as_ref().expect("fields have names").to_string();
         if has("flatten") {
-            // `Which`, whose field is optional.
+            // `Which`, whose fields are optional.
             properties.insert("state".into(), json!({"type": "string"}));
+            properties.insert("element".into(), json!({"type": "integer", "minimum": 0}));
             continue;
         }
         let is_optional = has("skip_serializing_if");

@@ -4,6 +4,7 @@ mod ahead;
 mod bounds;
 pub(crate) mod children;
 mod content;
+mod each;
 mod events;
 mod observables;
 mod questions;
@@ -22,13 +23,13 @@ use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
-    Effect, Input, Outcome, Receipt, Record, Sink, Status, StepKey, WalkEnd,
+    Effect, Element, Input, Outcome, Receipt, Record, Sink, Status, StepKey, WalkEnd,
 };
 use chartc_core::model::{Chart, Trigger};
 use chartc_core::plan::Plan;
 use std::cell::RefCell;
 use std::rc::Rc;
-use words::{error, fell_back, lost};
+use words::{error, fell_back, lost, shown};
 
 /// A host whose functions answer `none` and are written down.
 #[derive(Clone, Default)]
@@ -163,10 +164,17 @@ impl Sim {
             .expect("started once")
     }
 
-    /// The oldest open key of a step.
+    /// The oldest open key of a step, or of one of its elements, `search[1]`.
     fn open_key(&self, name: &str) -> StepKey {
+        let (name, element) = match name.split_once('[') {
+            Some((name, nth)) => (name, nth.trim_end_matches(']').parse::<u32>().ok()),
+            None => (name, None),
+        };
         let step = self.step(name);
-        *self.open_keys().iter().find(|k| k.step == step).expect("open")
+        let is_meant = |k: &&StepKey| {
+            k.step == step && element.is_none_or(|nth| k.element == Some(Element::at(nth)))
+        };
+        *self.open_keys().iter().find(is_meant).expect("open")
     }
 
     fn open_keys(&self) -> Vec<StepKey> {
@@ -344,7 +352,7 @@ impl Sim {
             Record::Exited(s) => format!("exited {}", self.chart.state(s).path),
             Record::Entered(s) => format!("entered {}", self.chart.state(s).path),
             Record::Denied(t) => format!("denied {}", self.line(t)),
-            Record::Started(k) => format!("started {}", self.step_name(k.step)),
+            Record::Started(k) => format!("started {}", self.element(k)),
             Record::Skipped(s) => format!("skipped {}", self.step_name(s)),
             Record::Done(s) => format!("done {}", self.step_name(s)),
             Record::Chosen(c) => format!("chosen {}", choice(c)),
@@ -355,6 +363,8 @@ impl Sim {
             Record::CallFailed(_, t) => format!("call failed {}", tool(t)),
             Record::Forbidden(_, t) => format!("forbidden {}", tool(t)),
             Record::Retried(k) => format!("retried {}", self.step_name(k.step)),
+            Record::ElementDone(k) => format!("done {}", self.element(k)),
+            Record::ElementLost(k) => format!("lost {}", self.element(k)),
             Record::Failed(s) => format!("failed {}", self.step_name(s)),
             Record::Fallback(s, why) => {
                 format!("fallback {}: {}", self.step_name(s), fell_back(why))
@@ -382,8 +392,4 @@ impl Sim {
         };
         format!("{word} {} -> {}", self.chart.state(line.source).path, targets.join(", "))
     }
-}
-
-fn shown(value: &Value) -> String {
-    chartc_core::expr::python::str(value).expect("small")
 }

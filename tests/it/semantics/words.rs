@@ -1,6 +1,9 @@
 //! Words for what records say.
 
-use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss};
+use super::Sim;
+use chartc_core::expr::Value;
+use chartc_core::host::Machine;
+use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss, StepKey};
 
 pub(super) fn lost(loss: Loss) -> &'static str {
     match loss {
@@ -32,5 +35,21 @@ pub(super) fn error(kind: ErrorKind) -> &'static str {
         ErrorKind::Limit(LimitKind::Cost) => "limit cost",
         ErrorKind::StuckDead => "stuck dead",
         ErrorKind::StuckLoop => "stuck loop",
+    }
+}
+
+pub(super) fn shown(value: &Value) -> String {
+    chartc_core::expr::python::str(value).expect("small")
+}
+
+impl Sim {
+    /// An element of a step, as `search[1]`.
+    pub(super) fn element(&self, key: StepKey) -> String {
+        let name = self.step_name(key.step);
+        key.element.map_or(name.clone(), |element| format!("{name}[{}]", element.index()))
+    }
+
+    pub(super) fn prompt(&mut self, key: StepKey) -> String {
+        self.machine.prompt(key).expect("it can be written")
     }
 }

@@ -222,6 +222,8 @@ impl Claims {
                 | Record::Forbidden(..)
                 | Record::Retried(_)
                 | Record::Failed(_)
+                | Record::ElementDone(_)
+                | Record::ElementLost(_)
                 | Record::Fallback(..)
                 | Record::Dropped(_)
                 | Record::WalkEnded(_)
@@ -393,8 +395,5 @@ fn what_cannot_happen_does_not() {
         }
     }
     assert!(compiled > CHARTS / 3, "only {compiled} charts compile");
-    assert!(
-        claimed.iter().all(|n| *n > 2),
-        "too little is claimed to be refuted of {compiled}: {claimed:?}"
-    );
+    assert!(claimed.iter().all(|n| *n > 2), "too few claims of {compiled} charts: {claimed:?}");
 }

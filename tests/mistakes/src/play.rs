@@ -344,6 +344,8 @@ fn line(
             | Record::Forbidden(..)
             | Record::Retried(_)
             | Record::Failed(_)
+            | Record::ElementDone(_)
+            | Record::ElementLost(_)
             | Record::Dropped(_)
             | Record::TurnEnded(_) => Ok(()),
         };

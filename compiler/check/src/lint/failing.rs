@@ -4,7 +4,7 @@ use super::Context;
 use crate::facts::Facts;
 use crate::facts::graph::Node;
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{Chart, Failure, StateKind, Status, StepKind, Trigger};
+use chartc_core::model::{Chart, Failure, Lost, StateKind, Status, StepKind, Trigger};
 
 /// Failure transitions (`error`, `timeout`, `else`) on which every run that ends `ok` depends: each leads to `ok` without a
 /// further failure. Empty if a run can end `ok` without a failure, or if none can end `ok`. Linear in the chart for each of them.
@@ -106,6 +106,7 @@ pub(super) fn stuck(context: &Context<'_>) -> Vec<Stuck> {
             || !matches!(chart.state(leaf).kind, StateKind::Atomic)
             || !context.enters(leaf)
             || step.failure.then != Failure::Fail
+            || step.each.as_ref().is_some_and(|each| each.lost != Lost::Fail)
             || facts.sure.contains(&id)
         {
             continue;

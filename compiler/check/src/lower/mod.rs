@@ -14,6 +14,7 @@ mod data;
 mod declare;
 mod each;
 mod expr;
+mod fan;
 mod format;
 mod items;
 mod limits;

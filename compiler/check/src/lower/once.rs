@@ -5,14 +5,18 @@ use chartc_text::rules::illegal_structure;
 use chartc_text::span::Span;
 use chartc_text::syntax::{Noted, StepItem};
 
-/// Reports the second `returns`, `tools` and `ends turn` of a step. A second prompt or policy is found where it is lowered.
+/// Reports the second item of a kind in a step. A second prompt or policy is found where it is lowered.
 pub(super) fn items(cx: &mut Cx<'_>, items: &[Noted<StepItem>]) {
-    let mut seen: [Option<Span>; 3] = [None; 3];
+    let mut seen: [Option<Span>; 7] = [None; 7];
     for noted in items {
         let (nth, what) = match &noted.node {
             StepItem::Returns(..) => (0, "`returns` in one step"),
             StepItem::Tools(..) => (1, "`tools` in one step"),
             StepItem::EndsTurn(_) => (2, "`ends turn` in one step"),
+            StepItem::AtATime(_) => (3, "`at a time` in one step"),
+            StepItem::UpTo(_) => (4, "`up to` in one step"),
+            StepItem::Enough(_) => (5, "`enough` in one step"),
+            StepItem::Lost(_) => (6, "`else` in one step"),
             StepItem::Prompt(_) | StepItem::Policy(_) | StepItem::Outcome(_) | StepItem::Bad(_) => {
                 continue;
             }

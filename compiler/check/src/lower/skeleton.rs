@@ -177,6 +177,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, step: &'s syntax::Step, part: P
         returns: Type::Json,
         into: None,
         tools: None,
+        each: None,
         ends_turn: None,
         outcomes: Vec::new(),
     });

@@ -2,7 +2,7 @@
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
-use super::{block, data, declare, once, outcome, run, trigger, types};
+use super::{block, data, declare, fan, once, outcome, run, trigger, types};
 use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Expr, ExprKind, Otherwise, StepKind, StepTools, Type};
 use chartc_text::rules::illegal_structure;
@@ -20,6 +20,10 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         | StepItem::Policy(_)
         | StepItem::Outcome(_)
         | StepItem::EndsTurn(_)
+        | StepItem::AtATime(_)
+        | StepItem::UpTo(_)
+        | StepItem::Enough(_)
+        | StepItem::Lost(_)
         | StepItem::Bad(_) => None,
     });
     let unless_written = match &node.step.kind {
@@ -34,7 +38,8 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         | syntax::StepKind::Run(..) => Type::Json,
     };
     let returns = written.map_or(unless_written, |ty| types::resolve(cx, ty));
-    cx.chart.steps[id.index()].returns = returns;
+    cx.chart.steps[id.index()].returns =
+        fan::answer(&node.step.items, node.step.each.is_some(), returns);
 }
 
 /// Fills in a step that the skeleton has numbered, and adds its transitions.
@@ -48,6 +53,7 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
         env.learn(&guard_expr, true);
         cx.chart.steps[id.index()].guard = Some(guard_expr);
     }
+    let is_each = fan::begin(cx, &mut env, node.step, id);
     let kind = kind(cx, &mut env, node.step, id);
     cx.chart.steps[id.index()].kind = kind;
     client(cx, node.step, id);
@@ -56,6 +62,9 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
     let mut policy = Policy::default();
     for noted in &node.step.items {
         item(cx, &mut env, id, noted, &mut policy);
+    }
+    if is_each {
+        fan::check(cx, id, node.step);
     }
     if let Some(tail) = &node.step.then {
         outcome::trailing(cx, id, tail);
@@ -197,6 +206,9 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
             let always = Expr { kind: ExprKind::Bool(true), ty: Type::Bool };
             let test = test.as_ref().map_or(always, |test| expr::condition(cx, &mut env, test));
             cx.chart.steps[id.index()].ends_turn = Some(test);
+        }
+        StepItem::AtATime(_) | StepItem::UpTo(_) | StepItem::Enough(_) | StepItem::Lost(_) => {
+            fan::item(cx, id, &noted.node, noted.span);
         }
         StepItem::Bad(_) => cx.dropped = true,
     }

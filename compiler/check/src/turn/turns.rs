@@ -131,10 +131,12 @@ impl<'c> Walks<'c> {
 
     pub(crate) fn driver(&self, step: StepId) -> Driver {
         let row = &self.chart.steps[step.index()];
-        let times = if matches!(row.kind, StepKind::Ask { .. }) {
-            self.width[row.state.index()].max(1)
-        } else {
-            1
+        let times = match &row.each {
+            Some(each) => u64::from(each.most),
+            None if matches!(row.kind, StepKind::Ask { .. }) => {
+                self.width[row.state.index()].max(1)
+            }
+            None => 1,
         };
         let client = row.client.and_then(|c| self.chart.clients[c.index()].retry);
         let retries = row.failure.retries;
@@ -217,8 +219,11 @@ impl<'c> Walks<'c> {
             // The walk of each region has calls of its own; an ask around regions counts for theirs.
             if !is_ask || !self.forks[state.index()] {
                 let left = left.entry(region(self.chart, state)).or_insert(cap);
-                driver.times = driver.times.min(*left);
-                *left -= driver.times;
+                // A step with an `each` counts once, however many elements it has.
+                let is_each = self.chart.steps[driver.step.index()].each.is_some();
+                let counted = if is_each { 1 } else { driver.times }.min(*left);
+                driver.times = if is_each { driver.times * counted } else { counted };
+                *left -= counted;
             }
             worst = worst.saturating_add(driver.calls());
             driver.times > 0

@@ -119,7 +119,11 @@ fn limits(limits: &Limits) -> String {
 pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> Row {
     let step = &chart.steps[id.index()];
     let state = step.state;
-    let name = notation::name(&step.name);
+    let mut name = notation::name(&step.name);
+    if let Some(each) = &step.each {
+        let list = notation::expression(chart, &each.list);
+        name.push_str(&format!(" each {} in {list}", notation::name(&each.local.name)));
+    }
     let (word, look, mut text) = match &step.kind {
         StepKind::Llm => ("llm", Some(Look::Done), name),
         StepKind::Code(_) => ("code", None, name),

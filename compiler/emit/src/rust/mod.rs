@@ -45,6 +45,7 @@ use chartc_core::plan::Plan;
 use chartc_core::tables::{ABI, Tables};
 use chartc_core::visible;
 use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::not_yet;
 use children::Kin;
 use code::{Code, Fragment, Use, code};
 use codegen::Scope;
@@ -66,6 +67,11 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     let before = found.len();
     let chart = unit.chart;
     let names = Names::of(chart, unit.map, found);
+    for (step, spans) in chart.steps.iter().zip(&unit.map.steps) {
+        if step.each.is_some() {
+            found.push(not_yet::RULE.at(spans.name, "generated code has no `each` yet"));
+        }
+    }
     if found.len() > before {
         return String::new();
     }

@@ -5,8 +5,8 @@ use super::out::{Layout, Out};
 use super::state::{pattern, tail, target};
 use super::text::{lower, path, template, upper};
 use crate::syntax::{
-    Action, Ask, AskElse, Block, FailWord, Noted, Outcome, OutcomeKind, Policy, Step, StepItem,
-    StepKind,
+    Action, Ask, AskElse, Block, FailWord, Lost, Noted, Outcome, OutcomeKind, Policy, Step,
+    StepItem, StepKind,
 };
 
 /// A step.
@@ -15,19 +15,22 @@ pub(super) fn step(out: &mut Out, node: &Step) {
     let client =
         node.client.as_ref().map_or(String::new(), |c| format!(" with {}", lower(&c.node)));
     let level = out.level;
+    let each = node.each.as_ref().map_or(String::new(), |each| {
+        format!(" each {} in {}", lower(&each.name.node), expr(&each.list, level))
+    });
     let head = match &node.kind {
-        StepKind::Llm => format!("llm {name}{client}"),
+        StepKind::Llm => format!("llm {name}{each}{client}"),
         StepKind::Code(_) => format!("code {name}{client}"),
         StepKind::Ask(ask) => format!("ask {name}{client} {}", on(ask, level)),
         StepKind::Call(tool, all) => {
-            format!("call {name} {}{}{client}", path(tool), arguments(all, level))
+            format!("call {name}{each} {}{}{client}", path(tool), arguments(all, level))
         }
-        StepKind::Human(text) => format!("human {name} {}{client}", template(text, level)),
+        StepKind::Human(text) => format!("human {name}{each} {}{client}", template(text, level)),
         StepKind::Run(run) => {
             let entry = if run.at_entry { " at entry" } else { "" };
             let given = params_given(&run.arguments, level);
             let events = run.forward.words();
-            format!("run {name} {}{given}{entry}{events}{client}", upper(&run.chart.node))
+            format!("run {name}{each} {}{given}{entry}{events}{client}", upper(&run.chart.node))
         }
     };
     out.push(&head);
@@ -86,6 +89,14 @@ fn item(out: &mut Out, node: &StepItem) {
                 out.push(&format!(" if {}", expr(guard, out.level)));
             }
         }
+        StepItem::AtATime(count) => out.push(&format!("{} at a time", count.node)),
+        StepItem::UpTo(count) => out.push(&format!("up to {}", count.node)),
+        StepItem::Enough(count) => out.push(&format!("enough {}", count.node)),
+        StepItem::Lost(lost) => out.push(match lost {
+            Lost::Fail => "else fail",
+            Lost::Skip => "else skip",
+            Lost::None => "else none",
+        }),
         StepItem::Bad(_) => {}
     }
 }

@@ -20,9 +20,9 @@ pub use expr::{
 };
 pub use name::{CATCH_ALL, RESERVED, is_lower_snake, is_reserved, is_upper_camel};
 pub use state::{
-    Allow, Ask, AskElse, Deadline, Done, EventPattern, From, Given, History, Initial, Line,
-    LineKind, May, MayKind, Outcome, OutcomeKind, Run, State, StateBody, StateItem, StateKind,
-    Step, StepItem, StepKind, Tail, Target,
+    Allow, Ask, AskElse, Deadline, Done, Each, EventPattern, From, Given, History, Initial, Line,
+    LineKind, Lost, May, MayKind, Outcome, OutcomeKind, Run, State, StateBody, StateItem,
+    StateKind, Step, StepItem, StepKind, Tail, Target,
 };
 pub use test::{Expectation, GivenFunction, Said, Scenario, TestItem, Told, Why};
 

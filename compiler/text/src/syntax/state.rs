@@ -4,6 +4,7 @@ use super::{
     Action, Block, Comment, Expr, Forward, Limit, Noted, Param, Path, Policy, Template, TypeExpr,
 };
 use crate::span::{Ident, Span, Spanned};
+pub use chartc_core::model::Lost;
 
 /// An item of a state's body.
 #[derive(Debug, Clone, PartialEq)]
@@ -230,6 +231,8 @@ pub struct Step {
     pub name: Ident,
     /// Its first words.
     pub kind: StepKind,
+    /// `each x in xs`.
+    pub each: Option<Each>,
     /// `with CLIENT`.
     pub client: Option<Ident>,
     /// `if g`.
@@ -240,6 +243,15 @@ pub struct Step {
     pub then: Option<Tail>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
+}
+
+/// `each x in xs`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Each {
+    /// The name of an element.
+    pub name: Ident,
+    /// The list.
+    pub list: Expr,
 }
 
 /// The first words of a step.
@@ -316,6 +328,14 @@ pub enum StepItem {
     Outcome(Outcome),
     /// `ends turn [if g]`.
     EndsTurn(Option<Expr>),
+    /// `4 at a time`.
+    AtATime(Spanned<u32>),
+    /// `up to 200`.
+    UpTo(Spanned<u32>),
+    /// `enough 2`.
+    Enough(Spanned<u32>),
+    /// `else fail`, `else skip`, `else none`.
+    Lost(Lost),
     /// A part that recovery skipped.
     Bad(Span),
 }

@@ -20,6 +20,22 @@ pub fn render(
     Ok(to)
 }
 
+/// Like [`render`], in the scope of an `each` whose current element is given.
+///
+/// # Errors
+/// As [`render`].
+pub(crate) fn render_for(
+    template: &Template,
+    element: Option<&crate::value::Value>,
+    environment: &dyn Environment,
+    fuel: &Fuel,
+) -> Result<String, EvalError> {
+    let scope = element.map(Scope::of_element);
+    let mut to = String::new();
+    render_to(&Evaluator { environment, fuel }, template, scope.as_ref(), 0, &mut to)?;
+    Ok(to)
+}
+
 pub(super) fn render_to(
     evaluator: &Evaluator<'_>,
     template: &Template,

@@ -135,7 +135,7 @@ pub(super) fn outcome<H: Host>(
             {
                 return Ok(failed);
             }
-            fit(answer, &step.returns, &chart.types)
+            fit(answer, step.one_returns(), &chart.types)
                 .map(|answer| Outcome::Done(alloc::vec![answer]))
         }
         Outcome::Choice(id, values) => match chart.choices.get(id.index()).map(|c| &c.kind) {

@@ -37,7 +37,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
             return Err(Mismatch(format!("there is no chart `{}` to run", run.chart)));
         };
         let leaf = if key.leaf.index() < chart.states.len() { key.leaf } else { StateId(0) };
-        let given = self.engine.with_view(leaf, |program, view| program.step_run(key.step, view));
+        let given = self.engine.with_view(leaf, |program, view| program.step_run(key, view));
         let Ok(given) = given else {
             return Err(Mismatch(format!("the params of `{}` cannot be computed", run.chart)));
         };

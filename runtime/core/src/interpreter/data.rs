@@ -1,6 +1,6 @@
 //! The data of a run besides the registers of the step algorithm.
 
-use crate::arena::{EventId, StateId};
+use crate::arena::{EventId, StateId, StepId};
 use crate::calls::Calls;
 use crate::expr::Value;
 use crate::host::{self, Note, Post};
@@ -10,6 +10,13 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
+
+/// The list of a step with an `each`, and the answers so far.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Gathering {
+    pub(super) elements: Vec<Value>,
+    pub(super) answers: Vec<Option<Value>>,
+}
 
 /// The data of one run.
 pub(super) struct Data {
@@ -34,6 +41,8 @@ pub(super) struct Data {
     pub(super) last_result: String,
     /// Tool calls of the model.
     pub(super) calls: Calls,
+    /// Steps with an `each` that are under way.
+    pub(super) fans: BTreeMap<StepId, Gathering>,
     notes: RefCell<Vec<Note>>,
 }
 
@@ -51,6 +60,7 @@ impl Data {
             finals: BTreeMap::new(),
             last_result: String::new(),
             calls: Calls::new(),
+            fans: BTreeMap::new(),
             notes: RefCell::new(Vec::new()),
         }
     }
@@ -69,6 +79,7 @@ impl Data {
             finals: self.finals.clone(),
             last_result: self.last_result.clone(),
             calls: self.calls.clone(),
+            fans: self.fans.clone(),
             notes: RefCell::new(Vec::new()),
         }
     }
@@ -89,6 +100,9 @@ impl Data {
         self.last_result.clone_from(&kept.last_result);
         if self.calls != kept.calls {
             self.calls.clone_from(&kept.calls);
+        }
+        if !self.fans.is_empty() || !kept.fans.is_empty() {
+            self.fans.clone_from(&kept.fans);
         }
         self.notes.get_mut().clear();
     }

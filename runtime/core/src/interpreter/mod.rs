@@ -20,6 +20,7 @@ mod check;
 mod children;
 mod context;
 mod data;
+mod each;
 mod point;
 mod program;
 mod prompt;
@@ -178,7 +179,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         let step = self.plan.chart().steps.get(key.step.index());
         let asks = step.is_some_and(|step| matches!(step.kind, StepKind::Ask { .. }));
         let options = if asks { listed(&self.options(key)) } else { String::new() };
-        self.engine.with_view(key.leaf, |program, view| program.prompt(key.step, &options, view))
+        self.engine.with_view(key.leaf, |program, view| program.prompt(key, &options, view))
     }
 
     fn options(&mut self, key: StepKey) -> Vec<Offer> {
@@ -209,9 +210,9 @@ impl<H: Host> Machine for Interpreter<'_, H> {
             Some(call) if self.engine.calls(key) == Some(call.tool) => {
                 (call.tool, call.arguments.clone())
             }
-            Some(_) | None => self
-                .engine
-                .with_view(key.leaf, |program, view| program.step_call(key.step, view))?,
+            Some(_) | None => {
+                self.engine.with_view(key.leaf, |program, view| program.step_call(key, view))?
+            }
         };
         let row = &chart.tools[tool.index()];
         let names = row.params.iter().map(|param| param.name.clone());

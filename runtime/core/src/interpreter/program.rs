@@ -7,10 +7,10 @@ use super::is_input;
 use crate::arena::{EventId, StepId, ToolId, TransitionId, VarId};
 use crate::calls::failure;
 use crate::expr::quick::Quick;
-use crate::expr::{EvalError, Fuel, Value, evaluate, execute, fit, holds, python};
+use crate::expr::{EvalError, Fuel, Value, evaluate, evaluate_for, execute, fit, holds, python};
 use crate::family::Lent;
 use crate::host::{Host, Mismatch, Post};
-use crate::machine::{Fault, Receiver};
+use crate::machine::{Element, Fault, Receiver, StepKey};
 use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Caller, Program, View};
@@ -123,9 +123,10 @@ impl<'p, H: Host> Runner<'p, H> {
     /// The tool call of a started `call` step.
     pub(super) fn step_call(
         &mut self,
-        step: StepId,
+        key: StepKey,
         view: &View<'_>,
     ) -> Result<(ToolId, Vec<Value>), Fault> {
+        let (step, element) = (key.step, self.element_of(key));
         let chart = self.chart;
         let Some(StepKind::Call(tool, arguments)) = chart.steps.get(step.index()).map(|s| &s.kind)
         else {
@@ -134,7 +135,9 @@ impl<'p, H: Host> Runner<'p, H> {
         let params = &chart.tools[tool.index()].params;
         let fuel = self.fuel();
         let context = self.context(view, None);
-        let values = fields(arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
+        let element = element.as_ref();
+        let values =
+            fields(arguments, params, &chart.types, |e| evaluate_for(e, element, &context, &fuel));
         self.burn(&fuel);
         let values = self.explain(values, || wording::code_of(view.tables, step))?;
         Ok((*tool, values))
@@ -143,19 +146,19 @@ impl<'p, H: Host> Runner<'p, H> {
     /// The params of the chart that a started `run` step runs.
     pub(super) fn step_run(
         &mut self,
-        step: StepId,
+        key: StepKey,
         view: &View<'_>,
     ) -> Result<Vec<(String, Value)>, Fault> {
-        let chart = self.chart;
+        let (chart, step, element) = (self.chart, key.step, self.element_of(key));
         let Some(StepKind::Run(run)) = chart.steps.get(step.index()).map(|s| &s.kind) else {
             return Err(Fault);
         };
         let fuel = self.fuel();
         let context = self.context(view, None);
-        let values = run
-            .arguments
-            .iter()
-            .map(|(name, argument)| Ok((name.clone(), evaluate(argument, &context, &fuel)?)));
+        let values = run.arguments.iter().map(|(name, argument)| {
+            let value = evaluate_for(argument, element.as_ref(), &context, &fuel)?;
+            Ok((name.clone(), value))
+        });
         let values = values.collect();
         self.burn(&fuel);
         self.explain(values, || wording::code_of(view.tables, step))
@@ -341,6 +344,27 @@ impl<H: Host> Program for Runner<'_, H> {
             });
         self.burn(&fuel);
         self.explain(result, || wording::actions_of(view.tables, block))
+    }
+
+    fn elements(
+        &mut self,
+        step: StepId,
+        most: u32,
+        view: &View<'_>,
+    ) -> Result<u32, Option<Vec<Value>>> {
+        self.begin_list(step, most, view)
+    }
+
+    fn element_done(&mut self, step: StepId, element: Element, answer: Vec<Value>) {
+        self.keep_element(step, element, answer);
+    }
+
+    fn gathered(&mut self, step: StepId, with_none: bool) -> Option<Vec<Value>> {
+        self.gather(step, with_none)
+    }
+
+    fn forget_elements(&mut self, step: StepId) {
+        self.data.fans.remove(&step);
     }
 
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault> {

@@ -1,11 +1,11 @@
 //! Prompts and offers.
 
 use super::program::Runner;
-use crate::arena::{ChoiceId, StepId, ToolId};
-use crate::expr::{EvalError, holds, render, type_text};
+use crate::arena::{ChoiceId, ToolId};
+use crate::expr::{EvalError, holds, render, render_for, type_text};
 use crate::host::summary;
 use crate::host::{Host, Offer};
-use crate::machine::Fault;
+use crate::machine::{Fault, StepKey};
 use crate::model::{ChoiceKind, Field, Position, StepKind, Template};
 use crate::program::View;
 use crate::wording;
@@ -20,11 +20,11 @@ impl<H: Host> Runner<'_, H> {
     /// The rendered prompt of a step with its components.
     pub(super) fn prompt(
         &mut self,
-        step: StepId,
+        key: StepKey,
         options: &str,
         view: &View<'_>,
     ) -> Result<String, Fault> {
-        let chart = self.chart;
+        let (chart, step, element) = (self.chart, key.step, self.element_of(key));
         let Some(row) = chart.steps.get(step.index()) else {
             self.data.note(format!("no step has the number {}", step.0));
             return Err(Fault);
@@ -64,8 +64,9 @@ impl<H: Host> Runner<'_, H> {
         let fuel = self.fuel();
         let context = self.context(view, options);
         let templates = start.into_iter().chain(middle).chain(end);
-        let texts: Result<Vec<String>, EvalError> =
-            templates.map(|template| render(template, &context, &fuel)).collect();
+        let texts: Result<Vec<String>, EvalError> = templates
+            .map(|template| render_for(template, element.as_ref(), &context, &fuel))
+            .collect();
         self.burn(&fuel);
         Ok(self.explain(texts, || wording::prompt_of(view.tables, step))?.join(BETWEEN))
     }

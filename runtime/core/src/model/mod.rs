@@ -27,7 +27,9 @@ pub use operator::{Binding, RESERVED};
 pub use state::{
     Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,
 };
-pub use step::{AskOn, Failure, FailurePolicy, Forward, Otherwise, Run, Step, StepKind, StepTools};
+pub use step::{
+    AskOn, Each, Failure, FailurePolicy, Forward, Lost, Otherwise, Run, Step, StepKind, StepTools,
+};
 pub use template::{Template, TemplatePart};
 
 pub use crate::form::ActionForm;

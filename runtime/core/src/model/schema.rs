@@ -10,7 +10,7 @@ use alloc::string::{String, ToString};
 /// for a `human` step that returns Text.
 pub fn of_answer(chart: &Chart, step: StepId) -> String {
     let row = &chart.steps[step.index()];
-    match (&row.kind, &row.returns) {
+    match (&row.kind, row.one_returns()) {
         (StepKind::Llm, Type::Json) => String::new(),
         (StepKind::Human(_), Type::Json | Type::Text) => String::new(),
         (StepKind::Llm | StepKind::Human(_), ty) => of_type(chart, ty),

@@ -1,7 +1,8 @@
 //! Steps: the work of a turn.
 
-use super::{Action, Expr, Template, Type};
+use super::{Action, Expr, Local, Template, Type};
 use crate::arena::{ClientId, EventId, StateId, ToolId, ToolSetId, TransitionId, VarId};
+pub use crate::lost::Lost;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -24,8 +25,10 @@ pub struct Step {
     pub prompt: Option<Template>,
     /// What a failure does, with the chart's `defaults` applied.
     pub failure: FailurePolicy,
-    /// Type of the answer; `Json` without `returns`.
+    /// Type of the answer; `Json` without `returns`. With an `each` a list of what each element returns.
     pub returns: Type,
+    /// The work is done for each element of a list.
+    pub each: Option<Each>,
     /// The variable that stores the answer.
     pub into: Option<VarId>,
     /// The tools that the model of an `llm` step may call before it answers.
@@ -34,6 +37,39 @@ pub struct Step {
     pub ends_turn: Option<Expr>,
     /// Outcome transitions in the order in which they are tried: rows of `Chart::transitions` whose trigger names this step.
     pub outcomes: Vec<TransitionId>,
+}
+
+impl Step {
+    /// The type of what one call of the step returns.
+    pub fn one_returns(&self) -> &Type {
+        self.each.as_ref().map_or(&self.returns, |each| &each.returns)
+    }
+}
+
+/// `each x in list` of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Each {
+    /// Bound to each element in the prompt and the arguments of the step.
+    pub local: Local,
+    /// Evaluated once, when the step starts.
+    pub list: Expr,
+    /// Type of an element's answer.
+    pub returns: Type,
+    /// The maximum number of elements under way at once.
+    pub at_a_time: u32,
+    /// The maximum number of elements.
+    pub most: u32,
+    /// So many good answers end the step.
+    pub enough: Option<u32>,
+    /// What a failed element means.
+    pub lost: Lost,
+}
+
+impl Each {
+    /// The default of `at_a_time`.
+    pub const AT_A_TIME: u32 = 8;
+    /// The default of `most`.
+    pub const MOST: u32 = 1000;
 }
 
 /// `tools SET calls N` of an `llm` step.

@@ -13,11 +13,11 @@ use crate::expr::{Map, Value};
 use crate::form::ActionForm;
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
-    Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function, FunctionKind, Insert,
-    Limits, Local, Method, Observable, Otherwise, Permission, Position, Predicate, Receiver, Run,
-    Scope, State, StateKind, Status, Step, StepKind, StepTools, StreakOf, Target, Template,
-    TemplatePart, Tool, ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind,
-    UnaryOp, Variable, VariableKind,
+    Each, Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function, FunctionKind,
+    Insert, Limits, Local, Lost, Method, Observable, Otherwise, Permission, Position, Predicate,
+    Receiver, Run, Scope, State, StateKind, Status, Step, StepKind, StepTools, StreakOf, Target,
+    Template, TemplatePart, Tool, ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef,
+    TypeKind, UnaryOp, Variable, VariableKind,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -167,12 +167,35 @@ records! {
     Target { state arguments };
     Run { chart arguments on_entry forward };
     Choice { name text transition kind };
-    Step { name state kind guard client prompt failure returns into ends_turn outcomes tools } without doc;
+    Each { local list returns at_a_time most enough lost };
     StepTools { set calls };
     FailurePolicy { retries then };
     Template { parts };
     Expr { kind ty };
     Local { id } without name;
+}
+
+/// A step without an `each` keeps the form that it had before there was one.
+impl Feed for Step {
+    fn feed(&self, to: &mut Fnv) {
+        let Self { name, state, kind, guard, client, prompt, failure, .. } = self;
+        let Self { returns, into, ends_turn, outcomes, tools, each, doc: _, .. } = self;
+        name.feed(to);
+        state.feed(to);
+        kind.feed(to);
+        guard.feed(to);
+        client.feed(to);
+        prompt.feed(to);
+        failure.feed(to);
+        returns.feed(to);
+        into.feed(to);
+        ends_turn.feed(to);
+        outcomes.feed(to);
+        tools.feed(to);
+        if let Some(each) = each {
+            each.feed(to);
+        }
+    }
 }
 
 /// A function with a method has a number of its own, so that functions without one keep their form.
@@ -231,6 +254,7 @@ variants! {
     Forward { 0 Rest; 1 All; 2 Nothing; }
     ActionForm { 0 Any; 1 Simple; 2 Ooda; }
     Failure { 0 Fail; 1 Skip; 2 Take(t); }
+    Lost { 0 Fail; 1 Skip; 2 None; }
     TemplatePart { 0 Text(t); 1 Hole{expr spec}; 2 Options; 3 Bad(t); }
     ExprKind {
         0 None; 1 Bool(b); 2 Int(i); 3 Float(x); 4 Text(t); 5 Duration(d); 6 Enum(t n); 7 Variable(v); 8 Local(l); 9 Payload(n);

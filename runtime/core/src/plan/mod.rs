@@ -15,9 +15,9 @@ use crate::model::{
 };
 use crate::semantics::MICROSTEPS;
 use crate::tables::{
-    ChoiceRow, ClientRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route,
-    Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables, ToolRow, TransitionRow, TriggerRow,
-    WalkRow, millionths,
+    ChoiceRow, ClientRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow, PermissionRow,
+    Reacts, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables, ToolRow,
+    TransitionRow, TriggerRow, WalkRow, millionths,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -51,6 +51,7 @@ struct Pools<'c> {
     dispatch: Vec<Dispatch>,
     histories: u32,
     deadlines: u32,
+    fans: u32,
     send_ids: Vec<&'c str>,
     sends: u32,
 }
@@ -327,6 +328,16 @@ fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> Step
             .tools
             .map_or(Span::EMPTY, |tools| span(&mut pools.tools, chart.tools_of(tools.set))),
         tool_calls: step.tools.map_or(0, |tools| tools.calls),
+        each: step.each.as_ref().map(|each| {
+            pools.fans += 1;
+            EachRow {
+                slot: pools.fans - 1,
+                at_a_time: each.at_a_time,
+                most: each.most,
+                enough: each.enough,
+                lost: each.lost,
+            }
+        }),
     }
 }
 

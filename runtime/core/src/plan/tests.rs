@@ -151,6 +151,7 @@ fn a_step_waits_for_its_events() {
     let mut chart = chart();
     chart.states[3].steps.push(StepId(0));
     chart.steps.push(Step {
+        each: None,
         name: "choose".to_string(),
         doc: String::new(),
         state: StateId(3),

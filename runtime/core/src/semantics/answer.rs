@@ -18,7 +18,10 @@ impl<P: Program> Stepper<'_, P> {
             sink.record(Record::Dropped(key));
             return Receipt::Refused;
         }
-        let StepKey { step, leaf, .. } = key;
+        let StepKey { step, leaf, element, .. } = key;
+        if let (Some(element), Some(each)) = (element, self.each(step)) {
+            return self.element_answer(key, element, each, outcome, sink);
+        }
         if let Some((choice, tool)) = self.calling(key) {
             return self.tool_answer(key, choice, tool, outcome, sink);
         }
@@ -101,6 +104,9 @@ impl<P: Program> Stepper<'_, P> {
 
     pub(super) fn is_open(&self, key: StepKey) -> bool {
         let cells = self.store.cells();
+        if let Some(each) = self.each(key.step) {
+            return self.fan(each).open().contains(&key);
+        }
         let register = cells.steps.get(key.step.index()).and_then(|r| r.pending);
         register == Some(key) || self.question(key.leaf).is_some_and(|q| q.key == key)
     }

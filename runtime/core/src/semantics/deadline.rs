@@ -2,7 +2,7 @@
 
 use super::{MICROSTEPS, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
-use crate::machine::{Effect, ErrorKind, Instant, Record, Sink, StepKey};
+use crate::machine::{ErrorKind, Instant, Record, Sink, StepKey};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Store};
 use crate::tables::{Reacts, TriggerRow};
@@ -96,7 +96,7 @@ impl<P: Program> Stepper<'_, P> {
         while let Some(key) = self.open_key(first.step)
             && (key == first || self.is_ask(first.step))
         {
-            sink.effect(Effect::Cancel(key));
+            self.cancel(key, sink);
             self.close(key);
         }
     }

@@ -49,12 +49,35 @@ impl<P: Program> Stepper<'_, P> {
             path = self.parent(at);
         }
         if self.is_open(key) {
-            let in_walk = self.awaits(key);
-            self.close(key);
-            self.program.bind(Bound::Nothing);
-            self.step_failed(key.step, key.leaf, in_walk, sink);
+            self.give_up(key, self.awaits(key), sink);
         }
         Receipt::Handled
+    }
+
+    /// The call of an open step is not made: the step, or the element, fails without another attempt.
+    fn give_up(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
+        self.program.bind(Bound::Nothing);
+        if let Some(each) = self.each(key.step) {
+            return self.lose(key, each, sink);
+        }
+        self.close(key);
+        self.step_failed(key.step, key.leaf, in_walk, sink);
+    }
+
+    /// Whether the limits allow so many further model calls of `state`. Otherwise the transitions for the error have been taken, or the run
+    /// has ended.
+    pub(super) fn has_room_for(&mut self, state: StateId, calls: u32, sink: &mut dyn Sink) -> bool {
+        let mut path = Some(state);
+        while let Some(at) = path {
+            let limit = self.tables.states[at.index()].limits.calls;
+            let used = self.store.cells().states[at.index()].calls;
+            if limit.is_some_and(|limit| limit < used.saturating_add(calls)) {
+                self.hard(LimitKind::Calls, sink);
+                return false;
+            }
+            path = self.parent(at);
+        }
+        true
     }
 
     /// Checks the turns of every active state after a turn was counted.
@@ -126,9 +149,7 @@ impl<P: Program> Stepper<'_, P> {
         let in_walk = self.awaits(key);
         self.hard(kind, sink);
         if !self.is_over() && self.is_open(key) {
-            self.close(key);
-            self.program.bind(Bound::Nothing);
-            self.step_failed(key.step, key.leaf, in_walk, sink);
+            self.give_up(key, in_walk, sink);
         }
         Receipt::Handled
     }

@@ -18,6 +18,7 @@
 //! | `walk` | where walks fork, wait, join and end |
 //! | `entry` | steps that start on entry |
 //! | `answer` | what an ended step does |
+//! | `each` | a step for each element of a list |
 //! | `tool` | what a tool called by the model does |
 //! | `question` | which options are enabled, when a question is put |
 //! | `deadline` | what is due |
@@ -34,6 +35,7 @@ mod configuration;
 mod deadline;
 mod default;
 mod due;
+mod each;
 mod entry;
 mod input;
 mod limit;
@@ -205,9 +207,13 @@ impl<'t, P: Program> Stepper<'t, P> {
     /// Calls `each` with every started step and open question, whose answer the host still owes.
     pub fn pending(&self, each: &mut dyn FnMut(StepKey)) {
         let cells = self.store.cells();
-        for register in cells.steps {
-            if let Some(key) = register.pending {
-                each(key);
+        for (register, row) in cells.steps.iter().zip(self.tables.steps) {
+            match (register.pending, row.each) {
+                (Some(_), Some(fan)) => {
+                    cells.fans[fan.slot as usize].open().iter().for_each(|key| each(*key))
+                }
+                (Some(key), None) => each(key),
+                (None, _) => {}
             }
         }
         for question in cells.questions.iter().flatten() {

@@ -4,7 +4,9 @@ use super::{Scalars, Stepper, is_legal};
 use crate::arena::{StateId, StepId, TransitionId};
 use crate::machine::{Instant, Receiver, StepKey};
 use crate::program::Program;
-use crate::store::{Occurrence, Question, Sent, StateRegister, StepRegister, Store, Walk, bits};
+use crate::store::{
+    Fan, Occurrence, Question, Sent, StateRegister, StepRegister, Store, Walk, bits,
+};
 use crate::tables::{StateRowKind, StepRowKind, Tables};
 use alloc::vec::Vec;
 
@@ -24,6 +26,8 @@ pub struct Snapshot {
     questions: Vec<Option<Question>>,
     steps: Vec<StepRegister>,
     walks: Vec<Walk>,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    fans: Vec<Fan>,
     deadlines: Vec<u64>,
     /// The waiting events in order; the index of each is its slot.
     sends: Vec<Sent>,
@@ -122,6 +126,20 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
                 step.index() < tables.steps.len() && (is_ask(step) || open(step))
             })
     });
+    let fans = tables.steps.iter().enumerate().filter_map(|(i, row)| Some((i, row.each?)));
+    let fans = fans.into_iter().all(|(step, each)| {
+        let Fan { size, next, done, lost, open } = &snapshot.fans[each.slot as usize];
+        let is_pending = snapshot.steps[step].pending.is_some();
+        (is_pending || open.is_empty())
+            && *size <= each.most
+            && next <= size
+            && done.saturating_add(*lost).saturating_add(open.len() as u32) == *next
+            && open.iter().all(|open| {
+                key(open)
+                    && open.step.index() == step
+                    && open.element.is_some_and(|element| element.index() < *next)
+            })
+    });
     let sends = snapshot.sends.iter().enumerate().all(|(place, sent)| {
         sent.slot as usize == place
             && sent.event.index() < tables.events.len()
@@ -139,6 +157,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         && sets
         && keys
         && walks
+        && fans
         && [turns, events].into_iter().all(|n| n < FAR)
         && snapshot.counters.iter().flatten().all(|n| *n < FAR)
         && started_at <= now
@@ -148,6 +167,13 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
 }
 
 impl Snapshot {
+    /// The steps with an `each`, with the sizes of the lists of those under way.
+    pub(crate) fn fans(&self, tables: &Tables<'_>) -> Vec<(StepId, u32)> {
+        let steps = (0..).map(StepId).zip(tables.steps);
+        let fans = steps.filter(|(_, row)| row.each.is_some()).zip(&self.fans);
+        fans.map(|((step, _), fan)| (step, fan.size)).collect()
+    }
+
     /// The waiting sent events.
     pub(crate) fn sends(&self) -> impl Iterator<Item = &Sent> {
         self.sends.iter()
@@ -178,6 +204,7 @@ impl<P: Program> Stepper<'_, P> {
             questions: cells.questions.to_vec(),
             steps: cells.steps.to_vec(),
             walks: cells.walks.to_vec(),
+            fans: cells.fans.to_vec(),
             deadlines: cells.deadlines.to_vec(),
             sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),
             queue: Vec::new(),
@@ -205,6 +232,7 @@ impl<P: Program> Stepper<'_, P> {
             && snapshot.questions.len() == cells.questions.len()
             && snapshot.steps.len() == cells.steps.len()
             && snapshot.walks.len() == cells.walks.len()
+            && snapshot.fans.len() == cells.fans.len()
             && snapshot.deadlines.len() == cells.deadlines.len()
             && snapshot.sends.len() <= cells.sends.len();
         if !fits {
@@ -233,6 +261,7 @@ impl<P: Program> Stepper<'_, P> {
         cells.questions.copy_from_slice(&snapshot.questions);
         cells.steps.copy_from_slice(&snapshot.steps);
         cells.walks.copy_from_slice(&snapshot.walks);
+        cells.fans.clone_from_slice(&snapshot.fans);
         cells.deadlines.copy_from_slice(&snapshot.deadlines);
         for (slot, sent) in (0..).zip(cells.sends.iter_mut()) {
             *sent = snapshot.sends.get(slot as usize).copied().unwrap_or(Sent::free(slot));

@@ -309,8 +309,11 @@ impl<P: Program> Stepper<'_, P> {
         self.leave_region(state);
     }
 
-    fn cancel(&mut self, key: StepKey, sink: &mut dyn Sink) {
-        sink.effect(Effect::Cancel(key));
+    pub(super) fn cancel(&mut self, key: StepKey, sink: &mut dyn Sink) {
+        match self.each(key.step) {
+            Some(each) => self.cancel_elements(key.step, each, sink),
+            None => sink.effect(Effect::Cancel(key)),
+        }
         self.no_longer_awaits(key.step);
     }
 }

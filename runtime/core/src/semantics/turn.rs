@@ -77,6 +77,10 @@ impl<P: Program> Stepper<'_, P> {
             sink.record(Record::Skipped(step));
             return;
         }
+        if let Some(each) = row.each {
+            let awaits = matches!(row.kind, StepRowKind::Llm | StepRowKind::Call);
+            return self.start_each(step, leaf, each, awaits, sink);
+        }
         match row.kind {
             StepRowKind::Code => {
                 sink.record(Record::Started(self.key(step, leaf)));
@@ -121,7 +125,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     pub(super) fn key(&self, step: StepId, leaf: StateId) -> StepKey {
-        StepKey { step, leaf, event: self.scalars.events, attempt: 1 }
+        StepKey { step, leaf, event: self.scalars.events, attempt: 1, element: None }
     }
 
     fn start_step(&mut self, step: StepId, leaf: StateId, awaits: bool, sink: &mut dyn Sink) {

@@ -5,7 +5,8 @@ use super::queue::Many;
 
 impl Clone for Dynamic {
     fn clone(&self) -> Self {
-        let Self { bits, history, states, questions, steps, walks, deadlines, sends, .. } = self;
+        let Self { bits, history, states, questions, steps, walks, fans, deadlines, sends, .. } =
+            self;
         let Self { due, places, leaves, selected, queue, .. } = self;
         Self {
             bits: bits.clone(),
@@ -14,6 +15,7 @@ impl Clone for Dynamic {
             questions: questions.clone(),
             steps: steps.clone(),
             walks: walks.clone(),
+            fans: fans.clone(),
             deadlines: deadlines.clone(),
             sends: sends.clone(),
             due: due.clone(),
@@ -25,7 +27,8 @@ impl Clone for Dynamic {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self { bits, history, states, questions, steps, walks, deadlines, sends, .. } = from;
+        let Self { bits, history, states, questions, steps, walks, fans, deadlines, sends, .. } =
+            from;
         let Self { due, places, leaves, selected, queue, .. } = from;
         for (to, bits) in self.bits.iter_mut().zip(bits) {
             to.clone_from(bits);
@@ -35,6 +38,7 @@ impl Clone for Dynamic {
         self.questions.clone_from(questions);
         self.steps.clone_from(steps);
         self.walks.clone_from(walks);
+        self.fans.clone_from(fans);
         self.deadlines.clone_from(deadlines);
         self.sends.clone_from(sends);
         self.due.clone_from(due);

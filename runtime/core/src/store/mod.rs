@@ -7,7 +7,7 @@ mod queue;
 mod register;
 
 pub use queue::Places;
-pub use register::{Question, Sent, StateRegister, StepRegister, Walk, WalkStage};
+pub use register::{Fan, Question, Sent, StateRegister, StepRegister, Walk, WalkStage};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
 use crate::machine::{ErrorKind, LimitKind};
@@ -66,6 +66,8 @@ pub struct Cells<'c> {
     pub steps: &'c [StepRegister],
     /// L. The walks of the current turn.
     pub walks: &'c [Walk],
+    /// The steps with an `each`; empty in a store of arrays.
+    pub fans: &'c [Fan],
     /// D. Due time or number of turns; `u64::MAX` if not armed.
     pub deadlines: &'c [u64],
     /// N. Sent events: the waiting ones by due time, then by order of sending; after them free slots. Every slot occurs once.
@@ -103,6 +105,7 @@ pub struct CellsMut<'c> {
     pub questions: &'c mut [Option<Question>],
     pub steps: &'c mut [StepRegister],
     pub walks: &'c mut [Walk],
+    pub fans: &'c mut [Fan],
     pub deadlines: &'c mut [u64],
     pub sends: &'c mut [Sent],
     pub entry: &'c mut [u64],
@@ -145,6 +148,7 @@ pub struct Fixed<
     questions: [Option<Question>; S],
     steps: [StepRegister; K],
     walks: [Walk; L],
+    fans: [Fan; 0],
     deadlines: [u64; D],
     sends: [Sent; N],
     due: [TransitionId; D],
@@ -181,6 +185,7 @@ impl<
             questions: [None; S],
             steps: [StepRegister::NEW; K],
             walks: [Walk::NEW; L],
+            fans: [],
             deadlines: [u64::MAX; D],
             sends,
             due: [TransitionId(0); D],
@@ -225,6 +230,7 @@ macro_rules! lend {
                 questions: &self.questions,
                 steps: &self.steps,
                 walks: &self.walks,
+                fans: &self.fans,
                 deadlines: &self.deadlines,
                 sends: &self.sends,
                 entry,
@@ -249,6 +255,7 @@ macro_rules! lend {
                 questions: &mut self.questions,
                 steps: &mut self.steps,
                 walks: &mut self.walks,
+                fans: &mut self.fans,
                 deadlines: &mut self.deadlines,
                 sends: &mut self.sends,
                 entry,
@@ -294,6 +301,7 @@ pub struct Dynamic {
     questions: alloc::vec::Vec<Option<Question>>,
     steps: alloc::vec::Vec<StepRegister>,
     walks: alloc::vec::Vec<Walk>,
+    fans: alloc::vec::Vec<Fan>,
     deadlines: alloc::vec::Vec<u64>,
     sends: alloc::vec::Vec<Sent>,
     due: alloc::vec::Vec<TransitionId>,
@@ -318,6 +326,7 @@ impl Dynamic {
             questions: vec![None; states],
             steps: vec![StepRegister::default(); tables.steps.len()],
             walks: vec![Walk::NEW; tables.walks.len()],
+            fans: vec![Fan::default(); tables.fans()],
             deadlines: vec![u64::MAX; deadlines],
             sends: (0..tables.sends).map(Sent::free).collect(),
             due: vec![TransitionId(0); deadlines],

@@ -28,6 +28,52 @@ impl StepRegister {
         Self { pending: None, started_at: 0, due: false, calling: None, called: 0 };
 }
 
+/// The register of a step with an `each`, while it is under way.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Fan {
+    /// The number of elements.
+    pub size: u32,
+    /// The first element that was not started.
+    pub next: u32,
+    /// The number of elements that are done.
+    pub done: u32,
+    /// The number of elements that are lost.
+    pub lost: u32,
+    /// Those that are under way, in the order of their start.
+    #[cfg(feature = "alloc")]
+    pub open: alloc::vec::Vec<StepKey>,
+}
+
+impl Fan {
+    /// The elements that are under way.
+    pub fn open(&self) -> &[StepKey] {
+        #[cfg(feature = "alloc")]
+        return &self.open;
+        #[cfg(not(feature = "alloc"))]
+        return &[];
+    }
+
+    /// Adds an element that is under way.
+    pub(crate) fn add(&mut self, key: StepKey) {
+        #[cfg(feature = "alloc")]
+        self.open.push(key);
+        #[cfg(not(feature = "alloc"))]
+        let _ = key;
+    }
+
+    /// Removes the first element that is under way, or this one.
+    pub(crate) fn remove(&mut self, key: Option<StepKey>) -> Option<StepKey> {
+        #[cfg(feature = "alloc")]
+        {
+            let place = self.open.iter().position(|open| key.is_none_or(|key| key == *open))?;
+            return Some(self.open.remove(place));
+        }
+        #[cfg(not(feature = "alloc"))]
+        return key.filter(|_| false);
+    }
+}
+
 /// The register of a walk over the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

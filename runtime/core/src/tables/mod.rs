@@ -5,9 +5,11 @@
 mod ahead;
 mod choice;
 mod client;
+mod each;
 mod limits;
 mod named;
 mod read;
+mod step;
 mod walk;
 
 pub use crate::form::ActionForm;
@@ -17,12 +19,14 @@ pub use choice::{ChoiceRow, PermissionRow, ToolRow};
 pub use client::ClientRow;
 #[cfg(feature = "alloc")]
 pub(crate) use client::millionths;
+pub use each::{EachRow, Lost};
 pub use limits::LimitsRow;
 pub use named::CATCH_ALL;
 pub use read::Rows;
+pub use step::{FailureRow, StepRowKind};
 pub use walk::WalkRow;
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 
 /// The version for which generated code was written; it does not compile against another.
 pub const ABI: u32 = 7;
@@ -292,6 +296,8 @@ pub struct StepRow<'t> {
     pub tools: Span,
     /// The maximum number of tool calls in one run of the step.
     pub tool_calls: u32,
+    /// For each element of a list.
+    pub each: Option<EachRow>,
 }
 
 impl StepRow<'_> {
@@ -307,47 +313,8 @@ impl StepRow<'_> {
         client: "",
         tools: Span::EMPTY,
         tool_calls: 0,
+        each: None,
     };
-}
-
-/// What a step does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StepRowKind {
-    /// A model call.
-    Llm,
-    /// Runs at once inside the machine.
-    Code,
-    /// A question.
-    Ask {
-        /// The events that cause it to be asked, in `event_pool`; `None` for the turn's walk.
-        on: Option<Span>,
-        /// Asked even with a single option.
-        always: bool,
-        /// The transition of `else T`; `None` for `stay`.
-        otherwise: Option<TransitionId>,
-    },
-    /// A tool call.
-    Call,
-    /// A question to a person; the walk does not wait for it.
-    Human,
-    /// A child chart; the walk does not wait for it.
-    Run {
-        /// Whether it starts at the end of the macrostep in which the step's state was entered, not in the walk.
-        on_entry: bool,
-        /// Which events of this chart are forwarded to it.
-        forward: Forward,
-    },
-}
-
-/// What a step does after its last failed attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureRow {
-    /// The walk ends with the turn's error.
-    Fail,
-    /// The walk goes on.
-    Skip,
-    /// This transition is taken.
-    Take(TransitionId),
 }
 
 impl TriggerRow<'_> {

@@ -42,6 +42,11 @@ impl Tables<'_> {
         self.transitions.iter().filter(|t| t.trigger.deadline().is_some()).count()
     }
 
+    /// The number of steps with an `each`.
+    pub fn fans(&self) -> usize {
+        self.steps.iter().filter(|step| step.each.is_some()).count()
+    }
+
     /// The row of `id`.
     pub fn state(&self, id: StateId) -> &StateRow<'_> {
         &self.states[id.index()]

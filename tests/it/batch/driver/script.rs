@@ -71,7 +71,7 @@ fn limit(kind: LimitKind) -> &'static str {
 }
 
 fn number(key: &StepKey) -> String {
-    let StepKey { step, leaf, event, attempt } = key;
+    let StepKey { step, leaf, event, attempt, element: _ } = key;
     format!("{} {} {event} {attempt}", step.0, leaf.0)
 }
 
@@ -168,6 +168,7 @@ impl<'t> Words<'t> {
             leaf: StateId(self.number()?),
             event: self.number()?,
             attempt: self.number()?,
+            element: None,
         })
     }
 

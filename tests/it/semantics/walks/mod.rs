@@ -7,7 +7,7 @@ use chartc_core::machine::{Effect, Outcome, Record};
 
 /// Gives the inputs one after another, and compares what each does: steps started, done, failed and cancelled, transitions taken, walks and
 /// turns ended. Does it twice, the second time from a snapshot before each input.
-fn walks(chart: &str, table: &[(&str, &str)]) -> Sim {
+pub(super) fn walks(chart: &str, table: &[(&str, &str)]) -> Sim {
     let mut sims = [Sim::of(chart), Sim::of(chart)];
     for (nth, (input, expected)) in table.iter().enumerate() {
         for (is_restored, sim) in [false, true].into_iter().zip(&mut sims) {
@@ -19,7 +19,7 @@ fn walks(chart: &str, table: &[(&str, &str)]) -> Sim {
             let mut did: Vec<String> =
                 sim.log.records[records..].iter().filter_map(|r| shown(sim, *r)).collect();
             did.extend(sim.log.effects[effects..].iter().filter_map(|effect| match effect {
-                Effect::Cancel(key) => Some(format!("cancel {}", sim.step_name(key.step))),
+                Effect::Cancel(key) => Some(format!("cancel {}", sim.element(*key))),
                 Effect::Start(_) | Effect::Ask(_) | Effect::Call(..) | Effect::Ended(_) => None,
             }));
             if matches!(sim.receipt(), receipt if receipt != "Handled") {
@@ -41,6 +41,7 @@ fn give(sim: &mut Sim, input: &str) {
         ["done", step] => sim.done(step, "1"),
         ["late", step] => sim.late(step, "1"),
         ["fail", step] => sim.fail(step),
+        ["doubt", step] => sim.answer(sim.open_key(step), Outcome::Doubt),
         ["pick", step, option] => sim.choose(step, option),
         // The question in the last leaf of those in which it is open.
         ["pick", "last", step, option] => {
@@ -59,7 +60,9 @@ fn give(sim: &mut Sim, input: &str) {
 fn shown(sim: &Sim, record: Record) -> Option<String> {
     let step = |s| sim.step_name(s);
     Some(match record {
-        Record::Started(key) => step(key.step),
+        Record::Started(key) => sim.element(key),
+        Record::ElementDone(key) => format!("{} done", sim.element(key)),
+        Record::ElementLost(key) => format!("{} lost", sim.element(key)),
         Record::Done(s) => format!("{} done", step(s)),
         Record::Failed(s) => format!("{} failed", step(s)),
         Record::Skipped(s) => format!("{} skipped", step(s)),

@@ -29,6 +29,13 @@ pub(super) struct Scope<'s> {
     pub(super) value: &'s Value,
 }
 
+impl<'s> Scope<'s> {
+    /// The scope of an `each`, outside of which there is none.
+    pub(super) const fn of_element(value: &'s Value) -> Self {
+        Self { outer: None, local: LocalId(0), value }
+    }
+}
+
 impl Scope<'_> {
     fn find(&self, local: LocalId) -> Option<&Value> {
         let mut scope = Some(self);
@@ -52,6 +59,21 @@ pub fn evaluate(
     fuel: &Fuel,
 ) -> Result<Value, EvalError> {
     let value = Evaluator { environment, fuel }.eval(expr, None, 0)?;
+    take(value, fuel)
+}
+
+/// Like [`evaluate`], in the scope of an `each` whose current element is given.
+///
+/// # Errors
+/// As [`evaluate`].
+pub(crate) fn evaluate_for(
+    expr: &Expr,
+    element: Option<&Value>,
+    environment: &dyn Environment,
+    fuel: &Fuel,
+) -> Result<Value, EvalError> {
+    let scope = element.map(Scope::of_element);
+    let value = Evaluator { environment, fuel }.eval(expr, scope.as_ref(), 0)?;
     take(value, fuel)
 }
 

@@ -1,6 +1,7 @@
 //! A run as data, from which [`Interpreter::restore`] continues it exactly.
 
 mod called;
+mod gathered;
 
 use super::data::Data;
 use super::{Interpreter, check};
@@ -47,6 +48,9 @@ pub struct Snapshot {
     step_calls: Vec<(StepId, ToolId, Vec<Kept>)>,
     /// Tool calls that streaks count: tool, arguments, number of repetitions.
     called: Vec<(ToolId, Vec<Kept>, u32)>,
+    /// Steps with an `each` under way: their elements, and the answers so far.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    gathered: Vec<gathered::Saved>,
     /// Machines of the `run` steps under way.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     children: Vec<(StepKey, Snapshot)>,
@@ -158,6 +162,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 .ended()
                 .map(|(call, times)| (call.tool, keep(&call.arguments), times))
                 .collect(),
+            gathered: gathered::kept(data),
             children: self.children.iter().map(|(key, child)| (*key, child.snapshot())).collect(),
         }
     }
@@ -252,6 +257,7 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Data, RestoreError> {
     data.last_result.clone_from(&snapshot.last_result);
     data.calls = called::restored(plan, snapshot)?;
     data.begun = snapshot.begun;
+    data.fans = gathered::restored(plan, snapshot)?;
     Ok(data)
 }
 

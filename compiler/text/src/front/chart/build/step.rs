@@ -7,8 +7,8 @@ use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Spanned;
 use crate::syntax::{
-    Ask, AskElse, EventPattern, FailWord, Forward, Given, Noted, Outcome, OutcomeKind, Path,
-    Policy, Run, Step, StepItem, StepKind, Tail, Trivia,
+    Ask, AskElse, Each, EventPattern, FailWord, Forward, Given, Lost, Noted, Outcome, OutcomeKind,
+    Path, Policy, Run, Step, StepItem, StepKind, Tail, Trivia,
 };
 use pest::iterators::Pair;
 
@@ -35,7 +35,7 @@ impl Cx<'_> {
     pub(super) fn step(&mut self, pair: P<'_>) -> Step {
         let rule = pair.as_rule();
         let mut head = Head::default();
-        let (mut client, mut guard, mut then) = (None, None, None);
+        let (mut client, mut guard, mut then, mut each) = (None, None, None, None);
         let (mut items, mut end) = (Vec::new(), Vec::new());
         for part in pair.into_inner() {
             match part.as_rule() {
@@ -59,6 +59,7 @@ impl Cx<'_> {
                     let name = child(part, Rule::name);
                     client = Some(self.ident(&name));
                 }
+                Rule::each_in => each = Some(self.each_in(part)),
                 Rule::guard => guard = Some(self.guard(part)),
                 Rule::statements => {
                     let body = self.code(part);
@@ -106,7 +107,22 @@ impl Cx<'_> {
                 forward: head.forward,
             }),
         };
-        Step { name, kind, client, guard, items, then, end }
+        Step { name, kind, each, client, guard, items, then, end }
+    }
+
+    fn each_in(&mut self, pair: P<'_>) -> Each {
+        let (mut name, mut list) = (None, None);
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::name => name = Some(self.declared(&part, Spelling::Lower, "an element")),
+                Rule::expr => list = Some(self.expr(part)),
+                _ => {}
+            }
+        }
+        Each {
+            name: name.expect("an `each` has a name"),
+            list: list.expect("an `each` has a list"),
+        }
     }
 
     fn params_given(&mut self, pair: P<'_>) -> Vec<Given> {
@@ -219,6 +235,24 @@ fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
                 _ => OutcomeKind::Timeout(bound.expect("a `timeout` has its bound")),
             };
             StepItem::Outcome(Outcome { kind, tail })
+        }
+        rule @ (Rule::at_a_time | Rule::up_to | Rule::enough) => {
+            let number = pair.into_inner().find(|p| p.as_rule() == Rule::int);
+            let number = number.expect("it has a number");
+            let count = Spanned::new(cx.count(&number), cx.span(&number));
+            match rule {
+                Rule::at_a_time => StepItem::AtATime(count),
+                Rule::up_to => StepItem::UpTo(count),
+                _ => StepItem::Enough(count),
+            }
+        }
+        Rule::lost => {
+            let word = pair.into_inner().last().map(|word| word.as_rule());
+            StepItem::Lost(match word {
+                Some(Rule::kw_skip) => Lost::Skip,
+                Some(Rule::kw_none) => Lost::None,
+                _ => Lost::Fail,
+            })
         }
         _ => StepItem::Bad(cx.span(&pair)),
     }

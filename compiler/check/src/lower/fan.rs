@@ -1,0 +1,126 @@
+//! `each x in xs` of a step: its work is done for each element of a list.
+
+use super::context::Cx;
+use super::expr::{self, Env, element_of};
+use chartc_core::arena::{LocalId, StepId};
+use chartc_core::model::{Each, ExprKind, Local, Lost, StepKind, Type};
+use chartc_text::rules::{illegal_structure, not_yet, type_error};
+use chartc_text::span::{Span, Spanned};
+use chartc_text::syntax::{self, Noted, StepItem};
+
+/// The type of a step's answer: with an `each`, a list of what each element returns.
+pub(super) fn answer(items: &[Noted<StepItem>], is_each: bool, returns: Type) -> Type {
+    if !is_each {
+        return returns;
+    }
+    let has_none = items.iter().any(|item| matches!(item.node, StepItem::Lost(Lost::None)));
+    let is_optional = matches!(returns, Type::Optional(_) | Type::Json);
+    let element =
+        if has_none && !is_optional { Type::Optional(Box::new(returns)) } else { returns };
+    Type::List(Box::new(element))
+}
+
+/// Lowers `each x in xs`, and adds the name of an element to the scope of what follows. Returns whether the step has one.
+pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> bool {
+    let Some(syntax::Each { name, list }) = &step.each else { return false };
+    let lowered = expr::expr(cx, env, list, None);
+    let is_list = matches!(lowered.ty, Type::List(_) | Type::Json);
+    let element = if is_list {
+        element_of(cx, &lowered, list.span)
+    } else {
+        let message = format!("`each` goes through a list, this is {}", cx.a(&lowered.ty));
+        cx.report(type_error::RULE.at(list.span, message));
+        Type::Json
+    };
+    env.locals.push((name.node.clone(), element));
+    let returns = match &cx.chart.steps[id.index()].returns {
+        Type::List(one) => one.as_ref().clone(),
+        other => other.clone(),
+    };
+    let has_none = step.items.iter().any(|item| matches!(item.node, StepItem::Lost(Lost::None)));
+    let returns = match returns {
+        // The answer of an element is no `none`: that stands for a lost one.
+        Type::Optional(one) if has_none => *one,
+        other => other,
+    };
+    cx.chart.steps[id.index()].each = Some(Each {
+        local: Local { id: LocalId(0), name: name.node.clone() },
+        list: lowered,
+        returns,
+        at_a_time: Each::AT_A_TIME,
+        most: Each::MOST,
+        enough: None,
+        lost: Lost::Fail,
+    });
+    true
+}
+
+/// An item that belongs to an `each`.
+pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
+    let Some(each) = &mut cx.chart.steps[id.index()].each else {
+        let finding = illegal_structure::RULE
+            .at(span, "this belongs in a step with `each`")
+            .help("write `each x in xs` behind the name of the step, or leave the line out");
+        cx.report(finding);
+        return;
+    };
+    let positive =
+        |count: &Spanned<u32>| if count.node == 0 { Err(count.span) } else { Ok(count.node) };
+    let zero = match item {
+        StepItem::AtATime(count) => positive(count).map(|n| each.at_a_time = n),
+        StepItem::UpTo(count) => positive(count).map(|n| each.most = n),
+        StepItem::Enough(count) => positive(count).map(|n| each.enough = Some(n)),
+        StepItem::Lost(lost) => {
+            each.lost = *lost;
+            Ok(())
+        }
+        StepItem::Prompt(_)
+        | StepItem::Tools(..)
+        | StepItem::Policy(_)
+        | StepItem::Returns(..)
+        | StepItem::Outcome(_)
+        | StepItem::EndsTurn(_)
+        | StepItem::Bad(_) => Ok(()),
+    };
+    if let Err(span) = zero {
+        let finding = illegal_structure::RULE.at(span, "with 0 no element would be done");
+        cx.report(finding.help("write a number from 1, or leave the line out"));
+    }
+}
+
+/// Reports what an `each` cannot have.
+pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
+    let Some(written) = &node.each else { return };
+    let step = &cx.chart.steps[id.index()];
+    let Some(each) = &step.each else { return };
+    let is_plain = matches!(each.list.kind, ExprKind::Unknown(_));
+    if step.tools.is_some() {
+        let finding = not_yet::RULE
+            .at(written.name.span, "the model of a step with `each` cannot call tools yet")
+            .help("call the tool in a `call` step with `each`, and give its answers to this one");
+        cx.report(finding);
+        return;
+    }
+    let has_type = node.items.iter().any(|item| matches!(item.node, StepItem::Returns(..)));
+    if matches!(step.kind, StepKind::Llm) && !has_type && !is_plain {
+        let finding = illegal_structure::RULE
+            .at(node.name.span, "an `llm` step with `each` says what each element `returns`")
+            .help("add a line such as `returns Text`");
+        cx.report(finding);
+        return;
+    }
+    if let StepKind::Run(run) = &step.kind
+        && run.on_entry
+    {
+        let finding = illegal_structure::RULE
+            .at(written.name.span, "a step with `each` does not start `at entry`")
+            .help("let it start in a turn: leave `at entry` out");
+        cx.report(finding);
+        return;
+    }
+    if let Some(enough) = each.enough.filter(|enough| *enough > each.most) {
+        let message =
+            format!("`enough {enough}` is more than the {} elements it may have", each.most);
+        cx.report(illegal_structure::RULE.at(node.name.span, message));
+    }
+}

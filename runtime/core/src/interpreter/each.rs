@@ -1,0 +1,78 @@
+//! The lists of steps with an `each`, and what has come of their elements.
+
+use super::data::Gathering;
+use super::program::Runner;
+use crate::arena::StepId;
+use crate::expr::{EvalError, Value, evaluate, python};
+use crate::host::Host;
+use crate::machine::{Element, Fault, StepKey};
+use crate::program::View;
+use crate::wording;
+use alloc::format;
+use alloc::vec::Vec;
+
+impl<H: Host> Runner<'_, H> {
+    /// The element for which a step was started.
+    pub(super) fn element_of(&self, key: StepKey) -> Option<Value> {
+        let element = key.element?.index() as usize;
+        self.data.fans.get(&key.step)?.elements.get(element).cloned()
+    }
+
+    /// Evaluates and stores the list of a step, and returns its size.
+    ///
+    /// # Errors
+    /// It cannot be evaluated, or has more than `most` elements; with the reason of the failure, if there is no note of it.
+    pub(super) fn begin_list(
+        &mut self,
+        step: StepId,
+        most: u32,
+        view: &View<'_>,
+    ) -> Result<u32, Option<Vec<Value>>> {
+        let chart = self.chart;
+        let Some(each) = &chart.steps[step.index()].each else { return Err(None) };
+        let fuel = self.fuel();
+        let list = evaluate(&each.list, &self.context(view, None), &fuel);
+        self.burn(&fuel);
+        let list = list.and_then(|list| match list {
+            Value::List(elements) => Ok(elements),
+            other @ (Value::None
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::Duration(_)
+            | Value::Map(_)) => {
+                Err(EvalError { message: format!("{} is no list", python::repr(&other)?) })
+            }
+        });
+        let elements = self.explain(list, || wording::list_of(view.tables, step));
+        let elements = elements.map_err(|Fault| None)?;
+        let size = u32::try_from(elements.len()).unwrap_or(u32::MAX);
+        if size > most {
+            let why = format!("the list has {size} elements, and `each` takes {most} at most");
+            return Err(Some(alloc::vec![Value::Text(why)]));
+        }
+        let answers = alloc::vec![None; elements.len()];
+        self.data.fans.insert(step, Gathering { elements, answers });
+        Ok(size)
+    }
+
+    /// Stores the answer of an element.
+    pub(super) fn keep_element(&mut self, step: StepId, element: Element, answer: Vec<Value>) {
+        let fan = self.data.fans.get_mut(&step);
+        if let Some(place) = fan.and_then(|fan| fan.answers.get_mut(element.index() as usize)) {
+            *place = Some(answer.into_iter().next().unwrap_or_default());
+        }
+    }
+
+    /// The answers in the order of the elements; those that are missing are left out or `none`.
+    pub(super) fn gather(&mut self, step: StepId, with_none: bool) -> Option<Vec<Value>> {
+        let answers = self.data.fans.remove(&step)?.answers;
+        let all = if with_none {
+            answers.into_iter().map(Option::unwrap_or_default).collect()
+        } else {
+            answers.into_iter().flatten().collect()
+        };
+        Some(alloc::vec![Value::List(all)])
+    }
+}
