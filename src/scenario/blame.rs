@@ -112,9 +112,10 @@ pub(super) fn decided(
         Some((Expected::Denied(state), true)) => permitting(checked, *state, lines, &mut places),
         Some(_) | None => {}
     }
-    if let Some(Move::Answer(id, _) | Move::Fail(id, _)) = failed {
-        let name = &checked.chart().steps[id.index()].name;
-        asked(player, checked, name, false, &mut reads, &mut places);
+    if let Some(Move::Answer(who, _) | Move::Fail(who, _)) = failed {
+        if who.child.is_empty() {
+            asked(player, checked, &who.step, false, &mut reads, &mut places);
+        }
     } else if let (None, Some(Wanted::Answer(question))) =
         (expected, player.desk.open().iter().find(|wanted| wanted.is_owed()))
     {

@@ -25,12 +25,19 @@ pub(super) enum Wanted {
     Result(ToolCall),
 }
 
+/// The name of a step as tests write it: `child/s[1]`.
+pub(super) fn step_name(child: &str, step: &str, element: Option<u32>) -> String {
+    let slash = if child.is_empty() { "" } else { "/" };
+    let element = element.map_or(String::new(), |nth| format!("[{nth}]"));
+    format!("{child}{slash}{step}{element}")
+}
+
 impl Wanted {
     /// The name of the step, or of the tool.
-    pub(super) fn name(&self) -> &str {
+    pub(super) fn name(&self) -> String {
         match self {
-            Self::Answer(question) => &question.step,
-            Self::Result(call) => &call.tool,
+            Self::Answer(question) => step_name(&question.child, &question.step, question.element),
+            Self::Result(call) => call.tool.clone(),
         }
     }
 

@@ -6,7 +6,7 @@ use super::desk::{Desk, Reply, TestClock, Wanted, reason_of};
 use super::expect;
 use super::failure::{Failure, owed};
 use chartc_check::compile::Checked;
-use chartc_check::lower::test::{Answer, Move, Test};
+use chartc_check::lower::test::{Answer, Asked, Move, Test};
 use chartc_core::arena::StateId;
 use chartc_core::expr::{Environment, Fuel, Map, Value, evaluate};
 use chartc_core::host::{Machine, Mismatch};
@@ -243,19 +243,14 @@ impl Player<'_> {
             }
             Move::Answer(id, answer) => {
                 let reply = self.said(answer, span)?;
-                self.reply(&self.chart.steps[id.index()].name, false, reply, span)
+                self.answer(id, reply, span)
             }
-            Move::Fail(id, reason) => {
-                let reply = Reply::Fail(reason_of(reason));
-                self.reply(&self.chart.steps[id.index()].name, false, reply, span)
-            }
+            Move::Fail(id, reason) => self.answer(id, Reply::Fail(reason_of(reason)), span),
             Move::Return(tool, value) => {
                 let reply = Reply::Value(self.value(value, span)?);
-                self.reply(tool, true, reply, span)
+                self.result(tool, reply, span)
             }
-            Move::ToolFail(tool, reason) => {
-                self.reply(tool, true, Reply::Fail(reason_of(reason)), span)
-            }
+            Move::ToolFail(tool, reason) => self.result(tool, Reply::Fail(reason_of(reason)), span),
             Move::Expect(expected, holds) => expect::expect(self, expected, *holds, span),
         }
     }
@@ -287,16 +282,34 @@ impl Player<'_> {
         self.settle(span)
     }
 
+    /// Answers a step.
+    fn answer(&mut self, asked: &Asked, reply: Reply, span: Span) -> Result<(), Failure> {
+        let fits = |wanted: &Wanted| match wanted {
+            Wanted::Answer(question) => {
+                question.step == asked.step
+                    && question.child == asked.child
+                    && asked.element.is_none_or(|nth| question.element == Some(nth))
+            }
+            Wanted::Result(_) => false,
+        };
+        let name = super::desk::step_name(&asked.child, &asked.step, asked.element);
+        self.reply(fits, &name, false, reply, span)
+    }
+
+    /// Gives the result of a tool.
+    fn result(&mut self, tool: &str, reply: Reply, span: Span) -> Result<(), Failure> {
+        let fits = |wanted: &Wanted| matches!(wanted, Wanted::Result(call) if call.tool == tool);
+        self.reply(fits, tool, true, reply, span)
+    }
+
     fn reply(
         &mut self,
+        fits: impl Fn(&Wanted) -> bool,
         name: &str,
         is_tool: bool,
         reply: Reply,
         span: Span,
     ) -> Result<(), Failure> {
-        let fits = |wanted: &Wanted| {
-            wanted.name() == name && matches!(wanted, Wanted::Result(_)) == is_tool
-        };
         if !self.desk.reply(fits, reply) {
             let open: Vec<String> =
                 self.desk.open().iter().map(|w| format!("`{}`", w.name())).collect();

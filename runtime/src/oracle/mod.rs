@@ -48,6 +48,10 @@ use std::pin::Pin;
 pub struct Question {
     /// Name of the step.
     pub step: String,
+    /// The names of the `run` steps that lead to the chart that asks, with slashes between; empty for the run's own chart.
+    pub child: String,
+    /// The index of the element of a step with an `each`, from 0.
+    pub element: Option<u32>,
     /// What kind of answer is wanted.
     pub kind: Kind,
     /// Dotted path of the active leaf that it was started for.

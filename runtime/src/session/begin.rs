@@ -38,6 +38,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.notes(now, &member, &child)?;
         match question {
             Ok(mut question) => {
+                question.child.clone_from(&child);
+                question.element = key.element.map(Element::index);
                 let is_call = question.kind != Kind::Human;
                 let wanted = last.as_ref().filter(|last| is_call && !last.is_final);
                 let wanted = wanted.and_then(|last| last.retry_after);

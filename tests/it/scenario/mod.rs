@@ -10,6 +10,7 @@ mod exploring;
 mod hostile;
 mod output;
 mod shipped;
+mod together;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

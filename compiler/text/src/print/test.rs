@@ -3,7 +3,9 @@
 use super::expr::{arguments, expr};
 use super::out::{Layout, Out};
 use super::text::{lower, path, plain, upper};
-use crate::syntax::{Expectation, Expr, GivenFunction, Path, Said, Scenario, TestItem, Told, Why};
+use crate::syntax::{
+    Asked, Expectation, Expr, GivenFunction, Path, Said, Scenario, TestItem, Told, Why,
+};
 
 /// A test.
 pub(super) fn scenario(out: &mut Out, node: &Scenario) {
@@ -37,9 +39,9 @@ fn item(out: &mut Out, node: &TestItem) {
                 Said::Option(option, all) => format!("{}{}", path(option), optional(all, level)),
                 Said::Value(value) => expr(value, level),
             };
-            format!("answers {} {said}", lower(&step.node))
+            format!("answers {} {said}", asked(step))
         }
-        TestItem::Fails(step, reason) => format!("fails {} {}", lower(&step.node), why(reason)),
+        TestItem::Fails(step, reason) => format!("fails {} {}", asked(step), why(reason)),
         TestItem::Returns(tool, value) => {
             format!("tool {} returns {}", path(tool), expr(value, level))
         }
@@ -48,6 +50,14 @@ fn item(out: &mut Out, node: &TestItem) {
         TestItem::Bad(_) => return,
     };
     out.push(&text);
+}
+
+/// `child/s[1]`
+fn asked(Asked { path, step, element }: &Asked) -> String {
+    let names = path.iter().chain([step]).map(|name| lower(&name.node));
+    let names: Vec<String> = names.collect();
+    let element = element.as_ref().map_or(String::new(), |nth| format!("[{}]", nth.node));
+    format!("{}{element}", names.join("/"))
 }
 
 fn expected(Expectation { negated, what }: &Expectation, level: usize) -> String {

@@ -24,7 +24,7 @@ pub use state::{
     LineKind, Lost, May, MayKind, Outcome, OutcomeKind, Run, State, StateBody, StateItem,
     StateKind, Step, StepItem, StepKind, Tail, Target,
 };
-pub use test::{Expectation, GivenFunction, Said, Scenario, TestItem, Told, Why};
+pub use test::{Asked, Expectation, GivenFunction, Said, Scenario, TestItem, Told, Why};
 
 use crate::span::{FileId, Ident, Span};
 

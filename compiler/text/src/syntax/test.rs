@@ -34,9 +34,9 @@ pub enum TestItem {
     /// `wait 5s`.
     Wait(Expr),
     /// `answers s …`.
-    Answers(Ident, Said),
+    Answers(Asked, Said),
     /// `fails s timeout`.
-    Fails(Ident, Why),
+    Fails(Asked, Why),
     /// `tool a.b returns 1`.
     Returns(Path, Expr),
     /// `tool a.b fails "why"`.
@@ -45,6 +45,17 @@ pub enum TestItem {
     Expect(Expectation),
     /// A part that recovery skipped.
     Bad(Span),
+}
+
+/// Who is asked: `s`, `child/s`, `s[1]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The `run` steps that lead to the chart, outermost first.
+    pub path: Vec<Ident>,
+    /// The step.
+    pub step: Ident,
+    /// The index of the element, from 0.
+    pub element: Option<Spanned<u32>>,
 }
 
 /// `fn f(a) = 1`, `fn f fails "why"`.

@@ -1,12 +1,14 @@
 //! What a test sets up and does.
 
 use super::expectation;
-use super::{Answer, Move, REASONS, Reason, constant};
+use super::{Answer, Asked, Move, REASONS, Reason, constant};
 use crate::lower::context::Cx;
 use crate::lower::data;
 use crate::lower::expr::{self, Env};
 use chartc_core::arena::{StepId, VarId};
-use chartc_core::model::{ChoiceKind, Expr, Field, FunctionKind, StepKind, Type, VariableKind};
+use chartc_core::model::{
+    ChoiceKind, Expr, Field, FunctionKind, Step, StepKind, Type, VariableKind,
+};
 use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, GivenFunction, Path, Said, TestItem, Why};
@@ -58,12 +60,16 @@ pub(super) fn item(cx: &mut Cx<'_>, env: &mut Env, item: &TestItem, span: Span) 
         }
         TestItem::Wait(time) => Some(Move::Wait(expr::expect(cx, env, time, &Type::Duration))),
         TestItem::Answers(name, said) => {
-            let step = asking(cx, name)?;
-            Some(Move::Answer(step, answer(cx, env, step, said, name)?))
+            let (asked, own) = asked(cx, name)?;
+            let answer = match own {
+                Some(step) => answer(cx, env, step, said, &name.step),
+                None => answer_of_child(cx, env, said),
+            };
+            Some(Move::Answer(asked, answer?))
         }
         TestItem::Fails(name, why) => {
-            let step = asking(cx, name)?;
-            Some(Move::Fail(step, reason(cx, why)?))
+            let (asked, _) = asked(cx, name)?;
+            Some(Move::Fail(asked, reason(cx, why)?))
         }
         TestItem::Returns(path, value) => {
             let tool = tool(cx, path)?;
@@ -133,6 +139,50 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
     Some(Move::Function { name: name.node.clone(), arguments, result })
 }
 
+/// Who is asked, and the step if it is one of the tested chart itself. The steps of charts that it runs are known when the test is played.
+fn asked(cx: &mut Cx<'_>, written: &syntax::Asked) -> Option<(Asked, Option<StepId>)> {
+    let syntax::Asked { path, step, element } = written;
+    let own = match path.first() {
+        None => Some(asking(cx, step)?),
+        Some(first) => {
+            let runs = |step: &Step| matches!(step.kind, StepKind::Run(_));
+            let steps = cx.chart.steps.iter().filter(|step| runs(step));
+            let known: Vec<String> = steps.map(|step| step.name.clone()).collect();
+            if !known.contains(&first.node) {
+                let known = known.iter().map(String::as_str);
+                cx.unknown("`run` step", &first.node, first.span, known);
+                return None;
+            }
+            None
+        }
+    };
+    if let (Some(id), Some(nth)) = (own, element)
+        && cx.chart.steps[id.index()].each.is_none()
+    {
+        let message = format!("`{}` has no `each`, so it has no elements", step.node);
+        cx.report(type_error::RULE.at(nth.span, message).help("leave the brackets out"));
+        return None;
+    }
+    let child: Vec<&str> = path.iter().map(|name| name.node.as_str()).collect();
+    let (child, step) = (child.join("/"), step.node.clone());
+    Some((Asked { child, step, element: element.as_ref().map(|nth| nth.node) }, own))
+}
+
+/// An answer to a step of a chart that the tested one runs: its type is known there.
+fn answer_of_child(cx: &mut Cx<'_>, env: &mut Env, said: &Said) -> Option<Answer> {
+    match said {
+        Said::Text(text) => Some(Answer::Text(text.node.clone())),
+        Said::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &Type::Json))),
+        Said::Option(path, arguments) if arguments.is_empty() => Some(Answer::Text(path.text())),
+        Said::Option(path, _) => {
+            let message = "an option of another chart is given without arguments";
+            let help = "write the answer as a text: `{\"choice\": \"name\", \"arguments\": {…}}`";
+            cx.report(type_error::RULE.at(path.span, message).help(help));
+            None
+        }
+    }
+}
+
 /// The step with this name, if a model or a person answers it.
 pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
     let asks = |kind: &StepKind| match kind {
@@ -185,7 +235,7 @@ fn answer(cx: &mut Cx<'_>, env: &mut Env, id: StepId, said: &Said, name: &Ident)
     let (returns, is_ask, is_llm) = {
         let step = &cx.chart.steps[id.index()];
         let is_ask = matches!(step.kind, StepKind::Ask { .. });
-        (step.returns.clone(), is_ask, matches!(step.kind, StepKind::Llm))
+        (step.one_returns().clone(), is_ask, matches!(step.kind, StepKind::Llm))
     };
     match said {
         Said::Text(text) => Some(Answer::Text(text.node.clone())),

@@ -7,7 +7,7 @@ mod item;
 use super::context::Cx;
 use super::expr::Env;
 use super::{expr, paths};
-use chartc_core::arena::{EventId, StateId, StepId, VarId};
+use chartc_core::arena::{EventId, StateId, VarId};
 use chartc_core::model::{Expr, StateKind, Type, VariableKind};
 use chartc_text::rules::illegal_structure;
 use chartc_text::rules::type_error;
@@ -61,15 +61,26 @@ pub enum Move {
     /// Time passes.
     Wait(Expr),
     /// A model or a person answers a step.
-    Answer(StepId, Answer),
+    Answer(Asked, Answer),
     /// The call of a step fails.
-    Fail(StepId, Reason),
+    Fail(Asked, Reason),
     /// A tool that is being called returns.
     Return(String, Expr),
     /// A tool that is being called fails.
     ToolFail(String, Reason),
     /// Something is expected to be true, or not to be true.
     Expect(Expected, bool),
+}
+
+/// Who is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The names of the `run` steps that lead to its chart, with slashes between; empty for the tested chart itself.
+    pub child: String,
+    /// The name of the step.
+    pub step: String,
+    /// The index of the element, from 0.
+    pub element: Option<u32>,
 }
 
 /// An answer.

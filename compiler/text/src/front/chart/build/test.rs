@@ -4,7 +4,9 @@ use super::{Cx, child, first_of};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::{Ident, Spanned};
-use crate::syntax::{Expectation, Expr, GivenFunction, Path, Said, Scenario, TestItem, Told, Why};
+use crate::syntax::{
+    Asked, Expectation, Expr, GivenFunction, Path, Said, Scenario, TestItem, Told, Why,
+};
 use pest::iterators::Pair;
 
 type P<'i> = Pair<'i, Rule>;
@@ -52,8 +54,8 @@ fn item(cx: &mut Cx<'_>, pair: P<'_>) -> TestItem {
         Rule::test_wait => Some(TestItem::Wait(cx.expr(child(pair, Rule::expr)))),
         Rule::answers => answers(cx, pair),
         Rule::fails => {
-            let parts = Parts::of(cx, pair);
-            parts.name.zip(parts.why).map(|(step, why)| TestItem::Fails(step, why))
+            let Parts { asked, why, .. } = Parts::of(cx, pair);
+            asked.zip(why).map(|(step, why)| TestItem::Fails(step, why))
         }
         Rule::returned => {
             let Parts { paths, expr, why, .. } = Parts::of(cx, pair);
@@ -73,6 +75,7 @@ fn item(cx: &mut Cx<'_>, pair: P<'_>) -> TestItem {
 #[derive(Default)]
 struct Parts {
     name: Option<Ident>,
+    asked: Option<Asked>,
     paths: Vec<Path>,
     arguments: Option<Vec<Expr>>,
     expr: Option<Expr>,
@@ -87,6 +90,7 @@ impl Parts {
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::name => parts.name = Some(cx.ident(&part)),
+                Rule::asked => parts.asked = asked(cx, part),
                 Rule::prompt_of => parts.name = Some(cx.ident(&child(part, Rule::name))),
                 Rule::path => parts.paths.push(cx.path(part)),
                 Rule::call_args => parts.arguments = Some(cx.arguments(part)),
@@ -132,12 +136,25 @@ fn given(cx: &mut Cx<'_>, pair: P<'_>) -> Option<TestItem> {
     Some(TestItem::GivenFunction(GivenFunction { name: name?, arguments, result }))
 }
 
+fn asked(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Asked> {
+    let (mut path, mut element) = (Vec::new(), None);
+    for part in pair.into_inner() {
+        match part.as_rule() {
+            Rule::name => path.push(cx.ident(&part)),
+            Rule::int => element = Some(Spanned::new(cx.count(&part), cx.span(&part))),
+            _ => {}
+        }
+    }
+    let step = path.pop()?;
+    Some(Asked { path, step, element })
+}
+
 fn answers(cx: &mut Cx<'_>, pair: P<'_>) -> Option<TestItem> {
     let mut step = None;
     let mut said = None;
     for part in pair.into_inner() {
         match part.as_rule() {
-            Rule::name => step = Some(cx.ident(&part)),
+            Rule::asked => step = asked(cx, part),
             Rule::line_string => said = Some(Said::Text(cx.plain_text(&part))),
             Rule::option_use => {
                 let Parts { paths, arguments, .. } = Parts::of(cx, part);
