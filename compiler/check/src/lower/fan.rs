@@ -22,7 +22,8 @@ pub(super) fn answer(items: &[Noted<StepItem>], is_each: bool, returns: Type) ->
 
 /// Lowers `each x in xs`, and adds the name of an element to the scope of what follows. Returns whether the step has one.
 pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> bool {
-    let Some(syntax::Each { name, list }) = &step.each else { return false };
+    let Some(written) = &step.each else { return false };
+    let syntax::Each { name, list } = written.as_ref();
     let lowered = expr::expr(cx, env, list, None);
     let is_list = matches!(lowered.ty, Type::List(_) | Type::Json);
     let element = if is_list {

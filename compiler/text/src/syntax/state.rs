@@ -232,7 +232,7 @@ pub struct Step {
     /// Its first words.
     pub kind: StepKind,
     /// `each x in xs`.
-    pub each: Option<Each>,
+    pub each: Option<Box<Each>>,
     /// `with CLIENT`.
     pub client: Option<Ident>,
     /// `if g`.

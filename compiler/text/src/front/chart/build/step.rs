@@ -59,7 +59,7 @@ impl Cx<'_> {
                     let name = child(part, Rule::name);
                     client = Some(self.ident(&name));
                 }
-                Rule::each_in => each = Some(self.each_in(part)),
+                Rule::each_in => each = Some(Box::new(self.each_in(part))),
                 Rule::guard => guard = Some(self.guard(part)),
                 Rule::statements => {
                     let body = self.code(part);
