@@ -208,3 +208,8 @@ fn routing() {
 fn fixing() {
     check("fixing");
 }
+
+#[test]
+fn racing() {
+    check("racing");
+}

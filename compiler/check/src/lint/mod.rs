@@ -53,6 +53,7 @@ mod undriven_state;
 mod unhandled_event;
 mod unhandled_failure;
 mod unnamed_answer;
+mod unordered_assignments;
 mod unpriced_model;
 mod unput_question;
 mod unreachable_state;
@@ -183,6 +184,7 @@ pub const LINTS: &[&Lint] = &[
     &empty_index::LINT,
     &missing_answer::LINT,
     &repeated_effect::LINT,
+    &unordered_assignments::LINT,
     &unhandled_failure::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,

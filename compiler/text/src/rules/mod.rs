@@ -85,6 +85,7 @@ pub mod unknown_placeholder;
 pub mod unloaded_components;
 pub mod unmapped_answer;
 pub mod unnamed_answer;
+pub mod unordered_assignments;
 pub mod unpriced_model;
 pub mod unput_question;
 pub mod unreachable_state;
@@ -198,6 +199,7 @@ pub static RULES: &[&Rule] = &[
     &empty_index::RULE,
     &missing_answer::RULE,
     &repeated_effect::RULE,
+    &unordered_assignments::RULE,
     &not_yet::RULE,
     &name_clash::RULE,
     &outside_subset::RULE,
