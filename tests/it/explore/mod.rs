@@ -7,5 +7,6 @@ mod called;
 mod finite;
 mod open;
 mod point;
+mod proofs;
 mod sure;
 mod witness;
