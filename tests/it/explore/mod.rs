@@ -9,4 +9,5 @@ mod open;
 mod point;
 mod proofs;
 mod sure;
+mod ways;
 mod witness;

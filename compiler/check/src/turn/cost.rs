@@ -184,13 +184,11 @@ pub fn last_turn(chart: &Chart, facts: &Facts) -> Option<u64> {
     // A turn is counted when it ends, so that a limit of 0 is never met.
     let turns = chart.state(StateId::at(0)).limits.turns.filter(|turns| *turns > 0)?;
     let goes_on = |(i, line): (usize, &Transition)| {
-        let handles = match &line.trigger {
-            Trigger::AnyOccurrence => true,
-            Trigger::Error(pattern) => {
-                let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
-                prefix == "*" || "limit.turns".starts_with(prefix)
-            }
-            _ => false,
+        let handles = if let Trigger::Error(pattern) = &line.trigger {
+            let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
+            prefix == "*" || "limit.turns".starts_with(prefix)
+        } else {
+            line.trigger == Trigger::AnyOccurrence
         };
         let ends = |target: &Target| is_end(chart, target.state);
         let ends = !line.targets.is_empty() && line.targets.iter().all(ends);

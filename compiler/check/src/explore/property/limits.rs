@@ -38,17 +38,18 @@ fn most_calls(chart: &Chart, facts: &Facts) -> Option<u64> {
 /// The values of a bound, for all values of the params.
 fn range(chart: &Chart, expr: &Expr, depth: u32) -> Range {
     let of = |expr: &Expr| range(chart, expr, depth + 1);
+    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no bound, for ever")]
     match &expr.kind {
         ExprKind::Int(n) => Range::one(*n),
         ExprKind::Variable(id) => match &chart.variables[id.index()].kind {
             VariableKind::Param { range: Some((low, high)) } => {
-                let number = |value: &Value| match value {
-                    Value::Int(n) => Some(*n),
-                    _ => None,
-                };
+                let number =
+                    |value: &Value| if let Value::Int(n) = value { Some(*n) } else { None };
                 Range { low: number(low), high: number(high) }
             }
-            _ => Range::default(),
+            VariableKind::Param { .. } | VariableKind::Input | VariableKind::Var { .. } => {
+                Range::default()
+            }
         },
         _ if depth > DEEP => Range::default(),
         ExprKind::Unary(UnaryOp::Negate, inner) => of(inner).negated(),

@@ -1,9 +1,11 @@
 //! Whether a `check` line holds: proved, refuted by a run, or undecided within the states that were examined.
 
 mod always;
+mod free;
 mod limits;
 mod never;
 mod structure;
+mod ways;
 
 pub use always::leading;
 

@@ -3,6 +3,7 @@
 //! The graph of moves has every run of the chart and more, so that what none of its ways does, no run does. It refutes nothing.
 
 use super::super::sure::at_once;
+use super::ways::always;
 use crate::facts::Facts;
 use crate::facts::place::{Place, meet};
 use crate::facts::reach::{Reach, enters_surely, is_history};
@@ -14,7 +15,7 @@ pub(super) fn proves(chart: &Chart, facts: &Facts, check: &Check) -> bool {
     match (check.name.as_str(), &check.arguments[..]) {
         ("reaches", [CheckArgument::State(state)]) => begins_in(chart, *state),
         ("always_reaches", [CheckArgument::State(state)]) => {
-            facts.reach.enters(*state) && at_once(chart, *state)
+            facts.reach.enters(*state) && (at_once(chart, *state) || always(chart, facts, *state))
         }
         ("never", [CheckArgument::Before(first, then)]) => comes_later(chart, facts, *first, *then),
         ("no_call", [CheckArgument::State(state)]) => !may_call(chart, facts, *state),
