@@ -24,7 +24,7 @@ const CHECK: &[Row] = &[
     ("spelling", &[]),
     ("facts", &[]),
     ("turn", &["facts"]),
-    ("explore", &["facts"]),
+    ("explore", &["facts", "turn"]),
     ("lint", &["explore", "facts", "lower", "notation", "spelling", "turn"]),
     ("compile", &["allow", "explore", "facts", "lint", "lower"]),
     ("fix", &["compile"]),

@@ -7,5 +7,7 @@ mod called;
 mod finite;
 mod open;
 mod point;
+mod proofs;
 mod sure;
+mod ways;
 mod witness;

@@ -4,6 +4,7 @@ mod broken;
 mod costs;
 mod data;
 mod data_charts;
+mod proofs;
 pub(crate) mod random;
 mod ranges;
 
@@ -11,8 +12,8 @@ use crate::interpreter::Log;
 use chartc::Compilation;
 use chartc::load::Memory;
 use chartc::span::Span;
-use chartc_check::facts::{Facts, cover, deadline, drive, handling, livelock, progress, restart};
-use chartc_check::facts::{place::scope, reach::is_leaf};
+use chartc_check::facts::{Facts, cover, deadline, drive, handling, livelock, place::scope};
+use chartc_check::facts::{progress, reach::is_leaf, restart};
 use chartc_check::turn::{calls, unreached};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
@@ -22,9 +23,8 @@ use chartc_core::machine::{Effect, ErrorKind, Input, Loss, Outcome, Record, Step
 use chartc_core::model::{Chart, Status, Trigger};
 use chartc_core::plan::Plan;
 use random::Random;
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::{cell::Cell, rc::Rc};
 
 /// The number of generated charts; about two in three compile.
 const CHARTS: u64 = 200;

@@ -30,16 +30,12 @@ impl Reach {
     /// Searches breadth first over transitions, so that the causes form shortest paths. Linear in states, transitions, and
     /// targets times depth.
     pub fn of(chart: &Chart, places: &Places) -> Self {
-        let mut search = Search::new(chart, places);
-        search.default(StateId::at(0), Cause::Start);
-        while let Some(item) = search.now.pop_front().or_else(|| search.later.pop_front()) {
-            match item {
-                Item::Active(state, cause) => search.active(state, cause),
-                Item::Default(state, cause) => search.default(state, cause),
-                Item::Line(line) => search.line(line),
-            }
-        }
-        Self { causes: search.causes, actors: search.actors }
+        Search::new(chart, places).run()
+    }
+
+    /// Likewise for the part of a run before it enters `barred`, with what the last transition of that part enters.
+    pub fn before(chart: &Chart, places: &Places, barred: StateId) -> Self {
+        Search { barred: Some(barred), ..Search::new(chart, places) }.run()
     }
 
     /// Whether the state can be active (or, for a history, be targeted).
@@ -136,6 +132,30 @@ pub fn restored(chart: &Chart, history: StateId) -> impl Iterator<Item = StateId
     parent.into_iter().flat_map(|parent| structure::regions(chart, parent))
 }
 
+/// Whether entering these states by default enters `state` or a state inside it, whatever histories have recorded.
+pub fn enters_surely(chart: &Chart, entries: &[StateId], state: StateId) -> bool {
+    closure(chart, entries, |s| !is_history(chart, s)).iter().any(|s| chart.contains(state, *s))
+}
+
+/// The states with everything that is entered by default along with those for which `follows` holds.
+fn closure(chart: &Chart, entries: &[StateId], follows: impl Fn(StateId) -> bool) -> Vec<StateId> {
+    let mut found: Vec<StateId> = entries.to_vec();
+    let mut at = 0;
+    while let Some(state) = found.get(at).copied() {
+        at += 1;
+        if follows(state) {
+            for entered in
+                entered_by_default(chart, state).into_iter().chain(restored(chart, state))
+            {
+                if !found.contains(&entered) {
+                    found.push(entered);
+                }
+            }
+        }
+    }
+    found
+}
+
 /// Whether a state is a history.
 pub fn is_history(chart: &Chart, state: StateId) -> bool {
     matches!(chart.state(state).kind, StateKind::History { .. })
@@ -159,6 +179,10 @@ struct Search<'c> {
     waiting: BTreeMap<StateId, Vec<TransitionId>>,
     /// Parents whose children a shallow history may restore.
     remembered: Vec<bool>,
+    /// Nothing that happens after this state is entered counts.
+    barred: Option<StateId>,
+    /// By state: whether it is entered along with the barred one, and how.
+    along: Vec<Option<Cause>>,
     now: VecDeque<Item>,
     later: VecDeque<Item>,
 }
@@ -181,12 +205,57 @@ impl<'c> Search<'c> {
             starting,
             waiting: BTreeMap::new(),
             remembered: vec![false; count],
+            barred: None,
+            along: vec![None; count],
             now: VecDeque::new(),
             later: VecDeque::new(),
         }
     }
 
+    fn run(mut self) -> Reach {
+        let root = StateId::at(0);
+        if !self.is_last(&[root], Cause::Start) {
+            self.default(root, Cause::Start);
+        }
+        while let Some(item) = self.now.pop_front().or_else(|| self.later.pop_front()) {
+            match item {
+                Item::Active(state, cause) => self.active(state, cause),
+                Item::Default(state, cause) => self.default(state, cause),
+                Item::Line(line) => self.line(line),
+            }
+        }
+        let both = self.causes.into_iter().zip(self.along);
+        Reach { causes: both.map(|(cause, along)| cause.or(along)).collect(), actors: self.actors }
+    }
+
+    fn bars(&self, state: StateId) -> bool {
+        self.barred.is_some_and(|barred| self.chart.contains(barred, state))
+    }
+
+    /// Whether entering these states surely enters the barred one; then notes what else is entered, but not what follows.
+    fn is_last(&mut self, entries: &[StateId], cause: Cause) -> bool {
+        let chart = self.chart;
+        if !self.barred.is_some_and(|barred| enters_surely(chart, entries, barred)) {
+            return false;
+        }
+        for entered in closure(chart, entries, |_| true) {
+            // A deep history restores what has been active, and is noted already.
+            for state in chart.ancestors(entered) {
+                if !self.bars(state) {
+                    self.along[state.index()].get_or_insert(cause);
+                }
+            }
+        }
+        true
+    }
+
     fn active(&mut self, state: StateId, cause: Cause) {
+        if self.bars(state) {
+            // A history may lead there, or elsewhere.
+            let outside = self.barred.and_then(|barred| self.chart.state(barred).parent);
+            self.now.extend(outside.map(|parent| Item::Active(parent, cause)));
+            return;
+        }
         if self.causes[state.index()].is_some() {
             return;
         }
@@ -251,15 +320,18 @@ impl<'c> Search<'c> {
     }
 
     fn line(&mut self, id: TransitionId) {
-        let line = self.chart.transition(id);
-        for state in entries(self.chart, line) {
-            self.now.push_back(Item::Default(state, Cause::Line(id)));
+        let (cause, entered) = (Cause::Line(id), entries(self.chart, self.chart.transition(id)));
+        if !self.is_last(&entered, cause) {
+            self.now.extend(entered.into_iter().map(|state| Item::Default(state, cause)));
         }
     }
 
     fn default(&mut self, state: StateId, cause: Cause) {
         let chart = self.chart;
         self.active(state, cause);
+        if self.bars(state) {
+            return;
+        }
         if std::mem::replace(&mut self.defaulted[state.index()], true) {
             return;
         }

@@ -5,9 +5,10 @@
 
 use crate::facts::Facts;
 use crate::facts::graph::Node;
+use crate::facts::reach::is_end;
 use crate::turn::turns::Walks;
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{AskOn, Chart, Step, StepKind};
+use chartc_core::model::{AskOn, Chart, Step, StepKind, Target, Transition, Trigger};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The model calls of a chart.
@@ -116,7 +117,7 @@ pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
         .filter(|s| waits(&s) && !facts.places.steps[s.0].within.is_empty())
         .map(|(i, _)| walks.driver(StepId::at(i)))
         .collect();
-    let worst = bound(chart, &turns, &events);
+    let worst = bound(chart, facts, &turns, &events);
     let round = match worst {
         Bound::None { step, leaf } => {
             round(chart, facts, leaf.unwrap_or(chart.steps[step.index()].state))
@@ -178,12 +179,31 @@ fn by_states(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Option<u64
     Some(limited.values().fold(0, |sum: u64, calls| sum.saturating_add(*calls)))
 }
 
-fn bound(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Bound {
+/// The turn with which `limits` ends every run, unless a line handles that and goes on.
+pub fn last_turn(chart: &Chart, facts: &Facts) -> Option<u64> {
+    // A turn is counted when it ends, so that a limit of 0 is never met.
+    let turns = chart.state(StateId::at(0)).limits.turns.filter(|turns| *turns > 0)?;
+    let goes_on = |(i, line): (usize, &Transition)| {
+        let handles = if let Trigger::Error(pattern) = &line.trigger {
+            let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
+            prefix == "*" || "limit.turns".starts_with(prefix)
+        } else {
+            line.trigger == Trigger::AnyOccurrence
+        };
+        let ends = |target: &Target| is_end(chart, target.state);
+        let ends = !line.targets.is_empty() && line.targets.iter().all(ends);
+        handles && facts.reach.takes(TransitionId::at(i)) && !ends
+    };
+    let handled = chart.transitions.iter().enumerate().any(goes_on);
+    u64::try_from(turns).ok().filter(|_| !handled)
+}
+
+fn bound(chart: &Chart, facts: &Facts, turns: &[TurnCost], events: &[Driver]) -> Bound {
     let limits = &chart.state(StateId::at(0)).limits;
     let given = |limit: Option<i64>| limit.and_then(|n| u64::try_from(n).ok());
     let dearest = turns.iter().max_by_key(|t| (t.worst, std::cmp::Reverse(t.leaf)));
     let each = dearest.map_or(0, |t| t.worst);
-    let by_turns = given(limits.turns).filter(|_| events.is_empty());
+    let by_turns = last_turn(chart, facts).filter(|_| events.is_empty());
     let by_turns = by_turns.map(|turns| Bound::Turns { turns, each });
     let by_calls = given(limits.calls).map(Bound::Calls);
     let by_states = by_states(chart, turns, events).map(Bound::States);

@@ -1,8 +1,8 @@
 //! Whether a state can always be entered, wherever a run is.
 
-use super::super::sure::at_once;
 use super::super::walk::MORE;
 use super::super::{Edge, Explored, Happened, Search};
+use super::structure::may_call;
 use super::{Properties, Unconfirmed, Verdict, closed};
 use chartc_core::arena::StateId;
 use chartc_core::model::CheckArgument;
@@ -17,9 +17,6 @@ impl Properties<'_> {
         let chart = self.chart;
         if !facts.reach.enters(state) {
             return Verdict::NeverEntered(state);
-        }
-        if at_once(chart, state) {
-            return Verdict::Holds;
         }
         let leads = facts.moves.leads_to([state]);
         let inside = |leaf: StateId| chart.contains(state, leaf);
@@ -52,7 +49,9 @@ impl Properties<'_> {
     /// Whether another line looks for a run, which even an incomplete exploration may find.
     fn others_look(&self) -> bool {
         self.chart.checks.iter().any(|check| match &check.arguments[..] {
-            [CheckArgument::State(of)] => check.name == "no_call" && self.may_call(*of),
+            [CheckArgument::State(of)] => {
+                check.name == "no_call" && may_call(self.chart, self.facts, *of)
+            }
             [CheckArgument::Before(first, _)] => self.facts.reach.enters(*first),
             _ => false,
         })

@@ -1,21 +1,23 @@
 //! Whether a `check` line holds: proved, refuted by a run, or undecided within the states that were examined.
 
 mod always;
+mod free;
+mod limits;
 mod never;
+mod structure;
+mod ways;
 
 pub use always::leading;
 
 use super::bounded::Bounds;
 use super::ground::Ground;
 use super::seen::Seen;
-use super::sure::ends_within;
 use super::walk::{explore_on, untried};
 use super::witness::{Witness, plays, witness_on};
 use super::{Edge, Explored, Happened, Search};
 use crate::facts::Facts;
-use crate::facts::place::meet;
-use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{Chart, Check, CheckArgument, ChoiceKind, ExprKind, StepKind, Trigger};
+use chartc_core::arena::StateId;
+use chartc_core::model::{Chart, Check, CheckArgument};
 use std::cell::{Cell, OnceCell};
 
 /// Most work for all lines of a chart together, for each state that may be examined: see [`Search::work`].
@@ -140,36 +142,28 @@ impl<'c> Properties<'c> {
         }
     }
 
-    /// Decides one line.
+    /// Decides one line: by structure, else by limits, else by search.
     pub fn decide(&mut self, check: &Check) -> Verdict {
+        if structure::proves(self.chart, self.facts, check)
+            || limits::prove(self.chart, self.facts, check)
+        {
+            return Verdict::Holds;
+        }
         match (check.name.as_str(), &check.arguments[..]) {
             ("reaches", [CheckArgument::State(state)]) => self.reaches(*state),
             ("always_reaches", [CheckArgument::State(state)]) => self.always(*state),
             ("no_call", [CheckArgument::State(state)]) => self.no_call(*state),
             ("never", [CheckArgument::Before(first, then)]) => self.never(*first, *then),
             ("ends_within", [CheckArgument::Bound(bound, unit)]) if unit == "turns" => {
-                if ends_within(self.chart, bound) {
-                    return Verdict::Holds;
-                }
                 let turns = Some(bound.clone());
                 self.counted(Search { turns, ..self.search() })
             }
             ("at_most", [CheckArgument::Bound(bound, unit)]) if unit == "calls" => {
-                if self.makes_no_calls() && matches!(bound.kind, ExprKind::Int(0..)) {
-                    return Verdict::Holds;
-                }
                 let calls = Some(bound.clone());
                 self.counted(Search { calls, ..self.search() })
             }
             _ => Verdict::Unknown,
         }
-    }
-
-    fn makes_no_calls(&self) -> bool {
-        self.chart
-            .steps
-            .iter()
-            .all(|step| !matches!(step.kind, StepKind::Llm | StepKind::Ask { .. }))
     }
 
     /// A search that lets limits be reached at any time: what holds for its runs holds for the chart's.
@@ -298,26 +292,7 @@ impl<'c> Properties<'c> {
         Some(plays)
     }
 
-    /// Whether the graph has a call inside the state at all.
-    fn may_call(&self, state: StateId) -> bool {
-        let Self { chart, facts, .. } = self;
-        let lines = chart.transitions.iter().enumerate().filter(|(_, line)| {
-            matches!(line.trigger, Trigger::Choice(choice)
-                if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)))
-        });
-        let lines = lines.map(|(i, _)| facts.places.line(TransitionId::at(i)));
-        let steps = chart.steps.iter().zip(&facts.places.steps);
-        let steps = steps
-            .filter(|(step, _)| step.tools.is_some() || matches!(step.kind, StepKind::Call(..)));
-        lines
-            .chain(steps.map(|(_, place)| place))
-            .any(|place| !meet(chart, &place.within, &[state]).is_empty())
-    }
-
     fn no_call(&mut self, state: StateId) -> Verdict {
-        if !self.facts.reach.enters(state) || !self.may_call(state) {
-            return Verdict::Holds;
-        }
         let chart = self.chart;
         self.by(|this, found| {
             let calls = |edge: &Edge| {
@@ -336,9 +311,6 @@ impl<'c> Properties<'c> {
 
     /// No run enters `first` before `then`.
     fn never(&mut self, first: StateId, then: StateId) -> Verdict {
-        if !self.facts.reach.enters(first) {
-            return Verdict::Holds;
-        }
         self.by(|this, found| this.never_in(found, first, then))
     }
 }

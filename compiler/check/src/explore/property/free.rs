@@ -1,0 +1,124 @@
+//! Guards that the host can keep from holding, as it sets what they read.
+//!
+//! One choice is tried: every whole number of the inputs is the same as one variable, whatever that is. Differences are known then.
+
+use chartc_core::arena::VarId;
+use chartc_core::model::{
+    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Step, StepKind, Type, UnaryOp, VariableKind,
+};
+use std::collections::BTreeMap;
+
+/// Nesting beyond which nothing is known.
+const DEEP: u32 = 64;
+
+/// What an expression is worth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Worth {
+    /// The value of the variable that the inputs are set to.
+    Same,
+    Int(i64),
+    Bool(bool),
+}
+
+/// Whether the host can set the inputs so that a turn's walk skips all these model steps, and no code among them fails.
+pub(super) fn can_skip(chart: &Chart, steps: &[&Step]) -> bool {
+    let is_kept = |id: &VarId| {
+        let row = &chart.variables[id.index()];
+        row.ty == Type::Int
+            && row.default.is_some()
+            && row.kind == VariableKind::Var { per_turn: false }
+    };
+    let anchors = (0..chart.variables.len()).map(VarId::at).filter(is_kept);
+    steps.is_empty() || anchors.into_iter().any(|anchor| skips(chart, steps, anchor))
+}
+
+fn skips(chart: &Chart, steps: &[&Step], anchor: VarId) -> bool {
+    let mut worth: BTreeMap<VarId, Option<Worth>> = BTreeMap::from([(anchor, Some(Worth::Same))]);
+    steps.iter().all(|step| {
+        let known = Known { chart, worth: &worth };
+        let holds = step.guard.as_ref().map(|guard| known.of(guard, 0));
+        match (&step.kind, holds) {
+            (_, Some(Some(Worth::Bool(false)))) => true,
+            (StepKind::Code(actions), None) => actions.iter().all(|action| {
+                let Action::Assign(id, expr) = action else { return false };
+                let value = Known { chart, worth: &worth }.of(expr, 0);
+                worth.insert(*id, value);
+                value.is_some()
+            }),
+            _ => false,
+        }
+    })
+}
+
+struct Known<'c> {
+    chart: &'c Chart,
+    worth: &'c BTreeMap<VarId, Option<Worth>>,
+}
+
+impl Known<'_> {
+    /// `None` if it is not known, or if it may fail.
+    fn of(&self, expr: &Expr, depth: u32) -> Option<Worth> {
+        if depth > DEEP {
+            return None;
+        }
+        let of = |expr: &Expr| self.of(expr, depth + 1);
+        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is not known, for ever")]
+        match &expr.kind {
+            ExprKind::Int(n) => Some(Worth::Int(*n)),
+            ExprKind::Bool(value) => Some(Worth::Bool(*value)),
+            ExprKind::Variable(id) => match self.worth.get(id) {
+                Some(worth) => *worth,
+                None if self.is_input(*id) && expr.ty == Type::Int => Some(Worth::Same),
+                None => None,
+            },
+            ExprKind::Field(of, _) => match &of.kind {
+                ExprKind::Variable(id) if self.is_input(*id) && expr.ty == Type::Int => {
+                    Some(Worth::Same)
+                }
+                _ => None,
+            },
+            ExprKind::Predicate(id) => of(&self.chart.predicates[id.index()].expr),
+            ExprKind::Unary(UnaryOp::Not, inner) => match of(inner)? {
+                Worth::Bool(value) => Some(Worth::Bool(!value)),
+                Worth::Same | Worth::Int(_) => None,
+            },
+            // What comes first decides alone whether the other is looked at.
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => match of(a)? {
+                Worth::Bool(value) if value == (*op == BinaryOp::Or) => Some(Worth::Bool(value)),
+                Worth::Bool(_) => of(b),
+                Worth::Same | Worth::Int(_) => None,
+            },
+            ExprKind::Binary(BinaryOp::Subtract, a, b) => match (of(a)?, of(b)?) {
+                (Worth::Same, Worth::Same) => Some(Worth::Int(0)),
+                (Worth::Int(a), Worth::Int(b)) => a.checked_sub(b).map(Worth::Int),
+                _ => None,
+            },
+            ExprKind::Compare(first, rest) => match &rest[..] {
+                [(op, second)] => compare(*op, of(first)?, of(second)?).map(Worth::Bool),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn is_input(&self, id: VarId) -> bool {
+        self.chart.variables[id.index()].kind == VariableKind::Input
+    }
+}
+
+fn compare(op: CompareOp, a: Worth, b: Worth) -> Option<bool> {
+    let order = match (a, b) {
+        (Worth::Same, Worth::Same) => std::cmp::Ordering::Equal,
+        (Worth::Int(a), Worth::Int(b)) => a.cmp(&b),
+        _ => return None,
+    };
+    Some(match op {
+        CompareOp::Equal => order.is_eq(),
+        CompareOp::NotEqual => order.is_ne(),
+        CompareOp::Less => order.is_lt(),
+        CompareOp::LessEqual => order.is_le(),
+        CompareOp::Greater => order.is_gt(),
+        CompareOp::GreaterEqual => order.is_ge(),
+        CompareOp::In | CompareOp::NotIn => return None,
+    })
+}

@@ -1,0 +1,60 @@
+//! What limits prove, whatever the data are: nothing is tried.
+
+use super::super::sure::ends_within;
+use crate::facts::Facts;
+use crate::facts::interval::Range;
+use crate::turn::cost::{RunCost, cost, last_turn};
+use chartc_core::arena::StateId;
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    BinaryOp, Chart, Check, CheckArgument, Expr, ExprKind, UnaryOp, VariableKind,
+};
+
+/// Nesting beyond which nothing is known of a bound.
+const DEEP: u32 = 64;
+
+/// Whether the limits of the chart and of its states prove a line.
+pub(super) fn prove(chart: &Chart, facts: &Facts, check: &Check) -> bool {
+    let [CheckArgument::Bound(bound, unit)] = &check.arguments[..] else { return false };
+    let holds = |most: Option<u64>| {
+        most.zip(range(chart, bound, 0).low)
+            .is_some_and(|(most, n)| u64::try_from(n).is_ok_and(|n| most <= n))
+    };
+    match (check.name.as_str(), unit.as_str()) {
+        ("ends_within", "turns") => holds(last_turn(chart, facts)) || ends_within(chart, bound),
+        ("at_most", "calls") => holds(most_calls(chart, facts)),
+        _ => false,
+    }
+}
+
+/// The most model calls of a run.
+fn most_calls(chart: &Chart, facts: &Facts) -> Option<u64> {
+    let limit =
+        chart.state(StateId::at(0)).limits.calls.and_then(|calls| u64::try_from(calls).ok());
+    let RunCost { worst, .. } = cost(chart, facts).run;
+    limit.into_iter().chain(worst.calls()).min()
+}
+
+/// The values of a bound, for all values of the params.
+fn range(chart: &Chart, expr: &Expr, depth: u32) -> Range {
+    let of = |expr: &Expr| range(chart, expr, depth + 1);
+    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no bound, for ever")]
+    match &expr.kind {
+        ExprKind::Int(n) => Range::one(*n),
+        ExprKind::Variable(id) => match &chart.variables[id.index()].kind {
+            VariableKind::Param { range: Some((low, high)) } => {
+                let number =
+                    |value: &Value| if let Value::Int(n) = value { Some(*n) } else { None };
+                Range { low: number(low), high: number(high) }
+            }
+            VariableKind::Param { .. } | VariableKind::Input | VariableKind::Var { .. } => {
+                Range::default()
+            }
+        },
+        _ if depth > DEEP => Range::default(),
+        ExprKind::Unary(UnaryOp::Negate, inner) => of(inner).negated(),
+        ExprKind::Binary(BinaryOp::Add, a, b) => of(a).plus(of(b)),
+        ExprKind::Binary(BinaryOp::Subtract, a, b) => of(a).plus(of(b).negated()),
+        _ => Range::default(),
+    }
+}

@@ -1,0 +1,258 @@
+//! Whether a host can always bring a run into a state, whatever the data are: nothing is tried.
+//!
+//! By leaf, the host needs one thing to do whose results all are good: it enters the state, or leads to leaves that are good already.
+//! A guard may hold or not, unless the host decides it (`free`).
+
+use super::free::can_skip;
+use crate::facts::Facts;
+use crate::facts::reach::{
+    entered_by_default, enters_surely, entries, is_end, is_history, is_leaf,
+};
+use chartc_core::arena::{ChoiceId, EventId, StateId, StepId};
+use chartc_core::model::{
+    Action, AskOn, Chart, ChoiceKind, Expr, ExprKind, Limits, StateKind, Step, StepKind,
+    Transition, Trigger,
+};
+
+/// Whether every point of every run has a way into the state.
+pub(super) fn always(chart: &Chart, facts: &Facts, goal: StateId) -> bool {
+    if is_history(chart, goal) || !is_plain(chart) {
+        return false;
+    }
+    let leaves: Vec<StateId> =
+        facts.reach.leaves(chart).filter(|leaf| !is_end(chart, *leaf)).collect();
+    let inside = |state: StateId| chart.contains(goal, state);
+    let good = chart.state_ids().map(inside).collect();
+    let mut ways = Ways { chart, goal, good };
+    loop {
+        let next = leaves.iter().find(|leaf| !ways.is_good(**leaf) && ways.has_way(**leaf));
+        match next {
+            Some(leaf) => ways.good[leaf.index()] = true,
+            None => return leaves.iter().all(|leaf| ways.is_good(*leaf)),
+        }
+    }
+}
+
+/// Whether nothing happens but by the host: one leaf is active, no event is sent or raised, no fault is handled, and no tool, child
+/// or limit intervenes. Limits of turns and calls may end a run, which is not counted.
+fn is_plain(chart: &Chart) -> bool {
+    let counted = |limits: &Limits| {
+        Limits { calls: None, calls_warn: None, turns: None, turns_warn: None, ..limits.clone() }
+            == Limits::default()
+    };
+    let states = chart
+        .states
+        .iter()
+        .all(|state| !matches!(state.kind, StateKind::Parallel) && counted(&state.limits));
+    let triggers = chart.transitions.iter().all(|line| match &line.trigger {
+        Trigger::AnyOccurrence | Trigger::Error(_) | Trigger::LimitWarn(_) => false,
+        Trigger::After(bound) | Trigger::StepTimeout(_, bound) => {
+            matches!(bound.kind, ExprKind::Duration(1..))
+        }
+        Trigger::Event(_)
+        | Trigger::AnyEvent
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_) => true,
+    });
+    let steps = chart.steps.iter().all(|step| {
+        step.tools.is_none()
+            && matches!(step.kind, StepKind::Code(_) | StepKind::Llm | StepKind::Ask { .. })
+    });
+    let mut sends = false;
+    chart.blocks().for_each(|block| {
+        Action::walk(block, &mut |action| {
+            sends |= matches!(action, Action::Raise(..) | Action::Send { .. });
+        });
+    });
+    let calls = chart.choices.iter().any(|choice| matches!(choice.kind, ChoiceKind::Call(..)));
+    states && triggers && steps && !sends && !calls && chart.permissions.is_empty()
+}
+
+struct Ways<'c> {
+    chart: &'c Chart,
+    goal: StateId,
+    /// By leaf: whether the host can bring a run from there into the goal.
+    good: Vec<bool>,
+}
+
+impl<'c> Ways<'c> {
+    fn is_good(&self, leaf: StateId) -> bool {
+        self.good[leaf.index()]
+    }
+
+    fn has_way(&self, leaf: StateId) -> bool {
+        let events = (0..self.chart.events.len()).map(EventId::at);
+        events.into_iter().any(|event| self.by_event(leaf, event)) || self.by_turn(leaf)
+    }
+
+    /// The lines with such a trigger that may be taken in the leaf.
+    fn lines(&self, leaf: StateId, is_it: impl Fn(&Trigger) -> bool) -> Vec<&'c Transition> {
+        let here = |line: &&Transition| self.chart.contains(line.source, leaf);
+        self.chart.transitions.iter().filter(here).filter(|line| is_it(&line.trigger)).collect()
+    }
+
+    fn steps(&self, leaf: StateId) -> impl Iterator<Item = (StepId, &'c Step)> {
+        let chart = self.chart;
+        let rows = chart.steps.iter().enumerate();
+        rows.filter(move |(_, step)| chart.contains(step.state, leaf))
+            .map(|(i, step)| (StepId::at(i), step))
+    }
+
+    /// Whether an event leads on: a line surely takes it, or a question is put, of which an option leads on.
+    fn by_event(&self, leaf: StateId, event: EventId) -> bool {
+        let lines = self.lines(leaf, |trigger| {
+            *trigger == Trigger::AnyEvent
+                || matches!(trigger, Trigger::Event(events) if events.contains(&event))
+        });
+        if !lines.iter().all(|line| self.leads(leaf, line)) {
+            return false;
+        }
+        if lines.iter().any(|line| is_sure(line)) {
+            return true;
+        }
+        let on = |step: &Step| matches!(&step.kind, StepKind::Ask { on: AskOn::Event(of), .. } if of.contains(&event));
+        let mut asks = self.steps(leaf).filter(|(_, step)| on(step)).peekable();
+        asks.peek().is_some()
+            && asks.all(|(_, step)| step.guard.is_none())
+            && self.steps(leaf).all(|(_, step)| !matches!(step.kind, StepKind::Llm))
+            && self.lines(leaf, rests).iter().all(|line| self.leads(leaf, line))
+            && (0..self.chart.choices.len()).map(ChoiceId::at).any(|c| self.by_choice(leaf, c))
+    }
+
+    /// Whether this option is in every question of the leaf and leads on.
+    fn by_choice(&self, leaf: StateId, choice: ChoiceId) -> bool {
+        let fields = match &self.chart.choices[choice.index()].kind {
+            ChoiceKind::Option(fields) => fields.len(),
+            ChoiceKind::Call(..) => return false,
+        };
+        let lines = self.lines(leaf, |trigger| *trigger == Trigger::Choice(choice));
+        fields == 0
+            && lines.iter().any(|line| is_sure(line))
+            && lines.iter().all(|line| self.leads(leaf, line))
+    }
+
+    /// Whether a turn leads on: the walk comes to a model step whose answer does, and the host can skip the model steps before it.
+    fn by_turn(&self, leaf: StateId) -> bool {
+        let chart = self.chart;
+        let asks = self.steps(leaf).any(|(_, step)| matches!(step.kind, StepKind::Ask { .. }));
+        let moves = |trigger: &Trigger| *trigger == Trigger::Turn || rests(trigger);
+        if asks || !self.lines(leaf, moves).is_empty() {
+            return false;
+        }
+        let mut before: Vec<&Step> = Vec::new();
+        for (id, step) in self.steps(leaf) {
+            if step.kind == StepKind::Llm && step.guard.is_none() {
+                return self.is_answered(leaf, id)
+                    && can_skip(chart, &before)
+                    && self.can_end(leaf, id);
+            }
+            if step.kind != StepKind::Llm && !step.outcomes.is_empty() {
+                return false;
+            }
+            before.push(step);
+        }
+        false
+    }
+
+    /// Whether the answer of a step leads on.
+    fn is_answered(&self, leaf: StateId, step: StepId) -> bool {
+        let lines = self.lines(leaf, |trigger| *trigger == Trigger::StepDone(step));
+        lines.iter().any(|line| is_sure(line)) && lines.iter().all(|line| self.leads(leaf, line))
+    }
+
+    /// Whether the host can end a walk that is on its way in the leaf: each answer leads on, or stays in the leaf. The walk comes to
+    /// each step once.
+    fn can_end(&self, leaf: StateId, last: StepId) -> bool {
+        let ends = |line: &&Transition| {
+            let results = self.results(leaf, line);
+            self.enters_goal(line)
+                || results.iter().all(|result| *result == leaf || self.is_good(*result))
+        };
+        let is_end =
+            |trigger: &Trigger| matches!(trigger, Trigger::StepDone(step) if *step != last);
+        self.lines(leaf, is_end).iter().chain(&self.moves_on(leaf)).all(ends)
+    }
+
+    /// Lines that may be taken without an input, or when a walk that was on its way goes on.
+    fn moves_on(&self, leaf: StateId) -> Vec<&'c Transition> {
+        let is_turned = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Turn, .. });
+        let asks = self.steps(leaf).any(|(_, step)| is_turned(step));
+        let walks = |step: StepId| {
+            let step = &self.chart.steps[step.index()];
+            matches!(step.kind, StepKind::Code(_)) || is_turned(step)
+        };
+        self.lines(leaf, |trigger| {
+            rests(trigger)
+                || matches!(trigger, Trigger::AfterTurns(_))
+                || asks && matches!(trigger, Trigger::Choice(_))
+                || trigger.step().is_some_and(walks)
+        })
+    }
+
+    fn leads(&self, leaf: StateId, line: &Transition) -> bool {
+        self.enters_goal(line)
+            || self.results(leaf, line).iter().all(|result| self.is_good(*result))
+    }
+
+    fn enters_goal(&self, line: &Transition) -> bool {
+        enters_surely(self.chart, &entries(self.chart, line), self.goal)
+    }
+
+    /// The leaves and ends in which a run may rest when the line has been taken.
+    fn results(&self, leaf: StateId, line: &Transition) -> Vec<StateId> {
+        let mut found = Vec::new();
+        let mut open = self.targets(leaf, line);
+        while let Some(at) = open.pop() {
+            if !found.contains(&at) {
+                found.push(at);
+                for line in self.moves_on(at) {
+                    open.extend(self.targets(at, line));
+                }
+            }
+        }
+        found
+    }
+
+    /// The leaves and ends that the line itself may lead to.
+    fn targets(&self, leaf: StateId, line: &Transition) -> Vec<StateId> {
+        if line.targets.is_empty() {
+            return vec![leaf];
+        }
+        let chart = self.chart;
+        let mut found = Vec::new();
+        let mut open = entries(chart, line);
+        while let Some(state) = open.pop() {
+            match chart.state(state).kind {
+                StateKind::History { .. } => {
+                    let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
+                    let below = (parent.0..chart.state(parent).end.0).map(StateId);
+                    found.extend(below.filter(|s| is_leaf(chart, *s)));
+                    open.extend(entered_by_default(chart, state));
+                }
+                StateKind::Atomic | StateKind::Final { .. } => found.push(state),
+                StateKind::Compound { .. } | StateKind::Parallel => {
+                    open.extend(entered_by_default(chart, state));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Whether a line waits for nothing.
+fn rests(trigger: &Trigger) -> bool {
+    matches!(trigger, Trigger::When | Trigger::StateDone(_))
+}
+
+/// Whether a line is taken wherever its source is active, unless another one is.
+fn is_sure(line: &Transition) -> bool {
+    let is_true = |guard: &Expr| guard.kind == ExprKind::Bool(true);
+    line.guard.as_ref().is_none_or(is_true) && line.scope.is_none()
+}

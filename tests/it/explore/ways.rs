@@ -1,0 +1,58 @@
+//! `always_reaches` proved by what a host can surely do, though the data are unbounded.
+
+use super::budget::chart;
+use chartc_check::explore::property::{Properties, Verdict};
+use chartc_check::facts::Facts;
+
+fn is_proved(text: &str) -> bool {
+    let chart = chart(text);
+    let verdicts = Properties::of(&chart, &Facts::of(&chart), 0).decide_all().0;
+    matches!(verdicts[0], Verdict::Holds)
+}
+
+#[test]
+fn a_review_that_the_host_can_keep_from_being_due() {
+    let cases = [
+        ("w >= 10", "", true),
+        ("not (w < 5) or w < 0 - 3", "", true),
+        ("w >= 5 and t > 7", "", true),
+        // With the inputs as they are tried it is due.
+        ("w >= 0", "", false),
+        // Nothing tells how much it is.
+        ("t >= 10", "", false),
+        ("w + r >= 10", "", false),
+        // Another step asks before, or a line takes the turn.
+        ("w >= 10", "llm first { prompt \"p\" }", false),
+        ("w >= 10", "on turn if r > 3 -> planning", false),
+        ("w >= 10", "when w > 3 -> over", false),
+    ];
+    for (guard, line, proved) in cases {
+        let text = format!(
+            "chart A {{\n  event e\n  input t: Int = 0\n  var r: Int = 0\n  var w: Int = 0\n  code c {{ w = t - r }}\n  \
+             llm review if {guard} {{ prompt \"p\" done -> planning {{ r = t }} }}\n  initial planning\n  {line}\n  \
+             state planning {{ llm plan {{ prompt \"q\" }} -> acting }}\n  state acting {{ on e -> planning }}\n  final over\n  \
+             check always_reaches(acting)\n}}\n"
+        );
+        assert_eq!(is_proved(&text), proved, "{guard} {line}");
+    }
+}
+
+#[test]
+fn a_question_with_an_option_that_is_always_there() {
+    let cases = [
+        ("may go -> c", "", true),
+        ("may go if relevance(x) > 0.5 -> c", "", false),
+        ("may go -> c", "on e if relevance(x) > 0.5 -> over", false),
+        ("may go -> c", "on e if relevance(x) > 0.5 -> c", true),
+        ("may go -> over", "", false),
+        ("may go(n: Int) -> c", "", false),
+    ];
+    for (option, line, proved) in cases {
+        let text = format!(
+            "fn relevance(x: Text) -> Float\nchart A {{\n  event e\n  event g(x: Text)\n  var x: Text = \"\"\n  initial a\n  \
+             state a {{ on g(y) -> b {{ x = y }} }}\n  state b {{ ask q on e else stay {{ prompt \"{{options}}\" }}\n    {line}\n    \
+             {option}\n    may other \"o\" if x == \"y\" -> a }}\n  state c {{ on e -> a }}\n  final over\n  check always_reaches(c)\n}}\n"
+        );
+        assert_eq!(is_proved(&text), proved, "{option} {line}");
+    }
+}
