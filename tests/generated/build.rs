@@ -22,6 +22,7 @@ fn main() {
         "searching",
         "social",
         "tools",
+        "walks",
         "words",
     ] {
         chartc::build::compile(&format!("charts/{chart}.chart"));

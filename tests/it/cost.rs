@@ -41,3 +41,39 @@ fn other_formats_have_no_costs() {
     let (code, out, err) = cost(&["--format", "short", "charts/builder.chart"]);
     assert!(out.is_empty() && err.contains("--cost"), "{code:?} {out} {err}");
 }
+
+/// A question that is put again in each later leaf that an option leads to.
+const AGAIN: &str = "chart Again {
+  limits { calls 3 per turn }
+  initial s
+  state s {
+    ask which on turn else stay { prompt \"Which? {options}\" }
+    initial a
+    state a { may on_to_b \"b\" -> b  may round_to_a \"a\" -> a }
+    state b { may on_to_c \"c\" -> c  may b_to_a \"a\" -> a }
+    state c { may on_to_d \"d\" -> d  may c_to_a \"a\" -> a }
+    state d { may d_to_a \"a\" -> a  may d_to_b \"b\" -> b  llm last { prompt \"?\" retry 1 } }
+  }
+}
+";
+
+#[test]
+fn a_question_counts_in_each_leaf_where_it_is_put() {
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cost-again");
+    std::fs::create_dir_all(&dir).expect("the target folder can be written");
+    let worst = |chart: &str| {
+        let path = dir.join("again.chart");
+        std::fs::write(&path, chart).expect("the target folder can be written");
+        let (_, out, err) = cost(&["--format", "json", path.to_str().expect("text")]);
+        let all: serde_json::Value = serde_json::from_str(&out).expect(&err);
+        let turns = all["charts"][0]["turns"].as_array().expect("turns").clone();
+        turns.iter().map(|turn| turn["worst"].as_u64().expect("a number")).collect::<Vec<_>>()
+    };
+    // From `a` three of the questions; the step of `d`, with its retry, instead of one of them.
+    assert_eq!(worst(AGAIN), [4, 4, 4, 4]);
+    // Each leaf once, and the step.
+    assert_eq!(worst(&AGAIN.replace("calls 3", "calls 9")), [6, 6, 6, 6]);
+    assert_eq!(worst(&AGAIN.replace("calls 3", "calls 1")), [2, 2, 2, 2]);
+    // Where no option leads, nothing is asked.
+    assert_eq!(worst(&AGAIN.replace("calls 3", "calls 9").replace("-> c ", "-> b ")), [2, 2]);
+}

@@ -3,7 +3,7 @@
 use crate::run::command::folder;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
@@ -24,44 +24,59 @@ chart Small {
 }
 "#;
 
-/// Answers each request in turn with a status and the model's words; keeps what it was sent.
-fn server(replies: Vec<(u16, &'static str)>) -> (String, Arc<Mutex<Vec<Value>>>) {
+/// Takes a request from whoever connects next; gives it with the key that it came with.
+fn taken(listener: &TcpListener) -> Option<(TcpStream, Value)> {
+    let (stream, _) = listener.accept().ok()?;
+    let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+    let (mut line, mut length, mut key) = (String::new(), 0, String::new());
+    while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
+        let lower = line.to_lowercase();
+        if let Some(rest) = lower.strip_prefix("content-length: ") {
+            length = rest.trim().parse().expect("a number");
+        }
+        if lower.starts_with("authorization: ") {
+            line["authorization: ".len()..].trim().clone_into(&mut key);
+        }
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("a body");
+    let mut request: Value = serde_json::from_slice(&body).expect("JSON");
+    request["key"] = json!(key);
+    Some((stream, request))
+}
+
+fn answered(mut stream: TcpStream, status: u16, words: &str) {
+    let body = if status == 200 {
+        json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": words}}],
+               "usage": {"prompt_tokens": 40, "completion_tokens": 8}})
+    } else {
+        json!({"error": {"message": words}})
+    };
+    let body = body.to_string();
+    let head = format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nretry-after-ms: 20\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).expect("it is read");
+}
+
+fn listening() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    (listener, url)
+}
+
+/// Answers each request in turn with a status and the model's words; keeps what it was sent.
+fn server(replies: Vec<(u16, &'static str)>) -> (String, Arc<Mutex<Vec<Value>>>) {
+    let (listener, url) = listening();
     let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
     let requests = seen.clone();
     std::thread::spawn(move || {
         for (status, words) in replies {
-            let Ok((mut stream, _)) = listener.accept() else { return };
-            let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
-            let (mut line, mut length, mut key) = (String::new(), 0, String::new());
-            while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
-                let lower = line.to_lowercase();
-                if let Some(rest) = lower.strip_prefix("content-length: ") {
-                    length = rest.trim().parse().expect("a number");
-                }
-                if lower.starts_with("authorization: ") {
-                    line["authorization: ".len()..].trim().clone_into(&mut key);
-                }
-                line.clear();
-            }
-            let mut body = vec![0; length];
-            reader.read_exact(&mut body).expect("a body");
-            let mut request: Value = serde_json::from_slice(&body).expect("JSON");
-            request["key"] = json!(key);
+            let Some((stream, request)) = taken(&listener) else { return };
             requests.lock().expect("whole").push(request);
-            let body = if status == 200 {
-                json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": words}}],
-                       "usage": {"prompt_tokens": 40, "completion_tokens": 8}})
-            } else {
-                json!({"error": {"message": words}})
-            };
-            let body = body.to_string();
-            let head = format!(
-                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nretry-after-ms: 20\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
-                body.len()
-            );
-            stream.write_all((head + &body).as_bytes()).expect("it is read");
+            answered(stream, status, words);
         }
     });
     (url, seen)
@@ -125,4 +140,67 @@ fn real_models_need_real_time() {
         run("time", &[], &["--llm", "http://127.0.0.1:1/v1", "--clock", "virtual"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("real time"), "{err}");
+}
+
+/// Two regions that ask, and a state that reads both answers.
+const PAIR: &str = r#"
+client quick { model "local:tiny-low"  max_tokens 50  timeout 20s }
+chart Pair {
+  var one: Text = ""
+  var two: Text = ""
+  initial both
+  parallel both {
+    state left { initial asking state asking { llm first with quick { prompt "one"  returns Text into one } -> told } final told }
+    state right { initial asking state asking { llm second with quick { prompt "two"  returns Text into two } -> told } final told }
+    on done(both) -> last
+  }
+  state last { llm third with quick { prompt "{one} {two}"  returns Text } -> over }
+  final over
+}
+"#;
+
+#[test]
+fn the_calls_of_two_regions_are_open_at_once() {
+    let (listener, url) = listening();
+    let server = std::thread::spawn(move || {
+        // Nobody is answered before both have asked, and the one that asked last is answered first.
+        let mut asked: Vec<(TcpStream, Value)> =
+            (0..2).map(|_| taken(&listener).expect("a request")).collect();
+        let prompt = |request: &Value| request["messages"].to_string();
+        let prompts = [prompt(&asked[0].1), prompt(&asked[1].1)];
+        while let Some((stream, request)) = asked.pop() {
+            let word = if prompt(&request).contains("one") { "\"1\"" } else { "\"2\"" };
+            answered(stream, 200, word);
+        }
+        let (stream, request) = taken(&listener).expect("a request");
+        answered(stream, 200, "\"3\"");
+        (prompts, prompt(&request))
+    });
+    let folder = folder("live-regions");
+    std::fs::write(folder.join("pair.chart"), PAIR).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chartc"));
+    command.current_dir(&folder).args(["run", "pair.chart", "--turns", "1", "--llm", &url]);
+    let output = command.args(["--trace", "t.jsonl"]).output().expect("it runs");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{out}");
+    assert!(out.contains("over: ended ok (1 turn, 3 model calls"), "{out}");
+    let (prompts, last) = server.join().expect("it was asked three times");
+    for word in ["one", "two"] {
+        assert_eq!(prompts.iter().filter(|p| p.contains(word)).count(), 1, "{prompts:?}");
+    }
+    assert!(last.contains("1 2"), "{last}");
+    let trace = std::fs::read_to_string(folder.join("t.jsonl")).expect("it was written");
+    let rows: Vec<&str> = trace
+        .lines()
+        .filter_map(|line| {
+            ["question", "answer"].into_iter().find(|k| line.contains(&format!("\"kind\":\"{k}\"")))
+        })
+        .collect();
+    assert_eq!(rows, ["question", "question", "answer", "answer", "question", "answer"], "{trace}");
+    let again = Command::new(env!("CARGO_BIN_EXE_chartc"))
+        .current_dir(&folder)
+        .args(["replay", "t.jsonl"])
+        .output()
+        .expect("it runs");
+    assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stdout));
 }

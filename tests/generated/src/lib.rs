@@ -27,6 +27,7 @@ chartc_core::include_chart!(pub mod searching);
 chartc_core::include_chart!(pub mod social);
 chartc_core::include_chart!(pub mod table);
 chartc_core::include_chart!(pub mod tools);
+chartc_core::include_chart!(pub mod walks);
 chartc_core::include_chart!(pub mod words);
 chartc_core::include_chart!(pub mod worker);
 

@@ -5,7 +5,7 @@ use chartc_core::host::Machine;
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
     bells, blocks, flat, flow, hierarchy, lamp, letters, model, names, nested, parallel, phases,
-    regions, researcher, ring, searching, social, table, tools, words, worker,
+    regions, researcher, ring, searching, social, table, tools, walks, words, worker,
 };
 
 /// The value of a param.
@@ -171,6 +171,14 @@ same!(
     tools,
     "../charts/tools.chart",
     |given| tools::Params { patience: param(given, "patience") },
+    400 x 200,
+    &[]
+);
+
+same!(
+    walks,
+    "../charts/walks.chart",
+    |given| walks::Params { calls: param(given, "calls") },
     400 x 200,
     &[]
 );

@@ -24,6 +24,7 @@ mod shipped;
 mod simulate;
 mod spending;
 mod step_tools;
+mod together;
 mod viable;
 mod world;
 

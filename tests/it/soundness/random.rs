@@ -241,8 +241,8 @@ pub(crate) fn chart(random: &mut Random) -> String {
         "chart T {\n  event a  event b  event c  event e.one  event e.two\n  input x: Bool = false\n  \
          input y: Bool = false\n  input n: Int = 0\n  var m: Int = 0\n  fn hot() -> Bool\n  tool look() -> Bool\n",
     );
-    if random.below(4) == 0 {
-        let _ = writeln!(out, "  limits {{ calls {} per turn }}", random.below(3));
+    if random.below(2) == 0 {
+        let _ = writeln!(out, "  limits {{ calls {} per turn }}", random.below(4));
     }
     if random.below(4) == 0 {
         for _ in 0..3 {

@@ -43,7 +43,7 @@ pub(super) fn declared(chart: &Chart, slot: Slot) -> (Type, String) {
         }
         Slot::Answer(step) => {
             let row = &chart.steps[step.index()];
-            (row.returns.clone(), row.name.clone())
+            (row.one_returns().clone(), row.name.clone())
         }
         Slot::Reason(step) => (Type::Text, format!("error({})", chart.steps[step.index()].name)),
         Slot::Result(tool) => {

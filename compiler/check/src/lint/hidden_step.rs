@@ -180,7 +180,9 @@ fn taken(chart: &Chart, facts: &Facts, step: StepId) -> Option<Implied> {
                 changed.extend(assigned(actions));
             }
             // The walk of a region has calls of its own.
-            StepKind::Llm if in_region(chart, before.state) => return None,
+            StepKind::Llm if in_region(chart, before.state) || before.each.is_some() => {
+                return None;
+            }
             StepKind::Llm => {
                 let Some(other) = &before.guard else { continue };
                 if !covers(chart, facts, earlier, step)

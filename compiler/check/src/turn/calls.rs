@@ -195,7 +195,7 @@ impl<'c> Walk<'c> {
                     self.here[leaf] = None;
                     self.ended[leaf] = Some(none);
                 }
-                if calls || !matches!(step.kind, StepKind::Ask { .. }) {
+                if calls || !matches!(step.kind, StepKind::Ask { .. }) && step.each.is_none() {
                     continue;
                 }
             }
@@ -286,11 +286,9 @@ impl<'c> Walk<'c> {
                 let put = !self.turn_lines && self.innermost[leaf] == Some(step.state);
                 put && (options > 1 || *always && options > 0)
             }
-            StepKind::Llm
-            | StepKind::Code(_)
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(..) => true,
+            // The list of an `each` may be empty.
+            StepKind::Llm => step.each.is_none(),
+            StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => true,
         }
     }
 }

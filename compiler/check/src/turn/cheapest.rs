@@ -284,7 +284,8 @@ impl Prices {
         }
         let Some(step) = line.trigger.step() else { return false };
         match chart.steps[step.index()].kind {
-            StepKind::Llm => true,
+            // The list of an `each` may be empty.
+            StepKind::Llm => chart.steps[step.index()].each.is_none(),
             // Without an enabled option, its `else` is taken without a call.
             StepKind::Ask { .. } => {
                 !self.outside && (!matches!(line.trigger, Trigger::StepElse(_)) || open > 0)

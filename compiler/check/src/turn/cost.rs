@@ -40,7 +40,7 @@ pub struct TurnCost {
 pub struct Driver {
     /// The step.
     pub step: StepId,
-    /// The number of regions in which it runs at once.
+    /// How often it runs: in several regions, or a question in several leaves.
     pub times: u64,
     /// The number of further attempts of each call.
     pub retries: u64,

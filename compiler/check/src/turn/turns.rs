@@ -26,8 +26,6 @@ pub(crate) struct Walks<'c> {
     ends: BTreeMap<StepId, Vec<TransitionId>>,
     /// By state: the most leaves below it that can be active together.
     width: Vec<u64>,
-    /// By state: whether it is a parallel or contains one.
-    forks: Vec<bool>,
     parallel: bool,
     /// Whether events may arrive while a step is awaited.
     interrupted: bool,
@@ -106,12 +104,7 @@ impl<'c> Walks<'c> {
                 StateKind::Final { .. } | StateKind::History { .. } => 0,
             };
         }
-        let mut forks = vec![false; chart.states.len()];
-        for id in chart.state_ids().filter(|s| matches!(chart.state(*s).kind, StateKind::Parallel))
-        {
-            chart.ancestors(id).for_each(|above| forks[above.index()] = true);
-        }
-        let parallel = forks[0];
+        let parallel = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
         Self {
             chart,
             facts,
@@ -122,7 +115,6 @@ impl<'c> Walks<'c> {
             choices,
             ends,
             width,
-            forks,
             parallel,
             interrupted,
             sends,
@@ -162,7 +154,7 @@ impl<'c> Walks<'c> {
             past: None,
             passed: BTreeSet::new(),
             is_anywhere: false,
-            asked: false,
+            asked: BTreeSet::new(),
             chosen: 0,
         };
         walk.enter(leaf, true);
@@ -184,9 +176,8 @@ impl<'c> Walks<'c> {
                     least += 1;
                 }
                 stops |= row.ends_turn.is_some();
-                walk.asked |= matches!(row.kind, StepKind::Ask { .. });
                 if matches!(row.kind, StepKind::Ask { .. }) {
-                    walk.choose();
+                    walk.ask(row.state);
                 }
                 if self.interrupted {
                     walk.enter_any();
@@ -200,7 +191,7 @@ impl<'c> Walks<'c> {
             if self.interrupted && matches!(row.kind, StepKind::Call(..)) {
                 walk.enter_any();
             }
-            if self.parallel && walk.asked {
+            if self.parallel {
                 // The question may be put only after another region has moved.
                 walk.choose();
             }
@@ -214,16 +205,23 @@ impl<'c> Walks<'c> {
         let mut left: BTreeMap<StateId, u64> = BTreeMap::new();
         let cap = cap.unwrap_or(u64::MAX);
         drivers.retain_mut(|driver| {
-            let state = self.chart.steps[driver.step.index()].state;
-            let is_ask = matches!(self.chart.steps[driver.step.index()].kind, StepKind::Ask { .. });
-            // The walk of each region has calls of its own; an ask around regions counts for theirs.
-            if !is_ask || !self.forks[state.index()] {
-                let left = left.entry(region(self.chart, state)).or_insert(cap);
-                // A step with an `each` counts once, however many elements it has.
-                let is_each = self.chart.steps[driver.step.index()].each.is_some();
-                let counted = if is_each { 1 } else { driver.times }.min(*left);
-                driver.times = if is_each { driver.times * counted } else { counted };
-                *left -= counted;
+            let row = &self.chart.steps[driver.step.index()];
+            // The walk of each region has calls of its own. It asks again in a leaf behind the one where it has asked before.
+            let mut most: BTreeMap<StateId, u64> = BTreeMap::new();
+            if matches!(row.kind, StepKind::Ask { .. }) {
+                for leaf in walk.at.iter().filter(|leaf| self.chart.contains(row.state, **leaf)) {
+                    *most.entry(region(self.chart, *leaf)).or_default() += 1;
+                }
+            } else {
+                most.insert(region(self.chart, row.state), 1);
+            }
+            // A step with an `each` counts once, however many elements it has.
+            let elements = row.each.as_ref().map_or(1, |each| u64::from(each.most));
+            driver.times = 0;
+            for (region, most) in most {
+                let left = left.entry(region).or_insert(cap);
+                driver.times += elements.saturating_mul(most.min(*left));
+                *left -= most.min(*left);
             }
             worst = worst.saturating_add(driver.calls());
             driver.times > 0
@@ -235,7 +233,8 @@ impl<'c> Walks<'c> {
     fn surely(&self, step: StepId, at: &BTreeSet<StateId>) -> bool {
         let (row, place) = (&self.chart.steps[step.index()], self.facts.places.step(step));
         let kind = match &row.kind {
-            StepKind::Llm => true,
+            // The list of an `each` may be empty.
+            StepKind::Llm => row.each.is_none(),
             StepKind::Ask { .. }
             | StepKind::Code(_)
             | StepKind::Call(..)
@@ -260,8 +259,8 @@ struct Walk<'w, 'c> {
     passed: BTreeSet<StepId>,
     /// Whether every leaf has been entered.
     is_anywhere: bool,
-    /// Whether a question was put.
-    asked: bool,
+    /// The states with questions that may be put now.
+    asked: BTreeSet<StateId>,
     /// The number of active leaves when options were last chosen: the set only grows.
     chosen: usize,
 }
@@ -295,18 +294,28 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Chooses every enabled option.
+    /// Puts the question of a state.
+    fn ask(&mut self, state: StateId) {
+        if !self.walks.parallel {
+            self.asked.clear();
+        }
+        self.asked.insert(state);
+        self.chosen = 0;
+        self.choose();
+    }
+
+    /// Chooses every enabled option of the questions, also in the leaves that options lead to.
     fn choose(&mut self) {
-        if std::mem::replace(&mut self.chosen, self.at.len()) == self.at.len() {
-            return;
-        }
         let Walks { chart, choices, .. } = self.walks;
-        let mut lines = BTreeSet::new();
-        for above in self.at.iter().flat_map(|leaf| chart.ancestors(*leaf)) {
-            lines.extend(choices.get(&above).into_iter().flatten().copied());
-        }
-        for line in lines {
-            self.take(line);
+        while std::mem::replace(&mut self.chosen, self.at.len()) != self.at.len() {
+            let is_asked = |leaf: &&StateId| self.asked.iter().any(|s| chart.contains(*s, **leaf));
+            let mut lines = BTreeSet::new();
+            for above in self.at.iter().filter(is_asked).flat_map(|leaf| chart.ancestors(*leaf)) {
+                lines.extend(choices.get(&above).into_iter().flatten().copied());
+            }
+            for line in lines {
+                self.take(line);
+            }
         }
     }
 

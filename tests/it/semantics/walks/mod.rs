@@ -1,6 +1,7 @@
 //! One walk per region: where a turn's walks fork, wait, join and end. Each input stands beside what it makes the machine do.
 
 mod asks;
+mod ends;
 
 use super::Sim;
 use chartc_core::machine::{Effect, Outcome, Record};
@@ -193,6 +194,41 @@ fn parallels_in_regions_fork_again() {
     );
 }
 
+#[test]
+fn a_region_walks_no_further_when_the_outer_walk_has_gone_on() {
+    let chart = "chart T { event go initial p
+      limits { calls 2 per turn }
+      parallel p {
+        state a { initial a1 state a1 { llm one { prompt \"1\" } on go -> a2 } state a2 { llm other { prompt \"o\" } } }
+        state b { initial b1 state b1 { llm two { prompt \"2\" } } }
+        llm behind { prompt \"3\" }
+      } }";
+    walks(
+        chart,
+        &[
+            ("turn", "one, two"),
+            ("done two", "two done"),
+            ("done one", "one done, behind"),
+            ("send go", "-> p.a.a2"),
+            ("done behind", "behind done, turn ended"),
+        ],
+    );
+}
+
+#[test]
+fn a_walk_goes_on_until_it_waits_before_the_next_one_does() {
+    let chart = "chart T { var n: Int = 0 initial p
+      parallel p {
+        state a { initial a1 state a1 { code w { } code x { } when n > 0 -> a2 } state a2 { code v { } } }
+        state b { initial b1 state b1 { code y { n = 1 } code z { } } }
+      } }";
+    // `y` leads the first region on, and `z` comes before that.
+    walks(
+        chart,
+        &[("turn", "w, w done, x, x done, y, y done, -> p.a.a2, z, z done, v, v done, turn ended")],
+    );
+}
+
 /// The outcome of `one` leaves the parallel.
 const LEAVING: &str = "chart T { event go initial p
   parallel p {
@@ -245,6 +281,44 @@ fn a_parallel_forks_once_a_turn() {
             ("turn", "one, two"),
             ("done one", "one done, -> out, three, cancel two"),
             ("done three", "three done, -> p.a.h, last, last done, turn ended"),
+        ],
+    );
+}
+
+#[test]
+fn a_parallel_in_a_region_forks_once_a_turn() {
+    let chart = "chart T { event go event back initial p
+      limits { calls 2 per turn }
+      parallel p {
+        state a { initial q
+          parallel q {
+            state c { initial c1 state c1 { llm one { prompt \"1\" } llm more { prompt \"m\" } } }
+            state d { initial d1 state d1 { llm two { prompt \"2\" } } }
+            on go -> w
+          }
+          state w { on back -> q  llm after_q { prompt \"4\" } }
+        }
+        state b { initial b1 state b1 { llm three { prompt \"3\" } } }
+      } }";
+    // The region around it goes on behind it.
+    walks(
+        chart,
+        &[
+            ("turn", "one, two, three"),
+            ("send go", "-> p.a.w, after_q, cancel two, cancel one"),
+            ("send back", "-> p.a.q, cancel after_q"),
+            ("done three", "three done, turn ended"),
+        ],
+    );
+    let nothing_there = chart.replace("  llm after_q { prompt \"4\" }", "");
+    walks(
+        &nothing_there,
+        &[
+            ("turn", "one, two, three"),
+            ("send go", "-> p.a.w, cancel two, cancel one"),
+            ("send back", "-> p.a.q"),
+            ("done three", "three done, turn ended"),
+            ("turn", "one, two, three"),
         ],
     );
 }
@@ -311,67 +385,4 @@ fn a_transition_inside_a_region_cancels_its_calls_and_the_others_go_on() {
             ("done two", "two done, turn ended"),
         ],
     );
-}
-
-#[test]
-fn ends_turn_starts_nothing_more_and_waits_for_what_is_open() {
-    let chart = "chart T { initial p
-      parallel p {
-        state a { initial a1 state a1 { llm one { prompt \"1\" ends turn } code never { } } }
-        state b { initial b1 state b1 { llm two { prompt \"2\" done -> b2 } } state b2 { code nor { } } }
-      }
-      code last { } }";
-    walks(
-        chart,
-        &[
-            ("turn", "one, two"),
-            ("done one", "one done, EndsTurn"),
-            ("done two", "two done, -> p.b.b2, turn ended"),
-        ],
-    );
-}
-
-#[test]
-fn a_step_that_fails_starts_nothing_more_and_waits_for_what_is_open() {
-    let chart = "chart T { initial p
-      parallel p {
-        state a { initial a1 state a1 { llm one { prompt \"1\" } code never { } } }
-        state b { initial b1 state b1 { llm two { prompt \"2\" retry 1 then skip done -> b2 } } state b2 { code nor { } } }
-      }
-      code last { } }";
-    walks(
-        chart,
-        &[
-            ("turn", "one, two"),
-            ("fail one", "one failed, Failed(StepId(0))"),
-            // Another attempt belongs to a call that was open.
-            ("fail two", "two"),
-            ("done two", "two done, -> p.b.b2, turn ended"),
-        ],
-    );
-}
-
-#[test]
-fn people_and_children_do_not_hold_a_walk_up() {
-    let chart = "chart T { initial p
-      parallel p {
-        state a { initial a1 state a1 { human ask_her \"well?\" llm one { prompt \"1\" } } }
-        state b { initial b1 state b1 { llm two { prompt \"2\" } } }
-      } }";
-    walks(
-        chart,
-        &[
-            ("turn", "ask_her, one, two"),
-            ("done two", "two done"),
-            ("done one", "one done, turn ended"),
-            ("turn", "one, two"),
-        ],
-    );
-}
-
-#[test]
-fn the_end_of_the_run_ends_all_walks() {
-    let chart = LEAVING.replace("state out { on go -> p  code behind { } }", "final out");
-    let sim = walks(&chart, &[("turn", "one, two"), ("done one", "one done, -> out, cancel two")]);
-    assert_eq!((sim.ended(), sim.turns(), sim.is_walking()), (Some("ok"), 1, false));
 }

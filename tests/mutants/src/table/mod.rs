@@ -8,6 +8,7 @@ mod skipped;
 mod step;
 mod time;
 mod tools;
+mod walks;
 mod written;
 
 /// One fault, with the tests that must fail for it.
@@ -33,6 +34,7 @@ pub(crate) fn all() -> Vec<Mutant> {
         step::all(),
         time::all(),
         tools::all(),
+        walks::all(),
         family::all(),
         written::all(),
     ]

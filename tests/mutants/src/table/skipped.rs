@@ -104,7 +104,7 @@ pub(super) fn all() -> Vec<Mutant> {
         &[
             (
                 "walk-not-seen",
-                &[("self.scalars.walk.is_none()", "true")],
+                &[("!self.scalars.walking", "true")],
                 &["semantics::turns::each_step_runs_at_most_once_in_a_walk"],
             ),
             (

@@ -83,13 +83,6 @@ pub(super) fn all() -> Vec<Mutant> {
                 &[("self.store.cells().questions[leaf.index()].is_some()", "false")],
                 &["semantics::questions::a_second_event_while_the_question_is_open_is_refused"],
             ),
-            (
-                "asked-after-on-turn",
-                &[("!walk.turn_taken && self.is_active(row.state)", "self.is_active(row.state)")],
-                &[
-                    "semantics::questions::an_ask_on_turn_starts_in_the_walk_unless_an_on_turn_line_was_taken",
-                ],
-            ),
         ],
     );
     let tool = of(
@@ -110,18 +103,6 @@ pub(super) fn all() -> Vec<Mutant> {
         "runtime/core/src/semantics/turn.rs",
         &[
             (
-                "second-turn-at-once",
-                &[("self.scalars.walk.is_some()", "false")],
-                &["semantics::turns::a_second_turn_waits_for_the_walk"],
-            ),
-            (
-                "one-call-more",
-                &[("walk.calls >= cap", "walk.calls > cap")],
-                &[
-                    "semantics::turns::the_walk_ends_before_the_next_model_step_when_the_calls_are_used_up",
-                ],
-            ),
-            (
                 "per-turn-not-reset",
                 &[("self.in_view(leaf, |program, view| program.begin_turn(view));", "")],
                 &["semantics::turns::per_turn_variables_start_afresh_and_inputs_keep_their_value"],
@@ -137,21 +118,6 @@ pub(super) fn all() -> Vec<Mutant> {
                 "turns-in-of-those-that-stay",
                 &[("bits::iter(cells.touched)", "bits::iter(cells.unbroken)")],
                 &["semantics::turns::turns_in_counts_every_state_that_a_turn_touched"],
-            ),
-            (
-                "walk-passes-over-a-step",
-                &[("walk.cursor += 1;", "walk.cursor += 2;")],
-                &["semantics::turns::each_step_runs_at_most_once_in_a_walk"],
-            ),
-            (
-                "steps-of-other-states",
-                &[("!self.is_active(row.state)", "false")],
-                &["semantics::turns::a_when_line_is_taken_between_two_steps"],
-            ),
-            (
-                "no-rotation",
-                &[("self.scalars.rotation % competing", "0")],
-                &["semantics::turns::the_regions_of_a_parallel_take_the_first_call_in_rotation"],
             ),
         ],
     );

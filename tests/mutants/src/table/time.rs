@@ -43,7 +43,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 &[(
                     "sink.effect(Effect::Cancel(key));
             self.close(key);",
-                    "",
+                    "let _ = key; break;",
                 )],
                 &["semantics::bounds::a_timeout_line_that_stays_ends_the_step_too"],
             ),
@@ -141,7 +141,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 "calls-not-made-are-waited-for",
                 &[(
                     "if self.is_open(key) {
-            let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+            let in_walk = self.awaits(key);
             self.close(key);
             self.program.bind(Bound::Nothing);
             self.step_failed(key.step, key.leaf, in_walk, sink);

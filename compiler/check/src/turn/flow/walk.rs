@@ -90,7 +90,7 @@ impl<'c> Points<'c, '_> {
         if model && self.cap.is_some_and(|cap| u32::from(calls) >= cap) {
             let to = Point { leaf, mode: Mode::Rest };
             edges.push(Edge { ops, to, by: By::Passed, sure: true });
-            if matches!(step.kind, StepKind::Llm) {
+            if matches!(step.kind, StepKind::Llm) && step.each.is_none() {
                 return;
             }
             ops = step.guard.iter().map(|g| Op::Assume(Some(Site::Guard(id)), g, true)).collect();
@@ -98,8 +98,16 @@ impl<'c> Points<'c, '_> {
         self.reads(id, step, &mut ops);
         match &step.kind {
             StepKind::Llm | StepKind::Call(..) => {
-                let to = Point { leaf, mode: Mode::Wait(id.0, used) };
-                edges.push(Edge { ops, to, by: By::Passed, sure: true });
+                let is_past = model && self.cap.is_some_and(|cap| u32::from(calls) >= cap);
+                if step.each.is_some() && model {
+                    // An empty list takes no call.
+                    let to = Point { leaf, mode: Mode::Wait(id.0, calls) };
+                    edges.push(Edge { ops: ops.clone(), to, by: By::Passed, sure: false });
+                }
+                if !is_past {
+                    let to = Point { leaf, mode: Mode::Wait(id.0, used) };
+                    edges.push(Edge { ops, to, by: By::Passed, sure: true });
+                }
             }
             StepKind::Ask { on: AskOn::Event(_), .. } => {
                 edges.push(Edge { ops: Vec::new(), to: next, by: By::Passed, sure: true });

@@ -1,0 +1,132 @@
+//! Regions of generated machines that wait at the same time, in sessions.
+
+use chartc_core::host::Machine;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::plan::Plan;
+use chartc_runtime::Session;
+use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
+use chartc_runtime::oracle::{Answer, Asking, Oracle, OracleError, Question, Script};
+use chartc_runtime::trace::{Line, What};
+use generated_charts::{model, walks};
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+const CHART: &str = include_str!("../charts/walks.chart");
+
+/// `read` takes 5 s, and is `late` behind what the other regions wait for.
+const SCRIPT: &str = "
+answers:
+  read: [{text: owls, after: 5s}]
+  write: [{text: written, after: 3s}]
+  check: [{text: 'false', after: 2s}]
+  sum: [{answer: 7, after: 1s}]
+  sure: [{answer: false}]
+  close: [{text: closed, after: 1s}]
+tools:
+  shop.price: [{answer: 3, after: 1s}]
+  shop.rate: [{answer: 0.5, after: 4s}]
+";
+
+fn steps() -> walks::Machine<()> {
+    walks::Machine::new(walks::Params::default(), ()).expect("every param has a default")
+}
+
+/// One turn of a machine in virtual time.
+fn turn(machine: impl Machine) -> Vec<Line> {
+    let clock = Arc::new(VirtualClock::new());
+    let script = Script::parse("walks", SCRIPT, clock.clone()).expect("a script");
+    let tools = Arc::new(script.clone());
+    let mut session = Session::new(machine, Arc::new(script), clock, Vec::new()).with_tools(tools);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async { session.turn().await.expect("it is walked") });
+    session.into_parts().1
+}
+
+#[test]
+fn a_turn_takes_as_long_as_its_longest_region() {
+    let generated = turn(steps());
+    let at = |step: &str, is_answer: bool| {
+        let found = generated.iter().find(|line| match &line.what {
+            What::Question { step: of, .. } => of == step && !is_answer,
+            What::Answer { step: of, .. } => of == step && is_answer,
+            _ => false,
+        });
+        found.map(|line| line.at_ms)
+    };
+    let times = |step| (at(step, false), at(step, true));
+    // The left region reads, asks for the price and checks it; the right one forks, and sums up what both have done.
+    assert_eq!(times("read"), (Some(0), Some(5000)));
+    assert_eq!(times("write"), (Some(0), Some(3000)));
+    assert_eq!(times("sum"), (Some(4000), Some(5000)));
+    assert_eq!(times("check"), (Some(6000), Some(8000)));
+    assert_eq!(times("close"), (Some(8000), Some(9000)));
+
+    let chart = model("walks.chart", CHART);
+    let plan = Plan::new(&chart);
+    let interpreted = turn(Interpreter::new(&plan, Script::empty(), []).expect("no params"));
+    assert_eq!(interpreted, generated);
+}
+
+/// Answers nobody before `wanted` questions are open.
+struct Crowd {
+    wanted: usize,
+    waiting: Arc<Mutex<(usize, Vec<Waker>)>>,
+}
+
+impl Oracle for Crowd {
+    fn ask(&self, question: Question) -> Asking {
+        let (wanted, waiting) = (self.wanted, self.waiting.clone());
+        let mut is_counted = false;
+        Box::pin(async move {
+            poll_fn(move |cx| {
+                let mut waiting = waiting.lock().expect("one thread");
+                waiting.0 += usize::from(!is_counted);
+                is_counted = true;
+                if waiting.0 < wanted {
+                    waiting.1.push(cx.waker().clone());
+                    return Poll::Pending;
+                }
+                for waker in waiting.1.drain(..) {
+                    waker.wake();
+                }
+                Poll::Ready(())
+            })
+            .await;
+            match question.step.as_str() {
+                "check" => Ok(Answer::from("false".to_owned())),
+                "sum" => Ok(Answer::from("7".to_owned())),
+                "read" | "write" | "close" => Ok(Answer::from("text".to_owned())),
+                other => Err(OracleError::Other(format!("nobody answers {other}"))),
+            }
+        })
+    }
+
+    fn name(&self) -> String {
+        "crowd".into()
+    }
+}
+
+#[test]
+fn on_a_real_clock_both_calls_are_open_at_once() {
+    let crowd = Arc::new(Crowd { wanted: 2, waiting: Arc::default() });
+    let clock: Arc<dyn Clock> = Arc::new(RealClock::new());
+    let tools = "tools: {shop.price: [3], shop.rate: [0.5]}";
+    let tools = Script::parse("tools", tools, clock.clone()).expect("a script");
+    let mut session =
+        Session::new(steps(), crowd, clock, Vec::<Line>::new()).with_tools(Arc::new(tools));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        // A call that is made after the other one has ended is never made.
+        let turn = tokio::time::timeout(Duration::from_secs(20), session.turn()).await;
+        turn.expect("both are asked at once").expect("it is walked");
+    });
+    let answered = session.into_parts().1.into_iter().filter_map(|line| match line.what {
+        What::Answer { step, .. } => Some(step),
+        _ => None,
+    });
+    let mut answered: Vec<String> = answered.collect();
+    answered.sort_unstable();
+    assert_eq!(answered, ["check", "close", "read", "sum", "write"]);
+}
