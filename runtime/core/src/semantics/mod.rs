@@ -210,7 +210,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         for (register, row) in cells.steps.iter().zip(self.tables.steps) {
             match (register.pending, row.each) {
                 (Some(_), Some(fan)) => {
-                    cells.fans[fan.slot as usize].open().iter().for_each(|key| each(*key))
+                    cells.fans[fan.slot as usize].open().iter().for_each(|key| each(*key));
                 }
                 (Some(key), None) => each(key),
                 (None, _) => {}

@@ -103,8 +103,8 @@ impl<P: Program> Stepper<'_, P> {
         if (nth + 1..walks.len()).any(|w| is_forked(w) && stage(w) == WalkStage::New) {
             return Next::Fork(parallel);
         }
-        for walk in nth + 1..walks.len() {
-            let is_forked = self.parent(walks[walk].state) == Some(parallel);
+        for (walk, row) in walks.iter().enumerate().skip(nth + 1) {
+            let is_forked = self.parent(row.state) == Some(parallel);
             if is_forked && !matches!(self.next_in(walk), Next::Rests) {
                 return Next::Waits;
             }

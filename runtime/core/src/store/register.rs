@@ -63,14 +63,16 @@ impl Fan {
     }
 
     /// Removes the first element that is under way, or this one.
+    #[cfg(feature = "alloc")]
     pub(crate) fn remove(&mut self, key: Option<StepKey>) -> Option<StepKey> {
-        #[cfg(feature = "alloc")]
-        {
-            let place = self.open.iter().position(|open| key.is_none_or(|key| key == *open))?;
-            return Some(self.open.remove(place));
-        }
-        #[cfg(not(feature = "alloc"))]
-        return key.filter(|_| false);
+        let place = self.open.iter().position(|open| key.is_none_or(|key| key == *open))?;
+        Some(self.open.remove(place))
+    }
+
+    /// Without an allocator there is none.
+    #[cfg(not(feature = "alloc"))]
+    pub(crate) fn remove(&mut self, _: Option<StepKey>) -> Option<StepKey> {
+        None
     }
 }
 
