@@ -34,15 +34,14 @@ pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: Ste
         Type::Json
     };
     env.locals.push((name.node.clone(), element));
-    let returns = match &cx.chart.steps[id.index()].returns {
-        Type::List(one) => one.as_ref().clone(),
-        other => other.clone(),
-    };
+    let whole = &cx.chart.steps[id.index()].returns;
+    let one = if let Type::List(one) = whole { one.as_ref().clone() } else { whole.clone() };
     let has_none = step.items.iter().any(|item| matches!(item.node, StepItem::Lost(Lost::None)));
-    let returns = match returns {
-        // The answer of an element is no `none`: that stands for a lost one.
-        Type::Optional(one) if has_none => *one,
-        other => other,
+    // The answer of an element is no `none`: that stands for a lost one.
+    let returns = if let (Type::Optional(inner), true) = (&one, has_none) {
+        inner.as_ref().clone()
+    } else {
+        one
     };
     cx.chart.steps[id.index()].each = Some(Each {
         local: Local { id: LocalId(0), name: name.node.clone() },

@@ -138,11 +138,10 @@ impl<'c> Found<'c> {
     }
 }
 
-fn walk<'c>(
-    actions: &'c [Action],
-    under: &mut Vec<(&'c Expr, bool)>,
-    each: &mut dyn FnMut(VarId, &'c Expr, &[(&'c Expr, bool)]),
-) {
+/// Takes the variable, the value and the conditions of an assignment.
+type Take<'t, 'c> = dyn FnMut(VarId, &'c Expr, &[(&'c Expr, bool)]) + 't;
+
+fn walk<'c>(actions: &'c [Action], under: &mut Vec<(&'c Expr, bool)>, each: &mut Take<'_, 'c>) {
     for action in actions {
         match action {
             Action::Assign(variable, value) => each(*variable, value, under),
