@@ -56,3 +56,23 @@ fn a_question_with_an_option_that_is_always_there() {
         assert_eq!(is_proved(&text), proved, "{option} {line}");
     }
 }
+
+#[test]
+fn a_list_may_be_too_long_for_its_step() {
+    let text = |each: &str| {
+        format!(
+            "chart A {{\n  param qs: List(Text)\n  initial a\n  state a {{ llm x {each} {{ prompt \"p\" returns Text done -> d }} }}\n  \
+             final d\n  check always_reaches(d)\n}}\n"
+        )
+    };
+    assert!(is_proved(&text("")));
+    assert!(!is_proved(&text("each q in qs")));
+    // Nor by a search, which tries some lists only.
+    let found = chartc::check(
+        &["a.chart".into()],
+        &chartc::load::Memory::of("a.chart", &text("each q in qs")),
+    );
+    let codes: Vec<&str> = found.diagnostics.iter().map(|d| d.rule.code).collect();
+    // And the list is read: nothing is said of an unused param.
+    assert!(codes.contains(&"C0391") && !codes.contains(&"C0411"), "{codes:?}");
+}

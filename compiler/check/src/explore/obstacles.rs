@@ -9,6 +9,9 @@ pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
     let Ground { chart, relevant, .. } = ground;
     let mut reasons = BTreeSet::new();
     reasons.extend(boxed(chart));
+    // How long a list is decides whether its step fails, and is not among the values that are compared.
+    let each = chart.steps.iter().filter(|step| step.each.is_some());
+    reasons.extend(each.map(|step| format!("`{}` goes through a list", step.name)));
     let counters = &relevant.counters;
     let reads = [
         (counters.time, "the time is read"),

@@ -254,6 +254,7 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) 
     for (i, step) in chart.steps.iter().enumerate() {
         step.guard.iter().for_each(|e| visit(Spot::Step(StepId::at(i)), e));
         step.ends_turn.iter().for_each(|e| visit(Spot::Other, e));
+        step.each.iter().for_each(|each| visit(Spot::Other, &each.list));
         step.prompt.iter().flat_map(Template::holes).for_each(|e| visit(Spot::Other, e));
         match &step.kind {
             StepKind::Call(_, arguments) => arguments.iter().for_each(|e| visit(Spot::Other, e)),

@@ -62,7 +62,9 @@ fn is_plain(chart: &Chart) -> bool {
         | Trigger::StepElse(_) => true,
     });
     let steps = chart.steps.iter().all(|step| {
+        // A list that is too long fails its step.
         step.tools.is_none()
+            && step.each.is_none()
             && matches!(step.kind, StepKind::Code(_) | StepKind::Llm | StepKind::Ask { .. })
     });
     let mut sends = false;

@@ -51,6 +51,7 @@ impl<'c> Points<'c, '_> {
             }
         }
         let site = Site::Arguments(id);
+        ops.extend(step.each.iter().map(|each| Op::Read(site, &each.list, How::Soft)));
         match &step.kind {
             StepKind::Call(_, arguments) => {
                 ops.extend(arguments.iter().map(|e| Op::Read(site, e, How::Soft)));
