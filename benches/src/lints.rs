@@ -5,8 +5,10 @@ use crate::shape::SHAPES;
 use chartc::load::{Memory, load};
 use chartc_check::explore::Runs;
 use chartc_check::facts::Facts;
+use chartc_check::lint::family::Family;
 use chartc_check::lint::{Context, LINTS};
 use chartc_check::lower::lower;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Rounds of which the median is taken.
@@ -21,6 +23,7 @@ pub(crate) fn run(states: usize) {
         let mut found = Vec::new();
         let loaded = load(&["a.chart".to_owned()], &Memory::of("a.chart", &text), &mut found);
         let (lowered, _) = lower(&loaded, &mut found);
+        let family = Family::of(&lowered, &[], &BTreeSet::new());
         let lowered = &lowered[0];
         let facts = Facts::of(&lowered.chart);
         let (chart, map, sources) = (&lowered.chart, &lowered.map, &loaded.sources);
@@ -29,6 +32,7 @@ pub(crate) fn run(states: usize) {
             chart,
             facts: &facts,
             runs: &runs,
+            family: &family,
             map,
             sources,
             full_prompts: true,

@@ -7,9 +7,10 @@ use chartc::Compilation;
 use chartc::load::{Loaded, Memory, load};
 use chartc_check::explore::Runs;
 use chartc_check::facts::Facts;
-use chartc_check::lint;
+use chartc_check::lint::{self, family::Family};
 use chartc_check::lower::{Lowered, lower};
 use pest::Parser;
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -116,7 +117,9 @@ fn staged(loader: &Memory) -> [Duration; 5] {
         timed(|| lower(&loaded, &mut found));
     let (analysis, facts) = timed(|| Facts::of(&lowered[0].chart));
     let (linting, ()) = timed(|| {
-        lint::run(lint::LINTS, &lowered[0], &facts, &Runs::default(), &loaded.sources, &mut found);
+        let family = Family::of(&lowered, &[], &BTreeSet::new());
+        let (one, runs) = (&lowered[0], Runs::default());
+        lint::run(lint::LINTS, one, &facts, &runs, &family, &loaded.sources, &mut found);
     });
     [Duration::ZERO, front, lowering, analysis, linting]
 }

@@ -1,5 +1,6 @@
 //! Findings about behaviour, situation by situation. A section of a `.cases` file is `-- situation`, the items of a chart, and under
-//! them every finding in the order of the places: `=> C0203 |what is underlined| message`. Enums, types and tools stand above the chart.
+//! them every finding in the order of the places: `=> C0203 |what is underlined| message`. Enums, types and tools stand above the chart,
+//! other charts below it.
 
 use crate::project::{files, read, root};
 use chartc::diagnostic::Diagnostic;
@@ -13,11 +14,14 @@ const HEAD: &str = "event a  event b  event c  event d\n  input x: Bool = false 
 /// What stands above the chart.
 const ABOVE: &[&str] = &["enum ", "type ", "tool ", "tools ", "client "];
 
-/// The chart with these items.
+/// The chart with these items, and below it the charts that are written on one line.
 fn chart(items: &str) -> String {
     let (above, items): (Vec<&str>, Vec<&str>) =
         items.lines().partition(|l| ABOVE.iter().any(|w| l.starts_with(w)));
-    format!("{}\nchart T {{\n  {HEAD}{}\n}}\n", above.join("\n"), items.join("\n"))
+    let (below, items): (Vec<&str>, Vec<&str>) =
+        items.into_iter().partition(|l| l.starts_with("chart "));
+    let below = below.iter().map(|l| format!("{l}\n")).collect::<String>();
+    format!("{}\nchart T {{\n  {HEAD}{}\n}}\n{below}", above.join("\n"), items.join("\n"))
 }
 
 /// The situations of a file, each with its items.
@@ -212,4 +216,9 @@ fn fixing() {
 #[test]
 fn racing() {
     check("racing");
+}
+
+#[test]
+fn messaging() {
+    check("messaging");
 }

@@ -87,7 +87,7 @@ fn chain(count: usize) -> String {
     };
     (0..count)
         .map(|n| {
-            format!("chart A{n} {{\n  event go\n  initial a\n  state a {{\n    {}\n    on go -> b\n  }}\n  final b\n}}\n", runs(n))
+            format!("chart A{n} {{\n  event go\n  initial a\n  state a {{\n    {}\n    on go -> b\n    after 1h -> b\n  }}\n  final b\n}}\n", runs(n))
         })
         .collect()
 }

@@ -4,6 +4,7 @@ use crate::allow::Suppressed;
 use crate::explore::{Runs, STATES, child};
 use crate::facts::Facts;
 use crate::facts::handling;
+use crate::lint::family::Family;
 use crate::lint::{LINTS, Lint};
 use crate::lower::test::Test;
 use crate::lower::{Lowered, SourceMap, lower};
@@ -152,6 +153,10 @@ fn check_by(
         .map(|checked| checked.lowered.map.name)
         .collect();
     let mut failing: BTreeMap<Span, bool> = BTreeMap::new();
+    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    let faulty: BTreeSet<FileId> = errors.map(|d| d.span.file).collect();
+    let [checked, imported] = [&lowered, &others].map(|all| all.iter().map(AsRef::as_ref));
+    let family = Family::of(checked, imported, &faulty);
     for one in &lowered {
         let mut facts = Facts::of(&one.chart);
         let mut runs = Runs::default();
@@ -170,7 +175,7 @@ fn check_by(
         if states > 0 && one.whole && ready.contains(&one.map.name) {
             runs = Runs::of(&one.chart, &facts, states);
         }
-        lint::run(lints, one, &facts, &runs, &loaded.sources, &mut diagnostics);
+        lint::run(lints, one, &facts, &runs, &family, &loaded.sources, &mut diagnostics);
     }
     lint::duplicate_agent::told(&lowered, &loaded.sources, &mut diagnostics);
     let every: Vec<&Lowered> = lowered.iter().chain(&others).map(AsRef::as_ref).collect();

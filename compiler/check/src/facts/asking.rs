@@ -81,6 +81,15 @@ impl Takers {
         (!by.is_empty()).then(|| by.into_iter().collect())
     }
 
+    /// The transition that takes every event of this name while the leaf is active.
+    pub fn of_event(&self, chart: &Chart, leaf: StateId, event: EventId) -> Option<TransitionId> {
+        let own = self.own.get(&event);
+        let takes = |state: StateId| {
+            own.and_then(|lines| lines.get(&state)).or_else(|| self.any.get(&state)).copied()
+        };
+        chart.ancestors(leaf).find_map(takes)
+    }
+
     /// The transition that takes every `turn` event while the leaf is active.
     pub fn of_turn(&self, chart: &Chart, leaf: StateId) -> Option<TransitionId> {
         chart.ancestors(leaf).find_map(|state| self.turn.get(&state)).copied()

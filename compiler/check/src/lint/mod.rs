@@ -3,6 +3,7 @@
 //! To add a lint, add a rule in [`chartc_text::rules`], `<name>.rs` here with a `LINT`, its `mod` line and its row in [`LINTS`].
 //! A lint sees the chart and its facts, never the findings of others: `rules::precedence` declares which findings suppress which.
 
+mod absent_child;
 mod backward_count;
 mod check_failed;
 mod covered_permission;
@@ -15,6 +16,7 @@ mod empty_index;
 mod event_cycle;
 mod eventless_cycle;
 mod failing;
+pub mod family;
 mod forbidden_move;
 mod gap;
 mod growing_prompt;
@@ -27,6 +29,7 @@ mod left_at_once;
 mod limit_out_of_reach;
 mod lost_count;
 mod maybe_unset;
+mod misdirected_event;
 mod misleading_format;
 mod missing_answer;
 mod missing_prompt;
@@ -37,6 +40,7 @@ mod needless_guard;
 mod never_set;
 mod overlap;
 mod permuted_names;
+mod posting;
 mod read_before_set;
 mod reading;
 mod region_reset;
@@ -52,6 +56,7 @@ mod undecided_check;
 mod undriven_state;
 mod unhandled_event;
 mod unhandled_failure;
+mod unheard_message;
 mod unnamed_answer;
 mod unordered_assignments;
 mod unpriced_model;
@@ -60,6 +65,7 @@ mod unreachable_state;
 mod unreached_step;
 mod unread_answer;
 mod unread_variable;
+mod unsent_event;
 mod unusable_tool;
 mod unused_binding;
 pub(crate) mod unused_declaration;
@@ -86,6 +92,8 @@ pub struct Context<'c> {
     pub facts: &'c Facts,
     /// The results of its exploration.
     pub runs: &'c Runs,
+    /// The charts that run it and that it runs.
+    pub family: &'c family::Family<'c>,
     /// The source positions of its parts.
     pub map: &'c SourceMap,
     /// The source texts.
@@ -186,6 +194,10 @@ pub const LINTS: &[&Lint] = &[
     &repeated_effect::LINT,
     &unordered_assignments::LINT,
     &unhandled_failure::LINT,
+    &unsent_event::LINT,
+    &misdirected_event::LINT,
+    &absent_child::LINT,
+    &unheard_message::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,
     &dead_line::LINT,
@@ -197,6 +209,7 @@ pub fn run(
     lowered: &Lowered,
     facts: &Facts,
     runs: &Runs,
+    family: &family::Family<'_>,
     sources: &Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -211,7 +224,7 @@ pub fn run(
                 || d.severity == Severity::Error && d.stage != Stage::Behaviour)
     };
     let all_read = !diagnostics.iter().any(hides);
-    let context = Context { chart, facts, runs, map, sources, full_prompts, all_read };
+    let context = Context { chart, facts, runs, family, map, sources, full_prompts, all_read };
     for lint in lints.iter().filter(|l| lowered.whole || !l.needs_whole) {
         let mut found = Vec::new();
         (lint.run)(&context, &mut found);

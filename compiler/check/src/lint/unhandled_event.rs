@@ -13,11 +13,13 @@ use chartc_core::tables::CATCH_ALL;
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map, .. } = context;
+    let Context { chart, facts, map, family, .. } = context;
     for one in unhandled(chart, facts) {
         let name = &chart.events[one.event.index()].name;
         let posted = |post: &PostSpans| post.event == one.event && post.to != Receiver::Own;
-        let elsewhere = facts.passed.contains(&one.event) || map.posts.iter().any(posted);
+        let is_told = family.place(map).is_some_and(|own| family.is_told(own, name));
+        let elsewhere =
+            is_told || facts.passed.contains(&one.event) || map.posts.iter().any(posted);
         if name == CATCH_ALL || elsewhere {
             continue;
         }

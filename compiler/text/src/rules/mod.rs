@@ -3,6 +3,7 @@
 //! To add a rule, add `<name>.rs` with a `RULE` and the messages that do not depend on an analysis, `<name>.md` beside it, its `mod` line
 //! and its row in [`RULES`]. A rule that needs an analysis has its check in `lint`.
 
+pub mod absent_child;
 pub mod backward_count;
 pub mod check_failed;
 pub mod conflicting_fields;
@@ -42,6 +43,7 @@ pub mod long_stride;
 pub mod lost_count;
 pub mod lost_division;
 pub mod maybe_unset;
+pub mod misdirected_event;
 pub mod misleading_format;
 pub mod misleading_text;
 pub mod missing_answer;
@@ -79,6 +81,7 @@ pub mod undriven_state;
 pub mod unescaped_brace;
 pub mod unhandled_event;
 pub mod unhandled_failure;
+pub mod unheard_message;
 pub mod unknown_field;
 pub mod unknown_name;
 pub mod unknown_placeholder;
@@ -93,6 +96,7 @@ pub mod unreached_step;
 pub mod unread_answer;
 pub mod unread_variable;
 pub mod unreadable_file;
+pub mod unsent_event;
 pub mod unusable_tool;
 pub mod unused_allow;
 pub mod unused_binding;
@@ -165,6 +169,10 @@ pub static RULES: &[&Rule] = &[
     &left_at_once::RULE,
     &needless_except::RULE,
     &unhandled_failure::RULE,
+    &unsent_event::RULE,
+    &misdirected_event::RULE,
+    &absent_child::RULE,
+    &unheard_message::RULE,
     &check_failed::RULE,
     &undecided_check::RULE,
     &type_error::RULE,

@@ -23,7 +23,8 @@ fn found(main: &str, files: &[(&str, &str)]) -> Vec<String> {
         .collect()
 }
 
-const FETCH: &str = "chart Fetch { event e initial a state a { on e -> over } final over }";
+const FETCH: &str =
+    "chart Fetch { event e initial a state a { on e -> over after 1h -> over } final over }";
 
 fn runs(name: &str, child: &str) -> String {
     format!(
