@@ -1,6 +1,6 @@
 //! What random charts declare.
 
-use super::spec::{Flavour, Spec};
+use super::spec::Spec;
 
 /// Before every chart.
 const TYPES: &str = "enum Mode { dim bright }
@@ -74,7 +74,7 @@ pub(super) fn before(specs: &[&Spec]) -> String {
     if specs.iter().any(|spec| spec.taste.words) {
         out += WORD_TYPES;
     }
-    if specs.iter().any(|spec| spec.taste.flavour == Flavour::Agent) {
+    if specs.iter().any(|spec| spec.taste.flavour.is_agent()) {
         out += TOOLS;
     }
     out
@@ -89,7 +89,7 @@ pub(super) fn inside(spec: &Spec, models: &[String]) -> String {
     if !spec.taste.plain {
         out += "  pred here = turns_here > 1 or m < 1\n";
     }
-    if spec.taste.flavour != Flavour::Agent {
+    if !spec.taste.flavour.is_agent() {
         return out;
     }
     out += "  param name: Text\n";

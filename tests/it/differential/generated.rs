@@ -1,6 +1,6 @@
 //! Generated code does what the interpreter does.
 
-use super::spec::{Spec, TASTES, acts, spec_of};
+use super::spec::{Spec, TALK, TASTES, Taste, acts, spec_of};
 use super::{checked, render, runner};
 use crate::batch::act::{Act, play, prepared};
 use crate::batch::driver::Script;
@@ -8,6 +8,8 @@ use crate::batch::random::Random;
 use crate::batch::{Batch, Uncompiled};
 use crate::project::number;
 use chartc::Checked;
+use chartc_core::machine::StepKey;
+use chartc_core::model::{AskOn, StepKind};
 use chartc_core::plan::Plan;
 use proptest::collection::vec;
 use proptest::strategy::{Strategy, ValueTree};
@@ -29,14 +31,29 @@ fn compile(spec: &Spec) -> Checked {
 }
 
 /// The scripts that acts become in the interpreter, and what comes of them.
-fn interpret(label: &str, checked: &Checked, (spec, runs): &Case) -> (Vec<Script>, Vec<String>) {
+/// It is also counted how many calls of its turns were open at once, at most.
+fn interpret(
+    label: &str,
+    checked: &Checked,
+    (spec, runs): &Case,
+) -> (Vec<Script>, Vec<String>, usize) {
     let plan = Plan::new(checked.chart());
-    let play = |acts: &Vec<Act>| {
+    let mut most = 0;
+    let is_call = |key: &StepKey| {
+        let kind = &checked.chart().steps[key.step.index()].kind;
+        matches!(kind, StepKind::Llm | StepKind::Call(..) | StepKind::Ask { on: AskOn::Turn, .. })
+    };
+    let mut play = |acts: &Vec<Act>| {
         let random = &mut Random::new(u64::from(spec.whole));
         let script = prepared(label, checked.chart(), random);
-        play(&plan, script, acts, &mut |_| Ok(())).expect("nothing is asked of it")
+        let played = play(&plan, script, acts, &mut |moment| {
+            most = most.max(moment.machine.pending().iter().filter(|key| is_call(key)).count());
+            Ok(())
+        });
+        played.expect("nothing is asked of it")
     };
-    runs.iter().map(play).unzip()
+    let (scripts, texts) = runs.iter().map(&mut play).unzip();
+    (scripts, texts, most)
 }
 
 /// What was compared.
@@ -50,6 +67,8 @@ struct Compared {
     inputs: usize,
     /// Lines taken, as far as they are shown.
     taken: usize,
+    /// Charts of which two calls of a turn were open at once.
+    together: usize,
 }
 
 /// The first difference of each case that has one.
@@ -61,7 +80,8 @@ fn differences(name: &str, cases: &[Case], all: &mut Compared) -> Vec<(usize, St
         if let Err(why) = batch.add(&label, &checked) {
             panic!("{why}\n{}", render::text(&case.0));
         }
-        let (more_scripts, more_texts) = interpret(&label, &checked, case);
+        let (more_scripts, more_texts, most) = interpret(&label, &checked, case);
+        all.together += usize::from(most > 1);
         of.extend(more_scripts.iter().map(|_| nth));
         scripts.extend(more_scripts);
         texts.extend(more_texts);
@@ -108,20 +128,19 @@ fn smaller(tree: &mut impl ValueTree<Value = Case>, fault: String) -> (Case, Str
     best
 }
 
-/// `CHARTC_CHARTS` says how many charts are tried, 24 at a time.
-#[test]
-fn same_as_interpreted() {
+/// Compares as many charts as `CHARTC_CHARTS` says, 24 at a time.
+fn compared(name: &str, tastes: &[Taste]) -> Compared {
     let mut runner = runner(1);
     let mut compared = Compared::default();
     let mut left = number("CHARTC_CHARTS", 24_usize);
     while left > 0 {
         let count = left.min(24);
         left -= count;
-        let of = |nth: usize| (spec_of(TASTES[nth % TASTES.len()]), vec(acts(LENGTH), RUNS));
+        let of = |nth: usize| (spec_of(tastes[nth % tastes.len()]), vec(acts(LENGTH), RUNS));
         let mut trees: Vec<_> =
             (0..count).map(|nth| of(nth).new_tree(&mut runner).expect("charts are made")).collect();
         let current: Vec<Case> = trees.iter().map(ValueTree::current).collect();
-        let found = differences("random", &current, &mut compared);
+        let found = differences(name, &current, &mut compared);
         if let Some((nth, fault)) = found.first() {
             let ((spec, runs), fault) = smaller(&mut trees[*nth], fault.clone());
             let text = render::text(&spec);
@@ -132,7 +151,18 @@ fn same_as_interpreted() {
         }
     }
     println!("{compared:?}");
-    let Compared { charts, written, parallel, .. } = compared;
+    compared
+}
+
+#[test]
+fn same_as_interpreted() {
+    let Compared { charts, written, parallel, .. } = compared("random", TASTES);
     assert!(3 * written >= charts && written < charts, "written out: {written} of {charts} charts");
     assert!(parallel > 0 || charts < 24, "no parallels are written out");
+}
+
+#[test]
+fn same_as_interpreted_while_calls_of_several_regions_are_open() {
+    let Compared { charts, together, .. } = compared("talk", &[TALK]);
+    assert!(2 * together > charts, "two calls were open at once in {together} of {charts} charts");
 }

@@ -80,7 +80,9 @@ impl Writer<'_> {
             self.states[source].children.iter().map(|c| &self.states[*c]).collect();
         let inside: Vec<&&State> = inside.iter().filter(|s| s.is_place()).collect();
         let event = pick(&["a", "b", "d", "d.one", "a", "b"], which);
-        match line.trigger % 40 {
+        // Of charts about questions half of the lines are about them.
+        let is_about = self.talks() && line.trigger % 2 == 1;
+        match if is_about { 32 + line.trigger % 8 } else { line.trigger % 40 } {
             0..=7 => self.plain(line, &format!("on {event}")),
             8 | 9 => self.quiet(line, pick(&["on r", "on r", "on r.two"], which), Bound::Nothing),
             10 | 11 => self.with(line, "on c(n)", Bound::Number),
@@ -88,7 +90,7 @@ impl Writer<'_> {
             13 => self.quiet(line, "on *", Bound::Nothing),
             14 => self.with(line, "on set(g, hard)", Bound::Level),
             15 => self.plain(line, "on turn"),
-            16 | 17 if !self.is_sure() => self.when(line),
+            16 | 17 if !self.is_sure() && !self.talks() => self.when(line),
             18 | 26 if !taste.plain => match which % 5 {
                 0 => self.plain(line, "after pause"),
                 1 => self.plain(line, "after pause * m"),
@@ -117,7 +119,7 @@ impl Writer<'_> {
                     _ => format!("{one} | {other}"),
                 };
                 let lines = match line.arrow / 16 % 4 {
-                    0 if !self.is_sure() => self.when(line),
+                    0 if !self.is_sure() && !self.talks() => self.when(line),
                     1 if !taste.plain => self.plain(line, "after 3s"),
                     2 => {
                         self.with(line, "on c(n)", Bound::Number) + "  " + &self.plain(line, "on r")
@@ -144,7 +146,7 @@ impl Writer<'_> {
     /// A line of a chart with steps.
     fn agent_line(&self, line: &Line, number: usize) -> String {
         let which = line.which;
-        match line.trigger % 8 {
+        match if self.talks() { line.trigger / 8 % 8 } else { line.trigger % 8 } {
             0 => self.plain(line, &format!("may o{number} \"text {{m}}\"")),
             1 => {
                 let actions =

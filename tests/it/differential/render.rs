@@ -26,7 +26,7 @@ pub(super) fn family(specs: &[&Spec]) -> String {
 fn chart(name: &str, spec: &Spec, children: Vec<(String, &Spec)>) -> String {
     let states = tree(spec.taste.flavour, &spec.nodes);
     let ends = (1..states.len()).filter(|id| can_end(&states, *id)).collect();
-    let agent = spec.taste.flavour == Flavour::Agent;
+    let agent = spec.taste.flavour.is_agent();
     let writer = Writer { agent, spec, states: &states, ends, children };
     let mut out = format!("chart {name} {{\n");
     out += &declare::inside(spec, &writer.models());
@@ -63,6 +63,11 @@ impl Writer<'_> {
     pub(super) fn place(&self, nth: u8) -> &str {
         let all: Vec<&State> = self.states.iter().skip(1).filter(|s| s.is_place()).collect();
         &all[usize::from(nth) % all.len()].path
+    }
+
+    /// Whether it is about calls of several regions: then little else happens.
+    pub(super) fn talks(&self) -> bool {
+        self.spec.taste.flavour == Flavour::Talk
     }
 
     /// The source of a line: the chart itself or one of its proper states.
@@ -115,7 +120,17 @@ impl Writer<'_> {
         }
         for (number, step) in self.spec.steps.iter().enumerate() {
             // Some of them in the chart itself, where they are always to be done.
-            let place = if step.pick % 4 == 1 { 0 } else { self.source(step.state) };
+            let place = if self.talks() && step.state < 160 {
+                // In what is active from the start: the parallel or one of its regions.
+                let all = 1 + self.states[1].children.len();
+                let nth = usize::from(step.state) % all;
+                nth.checked_sub(1).map_or(1, |nth| self.states[1].children[nth])
+            } else if step.pick % 4 == 1 && !self.talks() {
+                0
+            } else {
+                self.source(step.state)
+            };
+            let place = if self.states[place].is_place() { place } else { 1 };
             if !self.spec.taste.plain && place == id {
                 let _ = writeln!(out, "{pad}{}", self.step(*step, number));
             }

@@ -18,6 +18,15 @@ pub(crate) enum Flavour {
     Regions,
     /// And steps, questions, tools, limits.
     Agent,
+    /// The same in a parallel from the start, and more of them: calls of several regions are open at once.
+    Talk,
+}
+
+impl Flavour {
+    /// Whether it has steps, questions, tools and limits.
+    pub(crate) fn is_agent(self) -> bool {
+        self >= Self::Agent
+    }
 }
 
 /// What kind of chart is made.
@@ -48,7 +57,11 @@ pub(crate) const TASTES: &[Taste] = &[
     taste(Flavour::Agent, true, false),
     taste(Flavour::Flat, true, true),
     taste(Flavour::Tree, true, false),
+    TALK,
 ];
+
+/// Of regions that ask and call in one turn.
+pub(crate) const TALK: Taste = taste(Flavour::Talk, true, false);
 
 /// A chart.
 #[derive(Debug, Clone)]
@@ -166,11 +179,16 @@ pub(crate) fn kin() -> impl Strategy<Value = Vec<Spec>> {
 
 fn sized(taste: Taste, size: impl Strategy<Value = usize>) -> impl Strategy<Value = Spec> {
     size.prop_flat_map(move |size| {
+        let talks = taste.flavour == Flavour::Talk;
+        let steps = if talks { size..=2 * size } else { 0..=size / 2 + 2 };
+        let lines = if talks { 0..=size } else { size / 2..=5 * size / 2 };
+        // Enough for a parallel and what is in its regions.
+        let least = if talks { 8 } else { 2 };
         (
-            vec(node(), 2..=size),
-            vec(line(), size / 2..=5 * size / 2),
+            vec(node(), least..=size.max(least)),
+            vec(line(), lines),
             vec(block(), 0..=size),
-            vec(step(), 0..=size / 2 + 2),
+            vec(step(), steps),
             vec(any::<(u8, u8, u8)>(), 0..5),
             any::<u8>(),
         )

@@ -3,12 +3,18 @@
 use super::actions::Around;
 use super::guards::{Bound, Returns};
 use super::render::Writer;
-use super::spec::{Flavour, Step};
+use super::spec::Step;
 
 /// Kinds of steps.
 const KINDS: u8 = 13;
+/// Those of charts about calls of several regions.
+const TALKS: [u8; 16] = [1, 2, 6, 7, 3, 8, 0, 11, 5, 10, 6, 3, 12, 9, 3, 4];
 
 impl Writer<'_> {
+    fn kind(&self, step: Step) -> u8 {
+        if self.talks() { TALKS[usize::from(step.kind) % TALKS.len()] } else { step.kind % KINDS }
+    }
+
     /// What a step of this chart gives, where it gives something of a known type.
     pub(super) fn returns(&self, step: Step) -> Option<Returns> {
         if self.is_run(step) {
@@ -17,7 +23,7 @@ impl Writer<'_> {
         if !self.agent {
             return None;
         }
-        match step.kind % KINDS {
+        match self.kind(step) {
             2 | 6 => Some(Returns::Int),
             1 | 11 => Some(Returns::Open),
             5 | 7 => Some(Returns::Text),
@@ -38,7 +44,7 @@ impl Writer<'_> {
     fn run(&self, step: Step, name: &str, guard: &str, target: &str) -> String {
         let pick = usize::from(step.pick);
         let (child, spec) = &self.children[pick % self.children.len()];
-        let name_of = if spec.taste.flavour == Flavour::Agent { "name: t, " } else { "" };
+        let name_of = if spec.taste.flavour.is_agent() { "name: t, " } else { "" };
         let given = ["step: 3", "step: m", "pause: pause * 2, step: w", "pause: 1s"][pick / 2 % 4];
         let at_entry = if step.kind.is_multiple_of(2) { " at entry" } else { "" };
         let body = [
@@ -57,13 +63,14 @@ impl Writer<'_> {
     pub(super) fn models(&self) -> Vec<String> {
         let steps = self.spec.steps.iter().enumerate();
         let steps = steps.filter(|(_, s)| !self.is_run(**s));
-        let steps = steps.filter(|(_, s)| matches!(s.kind % KINDS, 1..=4 | 7..=10 | 12));
+        let steps = steps.filter(|(_, s)| matches!(self.kind(**s), 1..=4 | 7..=10 | 12));
         steps.map(|(number, _)| format!("k{number}")).collect()
     }
 
     /// The text of a step.
     pub(super) fn step(&self, step: Step, number: usize) -> String {
-        let guard = self.guarded(step.guard, Bound::Nothing);
+        let is_plain = self.talks() && step.guard >= 64;
+        let guard = self.guarded(if is_plain { 0 } else { step.guard }, Bound::Nothing);
         let target = self.target(step.target);
         let pick = step.pick;
         let name = format!("k{number}");
@@ -80,7 +87,7 @@ impl Writer<'_> {
         }
         let with = ["", "", " with fast", " with slow"][usize::from(pick / 4) % 4];
         let retry = pick % 3;
-        match step.kind % KINDS {
+        match self.kind(step) {
             0 => {
                 let body = [
                     "m = m + 1",

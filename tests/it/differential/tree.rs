@@ -52,22 +52,27 @@ pub(super) fn tree(flavour: Flavour, nodes: &[Node]) -> Vec<State> {
     let mut containers = vec![0];
     // Of the one parallel, which is the first state.
     let regions = 2 + usize::from(nodes[0].more) % 3;
+    let has_regions = matches!(flavour, Flavour::Orthogonal | Flavour::Talk);
     for (nth, node) in nodes.iter().enumerate() {
         let parent = match flavour {
             Flavour::Flat => 0,
-            Flavour::Orthogonal if nth == 0 => 0,
-            Flavour::Orthogonal if nth <= regions => 1,
+            Flavour::Orthogonal | Flavour::Talk if nth == 0 => 0,
+            Flavour::Orthogonal | Flavour::Talk if nth <= regions => 1,
             Flavour::Orthogonal => match usize::from(node.parent) % 8 {
                 0 => 0,
                 region => 2 + region % regions,
             },
-            Flavour::Tree | Flavour::Regions | Flavour::Agent => {
+            // Few beside the parallel.
+            Flavour::Talk if node.parent >= 24 => {
+                containers[1 + usize::from(node.parent) % (containers.len() - 1)]
+            }
+            Flavour::Tree | Flavour::Regions | Flavour::Agent | Flavour::Talk => {
                 containers[usize::from(node.parent) % containers.len()]
             }
         };
         let kind = match (node.kind % 16, states[parent].kind) {
-            _ if flavour == Flavour::Orthogonal && nth == 0 => Kind::Parallel,
-            _ if flavour == Flavour::Orthogonal && nth <= regions => Kind::Compound,
+            _ if has_regions && nth == 0 => Kind::Parallel,
+            _ if has_regions && nth <= regions => Kind::Compound,
             (15, Kind::Compound) if flavour == Flavour::Orthogonal => Kind::Final,
             _ if flavour == Flavour::Orthogonal => Kind::Atomic,
             (0..=5, _) => Kind::Atomic,

@@ -1,7 +1,7 @@
 //! The model calls of random charts stay within the bounds of the cost analysis.
 
 use super::random::{self, Random};
-use super::{Told, options};
+use super::{Told, options, talks};
 use crate::interpreter::Log;
 use chartc::load::Memory;
 use chartc_check::facts::Facts;
@@ -17,6 +17,8 @@ use chartc_core::plan::Plan;
 
 /// The number of generated charts; about every second one compiles.
 const CHARTS: u64 = 450;
+/// The number of those about questions.
+const TALKS: u64 = 300;
 /// The number of inputs for each chart.
 const INPUTS: usize = 60;
 
@@ -141,12 +143,12 @@ fn play(chart: &Chart, found: &Cost, random: &mut Random, met: &mut [usize; 3]) 
     None
 }
 
-#[test]
-fn turns_and_runs_cost_what_is_said() {
+/// Plays charts of a kind; returns how many compile, and how often bounds were met.
+fn played(charts: u64, of: fn(&mut Random) -> String) -> (usize, [usize; 3]) {
     let (mut compiled, mut met) = (0, [0; 3]);
-    for seed in 1..=crate::project::cases(CHARTS) {
+    for seed in 1..=charts {
         let mut random = Random::new(seed.wrapping_mul(7919));
-        let text = random::chart(&mut random);
+        let text = of(&mut random);
         let done = chartc::check(&["a.chart".into()], &Memory::of("a.chart", &text));
         let Some(checked) = done.charts.first() else { continue };
         compiled += 1;
@@ -158,6 +160,19 @@ fn turns_and_runs_cost_what_is_said() {
             }
         }
     }
+    (compiled, met)
+}
+
+#[test]
+fn turns_and_runs_cost_what_is_said() {
+    let (compiled, met) = played(crate::project::cases(CHARTS), random::chart);
     assert!(compiled >= 200, "only {compiled} charts compile");
     assert!(met.iter().all(|n| *n > 5), "bounds that are met: {met:?}");
+}
+
+#[test]
+fn questions_that_are_put_again_cost_what_is_said() {
+    let (compiled, met) = played(crate::project::cases(TALKS), talks::chart);
+    assert!(compiled >= 200, "only {compiled} charts compile");
+    assert!(met[0] > 50, "upper bounds that are met: {met:?}");
 }

@@ -7,6 +7,7 @@ mod data_charts;
 mod proofs;
 pub(crate) mod random;
 mod ranges;
+mod talks;
 
 use crate::interpreter::Log;
 use chartc::Compilation;
