@@ -20,6 +20,14 @@ fn charts() -> Vec<(&'static str, String)> {
              state s { may call w.find into j  on a -> s } }"
                 .to_owned(),
         ),
+        // Behind the `else` of a branch stood an `if` whose own branches do the same, which is written as none.
+        (
+            "a branch of no consequence behind an else",
+            "chart R { event a event b var m: Int = 0 var n: Int = 0 initial s state s { \
+             on a { if m > 3 { n = 1 } else if 7 div m > 1 { n = 2 } else { n = 2 }  m = m + 1 } \
+             on b { if n > 1 { n = 0 } else if m > 2 { }  m = 0 }  on error.execution { n = 5  m = 2 } } }"
+                .to_owned(),
+        ),
         // Arguments that have no value: nothing is called, and the value for a failure holds.
         (
             "a call without arguments that have a value",

@@ -85,7 +85,7 @@ fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
     let context = writer.context;
     match action {
         Action::Assign(variable, expr) => assign(writer, *variable, expr),
-        Action::If(condition, then, otherwise) => branch(writer, condition, then, otherwise),
+        Action::If(condition, then, otherwise) => branch(writer, condition, then, otherwise).0,
         Action::For(local, source, body) => {
             let elements = writer.each(source, local.id, uses::nodes_of(context.chart, body));
             let body = actions(writer, body);
@@ -132,51 +132,53 @@ fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
     }
 }
 
-/// Writes `if condition { then } else { otherwise }` without branches that do nothing.
+/// Writes `if condition { then } else { otherwise }` without branches that do nothing. Says whether it can stand behind an `else`.
 fn branch(
     writer: &mut Writer<'_>,
     condition: &Expr,
     then: &[Action],
     otherwise: &[Action],
-) -> Fragment {
+) -> (Fragment, bool) {
     let test = writer.truth(condition);
-    let (then_code, other_code) = (actions(writer, then), actions(writer, otherwise));
+    let then_code = actions(writer, then);
+    let (other_code, goes_on) = match otherwise {
+        [Action::If(condition, then, otherwise)] => branch(writer, condition, then, otherwise),
+        otherwise => (actions(writer, otherwise), false),
+    };
     match test.constant {
-        Some(Constant::Bool(true)) => return code!("{{ {then_code} }}\n", then_code),
-        Some(Constant::Bool(false)) => return code!("{{ {other_code} }}\n", other_code),
+        Some(Constant::Bool(true)) => return (code!("{{ {then_code} }}\n", then_code), true),
+        Some(Constant::Bool(false)) => return (code!("{{ {other_code} }}\n", other_code), true),
         Some(_) | None => {}
     }
     let (test, then, other) = match (then_code.is_empty(), other_code.is_empty()) {
         (true, true) => {
-            return code!("let _: bool = {test};\n", test = test.truth(Binding::Block));
+            let test = test.truth(Binding::Block);
+            return (code!("let _: bool = {test};\n", test), false);
         }
         // Both branches are equal, so only a failure of the condition matters.
         (false, false) if then_code == other_code => {
-            return code!(
-                "let _: bool = {test};\n{then_code}",
-                test = test.truth(Binding::Block),
-                then_code
-            );
+            let test = test.truth(Binding::Block);
+            return (code!("let _: bool = {test};\n{then_code}", test, then_code), false);
         }
         (true, false) => (writer.not(condition), other_code, Fragment::default()),
         (false, _) => (test, then_code, other_code),
     };
     let test = test.truth(Binding::Block);
     // A condition that is computed in a block is bound to a name.
-    let (before, test) = if test.has(Use::Braces) {
-        (code!("let holds: bool = {test};\n", test), Fragment::from("holds"))
-    } else {
+    let is_bare = !test.has(Use::Braces);
+    let (before, test) = if is_bare {
         (Fragment::default(), test)
+    } else {
+        (code!("let holds: bool = {test};\n", test), Fragment::from("holds"))
     };
-    if other.is_empty() {
-        return code!("{before}if {test} {{ {then} }}\n", before, test, then);
-    }
-    if let [Action::If(condition, ..)] = otherwise
-        && !writer.truth(condition).text().has(Use::Braces)
-    {
-        return code!("{before}if {test} {{ {then} }} else {other}", before, test, then, other);
-    }
-    code!("{before}if {test} {{ {then} }} else {{ {other} }}\n", before, test, then, other)
+    let text = if other.is_empty() {
+        code!("{before}if {test} {{ {then} }}\n", before, test, then)
+    } else if goes_on {
+        code!("{before}if {test} {{ {then} }} else {other}", before, test, then, other)
+    } else {
+        code!("{before}if {test} {{ {then} }} else {{ {other} }}\n", before, test, then, other)
+    };
+    (text, is_bare)
 }
 
 /// The delay of a sent event in milliseconds.
