@@ -141,3 +141,31 @@ fn tests_checks_and_every_order_of_answers() {
     let cost = says(&folder, &["check", "--cost", "pair.chart"]);
     assert!(cost.contains("write_pro 1 + write_contra 1 + judge 1"), "{cost}");
 }
+
+/// One question for the leaves of both regions.
+const SHARED: &str = "chart Shared {
+  initial both
+  parallel both {
+    ask which on turn else stay { prompt \"Which? {options}\" }
+    state left { initial open state open { may go \"go on\" -> gone  may stop \"stop\" -> stopped } state gone state stopped }
+    state right { initial open state open { may rest \"rest\" -> resting  may work \"work\" -> working } state resting state working }
+  }
+}
+";
+
+#[test]
+fn two_questions_of_one_step_answered_in_either_order_replay() {
+    for (left, right) in [("5s", "4s"), ("4s", "5s"), ("4s", "4s")] {
+        let folder = folder(&format!("together-shared-{left}-{right}"));
+        std::fs::write(folder.join("shared.chart"), SHARED).expect("the folder can be written");
+        let script = format!(
+            "answers: {{which: [{{answer: stop, after: {left}}}, {{answer: work, after: {right}}}]}}"
+        );
+        std::fs::write(folder.join("script.yaml"), script).expect("the folder can be written");
+        let run = ["run", "shared.chart", "--llm", "script:script.yaml", "--turns", "1"];
+        let out = says(&folder, &[&run[..], &["--trace", "run.jsonl"]].concat());
+        assert!(out.contains("both.left.stopped, both.right.working"), "{out}");
+        let again = says(&folder, &["replay", "run.jsonl"]);
+        assert!(again.contains("2 answers from the trace, 0 model calls"), "{again}");
+    }
+}
