@@ -41,7 +41,7 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "timeout-lets-the-call-go-on",
                 &[(
-                    "sink.effect(Effect::Cancel(key));
+                    "self.cancel(key, sink);
             self.close(key);",
                     "let _ = key; break;",
                 )],
@@ -141,10 +141,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 "calls-not-made-are-waited-for",
                 &[(
                     "if self.is_open(key) {
-            let in_walk = self.awaits(key);
-            self.close(key);
-            self.program.bind(Bound::Nothing);
-            self.step_failed(key.step, key.leaf, in_walk, sink);
+            self.give_up(key, self.awaits(key), sink);
         }",
                     "",
                 )],
