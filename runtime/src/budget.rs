@@ -94,6 +94,14 @@ impl Caps {
         }
     }
 
+    /// With so much more.
+    pub(crate) fn wider(self, more: Amount) -> Self {
+        Self {
+            tokens: self.tokens.map(|room| room.saturating_add(more.tokens)),
+            cost: self.cost.map(|room| room.saturating_add(more.cost)),
+        }
+    }
+
     /// The tighter of two.
     pub(crate) fn tighter(self, other: Self) -> Self {
         let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();

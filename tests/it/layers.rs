@@ -57,7 +57,7 @@ const CORE: &[Row] = &[
     ("lost", &[]),
     ("structure", &["arena"]),
     ("machine", &["arena", "forward", "status"]),
-    ("model", &["arena", "form", "forward", "lost", "status", "structure", "value"]),
+    ("model", &["arena", "form", "forward", "lost", "machine", "status", "structure", "value"]),
     ("ops", &["machine"]),
     ("tables", &["arena", "form", "forward", "lost", "machine", "structure"]),
     ("store", &["arena", "machine", "tables"]),
@@ -88,7 +88,7 @@ const CORE: &[Row] = &[
             "wording",
         ],
     ),
-    ("plan", &["arena", "expr", "form", "model", "semantics", "structure", "tables"]),
+    ("plan", &["arena", "expr", "form", "machine", "model", "semantics", "structure", "tables"]),
     (
         "interpreter",
         &[

@@ -3,7 +3,7 @@
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::machine::{Fault, Input, Instant, Receipt, Receiver, Sink, StepKey};
 use crate::store::Sent;
-use crate::tables::Tables;
+use crate::tables::{LimitsRow, Tables};
 pub use crate::value::Mismatch;
 use crate::value::{Map, Value};
 use alloc::string::String;
@@ -171,6 +171,11 @@ pub fn summary(doc: &str) -> String {
 pub trait Machine {
     /// The tables, with names and structure.
     fn tables(&self) -> Tables<'_>;
+
+    /// The limits of a state, those included that are computed from params.
+    fn limits(&self, state: StateId) -> LimitsRow {
+        self.tables().states[state.index()].limits
+    }
 
     /// Handles one input. Event payloads are the fields in declared order.
     ///

@@ -60,10 +60,21 @@ pub enum Input<P> {
     Unmade(StepKey),
     /// A soft limit that the host counts is reached.
     Warn(LimitKind),
+    /// A call has been paid: this is what it took. Its outcome, if it is still awaited, follows.
+    Charge(StepKey, Charge),
     /// Time has passed: due deadlines fire.
     Tick,
     /// The run ends as `canceled`: active states run their `exit`, pending steps are canceled.
     Stop,
+}
+
+/// What a call took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Charge {
+    /// Tokens, in and out.
+    pub tokens: u64,
+    /// Millionths of the unit of prices.
+    pub cost: u64,
 }
 
 /// How a step ended.
@@ -157,6 +168,19 @@ pub enum LimitKind {
     Time,
     Tokens,
     Cost,
+}
+
+impl LimitKind {
+    /// As it is written in `limits`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Turns => "turns",
+            Self::Time => "time",
+            Self::Tokens => "tokens",
+            Self::Cost => "cost",
+        }
+    }
 }
 
 /// One record of a trace. It contains ids only: names are in the tables, data in the host's own records.

@@ -5,7 +5,7 @@ use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 pub use crate::caller::Caller;
 use crate::machine::{Element, Fault, Instant, Receiver};
 pub use crate::outbox::Outbox;
-use crate::store::{Observed, Store};
+use crate::store::{Amounts, Observed, Store};
 use crate::tables::{StateRowKind, Tables};
 
 /// An action block.
@@ -113,6 +113,11 @@ pub trait Program {
     /// for `deliver`, in the slot that the outbox returns.
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault>;
 
+    /// The value of the bound at this place of `Tables::computed_limits`: a number, milliseconds, or millionths of money.
+    fn limit(&self, _nth: usize) -> u64 {
+        0
+    }
+
     /// Evaluates and stores the list of a step with an `each`, and returns its size. Called only if its row has one.
     ///
     /// # Errors
@@ -184,6 +189,31 @@ impl View<'_> {
     /// The number of tool errors, forbidden calls and unusable answers since the leaf was entered.
     pub fn fails_here(&self) -> u32 {
         self.cells.states[self.leaf.index()].fails_here
+    }
+
+    /// The number of model calls of the run.
+    pub fn calls(&self) -> u32 {
+        self.cells.states[0].calls
+    }
+
+    /// The number of model calls since the leaf was entered.
+    pub fn calls_here(&self) -> u32 {
+        self.amounts(true).calls
+    }
+
+    /// Tokens of paid calls, of the run or since the leaf was entered.
+    pub fn tokens(&self, here: bool) -> i64 {
+        i64::try_from(self.amounts(here).tokens).unwrap_or(i64::MAX)
+    }
+
+    /// Money for paid calls in the unit of prices, of the run or since the leaf was entered.
+    pub fn cost(&self, here: bool) -> f64 {
+        self.amounts(here).cost as f64 / 1e6
+    }
+
+    fn amounts(&self, here: bool) -> Amounts {
+        let place = if here { self.leaf.index() } else { 0 };
+        self.cells.amounts.get(place).copied().unwrap_or_default()
     }
 
     /// Milliseconds since the start.

@@ -1,6 +1,7 @@
 //! Puts the questions of started steps.
 
 use super::calls::{Call, Work, failure};
+use super::ledger::Admission;
 use super::patience::{self, MOST_RETRY_AFTER};
 use super::{At, Session, place_of};
 use crate::driver::Probe;
@@ -51,52 +52,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     self.ready.push_back((at, Input::Unmade(key)));
                     return Ok(());
                 }
-                if is_call && !self.reserve(&at, &mut question) {
-                    return Ok(());
-                }
-                let not_before = last.filter(|last| is_call && !last.is_final).map(|last| {
-                    let own = [key.step.0, key.leaf.0, key.event, key.attempt];
-                    let element = key.element.map(Element::index);
-                    let mark = own
-                        .iter()
-                        .chain(&element)
-                        .fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
-                    now.saturating_add(self.backoff.wait(last.count, last.retry_after, mark))
-                });
-                let not_before = not_before.filter(|at| *at > now);
-                if let Some(until_ms) = not_before {
-                    let (step, attempt) = (question.step.clone(), key.attempt);
-                    self.tracer.put(
-                        now,
-                        &child,
-                        What::Waiting { step, attempt, until_ms, which: self.which(&at) },
-                    )?;
-                }
-                let options = question.options.iter().map(|o| o.offer.name.clone()).collect();
-                self.tracer.put(
-                    now,
-                    &child,
-                    What::Question {
-                        step: question.step.clone(),
-                        attempt: key.attempt,
-                        client: self.client_beside(&at, &question.client),
-                        prompt: question.prompt.clone(),
-                        options,
-                        which: self.which(&at),
-                    },
-                )?;
-                match not_before {
-                    Some(until) => {
-                        // What is recorded is found by what came right before it.
-                        let early = self.driver.keeps_time().then(|| self.asking(&at, &question));
-                        let work = Work::Waiting(Box::new(question), until, early);
-                        self.calls.push(Call { at, work });
-                    }
-                    None => {
-                        let (asking, place) = (self.asking(&at, &question), self.calls.len());
-                        self.put_question(place, at, Box::new(question), asking)?;
-                    }
-                }
+                self.admit(at, question)?;
             }
             Err(why) => {
                 let step = self.step_name(&member, key);
@@ -106,6 +62,93 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
         }
         Ok(())
+    }
+
+    /// Puts a question as soon as it is paid for.
+    fn admit(&mut self, at: At, mut question: Question) -> Result<(), RunError> {
+        if question.kind != Kind::Human {
+            let wanted = question.model.max_tokens;
+            // First come, first served.
+            let is_behind = self.calls.iter().any(|call| matches!(call.work, Work::Room(..)));
+            match self.reserve(&at, &mut question) {
+                Admission::Made if is_behind && self.ledger.is_held(&at) => {
+                    self.ledger.release(&at);
+                }
+                Admission::Made => return self.put_paid(self.calls.len(), at, question),
+                Admission::Waits => {}
+                Admission::Refused => return Ok(()),
+            }
+            // It is measured again by the room of another time.
+            question.model.max_tokens = wanted;
+            let work = Work::Room(Box::new(question), self.probed.take());
+            self.calls.push(Call { at, work });
+            return Ok(());
+        }
+        self.put_paid(self.calls.len(), at, question)
+    }
+
+    /// Puts the first question that waits for room, if there is some now. Those behind it wait until it is put.
+    pub(super) fn puts_roomed(&mut self) -> Result<bool, RunError> {
+        let place = self.calls.iter().position(|call| matches!(call.work, Work::Room(..)));
+        let Some(place) = place else { return Ok(false) };
+        let Call { at, work } = self.calls.remove(place);
+        let Work::Room(mut question, probed) = work else { return Ok(false) };
+        match self.reserve(&at, &mut question) {
+            Admission::Made => {
+                self.probed = probed;
+                self.put_paid(place, at, *question)?;
+            }
+            Admission::Waits => {
+                self.calls.insert(place, Call { at, work: Work::Room(question, probed) });
+                return Ok(false);
+            }
+            Admission::Refused => {}
+        }
+        Ok(true)
+    }
+
+    /// Puts a question that is paid for, or lets it wait after a failure.
+    fn put_paid(&mut self, place: usize, at: At, question: Question) -> Result<(), RunError> {
+        let now = self.clock.now();
+        let (member, key) = at.clone();
+        let child = self.path(&member);
+        let is_call = question.kind != Kind::Human;
+        let last = self.failures.get(&place_of(&member, key));
+        let last = last.filter(|last| last.event == key.event && key.attempt > 1);
+        let last = last.filter(|last| is_call && !last.is_final);
+        let not_before = last.map(|last| {
+            let own = [key.step.0, key.leaf.0, key.event, key.attempt];
+            let element = key.element.map(Element::index);
+            let mark = own
+                .iter()
+                .chain(&element)
+                .fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
+            now.saturating_add(self.backoff.wait(last.count, last.retry_after, mark))
+        });
+        let not_before = not_before.filter(|at| *at > now);
+        let (step, attempt) = (question.step.clone(), key.attempt);
+        if let Some(until_ms) = not_before {
+            let (step, which) = (step.clone(), self.which(&at));
+            self.tracer.put(now, &child, What::Waiting { step, attempt, until_ms, which })?;
+        }
+        let options = question.options.iter().map(|o| o.offer.name.clone()).collect();
+        let client = self.client_beside(&at, &question.client);
+        let (prompt, which) = (question.prompt.clone(), self.which(&at));
+        let what = What::Question { step, attempt, client, prompt, options, which };
+        self.tracer.put(now, &child, what)?;
+        match not_before {
+            Some(until) => {
+                // What is recorded is found by what came right before it.
+                let early = self.driver.keeps_time().then(|| self.asking(&at, &question));
+                let work = Work::Waiting(Box::new(question), until, early);
+                self.calls.insert(place, Call { at, work });
+                Ok(())
+            }
+            None => {
+                let asking = self.asking(&at, &question);
+                self.put_question(place, at, Box::new(question), asking)
+            }
+        }
     }
 
     /// Puts the question that has waited at this place among the calls.

@@ -2,6 +2,7 @@
 
 use super::patience::{self, Failure};
 use super::{At, Session, Trouble, place_of};
+use crate::driver::Probe;
 use crate::error::RunError;
 use crate::executor;
 use crate::oracle::{Answer, Asking, OracleError, OracleErrorKind, Question};
@@ -26,6 +27,8 @@ pub(super) enum Work {
     Outside,
     /// The time to put a question to a model again that has failed; the answer, where that is recorded.
     Waiting(Box<Question>, Instant, Option<Asking>),
+    /// Room under the limits of tokens or cost, which other calls of the run will give back.
+    Room(Box<Question>, Option<Probe>),
     /// Somebody's answer.
     Question(Box<Question>, Asking),
     /// A tool, by name.
@@ -33,11 +36,16 @@ pub(super) enum Work {
 }
 
 impl Call {
+    /// Whether somebody was asked.
+    pub(super) fn is_made(&self) -> bool {
+        !matches!(self.work, Work::Waiting(..) | Work::Room(..))
+    }
+
     /// When it is to be made, if it was not made yet.
     pub(super) fn waits_until(&self) -> Option<Instant> {
         match self.work {
             Work::Waiting(_, until, _) => Some(until),
-            Work::Outside | Work::Question(..) | Work::Tool(..) => None,
+            Work::Outside | Work::Room(..) | Work::Question(..) | Work::Tool(..) => None,
         }
     }
 }
@@ -71,6 +79,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             if let Some(((member, _), input)) = self.ready.pop_front() {
                 // Only answers that were read can mismatch, and those are not put here.
                 drop(self.apply_to(member, input)?);
+                continue;
+            }
+            if self.puts_roomed()? {
                 continue;
             }
             if until.is_none() && (self.manual || self.calls.is_empty()) {
@@ -129,7 +140,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             loop {
                 for (index, call) in calls.iter_mut().enumerate() {
                     match &mut call.work {
-                        Work::Outside | Work::Waiting(..) => {}
+                        Work::Outside | Work::Room(..) | Work::Waiting(..) => {}
                         Work::Question(_, asking) => {
                             if let Poll::Ready(answer) = asking.as_mut().poll(cx) {
                                 return Poll::Ready(Woken::Answer(index, answer));
@@ -184,17 +195,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Gives a call up; dropping it cancels it.
     pub(super) fn cancel(&mut self, now: Instant, at: &At) -> Result<(), RunError> {
-        self.ready.retain(|(other, input)| other != at || matches!(input, Input::Warn(_)));
+        self.ready.retain(|(other, input)| {
+            other != at || matches!(input, Input::Warn(_) | Input::Charge(..))
+        });
         let Some(index) = self.calls.iter().position(|c| c.at == *at) else { return Ok(()) };
         match self.calls.remove(index).work {
             // It was put, and may be billed whatever becomes of it.
             Work::Question(question, _) => {
-                self.settle_call(now, at, question.model.prices, None, true)?;
+                let charge = self.settle_call(now, at, question.model.prices, None, true)?;
+                let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
+                self.ready.extend(charge);
             }
             Work::Waiting(question, ..) => {
                 self.settle_call(now, at, question.model.prices, None, false)?;
                 self.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
+            Work::Room(..) => self.ready.push_back((at.clone(), Input::Unmade(at.1))),
             Work::Outside | Work::Tool(..) => {}
         }
         let (member, key) = at;
@@ -219,7 +235,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Ok(answer) => (answer.usage, true),
             Err(error) => (None, error.may_be_billed()),
         };
-        self.settle_call(now, &at, question.model.prices, usage, billed)?;
+        let charge = self.settle_call(now, &at, question.model.prices, usage, billed)?;
+        if let Some(charge) = charge {
+            drop(self.apply_to(at.0.clone(), Input::Charge(key, charge))?);
+        }
         let text = match answer {
             Ok(answer) => {
                 self.failures.remove(&place_of(&at.0, key));

@@ -8,8 +8,8 @@ use crate::trace::{self, What};
 use chartc_core::arena::StateId;
 use chartc_core::family::Member;
 use chartc_core::host::Machine;
-use chartc_core::machine::{Input, Instant, LimitKind};
-use chartc_core::tables::{LimitsRow, Tables};
+use chartc_core::machine::{Charge, Input, Instant, LimitKind};
+use chartc_core::tables::LimitsRow;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -28,6 +28,24 @@ pub(super) struct Reserved {
     prices: Prices,
     states: Vec<StateId>,
     hold: Option<Hold>,
+}
+
+/// Why a call cannot be paid for now.
+enum Refusal {
+    /// A limit forbids it.
+    Limit(LimitKind),
+    /// There may be room when other calls of the run have ended.
+    Later,
+}
+
+/// Whether a call may be made.
+pub(super) enum Admission {
+    /// It is paid for.
+    Made,
+    /// It waits for what other calls of the run give back.
+    Waits,
+    /// A limit forbids it, and the machine will be told.
+    Refused,
 }
 
 #[derive(Debug, Default)]
@@ -84,23 +102,45 @@ impl Ledger {
         self.places = places.collect();
     }
 
+    /// Whether something is held for a call.
+    pub(super) fn is_held(&self, at: &At) -> bool {
+        self.under_way.contains_key(at)
+    }
+
+    /// Gives back what is held for a call that was not made.
+    pub(super) fn release(&mut self, at: &At) {
+        let Some(Reserved { bound, prices, states, hold }) = self.under_way.remove(at) else {
+            return;
+        };
+        let held = prices.amount(bound);
+        for state in states {
+            let place = self.places.entry((at.0.clone(), state)).or_default();
+            place.account.settle(held, Amount::default());
+        }
+        if let Some(hold) = hold {
+            hold.settle(Amount::default());
+        }
+    }
+
     /// Pays for a call beforehand. Where anything bounds it, the question says how long its answer may be.
     fn reserve(
         &mut self,
-        tables: &Tables<'_>,
+        machine: &dyn Machine,
         at: &At,
         question: &mut Question,
-    ) -> Result<(), LimitKind> {
+    ) -> Result<(), Refusal> {
+        let tables = machine.tables();
         let row = &tables.steps[at.1.step.index()];
         let prices = question.model.prices;
         let mut states = Vec::new();
-        let mut room = Caps::default();
+        let (mut room, mut later) = (Caps::default(), Caps::default());
         let mut state = row.state;
         loop {
-            let caps = caps(&tables.states[state.index()].limits);
+            let caps = caps(&machine.limits(state));
             if !caps.is_none() {
                 let place = self.places.entry((at.0.clone(), state)).or_default();
                 room = room.tighter(place.account.room(caps));
+                later = later.tighter(caps.room(place.account.spent));
                 states.push(state);
             }
             if state.index() == 0 {
@@ -110,8 +150,7 @@ impl Ledger {
         }
         let input_tokens = question.token_bound();
         let wanted = question.model.max_tokens;
-        let measure = |shared: Caps| {
-            let room = room.tighter(shared);
+        let measure = |room: Caps| {
             if room.is_none() {
                 return Ok((Amount::default(), None));
             }
@@ -119,13 +158,22 @@ impl Ledger {
             let bound = Usage { input_tokens, output_tokens, cost: None };
             Ok((prices.amount(bound), Some(bound)))
         };
-        let (hold, bound) = match &self.shared {
-            Some(budget) => {
-                let (hold, bound) = budget.hold(measure)?;
-                (Some(hold), bound)
-            }
-            None => (None, measure(Caps::default())?.1),
+        let held = match &self.shared {
+            Some(budget) => budget
+                .hold(|shared| measure(room.tighter(shared)))
+                .map(|(hold, bound)| (Some(hold), bound)),
+            None => measure(room).map(|(_, bound)| (None, bound)),
         };
+        let (hold, bound) = held.map_err(|kind| {
+            // What the run's own calls may give back may be room enough.
+            let shared = self.shared.as_ref().map_or_else(Caps::default, |budget| {
+                let own = self.under_way.values().filter(|reserved| reserved.hold.is_some());
+                let own = own.map(|Reserved { bound, prices, .. }| prices.amount(*bound));
+                budget.room().wider(own.fold(Amount::default(), Amount::plus))
+            });
+            let waits = !self.under_way.is_empty() && measure(later.tighter(shared)).is_ok();
+            if waits { Refusal::Later } else { Refusal::Limit(kind) }
+        })?;
         let Some(bound) = bound else {
             // Nothing bounds it: what it takes is only added up.
             drop(hold);
@@ -143,17 +191,18 @@ impl Ledger {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Pays for a call beforehand; `false` if a limit forbids it, and the machine will be told.
-    pub(super) fn reserve(&mut self, at: &At, question: &mut Question) -> bool {
-        let Some(machine) = self.family.member(&at.0) else { return true };
-        match self.ledger.reserve(&machine.tables(), at, question) {
-            Ok(()) => true,
-            Err(kind) => {
+    /// Pays for a call beforehand.
+    pub(super) fn reserve(&mut self, at: &At, question: &mut Question) -> Admission {
+        let Some(machine) = self.family.member(&at.0) else { return Admission::Made };
+        match self.ledger.reserve(machine, at, question) {
+            Ok(()) => Admission::Made,
+            Err(Refusal::Later) => Admission::Waits,
+            Err(Refusal::Limit(kind)) => {
                 let what = if kind == LimitKind::Cost { "cost" } else { "tokens" };
                 let why = format!("the limit of {what} leaves no room for the call");
                 self.trouble(at, &question.step, Trouble::Limit, &why);
                 self.ready.push_back((at.clone(), Input::Exhausted(at.1, kind)));
-                false
+                Admission::Refused
             }
         }
     }
@@ -166,7 +215,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         prices: Prices,
         usage: Option<Usage>,
         billed: bool,
-    ) -> Result<(), RunError> {
+    ) -> Result<Option<Charge>, RunError> {
         let reserved = self.ledger.under_way.remove(at);
         let assumed = usage.is_none();
         let usage = match (usage, &reserved) {
@@ -184,7 +233,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 hold.settle(taken);
             }
         }
-        let Some(Usage { input_tokens, output_tokens, .. }) = usage else { return Ok(()) };
+        let Some(Usage { input_tokens, output_tokens, .. }) = usage else { return Ok(None) };
         let total = &mut self.ledger.total;
         total.input_tokens = total.input_tokens.saturating_add(input_tokens);
         total.output_tokens = total.output_tokens.saturating_add(output_tokens);
@@ -193,12 +242,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let cost = taken.cost as f64 / 1e6;
         let (attempt, which) = (at.1.attempt, self.which(at));
         let what = What::Usage { step, attempt, input_tokens, output_tokens, cost, assumed, which };
-        self.tracer.put(now, &child, what)
+        self.tracer.put(now, &child, what)?;
+        let machine = self.family.member(&at.0);
+        let is_read = machine.is_some_and(|machine| machine.tables().reads_amounts);
+        let Amount { tokens, cost } = taken;
+        Ok(is_read.then_some(Charge { tokens, cost }))
     }
 
     fn charge(&mut self, at: &At, state: StateId, held: Amount, taken: Amount) {
         let Some(machine) = self.family.member(&at.0) else { return };
-        let limits = machine.tables().states[state.index()].limits;
+        let limits = machine.limits(state);
         let place = self.ledger.places.entry((at.0.clone(), state)).or_default();
         place.account.settle(held, taken);
         let spent = place.account.spent;

@@ -101,7 +101,7 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
             return None;
         }
         let open = self.open();
-        let waiting = self.calls.iter().filter(|call| call.waits_until().is_some());
+        let waiting = self.calls.iter().filter(|call| !call.is_made());
         let waiting: Vec<At> = waiting.map(|call| call.at.clone()).collect();
         Some(Saved {
             format: FORMAT,

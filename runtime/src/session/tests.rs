@@ -89,6 +89,7 @@ impl Machine for Fake {
             | Input::Exhausted(..)
             | Input::Unmade(_)
             | Input::Warn(_)
+            | Input::Charge(..)
             | Input::Stop => {}
         }
         self.seen.push((
@@ -99,6 +100,7 @@ impl Machine for Fake {
                 Input::Tick => "tick".into(),
                 Input::Exhausted(_, kind) | Input::Warn(kind) => format!("{kind:?}"),
                 Input::Unmade(key) => format!("unmade {}", key.attempt),
+                Input::Charge(key, charge) => format!("charge {} {charge:?}", key.attempt),
                 Input::Stop => "stop".into(),
                 Input::Event(_, values) => format!("event {values:?}"),
                 Input::Answer(key, outcome) => format!("answer {} {outcome:?}", key.attempt),

@@ -6,7 +6,7 @@ use super::random::{Random, value};
 use chartc_core::arena::EventId;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{ErrorKind, Input, LimitKind, Record};
+use chartc_core::machine::{Charge, ErrorKind, Input, LimitKind, Record};
 use chartc_core::model::{Chart, Function, FunctionKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 
@@ -106,6 +106,10 @@ pub(super) fn step(
             }
             if random.one_in(20) {
                 return Step::Give(*now, Input::Unmade(key));
+            }
+            if random.one_in(6) {
+                let (tokens, cost) = (random.below(400) as u64, random.below(400_000) as u64);
+                return Step::Give(*now, Input::Charge(key, Charge { tokens, cost }));
             }
             let offers = open.offers.clone();
             let open = answers::Open { key: open.key, tool: open.tool, offers };

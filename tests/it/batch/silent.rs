@@ -28,7 +28,7 @@ pub(super) fn unheard(member: &Member) -> (String, String) {
                     Input::Tick => self.0.tick(now, &mut ()),
                     Input::Stop => self.0.stop(now, &mut ()),
                     Input::Answer(..) | Input::Exhausted(..) => return None,
-                    Input::Unmade(_) | Input::Warn(_) => return None,
+                    Input::Unmade(_) | Input::Warn(_) | Input::Charge(..) => return None,
                     Input::Event(id, values) => {{
                         let mut values = values.into_iter();
                         let event = match id.0 {{ {} _ => return None }};

@@ -2,6 +2,7 @@
 
 mod acting;
 mod agents;
+mod budgets;
 mod cassette;
 mod chance;
 mod children;

@@ -11,6 +11,7 @@ use chartc_core::arena::{ChoiceId, EventId, FunctionId, StepId, ToolId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::LimitKind;
 use chartc_core::machine::{Input, Outcome, StepKey};
 use chartc_core::model::{Chart, ChoiceKind, Limits, StepKind, Trigger, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,9 +106,16 @@ impl<'c> Moves<'c> {
         made.doubted.extend(chart.transitions.iter().filter_map(|line| {
             if let Trigger::StepDoubt(step) = line.trigger { Some(step) } else { None }
         }));
-        let counted = |limits: &Limits| limits.tokens.is_some() || limits.cost.is_some();
+        let counted =
+            |limits: &Limits| limits.has(LimitKind::Tokens) || limits.has(LimitKind::Cost);
         if chart.states.iter().any(|state| counted(&state.limits)) {
             made.reasons.insert("what calls take of a limit of tokens or cost".into());
+        }
+        if chart.reads_amounts {
+            made.reasons.insert("what calls take, which the chart reads".into());
+        }
+        if chart.computed_limits().next().is_some() {
+            made.reasons.insert("limits that are computed from params".into());
         }
         let all = |kind: fn(&VariableKind) -> bool| -> Vec<VarId> {
             let rows = chart.variables.iter().enumerate();

@@ -217,7 +217,13 @@ impl<'c> Relevant<'c> {
                 counters.event = true;
                 return;
             }
-            Observable::State | Observable::In(_) | Observable::Health => return,
+            // The search gives up on charts that read amounts.
+            Observable::State
+            | Observable::In(_)
+            | Observable::Health
+            | Observable::Calls(_)
+            | Observable::Tokens(_)
+            | Observable::Cost(_) => return,
         };
         match bound {
             Some(bound) => read.with(bound),

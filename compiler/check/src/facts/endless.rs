@@ -5,6 +5,7 @@ use crate::facts::graph::{Moves, Node};
 use crate::facts::reach::{is_end, is_leaf};
 use crate::facts::uses::{assigned, reads, walk, written};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
+use chartc_core::machine::LimitKind;
 use chartc_core::model::{
     Action, AskOn, Chart, ChoiceKind, Expr, ExprKind, Limits, Observable, Receiver, Step, StepKind,
     Trigger,
@@ -66,11 +67,8 @@ fn calls(step: &Step) -> bool {
 }
 
 fn is_limited(limits: &Limits) -> bool {
-    limits.calls.is_some()
-        || limits.tokens.is_some()
-        || limits.cost.is_some()
-        || limits.time.is_some()
-        || limits.turns.is_some()
+    let kinds = [LimitKind::Calls, LimitKind::Tokens, LimitKind::Cost, LimitKind::Time];
+    kinds.into_iter().chain([LimitKind::Turns]).any(|kind| limits.has(kind))
 }
 
 /// The triggers that occur without the host.
@@ -266,6 +264,9 @@ fn counts(chart: &Chart, guard: &Expr, counted: &BTreeSet<VarId>) -> bool {
                     | Observable::TurnsHere
                     | Observable::TurnsIn(_)
                     | Observable::FailsHere
+                    | Observable::Calls(_)
+                    | Observable::Tokens(_)
+                    | Observable::Cost(_)
                     | Observable::Elapsed
                     | Observable::ElapsedHere
                     | Observable::Streak(_)

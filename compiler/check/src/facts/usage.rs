@@ -248,6 +248,7 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) 
             | Trigger::LimitWarn(_) => {}
         }
     }
+    chart.computed_limits().for_each(|(_, limit)| visit(Spot::Other, &limit.value));
     for choice in &chart.choices {
         choice.text.iter().flat_map(Template::holes).for_each(|e| visit(Spot::Other, e));
     }

@@ -2,7 +2,7 @@
 
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{
-    Action, BinaryOp, Chart, Expr, ExprKind, Observable, StepKind, Transition,
+    Action, BinaryOp, Chart, Expr, ExprKind, Observable, Since, StepKind, Transition,
 };
 use std::collections::BTreeSet;
 
@@ -80,6 +80,9 @@ pub fn reads(chart: &Chart, expr: &Expr, variables: &mut BTreeSet<VarId>) -> boo
                 Observable::Turns
                     | Observable::Elapsed
                     | Observable::Event
+                    | Observable::Calls(Since::Start)
+                    | Observable::Tokens(Since::Start)
+                    | Observable::Cost(Since::Start)
                     | Observable::LastResult
                     | Observable::Streak(_)
             );

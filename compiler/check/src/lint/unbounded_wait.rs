@@ -5,6 +5,7 @@ use crate::facts::place::{Place, is_final};
 use crate::facts::reach::{is_history, is_leaf};
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{StateId, StepId};
+use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, Step, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::unbounded_wait::RULE;
@@ -61,7 +62,7 @@ fn is_timed(chart: &Chart, step: &Step) -> bool {
 
 /// The reachable leaves for which neither they nor their ancestors have a deadline or a time limit, in document order.
 fn untimed(chart: &Chart, facts: &Facts) -> Vec<StateId> {
-    let mut timed: Vec<bool> = chart.states.iter().map(|s| s.limits.time.is_some()).collect();
+    let mut timed: Vec<bool> = chart.states.iter().map(|s| s.limits.has(LimitKind::Time)).collect();
     for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
         if matches!(line.trigger, Trigger::After(_)) {
             place.within.iter().for_each(|s| timed[s.index()] = true);

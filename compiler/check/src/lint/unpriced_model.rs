@@ -2,6 +2,7 @@
 
 use super::{Context, Lint, words};
 use chartc_core::arena::StepId;
+use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, Step, StepKind};
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::unpriced_model::RULE;
@@ -11,7 +12,8 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     for (i, state) in chart.states.iter().enumerate() {
-        let (Some(_), Some(span)) = (state.limits.cost, map.states[i].cost) else { continue };
+        let span = map.states[i].cost.filter(|_| state.limits.has(LimitKind::Cost));
+        let Some(span) = span else { continue };
         let inside = |step: &Step| (i..state.end.index()).contains(&step.state.index());
         let unpriced: Vec<StepId> = chart
             .steps

@@ -131,6 +131,7 @@ impl Cx<'_> {
             defaults: FailurePolicy { retries: 0, then: Failure::Fail },
             history_kept: Some(super::HISTORY_KEPT),
             checks: Vec::new(),
+            reads_amounts: false,
         };
         let map = SourceMap { file: name.span.file, name: name.span, ..SourceMap::default() };
         Self {

@@ -1,18 +1,26 @@
 //! `limits { }` of the chart and of states.
 
 use super::context::Cx;
-use super::declare::{constant, count, money};
+use super::declare::count;
+use super::expr::{self, Env};
 use chartc_core::arena::StateId;
 use chartc_core::expr::Value;
-use chartc_core::model::Type;
+use chartc_core::machine::LimitKind;
+use chartc_core::model::{ComputedLimit, Expr, Limits, Type};
 use chartc_text::rules::duplicate_name;
 use chartc_text::rules::illegal_structure;
 use chartc_text::rules::type_error;
 use chartc_text::span::Span;
-use chartc_text::syntax::{Limit, Noted};
+use chartc_text::syntax::{self, Limit, Noted};
 use std::collections::BTreeMap;
 
-const KINDS: [&str; 5] = ["calls", "tokens", "cost", "time", "turns"];
+const KINDS: [(&str, LimitKind, Type); 5] = [
+    ("calls", LimitKind::Calls, Type::Int),
+    ("tokens", LimitKind::Tokens, Type::Int),
+    ("cost", LimitKind::Cost, Type::Float),
+    ("time", LimitKind::Time, Type::Duration),
+    ("turns", LimitKind::Turns, Type::Int),
+];
 
 /// Lowers all `limits` blocks of a state.
 pub(super) fn limits(cx: &mut Cx<'_>, state: StateId, blocks: &[&[Noted<Limit>]]) {
@@ -54,44 +62,78 @@ fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
 
 fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
     let name = limit.what.node.as_str();
-    match name {
-        "calls" | "turns" | "tokens" => {
-            let bound = count(cx, &limit.bound, &format!("`{name}`"));
-            let warn = limit.warn.as_ref().and_then(|w| count(cx, w, "`warn`"));
-            refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
-            refuse_nothing(cx, limit, name == "turns" && bound == Some(0), warn == Some(0));
-            let spans = &mut cx.map.states[state.index()];
-            match name {
-                "calls" => spans.calls = Some(limit.bound.span),
-                "turns" => spans.turns = Some(limit.bound.span),
-                _ => spans.tokens = Some(limit.bound.span),
+    let Some((kind, ty)) = KINDS.iter().find(|(known, ..)| *known == name).map(|(_, k, t)| (*k, t))
+    else {
+        return cx.unknown("limit", name, limit.what.span, KINDS.map(|(name, ..)| name));
+    };
+    let bound = bound(cx, &limit.bound, ty, &format!("`{name}`"));
+    let warn = limit.warn.as_ref().and_then(|warn| self::bound(cx, warn, ty, "`warn`"));
+    let late = match (&bound, &warn) {
+        (Some(Bound::Fixed(bound)), Some(Bound::Fixed(warn))) => number(warn) > number(bound),
+        _ => false,
+    };
+    let is_none =
+        |bound: &Option<Bound>| matches!(bound, Some(Bound::Fixed(n)) if number(n) == 0.0);
+    refuse_late(cx, limit, late);
+    let needed = matches!(kind, LimitKind::Turns | LimitKind::Time);
+    refuse_nothing(cx, limit, needed && is_none(&bound), is_none(&warn));
+    cx.map.states[state.index()].limit(kind, limit.bound.span);
+    let limits = &mut cx.chart.states[state.index()].limits;
+    for (bound, is_soft) in [(bound, false), (warn, true)] {
+        match bound {
+            Some(Bound::Fixed(value)) => set(limits, kind, is_soft, &value),
+            Some(Bound::Over(value)) => {
+                limits.computed.push(ComputedLimit { kind, is_soft, value });
             }
-            let limits = &mut cx.chart.states[state.index()].limits;
-            match name {
-                "calls" => (limits.calls, limits.calls_warn) = (bound, warn),
-                "turns" => (limits.turns, limits.turns_warn) = (bound, warn),
-                _ => (limits.tokens, limits.tokens_warn) = (bound, warn),
-            }
+            None => {}
         }
-        "time" => {
-            cx.map.states[state.index()].time = Some(limit.bound.span);
-            let bound = duration(cx, &limit.bound);
-            let warn = limit.warn.as_ref().and_then(|w| duration(cx, w));
-            refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
-            refuse_nothing(cx, limit, bound == Some(0), warn == Some(0));
-            let limits = &mut cx.chart.states[state.index()].limits;
-            (limits.time, limits.time_warn) = (bound, warn);
+    }
+}
+
+/// The value of a bound, or an expression over params.
+enum Bound {
+    Fixed(Value),
+    Over(Expr),
+}
+
+/// Lowers a bound: a literal that is not negative, or an expression over params.
+fn bound(cx: &mut Cx<'_>, written: &syntax::Expr, want: &Type, what: &str) -> Option<Bound> {
+    let before = cx.findings.len();
+    let lowered = expr::expect(cx, &mut Env::params(), written, want);
+    if let Some(value) = expr::value_of(&lowered) {
+        if number(&value) >= 0.0 {
+            return Some(Bound::Fixed(value));
         }
-        "cost" => {
-            cx.map.states[state.index()].cost = Some(limit.bound.span);
-            let bound = money(cx, &limit.bound, "`cost`");
-            let warn = limit.warn.as_ref().and_then(|w| money(cx, w, "`cost`"));
-            refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
-            refuse_nothing(cx, limit, false, warn == Some(0.0));
-            let limits = &mut cx.chart.states[state.index()].limits;
-            (limits.cost, limits.cost_warn) = (bound, warn);
-        }
-        _ => cx.unknown("limit", name, limit.what.span, KINDS),
+        cx.report(type_error::RULE.at(written.span, format!("{what} cannot be negative")));
+        return None;
+    }
+    (cx.findings.len() == before && !expr::is_faulty(&lowered)).then_some(Bound::Over(lowered))
+}
+
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::Int(n) => *n as f64,
+        Value::Float(x) => *x,
+        Value::Duration(ms) => *ms as f64,
+        Value::None | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => f64::NAN,
+    }
+}
+
+fn set(limits: &mut Limits, kind: LimitKind, is_soft: bool, value: &Value) {
+    let count = |value: &Value| if let Value::Int(n) = value { Some(*n) } else { None };
+    let money = |value: &Value| if let Value::Float(x) = value { Some(*x) } else { None };
+    let time = |value: &Value| if let Value::Duration(ms) = value { Some(*ms) } else { None };
+    match (kind, is_soft) {
+        (LimitKind::Calls, false) => limits.calls = count(value),
+        (LimitKind::Calls, true) => limits.calls_warn = count(value),
+        (LimitKind::Turns, false) => limits.turns = count(value),
+        (LimitKind::Turns, true) => limits.turns_warn = count(value),
+        (LimitKind::Tokens, false) => limits.tokens = count(value),
+        (LimitKind::Tokens, true) => limits.tokens_warn = count(value),
+        (LimitKind::Cost, false) => limits.cost = money(value),
+        (LimitKind::Cost, true) => limits.cost_warn = money(value),
+        (LimitKind::Time, false) => limits.time = time(value),
+        (LimitKind::Time, true) => limits.time_warn = time(value),
     }
 }
 
@@ -119,18 +161,5 @@ fn refuse_late(cx: &mut Cx<'_>, limit: &Limit, late: bool) {
             .at(warn.span, "the soft bound lies above the hard one, which is reached first")
             .related(limit.bound.span, "the hard bound");
         cx.report(finding);
-    }
-}
-
-fn duration(cx: &mut Cx<'_>, written: &chartc_text::syntax::Expr) -> Option<u64> {
-    match constant(cx, written, &Type::Duration, "`time`")? {
-        Value::Duration(ms) => Some(ms),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::List(_)
-        | Value::Map(_) => None,
     }
 }

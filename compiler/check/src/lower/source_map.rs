@@ -2,6 +2,7 @@
 //! equal.
 
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
+use chartc_core::machine::LimitKind;
 use chartc_core::model::Receiver;
 use chartc_text::span::{FileId, Span};
 
@@ -150,4 +151,18 @@ pub struct StepSpans {
     pub tool_calls: Option<Span>,
     /// The name of the chart that a `run` step runs, at its declaration.
     pub child: Option<Span>,
+}
+
+impl StateSpans {
+    /// Keeps where a limit is written.
+    pub(super) fn limit(&mut self, kind: LimitKind, span: Span) {
+        let place = match kind {
+            LimitKind::Calls => &mut self.calls,
+            LimitKind::Tokens => &mut self.tokens,
+            LimitKind::Cost => &mut self.cost,
+            LimitKind::Time => &mut self.time,
+            LimitKind::Turns => &mut self.turns,
+        };
+        *place = Some(span);
+    }
 }

@@ -4,7 +4,7 @@ use super::{name, path, quoted};
 use chartc_core::arena::LocalId;
 use chartc_core::expr::builtin_name;
 use chartc_core::model::{
-    BinaryOp, Binding, Chart, Expr, ExprKind, Local, Observable, StreakOf, UnaryOp,
+    BinaryOp, Binding, Chart, Expr, ExprKind, Local, Observable, Since, StreakOf, UnaryOp,
 };
 
 /// Expressions nested deeper than this are cut off with `…`.
@@ -247,6 +247,9 @@ impl Printer<'_> {
             Observable::Advice => "advice".to_string(),
             Observable::LastResult => "last_result".to_string(),
             Observable::Event => "event".to_string(),
+            Observable::Calls(since) => amount("calls", *since),
+            Observable::Tokens(since) => amount("tokens", *since),
+            Observable::Cost(since) => amount("cost", *since),
             Observable::Streak(StreakOf::Tool) => "streak(tool)".to_string(),
             Observable::Streak(StreakOf::Argument(set, argument)) => {
                 let set = &self.chart.tool_sets[set.index()].name;
@@ -255,6 +258,13 @@ impl Printer<'_> {
                 format!("streak({}.{})", set.join("."), name(argument))
             }
         }
+    }
+}
+
+fn amount(name: &str, since: Since) -> String {
+    match since {
+        Since::Start => name.to_string(),
+        Since::Entry => format!("{name}_here"),
     }
 }
 

@@ -6,6 +6,7 @@ use super::text::short;
 use super::words;
 use chartc_check::notation;
 use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::machine::LimitKind;
 use chartc_core::model::{
     AskOn, Chart, Expr, Failure, Limits, Otherwise, State, StateKind, StepKind,
 };
@@ -88,31 +89,34 @@ pub(crate) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<Row> {
         let text = notation::template(chart, advice, &[]);
         rows.push(row("advice", None, short(&text, long)));
     }
-    let limits = limits(&state.limits);
+    let limits = limits(chart, &state.limits);
     if !limits.is_empty() {
         rows.push(row("limits", None, limits));
     }
     rows
 }
 
-fn limits(limits: &Limits) -> String {
-    let bound = |name: &str, most: Option<String>, warn: Option<String>| {
-        let warn = warn.map(|w| format!(" warn {w}")).unwrap_or_default();
-        most.map(|most| format!("{name} {most}{warn}"))
+fn limits(chart: &Chart, limits: &Limits) -> String {
+    let part = |(kind, most, warn): (LimitKind, Option<String>, Option<String>)| {
+        let computed = |is_soft: bool| {
+            let found = limits.computed.iter().find(|c| c.kind == kind && c.is_soft == is_soft);
+            found.map(|limit| notation::expression(chart, &limit.value))
+        };
+        let warn = warn.or_else(|| computed(true)).map(|w| format!(" warn {w}"));
+        let most = most.or_else(|| computed(false))?;
+        Some(format!("{} {most}{}", kind.name(), warn.unwrap_or_default()))
     };
-    let count = |name: &str, most: Option<i64>, warn: Option<i64>| {
-        bound(name, most.map(|n| n.to_string()), warn.map(|n| n.to_string()))
-    };
+    let count = |n: Option<i64>| n.map(|n| n.to_string());
     let cost = |c: Option<f64>| c.map(|c| format!("{c:?}"));
     let time = |t: Option<u64>| t.map(notation::duration);
     let parts = [
-        count("calls", limits.calls, limits.calls_warn),
-        count("tokens", limits.tokens, limits.tokens_warn),
-        bound("cost", cost(limits.cost), cost(limits.cost_warn)),
-        bound("time", time(limits.time), time(limits.time_warn)),
-        count("turns", limits.turns, limits.turns_warn),
+        (LimitKind::Calls, count(limits.calls), count(limits.calls_warn)),
+        (LimitKind::Tokens, count(limits.tokens), count(limits.tokens_warn)),
+        (LimitKind::Cost, cost(limits.cost), cost(limits.cost_warn)),
+        (LimitKind::Time, time(limits.time), time(limits.time_warn)),
+        (LimitKind::Turns, count(limits.turns), count(limits.turns_warn)),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+    parts.into_iter().filter_map(part).collect::<Vec<_>>().join("  ")
 }
 
 /// The row of a step, without what its transitions say. `guard` writes its condition.

@@ -6,7 +6,8 @@ use super::expr::Writer;
 use super::types::owned;
 use chartc_core::arena::VarId;
 use chartc_core::expr::Value;
-use chartc_core::model::{Expr, Type, Variable, VariableKind};
+use chartc_core::machine::LimitKind;
+use chartc_core::model::{ComputedLimit, Expr, Type, Variable, VariableKind};
 use codegen::{Field, Function, Impl, Scope, Struct};
 
 /// Adds `Params`, `Inputs` and `Data`.
@@ -29,6 +30,10 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
             });
         }
         item.push_field(field(name, ty, &doc));
+    }
+    let computed = context.chart.computed_limits().count();
+    if computed > 0 {
+        item.field("limits", format!("[u64; {computed}]"));
     }
     scope.push_struct(item);
     scope.push_impl(data(context));
@@ -146,7 +151,14 @@ fn data(context: &Context<'_>) -> Impl {
     let fields = variables(context).zip(&names).map(|((_, _, name), local)| {
         if local == name { name.clone() } else { format!("{name}: {local}") }
     });
-    new.line(format!("Ok(Self {{ {} }})", fields.collect::<Vec<_>>().join(", ")));
+    let mut fields: Vec<String> = fields.collect();
+    let limits = context.chart.computed_limits().map(|(_, limit)| computed_limit(context, limit));
+    let limits: Vec<String> = limits.collect();
+    if !limits.is_empty() {
+        new.line(format!("let limits = [{}];", limits.join(", ")));
+        fields.push("limits".into());
+    }
+    new.line(format!("Ok(Self {{ {} }})", fields.join(", ")));
 
     let inputs: Vec<_> =
         variables(context).filter(|(_, r, _)| r.kind == VariableKind::Input).collect();
@@ -187,6 +199,30 @@ pub(super) fn initial(context: &Context<'_>, default: &Expr, row: &Variable) -> 
     code!(
         "{value}.map_err(|_| generated::BadParam {{ name: {name:?}, why: \"has a default without value\" }})?",
         value
+    )
+}
+
+/// The value of a limit that is computed from params, which are locals here.
+fn computed_limit(context: &Context<'_>, limit: &ComputedLimit) -> String {
+    let (ty, bound) = match limit.kind {
+        LimitKind::Cost => (Type::Float, "tables::bound_of_cost"),
+        LimitKind::Time => (Type::Duration, "Some"),
+        LimitKind::Calls | LimitKind::Tokens | LimitKind::Turns => {
+            (Type::Int, "tables::bound_of_count")
+        }
+    };
+    let mut writer = Writer::before_start(context);
+    let code = writer.value_code(&limit.value, &ty);
+    let part = if ty == Type::Duration { ".0" } else { "" };
+    let value = if code.text().has(Use::Failure) {
+        let value = context.caught(&code).text;
+        format!("{value}.ok().and_then(|value| {bound}(value{part}))")
+    } else {
+        format!("{bound}({}{part})", writer.own(&code).text)
+    };
+    let name = format!("limits {{ {} }}", limit.kind.name());
+    format!(
+        "{value}.ok_or(generated::BadParam {{ name: {name:?}, why: \"cannot be computed, or is negative\" }})?"
     )
 }
 

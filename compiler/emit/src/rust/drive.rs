@@ -18,6 +18,13 @@ pub(super) fn emit(context: &Context<'_>, asked: &Asked, scope: &mut Scope) {
     let mut item = Impl::new("Machine<H>");
     item.generic(context.bounds()).impl_trait("host::Machine");
     item.new_fn("tables").arg_ref_self().ret("tables::Tables<'_>").line("TABLES");
+    if context.chart.computed_limits().next().is_some() {
+        item.new_fn("limits")
+            .arg_ref_self()
+            .arg("state", "arena::StateId")
+            .ret("tables::LimitsRow")
+            .line("self.engine.limits(state)");
+    }
     handle(context, &mut item);
     set_input(context, &mut item);
     prompt(context, asked, &mut item);
@@ -177,6 +184,7 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
             Input::Exhausted(key, kind) => Input::Exhausted(key, kind),
             Input::Unmade(key) => Input::Unmade(key),
             Input::Warn(kind) => Input::Warn(kind),
+            Input::Charge(key, charge) => Input::Charge(key, charge),
             {event},
             {answer},
         }};

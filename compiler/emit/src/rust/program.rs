@@ -267,6 +267,10 @@ fn program(context: &Context<'_>) -> Methods {
         deliver.line("self.bound = core::mem::replace(&mut self.sent[slot], Payload::Nothing);");
     }
     super::post::program(context, &mut item);
+    if context.chart.computed_limits().next().is_some() {
+        let limit = item.new_fn("limit").arg_ref_self().arg("nth", "usize").ret("u64");
+        limit.line("self.data.limits.get(nth).copied().unwrap_or(0)");
+    }
     tools::hooks(context, &mut item);
     Methods::new(item)
 }

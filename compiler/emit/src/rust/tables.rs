@@ -5,9 +5,9 @@ use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId};
 use chartc_core::model::ActionForm;
 use chartc_core::model::{Status, Trigger};
 use chartc_core::tables::{
-    ChoiceRow, ClientRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route,
-    Span, StateRow, StateRowKind, StepRow, StepRowKind, ToolRow, TransitionRow, TriggerRow,
-    WalkRow,
+    ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EventRow, FailureRow, LimitsRow,
+    PermissionRow, Reacts, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind, ToolRow,
+    TransitionRow, TriggerRow, WalkRow,
 };
 use codegen::Scope;
 use std::fmt::Write;
@@ -36,6 +36,8 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "clients", t.clients.iter(), client);
     rows(&mut out, "permissions", t.permissions.iter(), permission);
     rows(&mut out, "walks", t.walks.iter(), walk);
+    rows(&mut out, "computed_limits", t.computed_limits.iter(), computed_limit);
+    let _ = writeln!(out, "reads_amounts: {},", t.reads_amounts);
     rows(&mut out, "state_pool", t.state_pool.iter(), |id| state_id(*id));
     rows(&mut out, "event_pool", t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
     rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
@@ -200,6 +202,15 @@ fn walk(row: &WalkRow) -> String {
     let WalkRow { state, outer, steps } = *row;
     let (state, steps) = (state_id(state), span(steps));
     format!("WalkRow {{ state: {state}, outer: {outer}, steps: {steps} }}")
+}
+
+fn computed_limit(row: &ComputedLimitRow) -> String {
+    let ComputedLimitRow { state, kind, is_soft } = *row;
+    let state = state_id(state);
+    format!(
+        "ComputedLimitRow {{ state: {state}, kind: chartc_core::machine::LimitKind::{kind:?}, \
+         is_soft: {is_soft} }}"
+    )
 }
 
 fn status_name(status: Status) -> &'static str {

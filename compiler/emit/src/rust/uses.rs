@@ -98,7 +98,10 @@ pub(super) fn first(expr: &Expr) -> First {
             | Observable::In(_)
             | Observable::Health
             | Observable::LastResult
-            | Observable::Event,
+            | Observable::Event
+            | Observable::Calls(_)
+            | Observable::Tokens(_)
+            | Observable::Cost(_),
         ) => First::Nothing,
         ExprKind::Unary(UnaryOp::Not, of) => first(of),
         ExprKind::Field(of, _) => then(first(of), First::Other),

@@ -394,6 +394,7 @@ fn answered(input: &Input<Vec<Value>>) -> Option<StepKey> {
         | Input::Exhausted(..)
         | Input::Unmade(_)
         | Input::Warn(_)
+        | Input::Charge(..)
         | Input::Stop => None,
     }
 }

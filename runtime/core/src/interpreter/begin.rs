@@ -4,8 +4,10 @@ use super::program::Runner;
 use crate::arena::VarId;
 use crate::expr::{Fuel, Value, evaluate};
 use crate::host::{Host, Mismatch};
+use crate::machine::LimitKind;
 use crate::model::{Expr, VariableKind};
 use crate::program::View;
+use crate::tables::{bound_of_cost, bound_of_count};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -58,7 +60,30 @@ impl<H: Host> Runner<'_, H> {
             }
         }
         self.data.take_notes();
-        super::check::ranges(chart, &self.data.variables)
+        super::check::ranges(chart, &self.data.variables)?;
+        self.set_limits(view)
+    }
+
+    /// Computes the limits that depend on params.
+    pub(super) fn set_limits(&mut self, view: &View<'_>) -> Result<(), Mismatch> {
+        let chart = self.chart;
+        let mut limits = Vec::new();
+        for (state, limit) in chart.computed_limits() {
+            let fuel = self.fuel();
+            let value = evaluate(&limit.value, &self.context(view, None), &fuel);
+            self.burn(&fuel);
+            let bound = value.map_err(|error| error.message);
+            let bound = bound.and_then(|value| {
+                bound_of(limit.kind, &value).ok_or_else(|| "it is negative".into())
+            });
+            limits.push(bound.map_err(|why| {
+                let place = chart.state(state);
+                let place = if place.path.is_empty() { &place.name } else { &place.path };
+                Mismatch(format!("limit of {} of `{place}`: {why}", limit.kind.name()))
+            })?);
+        }
+        self.data.limits = limits;
+        Ok(())
     }
 
     /// Initializes the vars, whose defaults may read inputs.
@@ -91,5 +116,16 @@ impl<H: Host> Runner<'_, H> {
             let name = &self.chart.variables[id.index()].name;
             Mismatch(format!("default of `{name}`: {}", error.message))
         })
+    }
+}
+
+/// The bound that a value stands for: a number, milliseconds, or millionths of money; `None` if it is negative.
+fn bound_of(kind: LimitKind, value: &Value) -> Option<u64> {
+    match (kind, value) {
+        (LimitKind::Cost, Value::Int(whole)) => bound_of_cost(*whole as f64),
+        (_, Value::Float(amount)) => bound_of_cost(*amount),
+        (_, Value::Int(count)) => bound_of_count(*count),
+        (_, Value::Duration(ms)) => Some(*ms),
+        (_, Value::None | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_)) => None,
     }
 }

@@ -4,7 +4,7 @@ use super::data::Data;
 use crate::arena::{FunctionId, PredicateId, StepId, VarId};
 use crate::expr::{Environment, EvalError, Value, fit, python};
 use crate::host::{About, Host, Note};
-use crate::model::{Chart, Expr, FunctionKind, Observable, StreakOf, Template, Type};
+use crate::model::{Chart, Expr, FunctionKind, Observable, Since, StreakOf, Template, Type};
 use crate::program::View;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -79,6 +79,10 @@ impl<H: Host> Environment for Context<'_, H> {
                 let tools = self.chart.tools_of(*set);
                 Value::Int(self.data.calls.streak_of(&tools, argument, view.tables))
             }
+            Observable::Calls(Since::Start) => count(view.calls()),
+            Observable::Calls(Since::Entry) => count(view.calls_here()),
+            Observable::Tokens(since) => Value::Int(view.tokens(*since == Since::Entry)),
+            Observable::Cost(since) => Value::Float(view.cost(*since == Since::Entry)),
             Observable::Advice => {
                 return Err(failed("the advice is not known here".to_string()));
             }

@@ -43,6 +43,8 @@ pub(super) struct Data {
     pub(super) calls: Calls,
     /// Steps with an `each` that are under way.
     pub(super) fans: BTreeMap<StepId, Gathering>,
+    /// The limits that are computed from params.
+    pub(super) limits: Vec<u64>,
     notes: RefCell<Vec<Note>>,
 }
 
@@ -61,6 +63,7 @@ impl Data {
             last_result: String::new(),
             calls: Calls::new(),
             fans: BTreeMap::new(),
+            limits: Vec::new(),
             notes: RefCell::new(Vec::new()),
         }
     }
@@ -80,6 +83,7 @@ impl Data {
             last_result: self.last_result.clone(),
             calls: self.calls.clone(),
             fans: self.fans.clone(),
+            limits: self.limits.clone(),
             notes: RefCell::new(Vec::new()),
         }
     }
@@ -104,6 +108,7 @@ impl Data {
         if !self.fans.is_empty() || !kept.fans.is_empty() {
             self.fans.clone_from(&kept.fans);
         }
+        self.limits.clone_from(&kept.limits);
         self.notes.get_mut().clear();
     }
 

@@ -41,7 +41,7 @@ use crate::model::{StateKind, StepKind, VariableKind, schema};
 use crate::plan::Plan;
 use crate::semantics::Stepper;
 use crate::store::{Dynamic, Sent};
-use crate::tables::Tables;
+use crate::tables::{LimitsRow, Tables};
 use alloc::string::String;
 use alloc::vec::Vec;
 use data::Data;
@@ -130,6 +130,10 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         self.engine.tables()
     }
 
+    fn limits(&self, state: StateId) -> LimitsRow {
+        self.engine.limits(state)
+    }
+
     fn handle(
         &mut self,
         input: Input<Vec<Value>>,
@@ -160,6 +164,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
             Input::Exhausted(key, kind) => Input::Exhausted(key, kind),
             Input::Unmade(key) => Input::Unmade(key),
             Input::Warn(kind) => Input::Warn(kind),
+            Input::Charge(key, charge) => Input::Charge(key, charge),
         };
         Ok(self.engine.handle(input, now, sink))
     }

@@ -252,6 +252,10 @@ impl<H: Host> Program for Runner<'_, H> {
         self.condition(guard, view, |tables| wording::permission_of(tables, nth))
     }
 
+    fn limit(&self, nth: usize) -> u64 {
+        self.data.limits.get(nth).copied().unwrap_or(0)
+    }
+
     fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
         let guard = self.chart.steps[step.index()].ends_turn.as_ref();
         self.condition(guard, view, |tables| wording::end_of(tables, step))

@@ -3,6 +3,7 @@
 use super::{Expr, Template, Type};
 use crate::arena::{ClientId, StateId, StepId, ToolId};
 use crate::form::ActionForm;
+use crate::machine::LimitKind;
 use crate::value::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -245,6 +246,39 @@ pub struct Limits {
     pub turns: Option<i64>,
     /// Soft bound of `turns`.
     pub turns_warn: Option<i64>,
+    /// The bounds that are computed from the params; they are `None` above.
+    pub computed: Vec<ComputedLimit>,
+}
+
+/// A bound that is an expression over params.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComputedLimit {
+    /// What is bounded.
+    pub kind: LimitKind,
+    /// Whether it is the soft bound.
+    pub is_soft: bool,
+    /// Int, Float for `cost`, Duration for `time`.
+    pub value: Expr,
+}
+
+impl Limits {
+    /// Whether a hard bound of this kind is declared, also one that is computed.
+    pub fn has(&self, kind: LimitKind) -> bool {
+        let fixed = match kind {
+            LimitKind::Calls => self.calls.is_some(),
+            LimitKind::Tokens => self.tokens.is_some(),
+            LimitKind::Cost => self.cost.is_some(),
+            LimitKind::Time => self.time.is_some(),
+            LimitKind::Turns => self.turns.is_some(),
+        };
+        fixed || self.formula(kind).is_some()
+    }
+
+    /// The hard bound of this kind, if it is computed.
+    pub fn formula(&self, kind: LimitKind) -> Option<&Expr> {
+        let found = self.computed.iter().find(|limit| limit.kind == kind && !limit.is_soft);
+        found.map(|limit| &limit.value)
+    }
 }
 
 /// A `check` line: a property to prove.

@@ -159,8 +159,30 @@ pub enum Observable {
     LastResult,
     /// Text: name of the current event, else empty.
     Event,
+    /// Int: model calls charged, of the run or since the leaf was entered.
+    Calls(Since),
+    /// Int: tokens of calls that are paid, of the run or since the leaf was entered.
+    Tokens(Since),
+    /// Float: money for calls that are paid, in the unit of the prices; of the run or since the leaf was entered.
+    Cost(Since),
     /// Int: how often in succession the tool, or the argument, was the same.
     Streak(StreakOf),
+}
+
+impl Observable {
+    /// Whether it is what calls took.
+    pub fn is_amount(&self) -> bool {
+        matches!(self, Self::Calls(_) | Self::Tokens(_) | Self::Cost(_))
+    }
+}
+
+/// Since when an amount is added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// The start of the run.
+    Start,
+    /// The last entry of the active leaf.
+    Entry,
 }
 
 /// What `streak` counts.

@@ -15,13 +15,13 @@ mod step;
 mod template;
 
 pub use declare::{
-    Check, CheckArgument, Client, Component, Event, Field, Function, FunctionKind, Insert, Limits,
-    Method, Permission, Position, Predicate, Tool, ToolSet, TypeDef, TypeKind, Variable,
-    VariableKind,
+    Check, CheckArgument, Client, Component, ComputedLimit, Event, Field, Function, FunctionKind,
+    Insert, Limits, Method, Permission, Position, Predicate, Tool, ToolSet, TypeDef, TypeKind,
+    Variable, VariableKind,
 };
 pub use expr::{
-    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Local, Observable, Receiver, StreakOf,
-    Type, UnaryOp,
+    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Local, Observable, Receiver, Since,
+    StreakOf, Type, UnaryOp,
 };
 pub use operator::{Binding, RESERVED};
 pub use state::{
@@ -110,6 +110,8 @@ pub struct Chart {
     pub history_kept: Option<u32>,
     /// `check` lines.
     pub checks: Vec<Check>,
+    /// Whether an expression reads what calls took: their number, tokens or cost.
+    pub reads_amounts: bool,
 }
 
 impl Chart {
@@ -153,6 +155,7 @@ impl Chart {
             defaults: FailurePolicy { retries: 0, then: Failure::Fail },
             history_kept: None,
             checks: Vec::new(),
+            reads_amounts: false,
         }
     }
 
@@ -179,6 +182,12 @@ impl Chart {
     /// its block.
     pub fn send_places(&self) -> usize {
         self.blocks().map(|actions| places(actions, SENDS)).sum()
+    }
+
+    /// The limits that are computed from params, in the order of their states.
+    pub fn computed_limits(&self) -> impl Iterator<Item = (StateId, &ComputedLimit)> {
+        let states = self.state_ids().zip(&self.states);
+        states.flat_map(|(id, state)| state.limits.computed.iter().map(move |limit| (id, limit)))
     }
 
     /// Every action block: of states, defaults and transitions.

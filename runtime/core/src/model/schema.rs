@@ -179,6 +179,7 @@ mod tests {
             defaults: FailurePolicy { retries: 0, then: crate::model::Failure::Fail },
             history_kept: None,
             checks: vec![],
+            reads_amounts: false,
         }
     }
 

@@ -3,6 +3,7 @@
 
 use super::{Plan, Pools, span};
 use crate::arena::{StateId, TransitionId};
+use crate::machine::LimitKind;
 use crate::structure::{self, EntrySet, Shape, Tree};
 use crate::tables::{
     Dispatch, LimitsRow, Reacts, Route, Rows, Span, StateRow, StateRowKind, StepRowKind,
@@ -90,7 +91,12 @@ fn reacts(plan: &Plan<'_>, index: usize) -> Reacts {
         }
     }
     let LimitsRow { time, time_warn, .. } = state.limits;
-    if time.or(time_warn).is_some() { all.with(Reacts::TIME) } else { all }
+    let mut computed = plan.computed_limits.iter().filter(|row| row.state.index() == index);
+    if time.or(time_warn).is_some() || computed.any(|row| row.kind == LimitKind::Time) {
+        all.with(Reacts::TIME)
+    } else {
+        all
+    }
 }
 
 const fn kind(trigger: &TriggerRow<'_>) -> Reacts {

@@ -11,13 +11,14 @@ use crate::arena::{
 };
 use crate::expr::{Map, Value};
 use crate::form::ActionForm;
+use crate::machine::LimitKind;
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
-    Each, Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function, FunctionKind,
-    Insert, Limits, Local, Lost, Method, Observable, Otherwise, Permission, Position, Predicate,
-    Receiver, Run, Scope, State, StateKind, Status, Step, StepKind, StepTools, StreakOf, Target,
-    Template, TemplatePart, Tool, ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef,
-    TypeKind, UnaryOp, Variable, VariableKind,
+    ComputedLimit, Each, Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function,
+    FunctionKind, Insert, Limits, Local, Lost, Method, Observable, Otherwise, Permission, Position,
+    Predicate, Receiver, Run, Scope, Since, State, StateKind, Status, Step, StepKind, StepTools,
+    StreakOf, Target, Template, TemplatePart, Tool, ToolSet, Transition, TransitionKind, Trigger,
+    Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -147,7 +148,7 @@ records! {
     Chart {
         name types variables events functions tools tool_sets predicates clients components states transitions choices
         steps permissions calls_per_turn defaults
-    } without doc meta history_kept checks send_ids;
+    } without doc meta history_kept checks send_ids reads_amounts;
     Field { name ty };
     TypeDef { name kind } without doc;
     Variable { name kind ty default } without doc;
@@ -160,7 +161,7 @@ records! {
     Component { name inserts text };
     Insert { step guard place };
     Permission { from to guard };
-    Limits { calls calls_warn tokens tokens_warn cost cost_warn time time_warn turns turns_warn };
+    ComputedLimit { kind is_soft value };
     State { name path kind parent end entry exit default_actions transitions steps advice limits } without doc;
     Transition { source trigger scope guard targets kind actions } without bound;
     Scope { wildcard any_of none_of };
@@ -194,6 +195,29 @@ impl Feed for Step {
         tools.feed(to);
         if let Some(each) = each {
             each.feed(to);
+        }
+    }
+}
+
+/// Limits of which none is computed keep the form that they had before any was.
+impl Feed for Limits {
+    fn feed(&self, to: &mut Fnv) {
+        let Self { calls, calls_warn, tokens, tokens_warn, cost, cost_warn, .. } = self;
+        let Self { time, time_warn, turns, turns_warn, computed, .. } = self;
+        for bound in [calls, calls_warn, tokens, tokens_warn] {
+            bound.feed(to);
+        }
+        for bound in [cost, cost_warn] {
+            bound.feed(to);
+        }
+        for bound in [time, time_warn] {
+            bound.feed(to);
+        }
+        for bound in [turns, turns_warn] {
+            bound.feed(to);
+        }
+        if !computed.is_empty() {
+            computed.feed(to);
         }
     }
 }
@@ -264,8 +288,10 @@ variants! {
     }
     Observable {
         0 State; 1 Turns; 2 TurnsHere; 3 TurnsIn(s); 4 FailsHere; 5 Elapsed; 6 ElapsedHere; 7 In(s); 8 Health; 9 Advice;
-        10 LastResult; 11 Event; 12 Streak(s);
+        10 LastResult; 11 Event; 12 Streak(s); 13 Calls(s); 14 Tokens(s); 15 Cost(s);
     }
+    Since { 0 Start; 1 Entry; }
+    LimitKind { 0 Calls; 1 Turns; 2 Time; 3 Tokens; 4 Cost; }
     StreakOf { 0 Tool; 1 Argument(s n); }
     UnaryOp { 0 Not; 1 Negate; }
     BinaryOp { 0 And; 1 Or; 2 Add; 3 Subtract; 4 Multiply; 5 Divide; 6 FloorDivide; 7 Modulo; 8 Power; }

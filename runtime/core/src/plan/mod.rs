@@ -10,14 +10,14 @@ pub use hash::structural_hash;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::expr::quick::Quick;
 use crate::model::{
-    AskOn, Chart, ChoiceKind, Client, Failure, FailurePolicy, Field, Limits, Otherwise, Scope,
-    State, StateKind, Step, StepKind, Transition, TransitionKind, Trigger,
+    AskOn, Chart, ChoiceKind, Client, ComputedLimit, Failure, FailurePolicy, Field, Limits,
+    Otherwise, Scope, State, StateKind, Step, StepKind, Transition, TransitionKind, Trigger,
 };
 use crate::semantics::MICROSTEPS;
 use crate::tables::{
-    ChoiceRow, ClientRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow, PermissionRow,
-    Reacts, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables, ToolRow,
-    TransitionRow, TriggerRow, WalkRow, millionths,
+    ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
+    PermissionRow, Reacts, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables,
+    ToolRow, TransitionRow, TriggerRow, WalkRow, millionths,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -36,6 +36,8 @@ pub struct Plan<'c> {
     clients: Vec<ClientRow<'c>>,
     permissions: Vec<PermissionRow>,
     walks: Vec<WalkRow>,
+    computed_limits: Vec<ComputedLimitRow>,
+    reads_amounts: bool,
     pools: Pools<'c>,
     quick: Quick,
 }
@@ -114,6 +116,8 @@ impl<'c> Plan<'c> {
                 .map(|p| PermissionRow { from: p.from, to: p.to, guard: p.guard.is_some() })
                 .collect(),
             walks: Vec::new(),
+            computed_limits: chart.computed_limits().map(computed_limit_row).collect(),
+            reads_amounts: chart.reads_amounts,
             pools,
             quick: Quick::of(chart),
         };
@@ -145,6 +149,8 @@ impl<'c> Plan<'c> {
             clients: &self.clients,
             permissions: &self.permissions,
             walks: &self.walks,
+            computed_limits: &self.computed_limits,
+            reads_amounts: self.reads_amounts,
             state_pool: &self.pools.states,
             event_pool: &self.pools.events,
             step_pool: &self.pools.steps,
@@ -248,6 +254,10 @@ fn limits_row(limits: &Limits) -> LimitsRow {
         cost: limits.cost.map(millionths),
         cost_warn: limits.cost_warn.map(millionths),
     }
+}
+
+fn computed_limit_row((state, limit): (StateId, &ComputedLimit)) -> ComputedLimitRow {
+    ComputedLimitRow { state, kind: limit.kind, is_soft: limit.is_soft }
 }
 
 fn transition_row<'c>(line: &'c Transition, pools: &mut Pools<'c>) -> TransitionRow<'c> {

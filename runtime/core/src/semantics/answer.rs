@@ -136,7 +136,7 @@ impl<P: Program> Stepper<'_, P> {
             return false;
         }
         let is_model = matches!(row.kind, StepRowKind::Llm | StepRowKind::Ask { .. });
-        if is_model && !self.charge_call(row.state, sink) {
+        if is_model && !self.charge_call(row.state, key.leaf, sink) {
             // The limit's own transitions may have left the state or ended the run.
             if self.is_open(key) {
                 return false;

@@ -93,7 +93,7 @@ impl<P: Program> Stepper<'_, P> {
         fan.next += 1;
         let key = StepKey { element, ..whole };
         let is_model = matches!(row.kind, StepRowKind::Llm);
-        if is_model && !self.charge_call(row.state, sink) {
+        if is_model && !self.charge_call(row.state, whole.leaf, sink) {
             self.program.bind(Bound::Nothing);
             self.is_lost(key, each, sink);
             return;
@@ -164,7 +164,7 @@ impl<P: Program> Stepper<'_, P> {
             return false;
         }
         let is_model = matches!(row.kind, StepRowKind::Llm);
-        if is_model && !self.charge_call(row.state, sink) {
+        if is_model && !self.charge_call(row.state, key.leaf, sink) {
             // The limit's own transitions may have left the state or ended the run.
             return !self.is_open(key);
         }

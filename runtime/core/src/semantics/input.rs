@@ -26,6 +26,7 @@ impl<P: Program> Stepper<'_, P> {
             | Input::Exhausted(..)
             | Input::Unmade(_)
             | Input::Warn(_)
+            | Input::Charge(..)
                 if !self.is_ready(now, sink) =>
             {
                 Receipt::Closed
@@ -44,7 +45,11 @@ impl<P: Program> Stepper<'_, P> {
                 self.soft(kind, sink);
                 Receipt::Handled
             }
+            Input::Charge(key, charge) => return self.charge(key, charge, sink),
         };
+        if core::mem::take(&mut self.scalars.charged) && !self.is_over() {
+            self.macrostep(None, sink);
+        }
         self.settle(sink);
         receipt
     }

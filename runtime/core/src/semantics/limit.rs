@@ -3,18 +3,30 @@
 
 use super::Stepper;
 use crate::arena::StateId;
-use crate::machine::{ErrorKind, Instant, LimitKind, Receipt, Record, Sink, Status, StepKey};
+use crate::machine::{
+    Charge, ErrorKind, Instant, LimitKind, Receipt, Record, Sink, Status, StepKey,
+};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Store, bits};
-use crate::tables::{Reacts, StepRowKind};
+use crate::tables::{LimitsRow, Reacts, StepRowKind};
 
 impl<P: Program> Stepper<'_, P> {
+    /// The limits of a state.
+    pub fn limits(&self, state: StateId) -> LimitsRow {
+        self.tables.limits(state, |nth| self.program.limit(nth))
+    }
+
     /// Charges one model call to `state` and its ancestors before it is made. Returns false if a limit forbids it; the transitions for the
     /// error have been taken then, or the run has ended.
-    pub(super) fn charge_call(&mut self, state: StateId, sink: &mut dyn Sink) -> bool {
+    pub(super) fn charge_call(
+        &mut self,
+        state: StateId,
+        leaf: StateId,
+        sink: &mut dyn Sink,
+    ) -> bool {
         let mut path = Some(state);
         while let Some(at) = path {
-            let limit = self.tables.states[at.index()].limits.calls;
+            let limit = self.limits(at).calls;
             if limit.is_some_and(|limit| self.store.cells().states[at.index()].calls >= limit) {
                 self.hard(LimitKind::Calls, sink);
                 return false;
@@ -25,14 +37,40 @@ impl<P: Program> Stepper<'_, P> {
         while let Some(at) = path {
             let calls = &mut self.store.cells_mut().states[at.index()].calls;
             *calls += 1;
-            if Some(*calls) == self.tables.states[at.index()].limits.calls_warn {
+            if Some(*calls) == self.limits(at).calls_warn {
                 sink.record(Record::Warned(LimitKind::Calls));
                 // The macrostep after the start of the step handles it.
                 let _ = self.enqueue(Occurrence::Warn(LimitKind::Calls));
             }
             path = self.parent(at);
         }
+        if let Some(here) = self.store.cells_mut().amounts.get_mut(leaf.index()) {
+            here.calls += 1;
+        }
         true
+    }
+
+    /// Adds up what a call took. Lines that read it are tried with the outcome that follows, or at once if none is awaited any more.
+    pub(super) fn charge(&mut self, key: StepKey, charge: Charge, sink: &mut dyn Sink) -> Receipt {
+        let is_open = self.is_open(key);
+        let cells = self.store.cells_mut();
+        if cells.amounts.is_empty() {
+            return Receipt::Refused;
+        }
+        // The state of a call that is not awaited any more may have been entered again since.
+        let here = Some(key.leaf.index()).filter(|leaf| is_open && *leaf != 0);
+        for place in [Some(0), here].into_iter().flatten() {
+            if let Some(amounts) = cells.amounts.get_mut(place) {
+                amounts.tokens = amounts.tokens.saturating_add(charge.tokens);
+                amounts.cost = amounts.cost.saturating_add(charge.cost);
+            }
+        }
+        self.scalars.charged = is_open;
+        if !is_open {
+            self.macrostep(None, sink);
+            self.settle(sink);
+        }
+        Receipt::Handled
     }
 
     /// Handles a charged call of an attempt that was not made and will not be: takes the charge back; a step that is still open fails
@@ -48,7 +86,12 @@ impl<P: Program> Stepper<'_, P> {
             *calls = calls.saturating_sub(1);
             path = self.parent(at);
         }
-        if self.is_open(key) {
+        let is_open = self.is_open(key);
+        let here = self.store.cells_mut().amounts.get_mut(key.leaf.index());
+        if let Some(here) = here.filter(|_| is_open && is_model) {
+            here.calls = here.calls.saturating_sub(1);
+        }
+        if is_open {
             self.give_up(key, self.awaits(key), sink);
         }
         Receipt::Handled
@@ -69,7 +112,7 @@ impl<P: Program> Stepper<'_, P> {
     pub(super) fn has_room_for(&mut self, state: StateId, calls: u32, sink: &mut dyn Sink) -> bool {
         let mut path = Some(state);
         while let Some(at) = path {
-            let limit = self.tables.states[at.index()].limits.calls;
+            let limit = self.limits(at).calls;
             let used = self.store.cells().states[at.index()].calls;
             if limit.is_some_and(|limit| limit < used.saturating_add(calls)) {
                 self.hard(LimitKind::Calls, sink);
@@ -89,7 +132,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut from = 0;
         while let Some(index) = bits::first_in(self.store.cells().configuration, from, end) {
             from = index + 1;
-            let limits = self.tables.states[index].limits;
+            let limits = self.limits(StateId::at(index));
             let turns = self.store.cells().states[index].turns_in;
             if self.is_over() {
                 return;
@@ -115,7 +158,7 @@ impl<P: Program> Stepper<'_, P> {
             let mut path = Some(*leaf);
             while let Some(state) = path.filter(|s| self.reacts_on_path(*s, Reacts::TIME)) {
                 path = self.parent(state);
-                let limits = &self.tables.states[state.index()].limits;
+                let limits = self.limits(state);
                 for (bound, hard) in [(limits.time_warn, false), (limits.time, true)] {
                     let Some(bound) = bound else { continue };
                     let at = cells.states[state.index()].entered_at.saturating_add(bound);

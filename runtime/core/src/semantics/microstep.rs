@@ -133,7 +133,11 @@ impl<P: Program> Stepper<'_, P> {
         let cells = self.store.cells_mut();
         let view = View {
             tables: &self.tables,
-            cells: Observed { configuration: cells.configuration, states: cells.states },
+            cells: Observed {
+                configuration: cells.configuration,
+                states: cells.states,
+                amounts: cells.amounts,
+            },
             turns: scalars.turns,
             now: scalars.now,
             started_at: scalars.started_at,

@@ -121,6 +121,9 @@ struct Scalars {
     stopped: bool,
     /// Whether `error.stuck.dead` was raised and nothing was entered since.
     dead: bool,
+    /// Whether amounts have changed since lines that may read them were tried.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "core::ops::Not::not"))]
+    charged: bool,
 }
 
 /// The phase of a machine's life.
@@ -145,7 +148,8 @@ impl<'t, P: Program> Stepper<'t, P> {
                 .steps
                 .iter()
                 .any(|s| matches!(s.kind, StepRowKind::Run { on_entry: true, .. })),
-            has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::PLAIN),
+            has_limits: !tables.computed_limits.is_empty()
+                || tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::PLAIN),
             has_default_actions: tables.states.iter().any(|s| s.default_actions),
             burst: sending::Burst::default(),
             leaves: 0,
@@ -166,6 +170,7 @@ impl<'t, P: Program> Stepper<'t, P> {
                 walking: false,
                 stopped: false,
                 dead: false,
+                charged: false,
             },
             program,
         }
@@ -294,6 +299,6 @@ impl<'t, P: Program> Stepper<'t, P> {
 
 #[inline]
 fn observed<'c>(cells: &Cells<'c>) -> Observed<'c> {
-    let Cells { configuration, states, .. } = *cells;
-    Observed { configuration, states }
+    let Cells { configuration, states, amounts, .. } = *cells;
+    Observed { configuration, states, amounts }
 }

@@ -178,7 +178,7 @@ impl<P: Program> Stepper<'_, P> {
             return;
         }
         let region = self.region_of(leaf);
-        if in_walk && !self.admits_call(region) || !self.charge_call(row.state, sink) {
+        if in_walk && !self.admits_call(region) || !self.charge_call(row.state, leaf, sink) {
             self.end_walk(WalkEnd::Calls(region), sink);
             return;
         }

@@ -5,7 +5,7 @@ use crate::arena::{StateId, StepId, TransitionId};
 use crate::machine::{Instant, Receiver, StepKey};
 use crate::program::Program;
 use crate::store::{
-    Fan, Occurrence, Question, Sent, StateRegister, StepRegister, Store, Walk, bits,
+    Amounts, Fan, Occurrence, Question, Sent, StateRegister, StepRegister, Store, Walk, bits,
 };
 use crate::tables::{StateRowKind, StepRowKind, Tables};
 use alloc::vec::Vec;
@@ -28,6 +28,8 @@ pub struct Snapshot {
     walks: Vec<Walk>,
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     fans: Vec<Fan>,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    amounts: Vec<Amounts>,
     deadlines: Vec<u64>,
     /// The waiting events in order; the index of each is its slot.
     sends: Vec<Sent>,
@@ -205,6 +207,7 @@ impl<P: Program> Stepper<'_, P> {
             steps: cells.steps.to_vec(),
             walks: cells.walks.to_vec(),
             fans: cells.fans.to_vec(),
+            amounts: cells.amounts.to_vec(),
             deadlines: cells.deadlines.to_vec(),
             sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),
             queue: Vec::new(),
@@ -233,6 +236,7 @@ impl<P: Program> Stepper<'_, P> {
             && snapshot.steps.len() == cells.steps.len()
             && snapshot.walks.len() == cells.walks.len()
             && snapshot.fans.len() == cells.fans.len()
+            && snapshot.amounts.len() == cells.amounts.len()
             && snapshot.deadlines.len() == cells.deadlines.len()
             && snapshot.sends.len() <= cells.sends.len();
         if !fits {
@@ -262,6 +266,7 @@ impl<P: Program> Stepper<'_, P> {
         cells.steps.copy_from_slice(&snapshot.steps);
         cells.walks.copy_from_slice(&snapshot.walks);
         cells.fans.clone_from_slice(&snapshot.fans);
+        cells.amounts.copy_from_slice(&snapshot.amounts);
         cells.deadlines.copy_from_slice(&snapshot.deadlines);
         for (slot, sent) in (0..).zip(cells.sends.iter_mut()) {
             *sent = snapshot.sends.get(slot as usize).copied().unwrap_or(Sent::free(slot));

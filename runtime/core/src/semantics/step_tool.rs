@@ -96,7 +96,7 @@ impl<P: Program> Stepper<'_, P> {
         if !self.is_open(key) {
             return Receipt::Handled;
         }
-        if !self.charge_call(self.tables.steps[step.index()].state, sink) {
+        if !self.charge_call(self.tables.steps[step.index()].state, key.leaf, sink) {
             if !self.is_over() && self.is_open(key) {
                 self.close(key);
                 self.program.bind(Bound::Nothing);

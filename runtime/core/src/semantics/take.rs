@@ -4,7 +4,7 @@ use super::{NO_STATES, Phase, Stepper};
 use crate::arena::{StateId, TransitionId};
 use crate::machine::{Effect, ErrorKind, Record, Sink, StepKey};
 use crate::program::{Block, Caller, Program};
-use crate::store::{Occurrence, Store, bits};
+use crate::store::{Amounts, Occurrence, Store, bits};
 use crate::tables::{Reacts, Route, StateRow, StateRowKind, TransitionRow, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
@@ -219,6 +219,9 @@ impl<P: Program> Stepper<'_, P> {
         register.entered_at = now;
         register.turns_here = 0;
         register.fails_here = 0;
+        if self.tables.reads_amounts {
+            self.store.cells_mut().amounts[state.index()] = Amounts::default();
+        }
         self.scalars.dead = false;
         sink.record(Record::Entered(state));
         let is_plain = row.entry == 0

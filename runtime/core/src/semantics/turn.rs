@@ -131,7 +131,7 @@ impl<P: Program> Stepper<'_, P> {
     fn start_step(&mut self, step: StepId, leaf: StateId, awaits: bool, sink: &mut dyn Sink) {
         let row = self.tables.steps[step.index()];
         let is_model = matches!(row.kind, StepRowKind::Llm);
-        if is_model && !self.charge_call(row.state, sink) {
+        if is_model && !self.charge_call(row.state, leaf, sink) {
             self.end_walk(WalkEnd::Calls(self.region_of(row.state)), sink);
             return;
         }

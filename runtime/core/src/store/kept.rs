@@ -5,8 +5,19 @@ use super::queue::Many;
 
 impl Clone for Dynamic {
     fn clone(&self) -> Self {
-        let Self { bits, history, states, questions, steps, walks, fans, deadlines, sends, .. } =
-            self;
+        let Self {
+            bits,
+            history,
+            states,
+            questions,
+            steps,
+            walks,
+            fans,
+            amounts,
+            deadlines,
+            sends,
+            ..
+        } = self;
         let Self { due, places, leaves, selected, queue, .. } = self;
         Self {
             bits: bits.clone(),
@@ -16,6 +27,7 @@ impl Clone for Dynamic {
             steps: steps.clone(),
             walks: walks.clone(),
             fans: fans.clone(),
+            amounts: amounts.clone(),
             deadlines: deadlines.clone(),
             sends: sends.clone(),
             due: due.clone(),
@@ -27,8 +39,19 @@ impl Clone for Dynamic {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self { bits, history, states, questions, steps, walks, fans, deadlines, sends, .. } =
-            from;
+        let Self {
+            bits,
+            history,
+            states,
+            questions,
+            steps,
+            walks,
+            fans,
+            amounts,
+            deadlines,
+            sends,
+            ..
+        } = from;
         let Self { due, places, leaves, selected, queue, .. } = from;
         for (to, bits) in self.bits.iter_mut().zip(bits) {
             to.clone_from(bits);
@@ -39,6 +62,7 @@ impl Clone for Dynamic {
         self.steps.clone_from(steps);
         self.walks.clone_from(walks);
         self.fans.clone_from(fans);
+        self.amounts.clone_from(amounts);
         self.deadlines.clone_from(deadlines);
         self.sends.clone_from(sends);
         self.due.clone_from(due);

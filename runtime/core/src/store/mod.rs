@@ -7,7 +7,7 @@ mod queue;
 mod register;
 
 pub use queue::Places;
-pub use register::{Fan, Question, Sent, StateRegister, StepRegister, Walk, WalkStage};
+pub use register::{Amounts, Fan, Question, Sent, StateRegister, StepRegister, Walk, WalkStage};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
 use crate::machine::{ErrorKind, LimitKind};
@@ -68,6 +68,8 @@ pub struct Cells<'c> {
     pub walks: &'c [Walk],
     /// The steps with an `each`; empty in a store of arrays.
     pub fans: &'c [Fan],
+    /// S, or empty: of charts that do not read them, and in a store of arrays.
+    pub amounts: &'c [Amounts],
     /// D. Due time or number of turns; `u64::MAX` if not armed.
     pub deadlines: &'c [u64],
     /// N. Sent events: the waiting ones by due time, then by order of sending; after them free slots. Every slot occurs once.
@@ -88,6 +90,7 @@ pub struct Cells<'c> {
 pub struct Observed<'c> {
     pub configuration: &'c [u64],
     pub states: &'c [StateRegister],
+    pub amounts: &'c [Amounts],
 }
 
 /// Write access to [`Cells`], and the scratch space of a microstep.
@@ -106,6 +109,7 @@ pub struct CellsMut<'c> {
     pub steps: &'c mut [StepRegister],
     pub walks: &'c mut [Walk],
     pub fans: &'c mut [Fan],
+    pub amounts: &'c mut [Amounts],
     pub deadlines: &'c mut [u64],
     pub sends: &'c mut [Sent],
     pub entry: &'c mut [u64],
@@ -149,6 +153,7 @@ pub struct Fixed<
     steps: [StepRegister; K],
     walks: [Walk; L],
     fans: [Fan; 0],
+    amounts: [Amounts; 0],
     deadlines: [u64; D],
     sends: [Sent; N],
     due: [TransitionId; D],
@@ -186,6 +191,7 @@ impl<
             steps: [StepRegister::NEW; K],
             walks: [Walk::NEW; L],
             fans: [],
+            amounts: [],
             deadlines: [u64::MAX; D],
             sends,
             due: [TransitionId(0); D],
@@ -231,6 +237,7 @@ macro_rules! lend {
                 steps: &self.steps,
                 walks: &self.walks,
                 fans: &self.fans,
+                amounts: &self.amounts,
                 deadlines: &self.deadlines,
                 sends: &self.sends,
                 entry,
@@ -256,6 +263,7 @@ macro_rules! lend {
                 steps: &mut self.steps,
                 walks: &mut self.walks,
                 fans: &mut self.fans,
+                amounts: &mut self.amounts,
                 deadlines: &mut self.deadlines,
                 sends: &mut self.sends,
                 entry,
@@ -302,6 +310,7 @@ pub struct Dynamic {
     steps: alloc::vec::Vec<StepRegister>,
     walks: alloc::vec::Vec<Walk>,
     fans: alloc::vec::Vec<Fan>,
+    amounts: alloc::vec::Vec<Amounts>,
     deadlines: alloc::vec::Vec<u64>,
     sends: alloc::vec::Vec<Sent>,
     due: alloc::vec::Vec<TransitionId>,
@@ -327,6 +336,7 @@ impl Dynamic {
             steps: vec![StepRegister::default(); tables.steps.len()],
             walks: vec![Walk::NEW; tables.walks.len()],
             fans: vec![Fan::default(); tables.fans()],
+            amounts: vec![Amounts::default(); if tables.reads_amounts { states } else { 0 }],
             deadlines: vec![u64::MAX; deadlines],
             sends: (0..tables.sends).map(Sent::free).collect(),
             due: vec![TransitionId(0); deadlines],

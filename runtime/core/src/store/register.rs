@@ -143,6 +143,18 @@ impl StateRegister {
         Self { entered_at: 0, turns_here: 0, turns_in: 0, fails_here: 0, calls: 0 };
 }
 
+/// What calls took since a state was entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Amounts {
+    /// Model calls.
+    pub calls: u32,
+    /// Tokens, in and out.
+    pub tokens: u64,
+    /// Millionths of the unit of prices.
+    pub cost: u64,
+}
+
 /// An open question of a leaf, and the tool call that its answer has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

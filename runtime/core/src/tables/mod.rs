@@ -20,7 +20,9 @@ pub use client::ClientRow;
 #[cfg(feature = "alloc")]
 pub(crate) use client::millionths;
 pub use each::{EachRow, Lost};
-pub use limits::LimitsRow;
+#[cfg(feature = "alloc")]
+pub use limits::bound_of_cost;
+pub use limits::{ComputedLimitRow, LimitsRow, bound_of_count};
 pub use named::CATCH_ALL;
 pub use read::Rows;
 pub use step::{FailureRow, StepRowKind};
@@ -29,7 +31,7 @@ pub use walk::WalkRow;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 
 /// The version for which generated code was written; it does not compile against another.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,6 +78,10 @@ pub struct Tables<'t> {
     pub clients: &'t [ClientRow<'t>],
     /// `allow` lines; without any, every move is permitted.
     pub permissions: &'t [PermissionRow],
+    /// The bounds that are computed from the params, in the order of their states.
+    pub computed_limits: &'t [ComputedLimitRow],
+    /// Whether an expression reads what calls took: their number, tokens or cost.
+    pub reads_amounts: bool,
     /// Pool of states.
     pub state_pool: &'t [StateId],
     /// Pool of events.

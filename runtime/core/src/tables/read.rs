@@ -17,6 +17,8 @@ impl Tables<'_> {
         tools: &[],
         clients: &[],
         permissions: &[],
+        computed_limits: &[],
+        reads_amounts: false,
         walks: &[WalkRow::PLAIN],
         state_pool: &[],
         event_pool: &[],

@@ -3,7 +3,7 @@
 use super::{HEAD, Script, Step};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use chartc_core::expr::{Map, Value};
-use chartc_core::machine::{Input, LimitKind, Outcome, StepKey};
+use chartc_core::machine::{Charge, Input, LimitKind, Outcome, StepKey};
 use std::collections::VecDeque;
 use std::fmt::Write;
 
@@ -46,6 +46,9 @@ pub(crate) fn line(step: &Step) -> String {
         Input::Exhausted(key, kind) => format!("exhausted {now} {} {}", number(key), limit(*kind)),
         Input::Unmade(key) => format!("unmade {now} {}", number(key)),
         Input::Warn(kind) => format!("warn {now} {}", limit(*kind)),
+        Input::Charge(key, Charge { tokens, cost }) => {
+            format!("charge {now} {} {tokens} {cost}", number(key))
+        }
         Input::Event(id, payload) => format!("event {now} {}{}", id.0, values(payload)),
         Input::Answer(key, outcome) => {
             let outcome = match outcome {
@@ -185,6 +188,11 @@ impl<'t> Words<'t> {
             "exhausted" => Input::Exhausted(self.key()?, self.limit()?),
             "unmade" => Input::Unmade(self.key()?),
             "warn" => Input::Warn(self.limit()?),
+            "charge" => {
+                let key = self.key()?;
+                let (tokens, cost) = (self.number()?, self.number()?);
+                Input::Charge(key, Charge { tokens, cost })
+            }
             "event" => Input::Event(EventId(self.number()?), self.values()?),
             "answer" => {
                 let key = self.key()?;

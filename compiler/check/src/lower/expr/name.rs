@@ -7,7 +7,7 @@ use crate::lower::context::Cx;
 use crate::lower::types;
 use chartc_core::arena::{LocalId, StepId, TypeId, VarId};
 use chartc_core::model::{
-    Expr, ExprKind, Observable, StateKind, Type, TypeDef, TypeKind, VariableKind,
+    Expr, ExprKind, Observable, Since, StateKind, Type, TypeDef, TypeKind, VariableKind,
 };
 use chartc_text::diagnostic::{Diagnostic, near};
 use chartc_text::rules::unknown_placeholder;
@@ -16,7 +16,7 @@ use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
 
 /// Observables that are written as a plain name.
-const OBSERVABLES: [(&str, Observable, Type); 10] = [
+const OBSERVABLES: [(&str, Observable, Type); 16] = [
     ("state", Observable::State, Type::Text),
     ("turns", Observable::Turns, Type::Int),
     ("turns_here", Observable::TurnsHere, Type::Int),
@@ -27,6 +27,12 @@ const OBSERVABLES: [(&str, Observable, Type); 10] = [
     ("advice", Observable::Advice, Type::Text),
     ("last_result", Observable::LastResult, Type::Text),
     ("event", Observable::Event, Type::Text),
+    ("calls", Observable::Calls(Since::Start), Type::Int),
+    ("calls_here", Observable::Calls(Since::Entry), Type::Int),
+    ("tokens", Observable::Tokens(Since::Start), Type::Int),
+    ("tokens_here", Observable::Tokens(Since::Entry), Type::Int),
+    ("cost", Observable::Cost(Since::Start), Type::Float),
+    ("cost_here", Observable::Cost(Since::Entry), Type::Float),
 ];
 
 /// Resolves a name, innermost scope first, so that a chart's own names hide the machine's.
@@ -68,6 +74,7 @@ fn resolve(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) -> Option<Expr> {
     }
     let (_, observable, ty) = OBSERVABLES.iter().find(|(known, ..)| *known == name)?;
     only_when_running(cx, env, name, span);
+    cx.chart.reads_amounts |= observable.is_amount();
     Some(of(ExprKind::Observable(observable.clone()), ty.clone()))
 }
 

@@ -218,6 +218,9 @@ fn seen(observable: &Observable, in_line: bool) -> Option<&'static str> {
         | Observable::Health
         | Observable::Advice
         | Observable::LastResult
+        | Observable::Calls(_)
+        | Observable::Tokens(_)
+        | Observable::Cost(_)
         | Observable::Streak(_) => Some("time, turns or calls in a state are read"),
     }
 }

@@ -3,7 +3,7 @@
 use super::super::types::{optional, optional_inner};
 use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code};
 use chartc_core::arena::{StepId, TypeId, VarId};
-use chartc_core::model::{Expr, Observable, StreakOf, Type, TypeKind};
+use chartc_core::model::{Expr, Observable, Since, StreakOf, Type, TypeKind};
 use chartc_core::semantics::unroll::Place;
 
 impl Writer<'_> {
@@ -74,6 +74,14 @@ impl Writer<'_> {
                 Code::owned(view(format!("view.is_in({})", self.state(*state))), Type::Bool)
             }
             Observable::Health => text("health"),
+            Observable::Calls(Since::Start) => int("calls()".into()),
+            Observable::Calls(Since::Entry) => int("calls_here()".into()),
+            Observable::Tokens(since) => {
+                Code::owned(view(format!("view.tokens({})", *since == Since::Entry)), Type::Int)
+            }
+            Observable::Cost(since) => {
+                Code::owned(view(format!("view.cost({})", *since == Since::Entry)), Type::Float)
+            }
             Observable::Advice => {
                 let call = view("self.advice(view)".into()).using(Use::Program);
                 self.tries(call.using(Use::Allocator), Type::Text, Error::Failure)

@@ -168,15 +168,21 @@ impl<P: Direct> Machine<P> {
             Input::Turn => self.turn(sink),
             Input::Tick => self.tick(sink),
             Input::Stop => self.stop(sink),
-            Input::Answer(..) | Input::Exhausted(..) | Input::Unmade(_) | Input::Warn(_)
+            Input::Answer(..)
+            | Input::Exhausted(..)
+            | Input::Unmade(_)
+            | Input::Warn(_)
+            | Input::Charge(..)
                 if self.is_over() =>
             {
                 Receipt::Closed
             }
             // These inputs have no meaning for a chart without steps and limits.
-            Input::Answer(..) | Input::Exhausted(..) | Input::Unmade(_) | Input::Warn(_) => {
-                Receipt::Refused
-            }
+            Input::Answer(..)
+            | Input::Exhausted(..)
+            | Input::Unmade(_)
+            | Input::Warn(_)
+            | Input::Charge(..) => Receipt::Refused,
         }
     }
 

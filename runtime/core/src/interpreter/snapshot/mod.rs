@@ -205,6 +205,9 @@ impl<'p, H: Host> Interpreter<'p, H> {
         data.sent = sent(plan.chart(), snapshot)?;
         let mut restored = Self::with_data(plan, host, data).with_charts(charts);
         restored.engine.restore(&snapshot.machine).map_err(RestoreError::Machine)?;
+        let limits =
+            restored.engine.with_view(StateId(0), |program, view| program.set_limits(view));
+        limits.map_err(|Mismatch(why)| RestoreError::Data(why))?;
         for (key, child) in &snapshot.children {
             let named = |plan: &&Plan<'_>| plan.chart().name == child.chart;
             let Some(plan) = charts.iter().find(named) else {

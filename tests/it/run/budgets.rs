@@ -1,0 +1,354 @@
+//! Limits that are computed from params, amounts that charts read, and calls that wait for what others give back.
+
+use super::*;
+use chartc_core::expr::Map;
+use chartc_core::host::Machine;
+use chartc_runtime::Saved;
+use chartc_runtime::budget::{Budget, Caps, Usage};
+use chartc_runtime::clock::Clock;
+use chartc_runtime::oracle::{Answer, Asking, OracleError, Question};
+use std::sync::Mutex;
+
+const THRIFTY: &str = r#"
+chart Thrifty {
+  param most: Int = 3
+  param budget: Float = 1.0
+  var said: Text = ""
+  var here: Int = 0
+  client small { model "openai:small"  max_tokens 100  input_price 1.0  output_price 2.0 }
+  defaults { retry 0 then fail }
+  limits { calls most * 2 warn most  cost budget  turns most * 5 }
+  on limit.warn.calls { here = calls_here }
+  initial writing
+  state writing {
+    llm write with small { prompt "{calls} calls, {tokens} tokens, {cost} in all; here {calls_here}, {tokens_here}, {cost_here}"  returns Text into said }
+    when tokens_here > 2000 -> resting
+  }
+  state resting { on turn -> writing }
+}
+"#;
+
+const TEN: &str = "answers: {write: {then: repeat, answers: [{answer: {text: yes}, usage: {input: 600, output: 100}}]}}";
+
+fn prompts(lines: &[Line]) -> Vec<String> {
+    let rows = lines.iter().filter_map(|line| match &line.what {
+        What::Question { prompt, .. } => Some(prompt.lines().next().unwrap_or_default().to_owned()),
+        _ => None,
+    });
+    rows.collect()
+}
+
+#[test]
+fn limits_follow_params() {
+    for (most, budget, calls, error) in [
+        (1, 1.0, 2, "limit.calls"),
+        (3, 1.0, 6, "limit.calls"),
+        (0, 1.0, 0, "limit.calls"),
+        (3, 0.002, 2, "limit.cost"),
+        (3, 0.0, 0, "limit.cost"),
+    ] {
+        let params = [("most", Value::Int(most)), ("budget", Value::Float(budget))];
+        let ran = run(&chart(THRIFTY), &params, TEN, None, async |session| {
+            session.run_turns(20).await.map(drop)
+        });
+        assert_eq!(ran.status, Some("limit"), "{most} {budget}");
+        assert_eq!(prompts(&ran.lines).len(), calls, "{most} {budget}");
+        assert_eq!(ran.of(&["error"]), [format!(r#"{{"error":"{error}","kind":"error"}}"#)]);
+    }
+}
+
+#[test]
+fn a_limit_below_zero_is_refused_before_anything_runs() {
+    let chart = chart(THRIFTY);
+    let plan = Plan::new(&chart);
+    for (name, value, why) in [
+        ("most", Value::Int(-1), "limit of calls of `Thrifty`: it is negative"),
+        ("most", Value::Int(i64::MAX), "limit of calls of `Thrifty`: "),
+        ("budget", Value::Float(-0.5), "limit of cost of `Thrifty`: it is negative"),
+        ("budget", Value::Float(f64::NAN), "limit of cost of `Thrifty`: it is negative"),
+    ] {
+        let made = Interpreter::new(&plan, Script::empty(), [(name.to_owned(), value.clone())]);
+        let error = made.err().map(|why| why.0).unwrap_or_default();
+        assert!(error.starts_with(why), "{name} {value:?}: {error}");
+    }
+}
+
+#[test]
+fn prompts_and_conditions_read_what_calls_took() {
+    let params = [("most", Value::Int(4))];
+    let ran = run(&chart(THRIFTY), &params, TEN, None, async |session| {
+        session.run_turns(5).await?;
+        let here = session.machine().variables().into_iter().find(|(name, _)| name == "here");
+        assert_eq!(here, Some(("here".into(), Value::Int(1))), "the fourth call is its first here");
+        Ok(())
+    });
+    assert_eq!(
+        prompts(&ran.lines),
+        [
+            "1 calls, 0 tokens, 0.0 in all; here 1, 0, 0.0",
+            "2 calls, 700 tokens, 0.0008 in all; here 2, 700, 0.0008",
+            "3 calls, 1400 tokens, 0.0016 in all; here 3, 1400, 0.0016",
+            "4 calls, 2100 tokens, 0.0024 in all; here 1, 0, 0.0",
+            "5 calls, 2800 tokens, 0.0032 in all; here 2, 700, 0.0008",
+        ]
+    );
+}
+
+#[test]
+fn a_cancelled_call_is_charged_and_conditions_see_it() {
+    let text = r#"
+chart Hasty {
+  client small { model "openai:small"  max_tokens 100  input_price 1.0  output_price 2.0 }
+  initial writing
+  state writing {
+    llm write with small { prompt "Write."  returns Text } -> done
+    after 1s -> waiting
+  }
+  state waiting { when cost > 0.0 and tokens_here == 0 -> warned }
+  state warned {}
+  final done
+}
+"#;
+    // Without a limit nobody knows what it took: it is charged with nothing.
+    let script = "answers: {write: [{text: late, after: 9s}]}";
+    let play = async |session: &mut Run<'_>| session.run_turns(1).await.map(drop);
+    assert_eq!(run(&chart(text), &[], script, None, play).states, ["waiting"]);
+    let limited = text.replace("  initial writing", "  limits { tokens 9000 }\n  initial writing");
+    assert_eq!(run(&chart(&limited), &[], script, None, play).states, ["warned"]);
+}
+
+#[test]
+fn a_saved_run_keeps_its_limits_and_amounts() {
+    let chart = chart(THRIFTY);
+    let plan = Plan::new(&chart);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let clock: Arc<VirtualClock> = Arc::new(VirtualClock::new());
+    let script = Script::parse("s", TEN, clock.clone()).expect("a script");
+    let params = [("most".to_owned(), Value::Int(2))];
+    let machine = Interpreter::new(&plan, script.clone(), params).expect("params that fit");
+    let mut session = Session::new(machine, Arc::new(script.clone()), clock.clone(), Vec::new());
+    runtime.block_on(session.run_turns(2)).expect("no fault");
+    let saved = session.save().expect("it runs");
+    let text = serde_json::to_string(&saved).expect("it is data");
+    let saved = Saved::read(&text).expect("it is one");
+    let machine = Interpreter::restore(&plan, script.clone(), saved.machine()).expect("it fits");
+    let mut session = Session::new(machine, Arc::new(script), clock, Vec::new());
+    session.go_on(&saved).expect("it goes on");
+    runtime.block_on(session.run_turns(9)).expect("no fault");
+    assert_eq!(session.status().map(|s| s.word()), Some("limit"));
+    let (_, lines) = session.into_parts();
+    assert_eq!(
+        prompts(&lines),
+        [
+            "3 calls, 1400 tokens, 0.0016 in all; here 3, 1400, 0.0016",
+            "4 calls, 2100 tokens, 0.0024 in all; here 1, 0, 0.0",
+        ]
+    );
+}
+
+/// A list of questions under a limit of tokens. Each call may take 3 for the prompt, 100 for its answer, and the form.
+const MANY: &str = r#"
+chart Many {
+  param limit: Int
+  var list: List(Int) = [0, 1, 2, 3, 4, 5, 6, 7]
+  var out: List(Text) = []
+  event stop
+  client small { model "openai:small"  max_tokens 100  timeout 9s  input_price 1.0  output_price 2.0 }
+  limits { tokens limit  cost 1.0 }
+  initial asking
+  state asking {
+    llm ask each n in list with small { prompt "n={n}"  returns Text into out  retry 1  up to 50  50 at a time  else skip  done -> done  error -> failed }
+    on stop -> stopped
+  }
+  state stopped {}
+  final done
+  final failed : error
+}
+"#;
+
+/// When questions were put and answered.
+fn told(lines: &[Line]) -> Vec<String> {
+    let told = lines.iter().filter_map(|line| match &line.what {
+        What::Question { prompt, .. } => {
+            Some(format!("{} {}?", line.at_ms, prompt.lines().next().unwrap_or_default()))
+        }
+        What::Answer { which, .. } => Some(format!("{} {:?}", line.at_ms, which.element?)),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn calls_wait_for_what_others_give_back() {
+    let chart = chart(MANY);
+    let script = "answers: {ask: {then: repeat, answers: [{answer: {text: yes}, after: 1s, usage: {input: 40, output: 10}}]}}";
+    let bound = bound_of_one(&chart, script);
+    // Three of them have room at first; each that ends gives back all but 50.
+    let limit = Value::Int(i64::try_from(3 * bound + 99).expect("small"));
+    let ran = run(&chart, &[("limit", limit)], script, None, async |session| {
+        session.turn().await.map(drop)
+    });
+    assert_eq!((ran.error.as_ref(), ran.status), (None, Some("ok")));
+    let told = told(&ran.lines);
+    assert_eq!(told[..3], ["0 n=0?", "0 n=1?", "0 n=2?"]);
+    assert!(told[3].starts_with("1000 "), "{told:?}");
+    let asked: Vec<&String> = told.iter().filter(|line| line.ends_with('?')).collect();
+    let order: Vec<bool> = (0..8).map(|n| asked[n].ends_with(&format!("n={n}?"))).collect();
+    assert_eq!((asked.len(), order), (8, vec![true; 8]), "first come, first served: {told:?}");
+    assert_eq!(ran.of(&["error"]), [] as [&str; 0]);
+}
+
+/// What a call of the chart can take at most.
+fn bound_of_one(chart: &Chart, script: &str) -> u64 {
+    let seen: Arc<Mutex<u64>> = Arc::default();
+    struct Spy(Script, Arc<Mutex<u64>>);
+    impl Oracle for Spy {
+        fn ask(&self, question: Question) -> Asking {
+            let most = question.model.max_tokens.expect("bounded");
+            *self.1.lock().expect("one thread") = question.token_bound() + most;
+            self.0.ask(question)
+        }
+
+        fn name(&self) -> String {
+            "spy".into()
+        }
+    }
+    let answers = Script::parse("s", script, Arc::new(VirtualClock::new())).expect("a script");
+    let spy: Arc<dyn Oracle> = Arc::new(Spy(answers, seen.clone()));
+    let limit = Value::Int(1_000_000);
+    run(chart, &[("limit", limit)], script, Some(spy), async |session| {
+        session.turn().await.map(drop)
+    });
+    let seen = *seen.lock().expect("one thread");
+    assert!(seen > 100);
+    seen
+}
+
+/// Answers by chance, after a time of chance, and adds up what calls under way may take beside what ended ones took.
+struct Bank {
+    clock: Arc<VirtualClock>,
+    draws: Mutex<u64>,
+    /// Held, spent, and the most that both together were.
+    books: Arc<Mutex<[u64; 3]>>,
+}
+
+/// Gives back what is held when the call ends or is dropped.
+struct Held {
+    books: Arc<Mutex<[u64; 3]>>,
+    bound: u64,
+    took: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut books = self.books.lock().expect("one thread");
+        books[0] -= self.bound;
+        books[1] += self.took;
+    }
+}
+
+impl Oracle for Bank {
+    fn ask(&self, question: Question) -> Asking {
+        let mut draws = self.draws.lock().expect("one thread");
+        let mut draw = |below: u64| {
+            *draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (*draws >> 33) % below
+        };
+        let most = question.model.max_tokens.expect("a limit bounds it");
+        let bound = question.token_bound() + most;
+        let usage = Usage {
+            input_tokens: draw(question.token_bound() + 1),
+            output_tokens: draw(most + 1),
+            cost: None,
+        };
+        let text = r#""yes""#.to_owned();
+        let (answer, took) = match draw(8) {
+            0 => (Ok(Answer { text, usage: None }), bound),
+            1 => (Err(OracleError::RateLimited { retry_after: Some(draw(3000)) }), 0),
+            2 => (Err(OracleError::Connection("dropped".into())), bound),
+            3 => (Err(OracleError::Server { status: 503, retry_after: None }), 0),
+            _ => {
+                let took = usage.input_tokens + usage.output_tokens;
+                (Ok(Answer { text, usage: Some(usage) }), took)
+            }
+        };
+        {
+            let mut books = self.books.lock().expect("one thread");
+            books[0] += bound;
+            books[2] = books[2].max(books[0] + books[1]);
+        }
+        // Dropped before its end, it counts with all that it could take.
+        let held = Held { books: self.books.clone(), bound, took: bound };
+        let wakes = self.clock.sleep_until(self.clock.now() + draw(12_000));
+        Box::pin(async move {
+            let mut held = held;
+            wakes.await;
+            held.took = took;
+            answer
+        })
+    }
+
+    fn name(&self) -> String {
+        "bank".into()
+    }
+}
+
+#[test]
+fn fifty_concurrent_askers_never_pass_a_limit_and_give_back_what_they_did_not_spend() {
+    let list: Vec<String> = (0..50).map(|n| n.to_string()).collect();
+    let text = MANY.replace("[0, 1, 2, 3, 4, 5, 6, 7]", &format!("[{}]", list.join(", ")));
+    // Half of the runs end by a limit, the others skip what has no room.
+    let skips = text.replace(
+        "initial asking",
+        "var hits: Int = 0\n  on limit.* { hits = hits + 1 }\n  initial asking",
+    );
+    let chart = chart(&text);
+    let plan = Plan::new(&chart);
+    let skipping = self::chart(&skips);
+    let skipping = Plan::new(&skipping);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let (mut ends, mut fullest) = (std::collections::BTreeMap::new(), 0);
+    for seed in 0..200 {
+        let limit = [900, 3_000, 9_000, 30_000, 90_000][seed % 5];
+        let clock = Arc::new(VirtualClock::new());
+        let books: Arc<Mutex<[u64; 3]>> = Arc::default();
+        let draws = Mutex::new(seed as u64 * 7919 + 3);
+        let oracle: Arc<dyn Oracle> =
+            Arc::new(Bank { clock: clock.clone(), draws, books: books.clone() });
+        let params = [("limit".to_owned(), Value::Int(limit as i64))];
+        let plan = if seed % 2 == 0 { &plan } else { &skipping };
+        let machine = Interpreter::new(plan, Script::empty(), params).expect("params that fit");
+        let caps = Caps { tokens: Some(limit * 2), cost: Some(limit * 3) };
+        let budget = Budget::new(caps);
+        let mut session =
+            Session::new(machine, oracle, clock.clone(), Vec::new()).with_budget(budget.clone());
+        runtime.block_on(async {
+            if seed % 3 == 0 {
+                // Cancelled in the middle.
+                let wakes = clock.sleep_until(seed as u64 * 100);
+                tokio::select! {
+                    biased;
+                    () = wakes => {}
+                    turned = session.turn() => drop(turned.expect("no fault of the host")),
+                }
+                if session.status().is_none() {
+                    session.send("stop", Map::new()).await.expect("no fault of the host");
+                }
+            } else {
+                session.turn().await.expect("no fault of the host");
+            }
+        });
+        let own = session.spent();
+        let own = own.input_tokens + own.output_tokens;
+        let [held, spent, most] = *books.lock().expect("one thread");
+        fullest = fullest.max(most * 100 / limit);
+        assert_eq!((held, spent), (0, own), "seed {seed}: what is not spent is given back");
+        assert!(most <= limit, "seed {seed}: {most} of {limit}");
+        assert_eq!(budget.spent().tokens, own, "seed {seed}");
+        assert_eq!(budget.room().tokens, Some(limit * 2 - own), "seed {seed}");
+        let end = session.status().map_or("stopped", |status| status.word());
+        *ends.entry(end).or_insert(0) += 1;
+    }
+    println!("{ends:?}, at most {fullest} % of a limit");
+    assert!(ends.len() >= 3 && fullest > 90, "{ends:?}, {fullest}");
+}
