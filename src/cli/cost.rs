@@ -5,8 +5,11 @@ use super::output::Page;
 use chartc_check::compile::Checked;
 use chartc_check::facts::Facts;
 use chartc_check::lint::words;
+use chartc_check::notation;
 use chartc_check::turn::cost::{Bound, Cost, Driver, RunCost, cost};
+use chartc_check::turn::money::{Most, money};
 use chartc_core::arena::{StateId, StepId};
+use chartc_core::machine::LimitKind;
 use chartc_core::model::Chart;
 use serde::Serialize;
 use std::fmt::Write;
@@ -61,7 +64,11 @@ fn table(out: &mut Page, chart: &Chart, found: &Cost) {
         Some((calls, lines)) => (calls.to_string(), lines.len()),
         None => ("-".into(), 0),
     };
-    let worst = found.run.worst.calls().map_or("unbounded".into(), |n| n.to_string());
+    let worst = if found.run.worst == Bound::Formula {
+        formula(chart, LimitKind::Calls)
+    } else {
+        found.run.worst.calls().map_or("unbounded".into(), |n| n.to_string())
+    };
     let by = match (found.run.least.is_some(), bound(chart, &found.run)) {
         (true, by) => {
             format!("least over {way} {}; worst: {by}", if way == 1 { "line" } else { "lines" })
@@ -69,7 +76,43 @@ fn table(out: &mut Page, chart: &Chart, found: &Cost) {
         (false, by) => format!("no end is `ok`; worst: {by}"),
     };
     rows.push(vec!["a run, to an end that is ok".into(), least, worst, by]);
+    if let Some(found) = money(chart, &found.run).filter(|_| !chart.clients.is_empty()) {
+        let known = |amount: Option<f64>| amount.map_or("-".into(), amount_text);
+        let most = found.most.known().map_or("unbounded".into(), amount_text);
+        let (most, by) = match found.most {
+            Most::NoCalls => (most, "no step calls a model".into()),
+            Most::Cost(cost) => (most, format!("limits {{ cost {cost:?} }}")),
+            Most::Tokens { tokens, price } => {
+                (most, format!("limits {{ tokens {tokens} }}, {price:?} for a million"))
+            }
+            Most::CostOf(cost) => {
+                (notation::expression(chart, cost), "limits { cost … } over params".into())
+            }
+            Most::TokensOf { tokens, price } => {
+                let tokens = notation::expression(chart, tokens);
+                (format!("({tokens}) * {price:?} / 1e6"), "limits { tokens … } over params".into())
+            }
+            Most::Answers(answers) => {
+                let answers = amount_text(answers);
+                (most, format!("answers cost {answers} at most, nothing bounds the prompts"))
+            }
+            Most::Unbounded => (most, "no limit of cost or tokens".into()),
+        };
+        rows.push(vec!["money of such a run".into(), known(found.least), most, by]);
+    }
     out.add(&columns(&["a turn that begins in", "least", "worst", ""], &rows, &[1, 2]));
+}
+
+/// Money, to the millionth.
+fn amount_text(amount: f64) -> String {
+    let text = format!("{amount:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The limit of the chart that is computed, as it is written.
+fn formula(chart: &Chart, kind: LimitKind) -> String {
+    let limit = chart.state(StateId::at(0)).limits.formula(kind);
+    limit.map_or_else(String::new, |limit| notation::expression(chart, limit))
 }
 
 fn path(chart: &Chart, state: StateId) -> &str {
@@ -116,6 +159,7 @@ fn bound(chart: &Chart, run: &RunCost) -> String {
     match run.worst {
         Bound::NoCalls => "no step calls a model".into(),
         Bound::Calls(calls) => format!("limits {{ calls {calls} }}"),
+        Bound::Formula => format!("limits {{ calls {} }}", formula(chart, LimitKind::Calls)),
         Bound::States(calls) => format!("limits {{ calls … }} of states, {calls} together"),
         Bound::Turns { turns, each } => format!("{each} a turn, limits {{ turns {turns} }}"),
         Bound::None { step, leaf: Some(leaf) } => {
@@ -165,6 +209,34 @@ struct Run {
     least: Option<u64>,
     worst: Option<u64>,
     bound: String,
+    /// In the unit of the prices; absent if a price is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    money: Option<Amounts>,
+}
+
+#[derive(Serialize)]
+struct Amounts {
+    least: Option<f64>,
+    most: Option<f64>,
+    /// Over params, if it is not a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    formula: Option<String>,
+}
+
+fn amounts(chart: &Chart, run: &RunCost) -> Option<Amounts> {
+    let found = money(chart, run).filter(|_| !chart.clients.is_empty())?;
+    let formula = match found.most {
+        Most::CostOf(cost) => Some(notation::expression(chart, cost)),
+        Most::TokensOf { tokens, price } => {
+            Some(format!("({}) * {price:?} / 1e6", notation::expression(chart, tokens)))
+        }
+        Most::NoCalls
+        | Most::Cost(_)
+        | Most::Tokens { .. }
+        | Most::Answers(_)
+        | Most::Unbounded => None,
+    };
+    Some(Amounts { least: found.least, most: found.most.known(), formula })
 }
 
 fn steps<'c>(chart: &'c Chart, drivers: &[Driver]) -> Vec<By<'c>> {
@@ -204,6 +276,7 @@ pub(super) fn json(charts: &[Checked]) -> String {
                     least: found.run.least.as_ref().map(|(calls, _)| *calls),
                     worst: found.run.worst.calls(),
                     bound: bound.clone(),
+                    money: amounts(chart, &found.run),
                 },
             }
         })

@@ -8,6 +8,7 @@ use crate::facts::graph::Node;
 use crate::facts::reach::is_end;
 use crate::turn::turns::Walks;
 use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::machine::LimitKind;
 use chartc_core::model::{AskOn, Chart, Step, StepKind, Target, Transition, Trigger};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -85,6 +86,8 @@ pub enum Bound {
         /// The most calls of a turn.
         each: u64,
     },
+    /// `limits { calls … }` of the chart, computed from its params.
+    Formula,
     /// Nothing: this step may call in every turn that begins in the leaf, or whenever its event occurs.
     None {
         /// The step.
@@ -101,7 +104,7 @@ impl Bound {
             Self::NoCalls => Some(0),
             Self::Calls(calls) | Self::States(calls) => Some(calls),
             Self::Turns { turns, each } => Some(turns.saturating_mul(each)),
-            Self::None { .. } => None,
+            Self::Formula | Self::None { .. } => None,
         }
     }
 }
@@ -122,7 +125,11 @@ pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
         Bound::None { step, leaf } => {
             round(chart, facts, leaf.unwrap_or(chart.steps[step.index()].state))
         }
-        Bound::NoCalls | Bound::Calls(_) | Bound::States(_) | Bound::Turns { .. } => Vec::new(),
+        Bound::NoCalls
+        | Bound::Calls(_)
+        | Bound::States(_)
+        | Bound::Turns { .. }
+        | Bound::Formula => Vec::new(),
     };
     let least = crate::turn::cheapest::least(chart, facts);
     Cost { turns, events, run: RunCost { least, worst, round } }
@@ -208,6 +215,8 @@ fn bound(chart: &Chart, facts: &Facts, turns: &[TurnCost], events: &[Driver]) ->
     let by_calls = given(limits.calls).map(Bound::Calls);
     let by_states = by_states(chart, turns, events).map(Bound::States);
     let least = [by_turns, by_calls, by_states].into_iter().flatten().min_by_key(|b| b.calls());
+    let formula = limits.formula(LimitKind::Calls).map(|_| Bound::Formula);
+    let least = least.or(formula);
     match (dearest.and_then(|t| Some((t, t.drivers.first()?))), events.first()) {
         (None, None) => Bound::NoCalls,
         (Some((turn, driver)), _) => {

@@ -5,5 +5,6 @@ pub mod cheapest;
 pub mod cost;
 pub mod dataflow;
 pub mod flow;
+pub mod money;
 mod turns;
 pub mod unreached;
