@@ -77,3 +77,47 @@ fn a_question_counts_in_each_leaf_where_it_is_put() {
     // Where no option leads, nothing is asked.
     assert_eq!(worst(&AGAIN.replace("calls 3", "calls 9").replace("-> c ", "-> b ")), [2, 2]);
 }
+
+#[test]
+fn limits_over_params_are_shown_as_formulas() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cost-money");
+    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    let path = folder.join("m.chart");
+    let chart = "chart M {
+  param most: Int = 3
+  param budget: Float = 0.5
+  client c { model \"test:m\"  max_tokens 100  input_price 1.0  output_price 2.0 }
+  limits { calls most * 2  cost budget }
+  initial s
+  state s { llm think with c { prompt \"Think.\" } -> done }
+  final done
+}
+";
+    let says = |text: &str| {
+        std::fs::write(&path, text).expect("a file");
+        let path = path.to_str().expect("UTF-8");
+        let (_, table, _) = cost(&[path]);
+        let (_, json, _) = cost(&["--format", "json", path]);
+        let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+        let rows: Vec<String> = table.lines().rev().take(2).map(words).collect();
+        (rows, json["charts"][0]["run"]["money"].clone())
+    };
+    let (rows, money) = says(chart);
+    assert_eq!(
+        rows,
+        [
+            "money of such a run 0.000003 budget limits { cost … } over params",
+            "a run, to an end that is ok 1 most * 2 least over 1 line; worst: limits { calls most * 2 }",
+        ]
+    );
+    assert_eq!(money, serde_json::json!({"least": 0.000003, "most": null, "formula": "budget"}));
+    let (_, money) = says(&chart.replace("cost budget", "tokens 5000"));
+    assert_eq!(money, serde_json::json!({"least": 0.000003, "most": 0.01}));
+    let (_, money) = says(&chart.replace(" input_price 1.0  output_price 2.0 ", ""));
+    assert_eq!(money, serde_json::Value::Null, "a price is not known");
+}
+
+/// The words of a row, with one blank between.
+fn words(row: &str) -> String {
+    row.split_whitespace().collect::<Vec<_>>().join(" ")
+}

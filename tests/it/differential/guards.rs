@@ -95,6 +95,11 @@ const AGENT: &[&str] = &[
     "streak(found.q) >= 2",
     "health == \"STUCK\"",
     "advice != \"\"",
+    "calls > 2 and calls_here > 0",
+    "tokens > 500",
+    "tokens_here > 150",
+    "cost > 0.5",
+    "cost_here > 0.1 and cost < 2.0",
 ];
 
 impl Bound {
