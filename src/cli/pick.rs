@@ -116,7 +116,7 @@ fn outermost(done: &Compilation) -> Option<&str> {
 }
 
 /// Checks the input file of a command.
-fn check(file: &str, root: &Root, states: usize) -> miette::Result<Compilation> {
+pub(super) fn check(file: &str, root: &Root, states: usize) -> miette::Result<Compilation> {
     let files = Files::find(&[file.to_owned()], root)?;
     match files.names() {
         [_] => Ok(crate::check_within(files.names(), &files, states)),

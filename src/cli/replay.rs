@@ -98,7 +98,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 }
 
 /// The chart's file that a trace names, relative to this folder or else to the folder of the trace.
-fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<String> {
+pub(super) fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<String> {
     if file.is_empty() {
         return Err(miette::miette!(
             help = "name it: chartc replay TRACE FILE",

@@ -30,6 +30,8 @@ pub(super) struct Screen {
     silent: Option<(u32, u32)>,
     /// Whether the last of them has ended.
     ended: bool,
+    /// The children whose turns are under way: they belong to the last turn.
+    acting: BTreeSet<String>,
     /// Milliseconds on the run's clock: of the line that is being shown, and of the one shown before it.
     now: u64,
     shown: u64,
@@ -65,6 +67,7 @@ impl Screen {
             targets: Vec::new(),
             silent: None,
             ended: false,
+            acting: BTreeSet::new(),
             now: 0,
             shown: 0,
             note: None,
@@ -100,6 +103,11 @@ impl Screen {
         if let What::Run { chart, .. } = &line.what {
             self.charts.insert(line.child.clone(), chart.clone());
         }
+        if matches!(line.what, What::Turn { .. }) && !line.child.is_empty() {
+            self.acting.insert(line.child.clone());
+        } else if matches!(line.what, What::TurnEnded { .. } | What::Ended { .. }) {
+            self.acting.remove(&line.child);
+        }
         // A child has its turns when its parent has.
         line.child.is_empty() || !matches!(line.what, What::Turn { .. } | What::TurnEnded { .. })
     }
@@ -116,7 +124,7 @@ impl Screen {
 
     /// Shows turns that have ended without anything to show.
     fn over(&mut self) -> io::Result<()> {
-        if !self.ended {
+        if !self.ended || !self.acting.is_empty() {
             return Ok(());
         }
         match self.silent.take() {

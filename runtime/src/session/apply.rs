@@ -180,9 +180,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         row.map_or_else(String::new, |row| row.name.to_owned())
     }
 
-    /// The names of the steps that lead to a member, with slashes between; empty for the chart itself.
+    /// The names of the steps that lead to a member, with slashes between and the index of an element behind its step; empty for the
+    /// chart itself.
     pub(crate) fn path(&self, member: &[StepKey]) -> String {
-        let names = (0..member.len()).map(|i| self.step_name(&member[..i], member[i]));
+        let names = (0..member.len()).map(|i| {
+            let name = self.step_name(&member[..i], member[i]);
+            match member[i].element {
+                Some(element) => format!("{name}[{}]", element.index()),
+                None => name,
+            }
+        });
         names.collect::<Vec<_>>().join("/")
     }
 

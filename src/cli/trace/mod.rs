@@ -2,6 +2,7 @@
 
 mod count;
 mod kept;
+mod letters;
 mod read;
 mod sequence;
 mod story;
@@ -12,9 +13,13 @@ mod tell;
 mod why;
 
 use super::Exit;
+use super::files::Root;
 use super::output::{Colour, Page, complain, paper, print, print_json, print_made};
+use super::{pick, replay};
+use chartc_core::model::StepKind;
+use chartc_runtime::trace::What;
 use read::{Read, read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use summary::Summary;
 pub(super) use taken::taken;
 
@@ -55,6 +60,22 @@ pub(super) struct Args {
     /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
+}
+
+/// The steps that ask people, from the chart's file if it is still where the trace says.
+fn people(path: &Path, trace: &Read) -> sequence::People {
+    let mut people = sequence::People::new();
+    let Some(What::Run { file, .. }) = trace.lines.first().map(|line| &line.what) else {
+        return people;
+    };
+    let root = Root::default();
+    let found = replay::find(&trace.name, path, file, &root);
+    let Ok(done) = found.and_then(|file| pick::check(&file, &root, 0)) else { return people };
+    for chart in done.lowered.iter().map(|one| &one.chart) {
+        let human = chart.steps.iter().filter(|step| matches!(step.kind, StepKind::Human(_)));
+        people.extend(human.map(|step| (chart.name.clone(), step.name.clone())));
+    }
+    people
 }
 
 /// Which lines to show.
@@ -105,7 +126,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             ));
         }
         ("mermaid", false) => match traces.as_slice() {
-            [one] => print_made(&sequence::sequence(one, filter))?,
+            [one] => print_made(&sequence::sequence(one, filter, &people(&args.files[0], one)))?,
             several => {
                 return Err(miette::miette!(
                     "--format mermaid draws one run; there are {} traces",

@@ -3,7 +3,7 @@
 use super::super::instance;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::{self, Line, What};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The maximum number of errors to report one by one.
@@ -87,14 +87,22 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
         faults.push(format!("{name} begins with line {} of the run", lines[0].seq));
     }
     let (mut turn, mut last) = (None, None);
+    // The charts whose turns are under way: they have theirs when that of the outermost chart has ended.
+    let mut below: BTreeSet<&str> = BTreeSet::new();
     let turns = lines.iter().map(|line| {
+        if matches!(line.what, What::Turn { .. }) && !line.child.is_empty() {
+            below.insert(&line.child);
+        }
         if let (What::Turn { turn: nth }, "") = (&line.what, line.child.as_str()) {
             turn = Some(*nth);
             last = turn;
         }
         // An agent's action belongs to the turn that has just ended.
         let is_action = matches!(line.what, What::Acted { .. } | What::NotActed { .. });
-        let of = if is_action { last } else { turn };
+        let of = if is_action || !below.is_empty() { last } else { turn };
+        if matches!(line.what, What::TurnEnded { .. } | What::Ended { .. }) {
+            below.remove(line.child.as_str());
+        }
         if let (What::TurnEnded { .. }, "") = (&line.what, line.child.as_str()) {
             turn = None;
         }

@@ -3,67 +3,70 @@
 use super::super::columns::cut;
 use super::super::wording::action_call;
 use super::Filter;
+use super::letters::{From, Letters, above, receiver};
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, state, time, value};
 use chartc_check::notation;
 use chartc_core::visible;
-use chartc_runtime::trace::{Line, What};
-use std::collections::BTreeSet;
+use chartc_runtime::trace::{Line, What, Which};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum length of a message, in characters.
 const LONG: usize = 80;
 /// The maximum number of messages: a larger picture is unreadable.
 const MOST: usize = 400;
 
-/// A trace as Mermaid.
-pub(super) fn sequence(trace: &Read, filter: Filter<'_>) -> String {
+/// The steps that ask people, each with the name of its chart.
+pub(super) type People = BTreeSet<(String, String)>;
+
+/// A trace as Mermaid. Questions of all steps but `people` go to the model.
+pub(super) fn sequence(trace: &Read, filter: Filter<'_>, people: &People) -> String {
     let charts = trace.charts();
-    let main = charts.get("").copied().unwrap_or("chart");
+    let mut picture = Picture {
+        actors: actors(&charts),
+        letters: Letters::of(&trace.lines),
+        people,
+        charts: BTreeMap::new(),
+        open: BTreeMap::new(),
+        seen: BTreeSet::new(),
+    };
     let mut messages: Vec<String> = Vec::new();
-    let mut seen: BTreeSet<String> = BTreeSet::new();
     let (mut last, mut more) = (0, 0);
     for (line, turn) in trace.told() {
+        if let What::Run { chart, .. } = &line.what {
+            picture.charts.insert(&line.child, chart);
+        }
         let is_wanted = filter.turn.is_none_or(|wanted| turn == Some(wanted))
             && filter.step.is_none_or(|wanted| step(line).is_none_or(|step| step == wanted));
-        if !is_wanted {
-            continue;
-        }
-        let own = actor(&line.child);
-        let Some(message) = message(line, &own) else { continue };
+        let message = picture.message(line);
+        picture.follow(line);
+        let Some(message) = message.filter(|_| is_wanted) else { continue };
         if messages.len() >= MOST {
             more += 1;
             continue;
         }
         if line.at_ms > last {
+            let own = picture.actor(&line.child);
             messages.push(format!("Note over {own}: +{}", time(line.at_ms - last)));
             last = line.at_ms;
         }
-        seen.insert(own);
-        messages.push(message);
+        messages.push(picture.drawn(&message, line));
     }
     let mut out = String::from("sequenceDiagram\n");
-    let uses = |name: &str| {
-        messages.iter().any(|m| {
-            m.contains(&format!("{name}->>"))
-                || m.contains(&format!(">>{name}:"))
-                || m.contains(&format!("--x{name}:"))
-        })
+    let mut participant = |name: &str, title: &str| {
+        if picture.seen.contains(name) {
+            let title =
+                if title.is_empty() { String::new() } else { format!(" as {}", escaped(title)) };
+            out.push_str(&format!("  participant {name}{title}\n"));
+        }
     };
-    for name in ["host"] {
-        if uses(name) {
-            out.push_str(&format!("  participant {name}\n"));
-        }
+    participant("host", "");
+    participant("chart", charts.get("").copied().unwrap_or("chart"));
+    for (child, chart) in charts.iter().filter(|(child, _)| !child.is_empty()) {
+        participant(picture.actor(child), &format!("{child}: {chart}"));
     }
-    for (child, chart) in &charts {
-        if seen.contains(&actor(child)) {
-            let name = if child.is_empty() { main.to_owned() } else { format!("{child}: {chart}") };
-            out.push_str(&format!("  participant {} as {}\n", actor(child), escaped(&name)));
-        }
-    }
-    for name in ["model", "tools", "world"] {
-        if uses(name) {
-            out.push_str(&format!("  participant {name}\n"));
-        }
+    for name in ["model", "person", "tools", "world"] {
+        participant(name, "");
     }
     for message in messages {
         out.push_str(&format!("  {message}\n"));
@@ -76,14 +79,44 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>) -> String {
     out
 }
 
-/// The name of a chart's column.
-fn actor(child: &str) -> String {
-    if child.is_empty() {
-        return "chart".into();
+/// The names of the charts' columns, by their paths.
+fn actors<'t>(charts: &BTreeMap<&'t str, &'t str>) -> BTreeMap<&'t str, String> {
+    let mut actors: BTreeMap<&str, String> = BTreeMap::new();
+    for child in charts.keys().filter(|child| !child.is_empty()) {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let mut name = format!("run_{}", child.chars().map(plain).collect::<String>());
+        // `a.b` and `a_b` are two charts.
+        while actors.values().any(|other| *other == name) {
+            name.push('_');
+        }
+        actors.insert(child, name);
     }
-    let name: String =
-        child.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    format!("run_{name}")
+    actors
+}
+
+/// One row of the picture.
+enum Row {
+    Message {
+        from: String,
+        arrow: &'static str,
+        to: String,
+        text: String,
+    },
+    /// Beside the line's own chart.
+    Note(String),
+}
+
+/// What is known while a trace is drawn.
+struct Picture<'t> {
+    actors: BTreeMap<&'t str, String>,
+    letters: Letters<'t>,
+    people: &'t People,
+    /// The names of the charts so far, by their paths.
+    charts: BTreeMap<&'t str, &'t str>,
+    /// The calls under way, with the number of times that each is.
+    open: BTreeMap<(&'t str, String), u32>,
+    /// The columns that have a message.
+    seen: BTreeSet<String>,
 }
 
 /// The step that a line is about.
@@ -103,87 +136,192 @@ fn step(line: &Line) -> Option<&str> {
     Some(step)
 }
 
-fn message(line: &Line, own: &str) -> Option<String> {
-    let say = |from: &str, arrow: &str, to: &str, text: &str| {
-        let text = escaped(&cut(text, LONG));
-        Some(format!("{from}{arrow}{to}: {}", if text.is_empty() { " " } else { &text }))
-    };
-    let from_host = |text: &str| say("host", "->>", own, text);
-    let note = |text: &str| Some(format!("Note right of {own}: {}", escaped(&cut(text, LONG))));
-    match &line.what {
-        What::Event { event, data } => from_host(format!("{event} {}", value(data)).trim_end()),
-        What::Turn { turn } if line.child.is_empty() => from_host(&format!("turn {turn}")),
-        What::Input { name, value: given } => from_host(&format!("{name} = {}", value(given))),
-        What::NotTaken { input, why, .. } => {
-            from_host(&format!("{input} (not taken: {})", not_taken(why)))
+/// The name of a call among those of its chart.
+fn call(name: &str, which: &Which) -> String {
+    match (&which.element, which.state.as_str()) {
+        (Some(element), _) => format!("{name}[{element}]"),
+        (None, "") => name.to_owned(),
+        (None, state) => format!("{name} in {state}"),
+    }
+}
+
+impl<'t> Picture<'t> {
+    /// The column of a chart.
+    fn actor(&self, child: &str) -> &str {
+        self.actors.get(child).map_or("chart", String::as_str)
+    }
+
+    /// The column of whoever answers a step.
+    fn asked(&self, line: &Line, step: &str) -> &'static str {
+        let chart = self.charts.get(line.child.as_str()).copied().unwrap_or_default();
+        let is_person = self.people.contains(&(chart.to_owned(), step.to_owned()));
+        if is_person { "person" } else { "model" }
+    }
+
+    /// What came back, with the call that it answers where several are under way.
+    fn answer(&self, call: &str, text: &str) -> String {
+        let several = self.open.values().sum::<u32>() > 1;
+        if several { format!("{call}: {text}") } else { text.to_owned() }
+    }
+
+    /// Counts the calls under way.
+    fn follow(&mut self, line: &'t Line) {
+        if let What::Question { step, which, .. } | What::ToolCall { tool: step, which, .. } =
+            &line.what
+        {
+            *self.open.entry((&line.child, call(step, which))).or_default() += 1;
+        } else if let What::Answer { step, which, .. }
+        | What::Unusable { step, which, .. }
+        | What::CallFailed { step, which, .. }
+        | What::Cancelled { step, which, .. }
+        | What::ToolResult { tool: step, which, .. }
+        | What::ToolFailed { tool: step, which, .. } = &line.what
+        {
+            if let Some(open) = self.open.get_mut(&(line.child.as_str(), call(step, which))) {
+                *open = open.saturating_sub(1);
+            }
+        } else if let What::Ended { .. } = &line.what {
+            self.open.retain(|(child, _), _| *child != line.child);
         }
-        What::Delivered { event } => say(own, "->>", own, event),
-        What::Question { step, attempt: 1, .. } => say(own, "->>", "model", step),
-        What::Question { step, attempt, .. } => {
-            say(own, "->>", "model", &format!("{step} (attempt {attempt})"))
+    }
+
+    /// A row as Mermaid.
+    fn drawn(&mut self, row: &Row, line: &Line) -> String {
+        match row {
+            Row::Message { from, arrow, to, text } => {
+                self.seen.extend([from.clone(), to.clone()]);
+                let text = escaped(&cut(text, LONG));
+                format!("{from}{arrow}{to}: {}", if text.is_empty() { " " } else { &text })
+            }
+            Row::Note(text) => {
+                let own = self.actor(&line.child).to_owned();
+                self.seen.insert(own.clone());
+                format!("Note right of {own}: {}", escaped(&cut(text, LONG)))
+            }
         }
-        What::Answer { option, value, .. } => {
-            say("model", "-->>", own, &decision(option.as_ref(), value))
+    }
+
+    fn message(&self, line: &Line) -> Option<Row> {
+        let own = self.actor(&line.child);
+        let say = |from: &str, arrow: &'static str, to: &str, text: &str| {
+            let (from, to, text) = (from.to_owned(), to.to_owned(), text.to_owned());
+            Some(Row::Message { from, arrow, to, text })
+        };
+        let from_host = |text: &str| say("host", "->>", own, text);
+        let above = if line.child.is_empty() { "host" } else { self.actor(above(&line.child)) };
+        let note = |text: &str| Some(Row::Note(text.to_owned()));
+        match &line.what {
+            What::Event { event, data } => {
+                let from = match self.letters.from(line) {
+                    From::Host => "host",
+                    From::Chart(child) => self.actor(child),
+                };
+                say(from, "->>", own, format!("{event} {}", value(data)).trim_end())
+            }
+            What::Posted { event, to } if self.letters.is_lost(line) => {
+                note(&format!("{event} to {to} is under way"))
+            }
+            What::Undelivered { event, to } => {
+                let text = format!("{event}: {to} cannot take it");
+                match receiver(&line.child, to).filter(|to| self.charts.contains_key(to.as_str())) {
+                    Some(to) => say(own, "--x", self.actor(&to), &text),
+                    None => note(&text),
+                }
+            }
+            What::Run { chart, .. } if !line.child.is_empty() => {
+                say(above, "->>", own, &format!("runs {chart}"))
+            }
+            What::Ended { status, .. } if !line.child.is_empty() && status != "canceled" => {
+                say(own, "-->>", above, &format!("ended {status}"))
+            }
+            What::Turn { turn } if line.child.is_empty() => from_host(&format!("turn {turn}")),
+            What::Input { name, value: given } => from_host(&format!("{name} = {}", value(given))),
+            What::NotTaken { input, why, .. } => {
+                say(above, "->>", own, &format!("{input} (not taken: {})", not_taken(why)))
+            }
+            What::Delivered { event } => say(own, "->>", own, event),
+            What::Question { step, attempt: 1, which, .. } => {
+                say(own, "->>", self.asked(line, step), &call(step, which))
+            }
+            What::Question { step, attempt, which, .. } => {
+                let text = format!("{} (attempt {attempt})", call(step, which));
+                say(own, "->>", self.asked(line, step), &text)
+            }
+            What::Answer { step, option, value, which, .. } => {
+                let text = self.answer(&call(step, which), &decision(option.as_ref(), value));
+                say(self.asked(line, step), "-->>", own, &text)
+            }
+            What::Unusable { step, why, which, .. } => {
+                note(&self.answer(&call(step, which), &format!("not usable: {why}")))
+            }
+            What::CallFailed { step, error, why, which, .. } => {
+                let text = self.answer(&call(step, which), &format!("{error}: {why}"));
+                say(self.asked(line, step), "--x", own, &text)
+            }
+            What::Cancelled { step, which, .. } => {
+                note(&format!("{} is given up", call(step, which)))
+            }
+            What::Acted { action, arguments, failed, .. } if failed.is_empty() => {
+                say(own, "->>", "world", &action_call(action, arguments))
+            }
+            What::Acted { action, failed, why, .. } => {
+                say(own, "--x", "world", &format!("{action}: {failed}: {why}"))
+            }
+            What::NotActed { failed, why, .. } => note(&format!("no action: {failed}: {why}")),
+            What::HostNote { text, .. } => note(text),
+            What::ToolCall { tool, arguments, .. } => {
+                say(own, "->>", "tools", format!("{tool} {}", value(arguments)).trim_end())
+            }
+            What::ToolResult { tool, value: result, which, .. } => {
+                say("tools", "-->>", own, &self.answer(&call(tool, which), &value(result)))
+            }
+            What::ToolFailed { tool, error, why, which, .. } => {
+                let text = self.answer(&call(tool, which), &format!("{error}: {why}"));
+                say("tools", "--x", own, &text)
+            }
+            What::Taken { line } => {
+                let to = line.targets.join(", ");
+                let to = if to.is_empty() { "stays".to_owned() } else { format!("-> {to}") };
+                say(own, "->>", own, &format!("{} {to} ({})", state(&line.state), line.trigger))
+            }
+            What::Denied { line } => {
+                note(&format!("denied: {} -> {}", line.trigger, line.targets.join(", ")))
+            }
+            What::Refused { event } => note(&format!("{event}: nothing handles it")),
+            What::Fallback { why, .. } => note(fallback(why)),
+            What::Unasked { option } => note(&format!("{option}, the only option")),
+            What::Error { error } => note(&notation::machine_event(error)),
+            What::Ended { status, .. } => note(&format!("ended {status}")),
+            What::Turn { .. }
+            | What::Section { .. }
+            | What::Resumed { .. }
+            | What::Run { .. }
+            | What::Sent { .. }
+            | What::Posted { .. }
+            | What::SendCanceled { .. }
+            | What::PassedOn { .. }
+            | What::Lost { .. }
+            | What::Exited { .. }
+            | What::Entered { .. }
+            | What::Started { .. }
+            | What::Usage { .. }
+            | What::Waiting { .. }
+            | What::NotRetried { .. }
+            | What::Called { .. }
+            | What::Returned { .. }
+            | What::NotReturned { .. }
+            | What::Forbidden { .. }
+            | What::Skipped { .. }
+            | What::Done { .. }
+            | What::Chosen { .. }
+            | What::Retried { .. }
+            | What::Failed { .. }
+            | What::Dropped { .. }
+            | What::WalkEnded { .. }
+            | What::Warned { .. }
+            | What::TurnEnded { .. }
+            | What::Note { .. } => None,
         }
-        What::Unusable { why, .. } => note(&format!("not usable: {why}")),
-        What::CallFailed { error, why, .. } => say("model", "--x", own, &format!("{error}: {why}")),
-        What::Cancelled { step, .. } => note(&format!("{step} is given up")),
-        What::Acted { action, arguments, failed, .. } if failed.is_empty() => {
-            say(own, "->>", "world", &action_call(action, arguments))
-        }
-        What::Acted { action, failed, why, .. } => {
-            say(own, "--x", "world", &format!("{action}: {failed}: {why}"))
-        }
-        What::NotActed { failed, why, .. } => note(&format!("no action: {failed}: {why}")),
-        What::HostNote { text, .. } => note(text),
-        What::ToolCall { tool, arguments, .. } => {
-            say(own, "->>", "tools", format!("{tool} {}", value(arguments)).trim_end())
-        }
-        What::ToolResult { value: result, .. } => say("tools", "-->>", own, &value(result)),
-        What::ToolFailed { error, why, .. } => say("tools", "--x", own, &format!("{error}: {why}")),
-        What::Taken { line } => {
-            let to = line.targets.join(", ");
-            let to = if to.is_empty() { "stays".to_owned() } else { format!("-> {to}") };
-            say(own, "->>", own, &format!("{} {to} ({})", state(&line.state), line.trigger))
-        }
-        What::Denied { line } => {
-            note(&format!("denied: {} -> {}", line.trigger, line.targets.join(", ")))
-        }
-        What::Refused { event } => note(&format!("{event}: nothing handles it")),
-        What::Fallback { why, .. } => note(fallback(why)),
-        What::Unasked { option } => note(&format!("{option}, the only option")),
-        What::Error { error } => note(&notation::machine_event(error)),
-        What::Ended { status, .. } => note(&format!("ended {status}")),
-        What::Turn { .. }
-        | What::Section { .. }
-        | What::Resumed { .. }
-        | What::Run { .. }
-        | What::Sent { .. }
-        | What::Posted { .. }
-        | What::Undelivered { .. }
-        | What::SendCanceled { .. }
-        | What::PassedOn { .. }
-        | What::Lost { .. }
-        | What::Exited { .. }
-        | What::Entered { .. }
-        | What::Started { .. }
-        | What::Usage { .. }
-        | What::Waiting { .. }
-        | What::NotRetried { .. }
-        | What::Called { .. }
-        | What::Returned { .. }
-        | What::NotReturned { .. }
-        | What::Forbidden { .. }
-        | What::Skipped { .. }
-        | What::Done { .. }
-        | What::Chosen { .. }
-        | What::Retried { .. }
-        | What::Failed { .. }
-        | What::Dropped { .. }
-        | What::WalkEnded { .. }
-        | What::Warned { .. }
-        | What::TurnEnded { .. }
-        | What::Note { .. } => None,
     }
 }
 

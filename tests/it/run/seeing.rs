@@ -160,6 +160,124 @@ fn a_picture_weighs_lines_by_how_often_they_were_taken() {
     );
 }
 
+/// Children of regions, one after another and at the same time, that hear from their parent, tell it and remind themselves.
+const FAMILY: &str = r#"
+chart Kid {
+  event found(text: Text)
+  event hint(text: Text)
+  event ping
+  var heard: Text = ""
+  initial working
+  state working {
+    on hint(text) { heard = text  send found(text) to parent  send found("again") to parent }
+    on ping -> telling
+  }
+  state telling { enter { send ping after 2s } on ping -> end }
+  final end(heard: Text = heard)
+}
+chart Boss {
+  event found(text: Text)
+  event hint(text: Text)
+  event ping
+  var heard: Text = ""
+  initial both
+  parallel both {
+    state left {
+      initial busy
+      state busy {
+        run one Kid() at entry { done -> over }
+        on hint(text) { send hint("first {text}") to one  send hint("second") to two }
+      }
+      state over
+    }
+    state right {
+      initial busy
+      state busy {
+        run two Kid() at entry { done -> over }
+        on found(text) { heard = text }
+      }
+      state over
+    }
+  }
+}
+"#;
+
+#[test]
+fn messages_between_charts_are_drawn_from_their_senders() {
+    let folder = folder("seeing-family");
+    std::fs::write(folder.join("family.chart"), FAMILY).expect("a folder of its own");
+    let events = r#"[{"event":"hint","data":{"text":"x"}},{"event":"ping"},{"event":"ping","after_ms":5000}]"#;
+    std::fs::write(folder.join("events.json"), events).expect("a folder of its own");
+    let run = ["run", "family.chart", "--events", "events.json", "--trace", "run.jsonl"];
+    let (code, _, errors) = chartc(&folder, &run);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let picture = shown(&folder, &["run.jsonl", "--format", "mermaid"]);
+    insta::assert_snapshot!("trace_mermaid_family", picture);
+    // The order of the trace stands for the order of what is drawn: a message becomes one event.
+    let found = picture.lines().filter(|line| line.contains("->>chart: found"));
+    let from: Vec<&str> = found.filter_map(|line| line.trim().split("->>").next()).collect();
+    assert_eq!(from, ["run_one", "run_one", "run_two", "run_two"], "{picture}");
+}
+
+/// A chart for each element of a list, whose turns take time.
+const EACH: &str = r#"
+chart Kid {
+  param q: Text
+  event found(text: Text)
+  var said: Text = ""
+  initial working
+  state working {
+    llm write { prompt "{q}"  returns Text  done -> told { said = write } }
+  }
+  state told {
+    enter { send found(said) to parent }
+    human sure "Is {said} right?" { returns Bool  done -> end }
+  }
+  final end(text: Text = said)
+}
+chart Boss {
+  event found(text: Text)
+  var heard: List(Text) = []
+  initial digging
+  state digging {
+    run dig each q in ["a", "b"] Kid(q) { done -> over }
+    on found(text) { heard = heard + [text] }
+  }
+  final over
+}
+"#;
+
+#[test]
+fn turns_in_which_a_child_acts_are_told() {
+    let folder = folder("seeing-each");
+    std::fs::write(folder.join("each.chart"), EACH).expect("a folder of its own");
+    let script = "answers: {write: [{answer: one, after: 5s}, {answer: two, after: 3s}], sure: [true, {answer: true, after: 4s}]}";
+    std::fs::write(folder.join("script.yaml"), script).expect("a folder of its own");
+    let run = ["run", "each.chart", "--llm", "script:script.yaml", "--turns", "3"];
+    let (code, screen, errors) = chartc(&folder, &[&run[..], &["--trace", "run.jsonl"]].concat());
+    assert_eq!((code, errors.as_str()), (0, ""));
+    insta::assert_snapshot!("screen_each", screen);
+    insta::assert_snapshot!("trace_table_each", shown(&folder, &["run.jsonl"]));
+    insta::assert_snapshot!(
+        "trace_mermaid_each",
+        shown(&folder, &["run.jsonl", "--format", "mermaid"])
+    );
+    let (code, _, errors) = chartc(&folder, &["replay", "run.jsonl"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    // The outermost chart does nothing in the turn.
+    let chart =
+        EACH.replacen(r#"dig each q in ["a", "b"] Kid(q) {"#, r#"dig Kid("a") at entry {"#, 1);
+    std::fs::write(folder.join("each.chart"), chart).expect("a folder of its own");
+    let (_, screen, _) = chartc(&folder, &[&run[..], &["--trace", "run.jsonl"]].concat());
+    let table = shown(&folder, &["run.jsonl"]);
+    for told in [screen, table] {
+        assert!(!told.contains("nothing") && told.contains("ended ok"), "{told}");
+    }
+    let first = shown(&folder, &["run.jsonl", "--turn", "1"]);
+    // A person's answer comes when the turn has ended.
+    assert!(first.contains("dig/write") && !first.contains("dig/sure"), "{first}");
+}
+
 #[test]
 fn mermaid_takes_the_sequences() {
     let folder = support("sequence");
