@@ -110,9 +110,9 @@ fn limits_over_params_are_shown_as_formulas() {
             "a run, to an end that is ok 1 most * 2 least over 1 line; worst: limits { calls most * 2 }",
         ]
     );
-    assert_eq!(money, serde_json::json!({"least": 0.000003, "most": null, "formula": "budget"}));
+    assert_eq!(money, serde_json::json!({"least": 3e-6, "most": null, "formula": "budget"}));
     let (_, money) = says(&chart.replace("cost budget", "tokens 5000"));
-    assert_eq!(money, serde_json::json!({"least": 0.000003, "most": 0.01}));
+    assert_eq!(money, serde_json::json!({"least": 3e-6, "most": 0.01}));
     let (_, money) = says(&chart.replace(" input_price 1.0  output_price 2.0 ", ""));
     assert_eq!(money, serde_json::Value::Null, "a price is not known");
 }
