@@ -198,6 +198,45 @@ fn calls_wait_for_what_others_give_back() {
     assert_eq!(ran.of(&["error"]), [] as [&str; 0]);
 }
 
+#[test]
+fn a_call_does_not_overtake_one_that_waits() {
+    let long = "x".repeat(300);
+    let text = MANY.replace(
+        "List(Int) = [0, 1, 2, 3, 4, 5, 6, 7]",
+        &format!("List(Text) = [\"a\", \"{long}\", \"b\"]"),
+    );
+    let script = "answers: {ask: {then: repeat, answers: [{answer: {text: yes}, after: 1s, usage: {input: 40, output: 10}}]}}";
+    // Room for two of the short ones, or for the long one.
+    let limit = Value::Int(i64::try_from(2 * bound_of_one(&chart(MANY), script)).expect("small"));
+    let ran = run(&chart(&text), &[("limit", limit)], script, None, async |session| {
+        session.turn().await.map(drop)
+    });
+    let asked: Vec<String> = told(&ran.lines).into_iter().filter(|l| l.ends_with('?')).collect();
+    assert_eq!(asked, ["0 n=a?".to_owned(), format!("1000 n={long}?"), "2000 n=b?".to_owned()]);
+}
+
+#[test]
+fn a_call_that_waited_in_vain_is_no_call() {
+    let text = MANY.replace("on stop -> stopped", "after 500ms -> stopped");
+    let script = "answers: {ask: {then: repeat, answers: [{answer: yes, after: 1s}]}}";
+    let limit = Value::Int(i64::try_from(3 * bound_of_one(&chart(MANY), script)).expect("small"));
+    let ran = run(&chart(&text), &[("limit", limit)], script, None, async |session| {
+        session.turn().await?;
+        assert_eq!(session.machine().standing().cells.states[0].calls, 3, "five were not made");
+        Ok(())
+    });
+    assert_eq!((ran.states, prompts(&ran.lines).len()), (vec!["stopped".to_owned()], 3));
+}
+
+#[test]
+fn conditions_see_a_failed_attempt_before_the_next() {
+    let text =
+        THRIFTY.replace("retry 0 then", "retry 3 then").replace("tokens_here > 2000", "tokens > 0");
+    let script = "answers: {write: {then: repeat, answers: [{fail: connection}]}}";
+    let ran = run(&chart(&text), &[], script, None, async |session| session.turn().await.map(drop));
+    assert_eq!((ran.states, prompts(&ran.lines).len()), (vec!["resting".to_owned()], 1));
+}
+
 /// What a call of the chart can take at most.
 fn bound_of_one(chart: &Chart, script: &str) -> u64 {
     let seen: Arc<Mutex<u64>> = Arc::default();
