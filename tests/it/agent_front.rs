@@ -391,3 +391,34 @@ fn misspelt_names_of_the_context_are_guessed() {
         "{found}"
     );
 }
+
+/// What calls took is a word of charts. An agent that has no such name of its own is told so, as for any other name.
+#[test]
+fn agents_do_not_see_what_calls_took() {
+    let agent = |code: &str| {
+        format!(
+            "id: seen
+workflow:
+  steps:
+    - name: spend
+      type: code
+      code: |
+        {code}
+    - name: think
+      type: llm
+      prompt: 'What? {{tokens}}'
+      run_if: 'cost > 5'
+"
+        )
+    };
+    let found = findings(&check("seen.agent.yaml", &agent("other = 1")));
+    for missing in ["`tokens` is not in the context", "`cost` is not in the context"] {
+        assert!(found.contains(missing), "{found}");
+    }
+    let own = check("seen.agent.yaml", &agent("cost = 9; tokens = 3"));
+    assert_eq!(findings(&own), "");
+    let chart = own.charts[0].chart();
+    assert!(!chart.reads_amounts);
+    let names: Vec<&str> = chart.variables.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["cost", "tokens"], "its own names stay as they are");
+}

@@ -5,7 +5,6 @@ use crate::facts::graph::{Moves, Node};
 use crate::facts::reach::{is_end, is_leaf};
 use crate::facts::uses::{assigned, reads, walk, written};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
-use chartc_core::machine::LimitKind;
 use chartc_core::model::{
     Action, AskOn, Chart, ChoiceKind, Expr, ExprKind, Limits, Observable, Receiver, Step, StepKind,
     Trigger,
@@ -67,8 +66,7 @@ fn calls(step: &Step) -> bool {
 }
 
 fn is_limited(limits: &Limits) -> bool {
-    let kinds = [LimitKind::Calls, LimitKind::Tokens, LimitKind::Cost, LimitKind::Time];
-    kinds.into_iter().chain([LimitKind::Turns]).any(|kind| limits.has(kind))
+    *limits != Limits::default()
 }
 
 /// The triggers that occur without the host.

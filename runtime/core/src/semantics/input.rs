@@ -45,11 +45,12 @@ impl<P: Program> Stepper<'_, P> {
                 self.soft(kind, sink);
                 Receipt::Handled
             }
-            Input::Charge(key, charge) => return self.charge(key, charge, sink),
+            Input::Charge(..) if !self.tables.reads_amounts => Receipt::Refused,
+            Input::Charge(key, charge) => {
+                self.charge(key, charge, sink);
+                Receipt::Handled
+            }
         };
-        if core::mem::take(&mut self.scalars.charged) && !self.is_over() {
-            self.macrostep(None, sink);
-        }
         self.settle(sink);
         receipt
     }

@@ -50,27 +50,22 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// Adds up what a call took. Lines that read it are tried with the outcome that follows, or at once if none is awaited any more.
-    pub(super) fn charge(&mut self, key: StepKey, charge: Charge, sink: &mut dyn Sink) -> Receipt {
+    /// Adds what a call took to the amounts of the run and of its leaf. If its outcome is still to come, the macrostep of the outcome tries the
+    /// transitions that read them, so that no answer is dropped because of its own price.
+    pub(super) fn charge(&mut self, key: StepKey, charge: Charge, sink: &mut dyn Sink) {
         let is_open = self.is_open(key);
-        let cells = self.store.cells_mut();
-        if cells.amounts.is_empty() {
-            return Receipt::Refused;
-        }
-        // The state of a call that is not awaited any more may have been entered again since.
-        let here = Some(key.leaf.index()).filter(|leaf| is_open && *leaf != 0);
-        for place in [Some(0), here].into_iter().flatten() {
-            if let Some(amounts) = cells.amounts.get_mut(place) {
+        let amounts = self.store.cells_mut().amounts;
+        // If the call was canceled, its leaf may have been entered again since.
+        let leaf = Some(key.leaf.index()).filter(|leaf| is_open && *leaf != 0);
+        for place in core::iter::once(0).chain(leaf) {
+            if let Some(amounts) = amounts.get_mut(place) {
                 amounts.tokens = amounts.tokens.saturating_add(charge.tokens);
                 amounts.cost = amounts.cost.saturating_add(charge.cost);
             }
         }
-        self.scalars.charged = is_open;
         if !is_open {
             self.macrostep(None, sink);
-            self.settle(sink);
         }
-        Receipt::Handled
     }
 
     /// Handles a charged call of an attempt that was not made and will not be: takes the charge back; a step that is still open fails

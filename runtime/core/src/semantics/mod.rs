@@ -121,9 +121,6 @@ struct Scalars {
     stopped: bool,
     /// Whether `error.stuck.dead` was raised and nothing was entered since.
     dead: bool,
-    /// Whether amounts have changed since lines that may read them were tried.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "core::ops::Not::not"))]
-    charged: bool,
 }
 
 /// The phase of a machine's life.
@@ -170,7 +167,6 @@ impl<'t, P: Program> Stepper<'t, P> {
                 walking: false,
                 stopped: false,
                 dead: false,
-                charged: false,
             },
             program,
         }

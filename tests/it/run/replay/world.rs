@@ -26,6 +26,7 @@ pub(crate) fn charts() -> Vec<Checked> {
     let mut memory = Memory(all.collect());
     memory.0.insert("own.chart".into(), OWN.into());
     memory.0.insert("shared.chart".into(), SHARED.into());
+    memory.0.insert("tight.chart".into(), TIGHT.into());
     let ours = |path: &String| {
         path.ends_with(".chart") || path.ends_with(".scxml") || path.ends_with("agent.yaml")
     };
@@ -38,6 +39,34 @@ pub(crate) fn charts() -> Vec<Checked> {
     assert!(names.len() > 10 && names.contains(&"Own"), "{names:?}");
     found
 }
+
+/// Elements that have to wait for what others give back, and lines that read what they took.
+const TIGHT: &str = r#"
+chart Tight {
+  param room: Int = 2500
+  client small { model "openai:small"  max_tokens 100  timeout 9s  input_price 1.5  output_price 2.0 }
+  limits { tokens room * 2 warn room  cost 90.0 }
+  event go
+  event stop
+  var warned: Int = 0
+  var said: List(Text) = []
+  on limit.warn.tokens { warned = warned + 1 }
+  on limit.tokens -> resting
+  initial asking
+  state asking {
+    llm ask each n in [1, 2, 3, 4, 5, 6, 7, 8] with small {
+      prompt "{n}: {calls_here} calls, {tokens} tokens"  returns Text into said  retry 1  else skip
+      done -> resting  error -> resting
+    }
+    on stop -> resting
+    when tokens_here > 4000 -> resting
+  }
+  state resting {
+    on go -> asking
+    on turn if cost < 80.0 -> asking
+  }
+}
+"#;
 
 /// One question for the leaves of two regions, tools that it may call, and other calls beside it.
 const SHARED: &str = r#"

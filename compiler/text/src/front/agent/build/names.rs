@@ -3,7 +3,9 @@
 use super::prepare::Work;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
-use crate::front::agent::code::{Converter, Given, OBSERVABLES, Role, Scope, Ty, is_identity};
+use crate::front::agent::code::{
+    AMOUNTS, Converter, Given, OBSERVABLES, Role, Scope, Ty, is_identity,
+};
 use crate::front::agent::format::Part;
 use crate::front::agent::python::{Asked, Statement, StatementKind, uses};
 use crate::rules::{legacy, unknown_name};
@@ -193,7 +195,7 @@ fn roles(
                     Some(Role::State)
                 } else if steps.contains(name) {
                     Some(Role::Step)
-                } else if OBSERVABLES.contains(&name) {
+                } else if OBSERVABLES.contains(&name) || AMOUNTS.contains(&name) {
                     for event in events.iter().filter(|e| {
                         e.kind == EventKind::Read { nested: false, lenient: false, prompt: false }
                     }) {

@@ -10,7 +10,7 @@ mod walked;
 
 pub(super) use convert::Converter;
 pub(super) use given::Given;
-pub(super) use scope::{OBSERVABLES, Role, Scope};
+pub(super) use scope::{AMOUNTS, OBSERVABLES, Role, Scope};
 pub(super) use statement::is_identity;
 pub(super) use ty::Ty;
 pub(super) use walked::{Status, Walked};

@@ -39,6 +39,10 @@ pub(in crate::front::agent) const OBSERVABLES: &[&str] = &[
     "event",
 ];
 
+/// What calls took, in charts only. An agent's own name hides these words and stays; one that is undeclared must not read them.
+pub(in crate::front::agent) const AMOUNTS: &[&str] =
+    &["calls", "calls_here", "tokens", "tokens_here", "cost", "cost_here"];
+
 /// The names of an agent.
 #[derive(Debug, Default)]
 pub(in crate::front::agent) struct Scope {
