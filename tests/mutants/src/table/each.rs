@@ -39,8 +39,8 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::each::a_lost_element_cancels_the_rest_and_fails_the_step"],
             ),
             (
-                "each-attempts-of-all",
-                &[("key.attempt > row.retries", "key.attempt + self.fan(each).lost > row.retries")],
+                "each-attempt-too-few",
+                &[("key.attempt > row.retries", "key.attempt >= row.retries")],
                 &["semantics::each::attempts_are_of_each_element"],
             ),
             (
