@@ -20,6 +20,7 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
+use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Recording, Tape};
 use chartc_runtime::trace::{JsonLines, Origin};
@@ -211,6 +212,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let mut session = Session::new(machine, who.oracle, clock, sink)
             .with_tools(who.tools)
             .with_host_log(log)
+            .with_doubt(if live { OnDoubt::Ask } else { OnDoubt::Retry })
             .with_origin(origin);
         if let Some(people) = who.people {
             session = session.with_people(people);

@@ -19,7 +19,7 @@ mod with;
 
 use crate::clock::Clock;
 use crate::data;
-use crate::driver::{Driver, OnDoubt, Parts, Probe};
+use crate::driver::{Driver, OnDoubt, Parts};
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::host::HostLog;
@@ -83,8 +83,6 @@ pub struct Session<M, T> {
     /// Whose run it is, for the names of its calls.
     run: Arc<str>,
     on_doubt: OnDoubt,
-    /// What is known of the call that is being begun.
-    probed: Option<Probe>,
     clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
     /// Calls of host functions that are not in the trace yet.
@@ -167,7 +165,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             parts,
             run: "".into(),
             on_doubt: OnDoubt::default(),
-            probed: None,
             clock,
             tracer: Tracer { sink, seq: 0 },
             host_log: HostLog::default(),
