@@ -18,6 +18,8 @@ mod completions;
 mod config;
 mod convert;
 mod cost;
+#[cfg(feature = "sqlite")]
+mod durable;
 #[cfg(feature = "run")]
 mod ending;
 mod explain;

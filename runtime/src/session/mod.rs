@@ -40,7 +40,7 @@ use patience::Failure;
 pub use patience::{Backoff, MOST_RETRY_AFTER};
 pub use population::{AgentId, Population};
 pub use report::TurnReport;
-pub use resume::Saved;
+pub use resume::{Saved, Saves};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -266,7 +266,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Enters the initial configuration, and leaves the calls that it causes under way.
-    pub(crate) fn enter(&mut self) -> Result<(), RunError> {
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn enter(&mut self) -> Result<(), RunError> {
         if self.started {
             return Ok(());
         }

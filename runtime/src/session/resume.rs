@@ -126,7 +126,19 @@ impl Saved {
     }
 }
 
-impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
+/// A machine whose runs can be saved.
+pub trait Saves: Machine {
+    /// The state of the machine.
+    fn saved(&self) -> Snapshot;
+}
+
+impl<H: Host> Saves for Interpreter<'_, H> {
+    fn saved(&self) -> Snapshot {
+        self.snapshot()
+    }
+}
+
+impl<M: Saves, T: trace::Sink> Session<M, T> {
     /// The run as it stands; `None` before its start and after its end.
     pub fn save(&self) -> Option<Saved> {
         self.save_all().filter(|saved| saved.status.is_none())
@@ -139,7 +151,7 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
         }
         Some(Saved {
             format: FORMAT,
-            machine: self.machine().snapshot(),
+            machine: self.machine().saved(),
             now: self.clock.now(),
             seq: self.tracer.seq,
             turns: self.turns,
