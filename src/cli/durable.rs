@@ -5,14 +5,16 @@ use super::ending::close;
 use super::instance::{Given, Who, instance};
 use super::output::complain;
 use chartc_core::expr::Map;
+use chartc_core::host::ToolCall;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
 use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, TURN};
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{Entry, Sent};
-use chartc_runtime::driver::{OnDoubt, Parts};
+use chartc_runtime::driver::{CallId, Driver, Parts, Probe};
 use chartc_runtime::host::{HostLog, Watched};
-use chartc_runtime::oracle::Deny;
+use chartc_runtime::oracle::{Asking, Deny, Question};
+use chartc_runtime::tools::Calling;
 use chartc_runtime::trace::{Origin, Sink};
 use chartc_runtime::{Session, TurnReport};
 use chartc_store::{Call, Options, Safety, Sqlite, Store, StoreError, Worker};
@@ -126,7 +128,8 @@ pub(super) async fn go(
         }
     }
     let host = who.host;
-    let on_doubt = if is_real { OnDoubt::Ask } else { OnDoubt::Retry };
+    let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
+    let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
     let options = Options {
         make: Box::new(move |making| {
             let log = HostLog::default();
@@ -142,7 +145,6 @@ pub(super) async fn go(
                 .with_driver(making.driver)
                 .with_run(making.run)
                 .with_host_log(log)
-                .with_doubt(on_doubt)
                 .with_origin(origin.clone());
             if making.saved.is_none() {
                 for (name, value) in given.inputs.iter() {
@@ -151,7 +153,7 @@ pub(super) async fn go(
             }
             Ok(session)
         }),
-        driver: Arc::new(Parts { oracle: who.oracle, people: who.people, tools: who.tools }),
+        driver,
         clock,
         is_real,
         replies,
@@ -187,6 +189,31 @@ pub(super) async fn go(
         complain(format!("`{run}` waits for {}", waits.join(", ")));
     }
     Ok(exit)
+}
+
+/// Answers that cost nothing and have no effect: a call that was under way when the process ended is made again.
+struct Free(Parts);
+
+impl Driver for Free {
+    fn ask(&self, id: &CallId, question: Question) -> Asking {
+        self.0.ask(id, question)
+    }
+
+    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
+        self.0.call(id, call)
+    }
+
+    fn probe(&self, _: &CallId) -> Probe {
+        Probe::NotMade
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.0.keeps_time()
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
 }
 
 /// Why a run was not driven to its end.
