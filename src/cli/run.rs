@@ -316,6 +316,35 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 
 #[cfg(feature = "sqlite")]
 impl Args {
+    /// The arguments with which a run of a store goes on.
+    pub(super) fn again(begun: Begun, store: PathBuf, run: String) -> Self {
+        Self {
+            file: begun.file,
+            chart: begun.chart,
+            llm: begun.llm,
+            model: begun.model,
+            human: begun.human,
+            functions: begun.functions.map(PathBuf::from),
+            world: None,
+            memory: None,
+            events: begun.events.map(PathBuf::from),
+            input: Vec::new(),
+            param: Vec::new(),
+            turns: begun.turns,
+            calls_per_turn: begun.calls_per_turn,
+            even_disabled: true,
+            trace: None,
+            record: None,
+            snapshot: None,
+            resume: None,
+            store: Some(store),
+            run: Some(run),
+            clock: begun.clock,
+            color: Colour::Auto,
+            root: Root::default(),
+        }
+    }
+
     /// How a run is begun, for the store.
     fn begun(&self, given: &Given) -> Begun {
         let path = |path: &PathBuf| path.display().to_string();

@@ -12,6 +12,9 @@ pub enum StoreError {
     /// The file is something else.
     #[error("{} is no store of chartc runs: give another path", .0.display())]
     Other(PathBuf),
+    /// The file of a copy exists.
+    #[error("{} exists: give the copy another name", .0.display())]
+    Exists(PathBuf),
     /// Another version of chartc has made it.
     #[error("{} is a store of version {version}, and this chartc reads {}: use the chartc that wrote it", .path.display(), crate::VERSION)]
     Version {

@@ -28,6 +28,7 @@ const TABLES: &str = "
         chart TEXT NOT NULL,
         given TEXT NOT NULL,
         status TEXT NOT NULL,
+        stopped TEXT,
         state TEXT NOT NULL,
         turns INTEGER NOT NULL,
         calls INTEGER NOT NULL,
@@ -120,6 +121,8 @@ pub struct Listed {
     pub chart: String,
     /// `running`, or how it ended.
     pub status: String,
+    /// Why it cannot go on.
+    pub stopped: Option<String>,
     /// The active basic states, as dotted paths with `, ` between.
     pub state: String,
     /// Turns begun.
@@ -128,8 +131,8 @@ pub struct Listed {
     pub calls: u32,
     /// Millionths of the unit of prices.
     pub cost: u64,
-    /// The steps whose calls are under way, with `, ` between.
-    pub waits_for: String,
+    /// The steps whose calls are under way, with the way to each.
+    pub waits_for: Vec<String>,
     /// When it was begun, in milliseconds since 1970.
     pub made_ms: i64,
     /// When it last changed, in milliseconds since 1970.
@@ -138,11 +141,24 @@ pub struct Listed {
     pub given: String,
 }
 
+impl Listed {
+    /// Milliseconds since it last changed.
+    pub fn age_ms(&self) -> u64 {
+        u64::try_from(wall().saturating_sub(self.updated_ms)).unwrap_or(0)
+    }
+}
+
+/// Names of steps as they are stored.
+fn steps(text: &str) -> Vec<String> {
+    text.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
 /// What the row of a run holds besides.
 pub(crate) struct Head<'r> {
     pub(crate) chart: &'r str,
     pub(crate) given: &'r str,
     pub(crate) status: &'r str,
+    pub(crate) stopped: Option<&'r str>,
     pub(crate) state: &'r str,
     pub(crate) turns: u32,
     pub(crate) calls: u32,
@@ -265,7 +281,7 @@ impl Store {
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Listed>> {
             let mut rows = self.connection.prepare(
-                "SELECT name, chart, status, state, turns, calls, cost, waits_for, made_ms, updated_ms, given
+                "SELECT name, chart, status, state, turns, calls, cost, waits_for, made_ms, updated_ms, given, stopped
                  FROM run ORDER BY name",
             )?;
             let rows = rows.query_map([], |row| {
@@ -277,10 +293,11 @@ impl Store {
                     turns: row.get(4)?,
                     calls: row.get(5)?,
                     cost: row.get::<_, i64>(6)? as u64,
-                    waits_for: row.get(7)?,
+                    waits_for: steps(&row.get::<_, String>(7)?),
                     made_ms: row.get(8)?,
                     updated_ms: row.get(9)?,
                     given: row.get(10)?,
+                    stopped: row.get(11)?,
                 })
             })?;
             rows.collect()
@@ -442,8 +459,8 @@ pub(crate) fn put_run(tx: &Transaction<'_>, run: &str, head: &Head<'_>) -> rusql
     let Head { chart, given, saved, .. } = head;
     let sum = checksum(&[run.as_bytes(), chart.as_bytes(), given.as_bytes(), saved.as_bytes()]);
     let mut put = tx.prepare_cached(
-        "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14)
-         ON CONFLICT (name) DO UPDATE SET chart = ?2, status = ?4, state = ?5, turns = ?6, calls = ?7, cost = ?8,
+        "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?15, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14)
+         ON CONFLICT (name) DO UPDATE SET chart = ?2, status = ?4, stopped = ?15, state = ?5, turns = ?6, calls = ?7, cost = ?8,
          waits_for = ?9, wake = ?10, now = ?11, updated_ms = ?12, saved = ?13, sum = ?14",
     )?;
     put.execute(params![
@@ -461,6 +478,7 @@ pub(crate) fn put_run(tx: &Transaction<'_>, run: &str, head: &Head<'_>) -> rusql
         wall(),
         saved,
         sum,
+        head.stopped,
     ])?;
     Ok(())
 }

@@ -33,8 +33,9 @@ impl Store {
                 ("event", name, data)
             }
             Letter::Reply(step, text) => {
-                if !row.waits_for.split(", ").any(|open| open == step) {
-                    let open = if row.waits_for.is_empty() { "nothing" } else { &row.waits_for };
+                if !row.waits_for.contains(step) {
+                    let open = row.waits_for.join(", ");
+                    let open = if open.is_empty() { "nothing" } else { &open };
                     return Err(refused(format!("it does not wait for `{step}`, but for {open}")));
                 }
                 ("reply", step, text.clone())

@@ -97,6 +97,7 @@ impl<M: Saves> Running<M> {
             chart: self.session.machine().tables().name,
             given: &self.given,
             status,
+            stopped: self.stopped.as_deref(),
             state: &self.session.configuration().join(", "),
             turns: self.session.turns(),
             calls: self.session.calls(),
