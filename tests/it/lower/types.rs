@@ -145,7 +145,7 @@ chart Calls {
 #[test]
 fn elements_of_sets() {
     shown!(faults(
-        r#"
+        r"
 type R { a: Int }
 enum E { one }
 chart Sets {
@@ -163,7 +163,7 @@ chart Sets {
     on go { e = set(e)  j = set(j)  t = set(t) }
   }
 }
-"#
+"
     ));
 }
 
