@@ -132,6 +132,20 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(Exit::Clean)
 }
 
+/// The trace of a run, as `--trace` would have written it.
+pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<String> {
+    let lines = Store::open(store).and_then(|store| store.lines(run)).map_err(refused)?;
+    if lines.is_empty() {
+        return Err(miette::miette!(
+            help = "chartc store FILE list shows the runs",
+            "{} has no run `{run}`",
+            store.display()
+        ));
+    }
+    let lines = lines.iter().map(|line| serde_json::to_string(line).unwrap_or_default() + "\n");
+    Ok(lines.collect())
+}
+
 fn posted(path: &std::path::Path, run: &str) {
     complain(format!(
         "taken at once if a process goes on with `{run}`, else by: chartc store {} resume {run}",

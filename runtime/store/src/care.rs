@@ -1,8 +1,9 @@
 //! Care of a store: copies, checks, forgetting.
 
 use crate::error::StoreError;
-use crate::file::{Store, call_sum, wall};
+use crate::file::{Store, wall};
 use crate::row::checksum;
+use crate::rows::call_sum;
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 use std::path::Path;

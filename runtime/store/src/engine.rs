@@ -1,7 +1,7 @@
 //! The handle through which a host fires at the runs of a store.
 
+use crate::command::Command;
 use crate::error::StoreError;
-use crate::worker::Command;
 use chartc_core::machine::Instant;
 use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Reply};
 use tokio::sync::{mpsc, oneshot};

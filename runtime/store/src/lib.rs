@@ -8,18 +8,26 @@
 
 mod care;
 mod clock;
+mod command;
+mod commit;
 mod engine;
 mod error;
 mod file;
 mod inbox;
+mod options;
 mod planner;
+mod read;
+mod reply;
 mod row;
+mod rows;
 mod run;
 mod worker;
 
 pub use engine::Sqlite;
 pub use error::StoreError;
-pub use file::{Listed, Safety, Store, VERSION};
+pub use file::{Safety, Store, VERSION};
 pub use inbox::Letter;
+pub use options::{Journal, Making, Options};
+pub use read::Listed;
 pub use row::Call;
-pub use worker::{Journal, Making, Options, Worker};
+pub use worker::Worker;

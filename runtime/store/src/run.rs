@@ -2,10 +2,10 @@
 
 use crate::clock::Moment;
 use crate::error::StoreError;
-use crate::file::{Head, move_call, put_call, put_line, put_run};
+use crate::options::Journal;
 use crate::planner::{Planned, Planner};
 use crate::row::Stage;
-use crate::worker::Journal;
+use crate::rows::{Head, move_call, put_call, put_line, put_run};
 use chartc_core::machine::Instant;
 use chartc_runtime::agents::AgentState;
 use chartc_runtime::trace::Line;

@@ -1,26 +1,21 @@
 //! The loop that goes on with runs: it gathers what has happened, commits all of it at once, and only then tells anybody and makes calls.
 
 use crate::clock::Moment;
+use crate::command::Command;
 use crate::engine::Sqlite;
 use crate::error::StoreError;
-use crate::file::{Store, move_call};
-use crate::inbox::Letter;
-use crate::planner::{Planned, Planner, made};
-use crate::row::{Call, Outcome, Stage};
-use crate::run::{Left, Running};
-use chartc_core::machine::{Instant, Receipt};
-use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, hand_over};
-use chartc_runtime::clock::{Clock, Sleep};
-use chartc_runtime::driver::Driver;
-use chartc_runtime::oracle::{Answer, Kind};
-use chartc_runtime::trace::{self, Line};
+use crate::file::Store;
+use crate::options::{Journal, Making, Options};
+use crate::planner::{Planned, Planner};
+use crate::row::Outcome;
+use crate::run::Running;
+use chartc_core::machine::Instant;
+use chartc_runtime::clock::Sleep;
 use chartc_runtime::{Saved, Saves, Session};
-use rusqlite::{OptionalExtension, params};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::future::{Future, poll_fn};
-use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -31,103 +26,36 @@ const BATCH: usize = 512;
 /// How often the inbox is looked at while runs wait in real time.
 const INBOX: Duration = Duration::from_millis(200);
 
-pub(crate) enum Command {
-    Fire(String, Event, oneshot::Sender<Result<Reply, EngineError>>),
-    Read(String, oneshot::Sender<Option<AgentState>>),
-    Has(String, String, oneshot::Sender<bool>),
-    Now(oneshot::Sender<Instant>),
-    Quiet(oneshot::Sender<()>),
-    Advance(u64, oneshot::Sender<()>),
-}
-
-/// The lines of a run's trace that are not committed yet.
-#[derive(Debug, Clone, Default)]
-pub struct Journal(Arc<Mutex<Vec<Line>>>);
-
-impl Journal {
-    pub(crate) fn take(&self) -> Vec<Line> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl trace::Sink for Journal {
-    fn line(&mut self, line: &Line) -> io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line.clone());
-        Ok(())
-    }
-}
-
-/// What the session of a run is made of.
-pub struct Making<'m> {
-    /// The name of the run.
-    pub run: &'m str,
-    /// The session's clock.
-    pub clock: Arc<dyn Clock>,
-    /// The session's driver: see [`Session::with_driver`].
-    pub driver: Arc<dyn Driver>,
-    /// The session's trace.
-    pub journal: Journal,
-    /// The run so far, whose machine is to be restored; `None` for a new one.
-    pub saved: Option<&'m Saved>,
-}
-
-type Make<'e, M> = Box<dyn FnMut(Making<'_>) -> Result<Session<M, Journal>, String> + 'e>;
-type Show<'e> = Box<dyn FnMut(&str, &Line) -> io::Result<()> + 'e>;
-
-/// How an engine works.
-pub struct Options<'e, M> {
-    /// Makes the session of a run.
-    pub make: Make<'e, M>,
-    /// Makes the calls.
-    pub driver: Arc<dyn Driver>,
-    /// Tells the time, from [`Store::last_moment`] on.
-    pub clock: Arc<dyn Clock>,
-    /// Whether the clock goes on by itself.
-    pub is_real: bool,
-    /// Whether people answer by [`Letter::Reply`], and the driver is not asked for them.
-    pub replies: bool,
-    /// Calls under way at once, at most.
-    pub workers: usize,
-    /// Shown each line of a trace once it is committed.
-    pub show: Show<'e>,
-    /// What hosts gave to the runs that begin.
-    pub given: String,
-}
-
 /// A call that is being made.
-struct Flight {
-    run: String,
-    id: String,
-    future: Pin<Box<dyn Future<Output = Outcome> + Send>>,
+pub(crate) struct Flight {
+    pub(crate) run: String,
+    pub(crate) id: String,
+    pub(crate) future: Pin<Box<dyn Future<Output = Outcome> + Send>>,
 }
 
 /// Does the work of an engine.
 pub struct Worker<'e, M> {
-    store: Store,
-    options: Options<'e, M>,
+    pub(crate) store: Store,
+    pub(crate) options: Options<'e, M>,
     commands: mpsc::UnboundedReceiver<Command>,
-    runs: BTreeMap<String, Running<M>>,
-    flights: Vec<Flight>,
+    pub(crate) runs: BTreeMap<String, Running<M>>,
+    pub(crate) flights: Vec<Flight>,
     /// Committed plans that wait for a free worker.
-    backlog: VecDeque<(String, Planned)>,
-    quiet: Vec<oneshot::Sender<()>>,
-    until: Vec<(Instant, oneshot::Sender<()>)>,
+    pub(crate) backlog: VecDeque<(String, Planned)>,
+    pub(crate) quiet: Vec<oneshot::Sender<()>>,
+    pub(crate) until: Vec<(Instant, oneshot::Sender<()>)>,
+    /// Whether the inbox was looked at since this process began.
+    has_looked: bool,
 }
 
 /// What has happened since the last commit.
 #[derive(Default)]
-struct Batch {
-    commands: Vec<Command>,
-    results: Vec<(String, String, Outcome)>,
-    due: Vec<String>,
-    is_over: bool,
-}
-
-/// What is said once the commit is done.
-enum Ack {
-    Fired(oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
-    Read(oneshot::Sender<Option<AgentState>>, Option<AgentState>),
-    Has(oneshot::Sender<bool>, bool),
+pub(crate) struct Batch {
+    pub(crate) commands: Vec<Command>,
+    pub(crate) results: Vec<(String, String, Outcome)>,
+    pub(crate) due: Vec<String>,
+    pub(crate) has_mail: bool,
+    pub(crate) is_over: bool,
 }
 
 impl<'e, M: Saves> Worker<'e, M> {
@@ -143,6 +71,7 @@ impl<'e, M: Saves> Worker<'e, M> {
             backlog: VecDeque::new(),
             quiet: Vec::new(),
             until: Vec::new(),
+            has_looked: false,
         };
         (Sqlite { commands }, worker)
     }
@@ -196,7 +125,7 @@ impl<'e, M: Saves> Worker<'e, M> {
     }
 
     /// Whether a run is here now: one of the store, or a new one.
-    fn ensure(&mut self, run: &str, begins: bool) -> Result<bool, StoreError> {
+    pub(crate) fn ensure(&mut self, run: &str, begins: bool) -> Result<bool, StoreError> {
         if self.runs.contains_key(run) {
             return Ok(true);
         }
@@ -274,11 +203,13 @@ impl<'e, M: Saves> Worker<'e, M> {
                 let due = self.runs.iter().filter(|(_, one)| one.wake.is_some_and(|at| at <= now));
                 batch.due.extend(due.map(|(run, _)| run.clone()));
                 let is_later = self.until.iter().any(|(until, _)| *until <= now);
-                let has_mail = is_real && inbox.as_mut().poll(cx).is_ready();
+                batch.has_mail =
+                    !self.has_looked || (is_real && inbox.as_mut().poll(cx).is_ready());
+                self.has_looked = true;
                 let is_something = !batch.commands.is_empty()
                     || !batch.results.is_empty()
                     || !batch.due.is_empty();
-                if is_something || batch.is_over || is_later || has_mail {
+                if is_something || batch.is_over || is_later || batch.has_mail {
                     return Poll::Ready(batch);
                 }
                 // Nobody waits for a deadline in virtual time, unless time is to pass.
@@ -301,194 +232,6 @@ impl<'e, M: Saves> Worker<'e, M> {
         .await
     }
 
-    /// Takes a batch in one commit, makes it known, and makes the calls that it plans.
-    fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
-        let now = self.options.clock.now();
-        let mut acks = Vec::new();
-        let mut fired = Vec::new();
-        for command in batch.commands {
-            match command {
-                Command::Now(reply) => drop(reply.send(now)),
-                Command::Quiet(reply) => self.quiet.push(reply),
-                Command::Advance(milliseconds, reply) => {
-                    self.until.push((now.saturating_add(milliseconds), reply));
-                }
-                Command::Has(run, event, reply) => {
-                    let has = self.reply(&run, &event)?.is_some();
-                    acks.push(Ack::Has(reply, has));
-                }
-                Command::Read(run, reply) => {
-                    let state = if self.ensure(&run, false)? {
-                        self.runs.get(&run).map(Running::state)
-                    } else {
-                        None
-                    };
-                    acks.push(Ack::Read(reply, state));
-                }
-                Command::Fire(run, event, reply) => match self.ensure(&run, true) {
-                    Ok(_) => fired.push((run, event, reply)),
-                    Err(StoreError::Run { run, why }) => {
-                        acks.push(Ack::Fired(reply, Err(EngineError::Stopped { agent: run, why })));
-                    }
-                    Err(fault) => return Err(fault),
-                },
-            }
-        }
-        let letters = self.store.letters(|run| self.runs.contains_key(run))?;
-        let path = self.store.path().to_owned();
-        let boot = self.store.boot;
-        let tx = self.store.transaction()?;
-        let fault = |error| StoreError::of(&path, error);
-        let mut touched: BTreeSet<String> = BTreeSet::new();
-        for running in self.runs.values() {
-            running.moment.step(now);
-        }
-        for (run, id, outcome) in batch.results {
-            let Some(running) = self.runs.get_mut(&run) else { continue };
-            let text = serde_json::to_string(&outcome).unwrap_or_default();
-            let from = [Stage::Planned, Stage::Started];
-            if move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot).map_err(fault)? {
-                running.planner.end(&id, outcome);
-            }
-            running.people.retain(|(_, open)| *open != id);
-            touched.insert(run);
-        }
-        for (number, run, letter) in letters {
-            tx.execute("DELETE FROM inbox WHERE number = ?1", [number]).map_err(fault)?;
-            let Some(running) = self.runs.get_mut(&run) else { continue };
-            touched.insert(run.clone());
-            match letter {
-                Letter::Reply(step, text) => {
-                    let open = running.people.iter().position(|(name, _)| *name == step);
-                    let Some(open) = open else { continue };
-                    let (_, id) = running.people.remove(open);
-                    let outcome = Outcome::Answer(Ok(Answer::from(text)));
-                    let text = serde_json::to_string(&outcome).unwrap_or_default();
-                    let from = [Stage::Planned, Stage::Started];
-                    move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot)
-                        .map_err(fault)?;
-                    running.planner.end(&id, outcome);
-                }
-                Letter::Event(name, data) => {
-                    let event = Event { id: format!("inbox:{number}"), name, data };
-                    // What does not fit has changed nothing; nobody is there to be told.
-                    drop(hand_over(&mut running.session, &event));
-                }
-            }
-        }
-        for (run, event, reply) in fired {
-            let Some(running) = self.runs.get_mut(&run) else { continue };
-            let known: Option<String> = tx
-                .query_row(
-                    "SELECT reply FROM event WHERE run = ?1 AND id = ?2",
-                    [&run, &event.id],
-                    |row| row.get(0),
-                )
-                .optional()
-                .map_err(fault)?;
-            if let Some(known) = known {
-                acks.push(Ack::Fired(reply, Ok(replied(&known, true))));
-                continue;
-            }
-            if let Some(why) = &running.stopped {
-                let why = why.clone();
-                acks.push(Ack::Fired(reply, Err(EngineError::Stopped { agent: run, why })));
-                continue;
-            }
-            touched.insert(run.clone());
-            let taken = match hand_over(&mut running.session, &event) {
-                Ok(receipt) => {
-                    let one = Reply { receipt, at: now, is_repeated: false };
-                    if receipt != Receipt::Busy {
-                        tx.execute(
-                            "INSERT INTO event VALUES (?1, ?2, ?3, ?4)",
-                            params![run, event.id, said(one), now as i64],
-                        )
-                        .map_err(fault)?;
-                    }
-                    Ok(one)
-                }
-                Err(why) if why.is_about_input() => {
-                    Err(EngineError::Event { agent: run.clone(), why })
-                }
-                Err(why) => {
-                    running.stopped = Some(why.to_string());
-                    Err(EngineError::Stopped { agent: run.clone(), why: why.to_string() })
-                }
-            };
-            acks.push(Ack::Fired(reply, taken));
-            running.step();
-        }
-        touched.extend(batch.due);
-        let mut left = Vec::new();
-        for run in touched {
-            let Some(running) = self.runs.get_mut(&run) else { continue };
-            running.step();
-            let rest = running.commit(&tx, &run).map_err(|why| why.of(&path, &run))?;
-            left.push((run, rest));
-        }
-        tx.commit().map_err(fault)?;
-        for ack in acks {
-            // Whoever does not wait any more is not told.
-            match ack {
-                Ack::Fired(to, reply) => drop(to.send(reply)),
-                Ack::Read(to, state) => drop(to.send(state)),
-                Ack::Has(to, has) => drop(to.send(has)),
-            }
-        }
-        for (run, Left { lines, planned, dropped }) in left {
-            for line in &lines {
-                (self.options.show)(&run, line).map_err(StoreError::Shown)?;
-            }
-            self.flights.retain(|flight| flight.run != run || !dropped.contains(&flight.id));
-            self.backlog.extend(planned.into_iter().map(|one| (run.clone(), one)));
-            let is_dropped = |id: &String| dropped.contains(id);
-            self.backlog.retain(|(of, one)| *of != run || !is_dropped(&one.id.to_string()));
-        }
-        self.begin()
-    }
-
-    /// Makes the calls for which there is a worker, after a commit that says so.
-    fn begin(&mut self) -> Result<(), StoreError> {
-        let path = self.store.path().to_owned();
-        let fault = |error| StoreError::of(&path, error);
-        let mut begun = Vec::new();
-        let mut later = VecDeque::new();
-        while let Some((run, planned)) = self.backlog.pop_front() {
-            let is_persons = matches!(&planned.call, Call::Question(q) if q.kind == Kind::Human);
-            if is_persons && self.options.replies {
-                if let (Some(running), Call::Question(question)) =
-                    (self.runs.get_mut(&run), &planned.call)
-                {
-                    let step = person(question);
-                    running.people.push((step, planned.id.to_string()));
-                }
-            } else if self.flights.len() + begun.len() < self.options.workers {
-                begun.push((run, planned));
-            } else {
-                later.push_back((run, planned));
-            }
-        }
-        self.backlog = later;
-        if begun.is_empty() {
-            return Ok(());
-        }
-        let boot = self.store.boot;
-        let tx = self.store.transaction()?;
-        for (run, planned) in begun {
-            let id = planned.id.to_string();
-            let is_mine =
-                move_call(&tx, (&run, &id), &[Stage::Planned], Stage::Started, None, boot)
-                    .map_err(fault)?;
-            if is_mine {
-                let driver = self.options.driver.clone();
-                let future = Box::pin(made(driver, planned.id, planned.call));
-                self.flights.push(Flight { run, id, future });
-            }
-        }
-        tx.commit().map_err(fault)
-    }
-
     /// Tells those who wait for time or for quiet.
     fn tell(&mut self) {
         let now = self.options.clock.now();
@@ -505,49 +248,4 @@ impl<'e, M: Saves> Worker<'e, M> {
             over.into_iter().for_each(|(_, reply)| _ = reply.send(()));
         }
     }
-
-    fn reply(&self, run: &str, event: &str) -> Result<Option<Reply>, StoreError> {
-        let read = "SELECT reply FROM event WHERE run = ?1 AND id = ?2";
-        let found: Option<String> = self
-            .store
-            .connection
-            .query_row(read, [run, event], |row| row.get(0))
-            .optional()
-            .map_err(|error| self.store.fault(error))?;
-        Ok(found.map(|said| replied(&said, true)))
-    }
-}
-
-/// The name of a step that a person answers, with the way to it.
-fn person(question: &chartc_runtime::oracle::Question) -> String {
-    let way =
-        if question.child.is_empty() { String::new() } else { format!("{}/", question.child) };
-    match question.element {
-        Some(element) => format!("{way}{}[{element}]", question.step),
-        None => format!("{way}{}", question.step),
-    }
-}
-
-/// A reply as it is stored: the receipt, and the time.
-fn said(reply: Reply) -> String {
-    let word = match reply.receipt {
-        Receipt::Handled => "handled",
-        Receipt::Unhandled => "unhandled",
-        Receipt::Busy => "busy",
-        Receipt::Closed => "closed",
-        Receipt::Refused => "refused",
-    };
-    format!("{word} {}", reply.at)
-}
-
-fn replied(said: &str, is_repeated: bool) -> Reply {
-    let (word, at) = said.split_once(' ').unwrap_or((said, "0"));
-    let receipt = match word {
-        "handled" => Receipt::Handled,
-        "unhandled" => Receipt::Unhandled,
-        "busy" => Receipt::Busy,
-        "closed" => Receipt::Closed,
-        _ => Receipt::Refused,
-    };
-    Reply { receipt, at: at.parse().unwrap_or(0), is_repeated }
 }
