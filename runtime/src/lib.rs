@@ -24,6 +24,7 @@ pub mod replay;
 mod schema;
 mod session;
 pub mod simulate;
+pub mod stepped;
 pub mod tools;
 pub mod trace;
 mod world;

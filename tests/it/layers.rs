@@ -134,6 +134,7 @@ const RUNTIME: &[Row] = &[
         ],
     ),
     ("agents", &["clock", "error", "session", "trace"]),
+    ("stepped", &["agents", "budget", "clock", "driver", "oracle", "session", "tools", "trace"]),
     ("play", &["data", "error", "session", "trace"]),
     ("replay", &["budget", "clock", "error", "host", "oracle", "session", "tools", "trace"]),
     ("simulate", &["clock", "data", "error", "session", "trace"]),
@@ -141,25 +142,20 @@ const RUNTIME: &[Row] = &[
 ];
 const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
 const STORE: &[Row] = &[
-    ("clock", &[]),
     ("command", &[]),
-    ("error", &[]),
     ("row", &[]),
     ("options", &[]),
-    ("planner", &["row"]),
-    ("file", &["error"]),
+    ("error", &["row"]),
+    ("file", &["error", "row"]),
     ("rows", &["file", "row"]),
-    ("read", &["error", "file", "planner", "row", "rows"]),
+    ("read", &["error", "file", "row", "rows"]),
     ("inbox", &["error", "file", "read"]),
     ("reply", &["error", "file"]),
     ("care", &["error", "file", "row", "rows"]),
     ("engine", &["command", "error"]),
-    ("run", &["clock", "error", "options", "planner", "row", "rows"]),
-    (
-        "worker",
-        &["clock", "command", "engine", "error", "file", "options", "planner", "row", "run"],
-    ),
-    ("commit", &["command", "error", "inbox", "planner", "reply", "row", "rows", "run", "worker"]),
+    ("run", &["error", "row", "rows"]),
+    ("worker", &["command", "engine", "error", "file", "options", "run"]),
+    ("commit", &["command", "error", "inbox", "reply", "row", "rows", "worker"]),
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),

@@ -3,16 +3,15 @@
 use crate::command::Command;
 use crate::error::StoreError;
 use crate::inbox::Letter;
-use crate::planner::made;
 use crate::reply::{replied, said};
-use crate::row::{Call, Outcome, Stage};
+use crate::row::Stage;
 use crate::rows::move_call;
-use crate::run::{Left, Running};
 use crate::worker::{Batch, Flight, Worker};
 use chartc_core::machine::Receipt;
 use chartc_runtime::Saves;
-use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, hand_over};
+use chartc_runtime::agents::{AgentState, EngineError, Event, Reply};
 use chartc_runtime::oracle::{Answer, Kind, Question};
+use chartc_runtime::stepped::{Call, Left, Outcome, made};
 use rusqlite::{OptionalExtension, params};
 use std::collections::{BTreeSet, VecDeque};
 use tokio::sync::oneshot;
@@ -43,7 +42,7 @@ impl<M: Saves> Worker<'_, M> {
                 }
                 Command::Read(run, reply) => {
                     let state = if self.ensure(&run, false)? {
-                        self.runs.get(&run).map(Running::state)
+                        self.runs.get(&run).map(|running| running.run.state())
                     } else {
                         None
                     };
@@ -69,14 +68,14 @@ impl<M: Saves> Worker<'_, M> {
         let fault = |error| StoreError::of(&path, error);
         let mut touched: BTreeSet<String> = BTreeSet::new();
         for running in self.runs.values() {
-            running.moment.step(now);
+            running.run.begin(now);
         }
         for (run, id, outcome) in batch.results {
             let Some(running) = self.runs.get_mut(&run) else { continue };
             let text = serde_json::to_string(&outcome).unwrap_or_default();
             let from = [Stage::Planned, Stage::Started];
             if move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot).map_err(fault)? {
-                running.planner.end(&id, outcome);
+                running.run.end(&id, outcome);
             }
             running.people.retain(|(_, open)| *open != id);
             touched.insert(run);
@@ -95,12 +94,12 @@ impl<M: Saves> Worker<'_, M> {
                     let from = [Stage::Planned, Stage::Started];
                     move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot)
                         .map_err(fault)?;
-                    running.planner.end(&id, outcome);
+                    running.run.end(&id, outcome);
                 }
                 Letter::Event(name, data) => {
                     let event = Event { id: format!("inbox:{number}"), name, data };
                     // What does not fit has changed nothing; nobody is there to be told.
-                    drop(hand_over(&mut running.session, &event));
+                    drop(running.run.fire(&run, &event));
                 }
             }
         }
@@ -118,40 +117,29 @@ impl<M: Saves> Worker<'_, M> {
                 acks.push(Ack::Fired(reply, Ok(replied(&known, true))));
                 continue;
             }
-            if let Some(why) = &running.stopped {
-                let why = why.clone();
-                acks.push(Ack::Fired(reply, Err(EngineError::Stopped { agent: run, why })));
-                continue;
-            }
             touched.insert(run.clone());
-            let taken = match hand_over(&mut running.session, &event) {
-                Ok(receipt) => {
-                    let one = Reply { receipt, at: now, is_repeated: false };
-                    if receipt != Receipt::Busy {
-                        tx.execute(
-                            "INSERT INTO event VALUES (?1, ?2, ?3, ?4)",
-                            params![run, event.id, said(one), now as i64],
-                        )
-                        .map_err(fault)?;
-                    }
-                    Ok(one)
-                }
-                Err(why) if why.is_about_input() => {
-                    Err(EngineError::Event { agent: run.clone(), why })
-                }
-                Err(why) => {
-                    running.stopped = Some(why.to_string());
-                    Err(EngineError::Stopped { agent: run.clone(), why: why.to_string() })
-                }
-            };
+            let taken = running.run.fire(&run, &event).map(|receipt| Reply {
+                receipt,
+                at: now,
+                is_repeated: false,
+            });
+            if let Ok(one) = taken
+                && one.receipt != Receipt::Busy
+            {
+                tx.execute(
+                    "INSERT INTO event VALUES (?1, ?2, ?3, ?4)",
+                    params![run, event.id, said(one), now as i64],
+                )
+                .map_err(fault)?;
+            }
             acks.push(Ack::Fired(reply, taken));
-            running.step();
+            running.run.step();
         }
         touched.extend(batch.due);
         let mut left = Vec::new();
         for run in touched {
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            running.step();
+            running.run.step();
             let rest = running.commit(&tx, &run).map_err(|why| why.of(&path, &run))?;
             left.push((run, rest));
         }
@@ -164,7 +152,7 @@ impl<M: Saves> Worker<'_, M> {
                 Ack::Has(to, has) => drop(to.send(has)),
             }
         }
-        for (run, Left { lines, planned, dropped }) in left {
+        for (run, Left { lines, planned, dropped, .. }) in left {
             for line in &lines {
                 (self.options.show)(&run, line).map_err(StoreError::Shown)?;
             }

@@ -1,6 +1,7 @@
 //! The file: its tables, who may write it, and its rows.
 
 use crate::error::StoreError;
+use crate::row::VERSION;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -8,8 +9,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What `meta` says that a file is.
 const FORMAT: &str = "chartc store";
-/// Version of the tables.
-pub const VERSION: i64 = 1;
 
 /// How long a command waits for another one's short transaction.
 const PATIENCE: Duration = Duration::from_secs(10);

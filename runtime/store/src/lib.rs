@@ -7,7 +7,6 @@
 //! its result is stored (it is used), or it is in doubt (the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides).
 
 mod care;
-mod clock;
 mod command;
 mod commit;
 mod engine;
@@ -15,7 +14,6 @@ mod error;
 mod file;
 mod inbox;
 mod options;
-mod planner;
 mod read;
 mod reply;
 mod row;
@@ -23,11 +21,12 @@ mod rows;
 mod run;
 mod worker;
 
+pub use chartc_runtime::stepped::{Call, Journal, Making};
 pub use engine::Sqlite;
 pub use error::StoreError;
-pub use file::{Safety, Store, VERSION};
+pub use file::{Safety, Store};
 pub use inbox::Letter;
-pub use options::{Journal, Making, Options};
+pub use options::Options;
 pub use read::Listed;
-pub use row::Call;
+pub use row::VERSION;
 pub use worker::Worker;

@@ -2,9 +2,9 @@
 
 use crate::error::StoreError;
 use crate::file::{Store, wall};
-use crate::planner::Known;
-use crate::row::{Call, Outcome, Stage, checksum};
+use crate::row::{Stage, checksum};
 use crate::rows::call_sum;
+use chartc_runtime::stepped::{Call, Known, Outcome};
 use chartc_runtime::trace::Line;
 use rusqlite::OptionalExtension;
 use std::collections::BTreeMap;

@@ -1,21 +1,18 @@
 //! The loop that goes on with runs: it gathers what has happened, commits all of it at once, and only then tells anybody and makes calls.
 
-use crate::clock::Moment;
 use crate::command::Command;
 use crate::engine::Sqlite;
 use crate::error::StoreError;
 use crate::file::Store;
-use crate::options::{Journal, Making, Options};
-use crate::planner::{Planned, Planner};
-use crate::row::Outcome;
+use crate::options::Options;
 use crate::run::Running;
 use chartc_core::machine::Instant;
 use chartc_runtime::clock::Sleep;
+use chartc_runtime::stepped::{Journal, Outcome, Planned, Stepped};
 use chartc_runtime::{Saved, Saves, Session};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -116,12 +113,12 @@ impl<'e, M: Saves> Worker<'e, M> {
 
     /// The session of a run that goes on here.
     pub fn session(&self, run: &str) -> Option<&Session<M, Journal>> {
-        self.runs.get(run).map(|running| &running.session)
+        self.runs.get(run).map(|running| running.run.session())
     }
 
     /// Why a run cannot go on.
     pub fn stopped(&self, run: &str) -> Option<&str> {
-        self.runs.get(run)?.stopped.as_deref()
+        self.runs.get(run)?.run.stopped()
     }
 
     /// Whether a run is here now: one of the store, or a new one.
@@ -142,30 +139,10 @@ impl<'e, M: Saves> Worker<'e, M> {
             None => (None, self.options.given.clone()),
         };
         let known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
-        let planner = Arc::new(Planner::new(self.options.driver.clone(), known));
-        let now = saved.as_ref().map_or(0, Saved::now).max(self.options.clock.now());
-        let (moment, journal) = (Arc::new(Moment::at(now)), Journal::default());
-        let making = Making {
-            run,
-            clock: moment.clone(),
-            driver: planner.clone(),
-            journal: journal.clone(),
-            saved: saved.as_ref(),
-        };
-        let mut session = (self.options.make)(making).map_err(refused)?;
-        if let Some(saved) = &saved {
-            session.take_over(saved).map_err(|why| refused(why.to_string()))?;
-        }
-        let running = Running {
-            session,
-            planner,
-            moment,
-            journal,
-            given,
-            wake: None,
-            stopped: None,
-            people: Vec::new(),
-        };
+        let calls = (self.options.driver.clone(), known);
+        let now = self.options.clock.now();
+        let stepped = Stepped::new(run, saved.as_ref(), now, calls, &mut self.options.make);
+        let running = Running { run: stepped.map_err(refused)?, given, people: Vec::new() };
         self.runs.insert(run.to_owned(), running);
         Ok(true)
     }
@@ -200,7 +177,8 @@ impl<'e, M: Saves> Worker<'e, M> {
                     }
                 }
                 let now = self.options.clock.now();
-                let due = self.runs.iter().filter(|(_, one)| one.wake.is_some_and(|at| at <= now));
+                let due =
+                    self.runs.iter().filter(|(_, one)| one.run.wake().is_some_and(|at| at <= now));
                 batch.due.extend(due.map(|(run, _)| run.clone()));
                 let is_later = self.until.iter().any(|(until, _)| *until <= now);
                 batch.has_mail =
@@ -217,7 +195,7 @@ impl<'e, M: Saves> Worker<'e, M> {
                     is_real || !self.until.is_empty() || (!self.quiet.is_empty() && !one.is_quiet())
                 };
                 let wakes = self.runs.values().filter(|one| is_waited(one));
-                let wakes = wakes.filter_map(|one| one.wake);
+                let wakes = wakes.filter_map(|one| one.run.wake());
                 let at = wakes.chain(self.until.iter().map(|(until, _)| *until)).min();
                 sleep = at.map(|at| self.options.clock.sleep_until(at));
                 if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(cx).is_ready()) {
@@ -235,7 +213,7 @@ impl<'e, M: Saves> Worker<'e, M> {
     /// Tells those who wait for time or for quiet.
     fn tell(&mut self) {
         let now = self.options.clock.now();
-        let is_due = self.runs.values().any(|one| one.wake.is_some_and(|at| at <= now));
+        let is_due = self.runs.values().any(|one| one.run.wake().is_some_and(|at| at <= now));
         let is_quiet = self.runs.values().all(Running::is_quiet) && self.backlog.is_empty();
         if is_quiet {
             self.quiet.drain(..).for_each(|reply| _ = reply.send(()));

@@ -1,31 +1,31 @@
 //! The clock of a session that an engine steps: it stands still during a step, and tells what the session waits for.
 
+use crate::clock::{Clock, Sleep};
 use chartc_core::machine::Instant;
-use chartc_runtime::clock::{Clock, Sleep};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 /// A moment, set by the engine.
-pub(crate) struct Moment {
+pub(super) struct Moment {
     now: Arc<AtomicU64>,
     /// The earliest time that was waited for since the last step began; `u64::MAX` for none.
     wake: Arc<AtomicU64>,
 }
 
 impl Moment {
-    pub(crate) fn at(now: Instant) -> Self {
+    pub(super) fn at(now: Instant) -> Self {
         Self { now: Arc::new(AtomicU64::new(now)), wake: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 
     /// Begins a step.
-    pub(crate) fn step(&self, now: Instant) {
+    pub(super) fn step(&self, now: Instant) {
         self.now.fetch_max(now, Ordering::Relaxed);
         self.wake.store(u64::MAX, Ordering::Relaxed);
     }
 
     /// When the session is to be stepped again, if nothing else happens.
-    pub(crate) fn wake(&self) -> Option<Instant> {
+    pub(super) fn wake(&self) -> Option<Instant> {
         Some(self.wake.load(Ordering::Relaxed)).filter(|at| *at != u64::MAX)
     }
 }

@@ -1,11 +1,11 @@
 //! Calls of a session as a plan. The session asks; the engine commits the plan, makes the calls, and hands the results back.
 
-use crate::row::{Call, Outcome};
+use super::call::{Call, Outcome};
+use crate::driver::{CallId, Driver, Probe};
+use crate::oracle::{Answer, Asking, OracleError, Question};
+use crate::tools::Calling;
 use chartc_core::expr::Value;
 use chartc_core::host::ToolCall;
-use chartc_runtime::driver::{CallId, Driver, Probe};
-use chartc_runtime::oracle::{Answer, Asking, OracleError, Question};
-use chartc_runtime::tools::Calling;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,14 +13,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 /// A call that is to be made.
-pub(crate) struct Planned {
-    pub(crate) id: CallId,
-    pub(crate) call: Call,
+pub struct Planned {
+    /// Its permanent name.
+    pub id: CallId,
+    /// What is asked.
+    pub call: Call,
 }
 
-/// What the store knows of a call that was under way when the process ended.
+/// What an engine knows of a call that was under way when the process ended.
 #[derive(Debug, Clone)]
-pub(crate) enum Known {
+pub enum Known {
     /// It was not made.
     Planned,
     /// It was about to be made.
@@ -30,7 +32,7 @@ pub(crate) enum Known {
 }
 
 /// The driver of a session whose calls an engine makes.
-pub(crate) struct Planner {
+pub(super) struct Planner {
     driver: Arc<dyn Driver>,
     desk: Arc<Mutex<Desk>>,
 }
@@ -50,22 +52,22 @@ fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
 
 /// What a session has asked for since the last time.
 #[derive(Default)]
-pub(crate) struct Plan {
+pub(super) struct Plan {
     /// Calls to make.
-    pub(crate) planned: Vec<Planned>,
+    pub(super) planned: Vec<Planned>,
     /// Calls whose results it does not wait for any more.
-    pub(crate) dropped: Vec<String>,
+    pub(super) dropped: Vec<String>,
     /// Calls of which nobody knows whether they were made.
-    pub(crate) doubted: Vec<String>,
+    pub(super) doubted: Vec<String>,
 }
 
 impl Planner {
-    pub(crate) fn new(driver: Arc<dyn Driver>, known: BTreeMap<String, Known>) -> Self {
+    pub(super) fn new(driver: Arc<dyn Driver>, known: BTreeMap<String, Known>) -> Self {
         Self { driver, desk: Arc::new(Mutex::new(Desk { known, ..Desk::default() })) }
     }
 
     /// Takes what was asked for.
-    pub(crate) fn take(&self) -> Plan {
+    pub(super) fn take(&self) -> Plan {
         let mut desk = lock(&self.desk);
         Plan {
             planned: std::mem::take(&mut desk.planned),
@@ -75,7 +77,7 @@ impl Planner {
     }
 
     /// Hands a result to whoever waits for it.
-    pub(crate) fn end(&self, id: &str, outcome: Outcome) {
+    pub(super) fn end(&self, id: &str, outcome: Outcome) {
         lock(&self.desk).results.insert(id.to_owned(), outcome);
     }
 
@@ -132,7 +134,7 @@ impl Driver for Planner {
 }
 
 fn misfit() -> OracleError {
-    OracleError::Other("the store has a result of another kind for this call".into())
+    OracleError::Other("the engine has a result of another kind for this call".into())
 }
 
 /// Waits for the result of a call.
@@ -167,7 +169,7 @@ impl Drop for Waiter {
 }
 
 /// The future of a call that is made, for whoever makes it.
-pub(crate) async fn made(driver: Arc<dyn Driver>, id: CallId, call: Call) -> Outcome {
+pub async fn made(driver: Arc<dyn Driver>, id: CallId, call: Call) -> Outcome {
     match call {
         Call::Question(question) => {
             let answer: Result<Answer, OracleError> = driver.ask(&id, *question).await;

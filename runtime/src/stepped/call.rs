@@ -1,0 +1,84 @@
+//! Calls and their outcomes, as JSON.
+
+use crate::budget::Usage;
+use crate::oracle::{Answer, OracleError, Question};
+use chartc_core::expr::Value;
+use chartc_core::host::ToolCall;
+use serde::{Deserialize, Serialize};
+
+/// A call as it is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Call {
+    /// A question to a model or a person.
+    Question(Box<Question>),
+    /// A tool.
+    Tool(ToolCall),
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Written", from = "Written")]
+pub enum Outcome {
+    /// Of a question.
+    Answer(Result<Answer, OracleError>),
+    /// Of a tool.
+    Result(Result<Value, OracleError>),
+}
+
+/// An outcome as it is written: an error as its kind and its message.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Written {
+    Answer {
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
+    NoAnswer(Error),
+    Value(Value),
+    NoValue(Error),
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Error {
+    kind: String,
+    why: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+}
+
+impl From<OracleError> for Error {
+    fn from(error: OracleError) -> Self {
+        let (kind, retry_after_ms) = (error.kind().word().to_owned(), error.retry_after());
+        Self { kind, why: error.to_string(), retry_after_ms }
+    }
+}
+
+impl From<Error> for OracleError {
+    fn from(Error { kind, why, retry_after_ms }: Error) -> Self {
+        Self::recorded(&kind, &why, retry_after_ms)
+    }
+}
+
+impl From<Outcome> for Written {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Answer(Ok(Answer { text, usage })) => Self::Answer { text, usage },
+            Outcome::Answer(Err(error)) => Self::NoAnswer(error.into()),
+            Outcome::Result(Ok(value)) => Self::Value(value),
+            Outcome::Result(Err(error)) => Self::NoValue(error.into()),
+        }
+    }
+}
+
+impl From<Written> for Outcome {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Answer { text, usage } => Self::Answer(Ok(Answer { text, usage })),
+            Written::NoAnswer(error) => Self::Answer(Err(error.into())),
+            Written::Value(value) => Self::Result(Ok(value)),
+            Written::NoValue(error) => Self::Result(Err(error.into())),
+        }
+    }
+}
