@@ -15,6 +15,7 @@ use crate::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question};
 use crate::tools::{Calling, NoTools, Tools};
 use chartc_core::expr::Value;
 use chartc_core::host::ToolCall;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub struct CallId {
 }
 
 /// The permanent name of an attempt at a step.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallName {
     /// The dotted path of the leaf for which the step was started; empty for the chart.
     pub state: String,

@@ -8,7 +8,7 @@ use chartc_core::expr::Map;
 use chartc_core::host::ToolCall;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
-use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, TURN};
+use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, Quiet, TURN};
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{Entry, Sent};
 use chartc_runtime::driver::{CallId, Driver, Parts, Probe};

@@ -286,6 +286,11 @@ impl Sink for () {
 
 /// The result of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Receipt {
     /// A transition was taken, or a question was asked.
     Handled,

@@ -1,6 +1,6 @@
 //! Agents in the memory of the process: for tests, for simulations, and as the measure of other engines.
 
-use super::{AgentState, Engine, EngineError, Event, Reply, hand_over};
+use super::{AgentState, Engine, EngineError, Event, Quiet, Reply, hand_over};
 use crate::clock::{Clock, Sleep};
 use crate::error::RunError;
 use crate::session::Session;
@@ -139,7 +139,7 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
     }
 }
 
-impl<M: Machine, T: trace::Sink> Engine for Memory<'_, M, T> {
+impl<M: Machine + Send, T: trace::Sink + Send> Engine for Memory<'_, M, T> {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
         let mut agents = self.agents();
         let slot = match agents.entry(agent.to_owned()) {
@@ -193,7 +193,9 @@ impl<M: Machine, T: trace::Sink> Engine for Memory<'_, M, T> {
             open: session.open().len(),
         }))
     }
+}
 
+impl<M: Machine + Send, T: trace::Sink + Send> Quiet for Memory<'_, M, T> {
     async fn quiet(&self) {
         self.work(None).await;
     }

@@ -1,13 +1,13 @@
 //! Many agents under one roof. An [`Engine`] has each agent to itself while it handles an event, loses no event and takes none twice,
 //! keeps state and deadlines, and lets calls go on beside events. [`Memory`] is the engine without a store; another one is a type with
-//! the same three methods, and the tests that hold for one hold for all.
+//! the same two methods, and the tests that hold for one hold for all.
 //!
 //! ```
 //! use chartc_core::interpreter::Interpreter;
 //! use chartc_core::model::Chart;
 //! use chartc_core::plan::Plan;
 //! use chartc_runtime::Session;
-//! use chartc_runtime::agents::{Engine, Event, Memory};
+//! use chartc_runtime::agents::{Engine, Event, Memory, Quiet};
 //! use chartc_runtime::clock::VirtualClock;
 //! use chartc_runtime::oracle::Deny;
 //! use std::sync::Arc;
@@ -37,12 +37,13 @@ use crate::trace;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt, Status};
+use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 /// Something that happens to an agent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Unique for the agent: the same one again is the same event, sent twice.
     pub id: String,
@@ -105,7 +106,7 @@ pub const TURN: &str = "turn";
 pub const INPUTS: &str = "";
 
 /// What became of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
     /// What the chart made of it.
     pub receipt: Receipt,
@@ -116,7 +117,7 @@ pub struct Reply {
 }
 
 /// An agent as it stands.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
     /// The basic states that are active, as dotted paths; after the end, the last ones.
     pub configuration: Vec<String>,
@@ -160,14 +161,24 @@ pub trait Engine {
     ///
     /// # Errors
     /// See [`EngineError`].
-    fn fire(&self, agent: &str, event: Event) -> impl Future<Output = Result<Reply, EngineError>>;
+    fn fire(
+        &self,
+        agent: &str,
+        event: Event,
+    ) -> impl Future<Output = Result<Reply, EngineError>> + Send;
 
     /// An agent as it stands; `None` for one that nothing has happened to.
     ///
     /// # Errors
     /// See [`EngineError`].
-    fn read(&self, agent: &str) -> impl Future<Output = Result<Option<AgentState>, EngineError>>;
+    fn read(
+        &self,
+        agent: &str,
+    ) -> impl Future<Output = Result<Option<AgentState>, EngineError>> + Send;
+}
 
+/// An engine that sees all of its agents, and so can tell when none is at work.
+pub trait Quiet: Engine {
     /// Resolves when no agent has a call under way. Failed agents do not block others: the next event for a failed one says why.
-    fn quiet(&self) -> impl Future<Output = ()>;
+    fn quiet(&self) -> impl Future<Output = ()> + Send;
 }

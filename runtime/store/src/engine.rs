@@ -3,7 +3,7 @@
 use crate::command::Command;
 use crate::error::StoreError;
 use chartc_core::machine::Instant;
-use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Reply};
+use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Quiet, Reply};
 use tokio::sync::{mpsc, oneshot};
 
 /// The engine on an SQLite file. A [`Worker`](crate::Worker) does its work; handles are cheap to clone, and may be used from any thread.
@@ -59,7 +59,9 @@ impl Engine for Sqlite {
         let read = self.ask(|reply| Command::Read(agent.to_owned(), reply)).await;
         read.map_err(|why| EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() })
     }
+}
 
+impl Quiet for Sqlite {
     async fn quiet(&self) {
         // An engine that has ended has nothing under way.
         drop(self.ask(Command::Quiet).await);

@@ -3,7 +3,7 @@
 use super::*;
 use chartc_core::expr::Map;
 use chartc_core::machine::Receipt;
-use chartc_runtime::agents::{Engine, EngineError, Event, Memory, SEEN};
+use chartc_runtime::agents::{Engine, EngineError, Event, Memory, Quiet, SEEN};
 use chartc_runtime::clock::Clock;
 use chartc_runtime::oracle::Random;
 

@@ -1,0 +1,148 @@
+//! The object that an agent is. The server hands it one event at a time, and commits what comes of it piece by piece, each piece once.
+
+use crate::kept::{Kept, RUN, STATE, event, oldest, part};
+use crate::step::{Steps, Taken, What};
+use crate::wire::{AGENT, Done, Fired, Job, STEP, Said, wall};
+use chartc_core::machine::{Instant, Receipt};
+use chartc_runtime::agents::{AgentState, Reply, SEEN};
+use chartc_runtime::trace::Line;
+use restate_sdk::context::RequestTarget;
+use restate_sdk::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The object `Agent`.
+pub(crate) struct Agent(pub(crate) Arc<Steps>);
+
+// Only what a handler names is loaded: a trace may be long.
+#[object(
+    name = "Agent",
+    lazy_state,
+    inactivity_timeout = "1h",
+    abort_timeout = "1h",
+    journal_retention = "1h"
+)]
+impl Agent {
+    /// Takes an event in.
+    #[handler]
+    async fn fire(&self, ctx: ObjectContext<'_>, fired: Json<Fired>) -> HandlerResult<Json<Said>> {
+        let Json(fired) = fired;
+        let id = fired.id.clone();
+        if let Some(Json(reply)) = ctx.get::<Json<Reply>>(&event(&id)).await? {
+            return Ok(Json(Said::Reply(Reply { is_repeated: true, ..reply })));
+        }
+        let kept = kept(&ctx).await?;
+        if let Some(why) = kept.as_ref().and_then(|kept| kept.stopped.clone()) {
+            return Ok(Json(Said::Stopped { why }));
+        }
+        let (steps, agent) = (self.0.clone(), ctx.key().to_owned());
+        let step =
+            ctx.run(move || async move { Ok(Json((*steps)(&agent, kept, What::Fired(fired)))) });
+        let taken = match step.name("step").await? {
+            Json(Ok(taken)) => taken,
+            // It was saved by another chart, for example: nothing has changed.
+            Json(Err(why)) => return Ok(Json(Said::Stopped { why })),
+        };
+        let Some(said) = taken.said.clone() else { return Err("a step without a reply".into()) };
+        if let Said::Reply(reply) = &said
+            && reply.receipt != Receipt::Busy
+        {
+            let (nth, most) = (taken.kept.events, SEEN as u64);
+            let place = oldest(nth, most);
+            if nth > most
+                && let Some(oldest) = ctx.get::<String>(&place).await?
+            {
+                ctx.clear(&event(&oldest));
+            }
+            ctx.set(&place, id.clone());
+            ctx.set(&event(&id), Json(*reply));
+        }
+        put(&ctx, taken);
+        Ok(Json(said))
+    }
+
+    /// Takes the result of a call.
+    #[handler(ingress_private)]
+    async fn done(&self, ctx: ObjectContext<'_>, done: Json<Done>) -> HandlerResult<()> {
+        let Json(done) = done;
+        let Some(kept) = kept(&ctx).await? else { return Ok(()) };
+        let is_open = kept.open.get(&done.id) == Some(&done.plan);
+        if !is_open || kept.stopped.is_some() {
+            return Ok(());
+        }
+        self.go_on(&ctx, kept, move |_| What::Done(done)).await
+    }
+
+    /// Time has passed.
+    #[handler(ingress_private)]
+    async fn wake(&self, ctx: ObjectContext<'_>, due: u64) -> HandlerResult<()> {
+        let Some(kept) = kept(&ctx).await? else { return Ok(()) };
+        if kept.wake != Some(due) || kept.stopped.is_some() {
+            return Ok(());
+        }
+        self.go_on(&ctx, kept, move |wall| What::Due(due, wall)).await
+    }
+
+    /// The agent as it stands.
+    #[handler]
+    async fn read(&self, ctx: SharedObjectContext<'_>) -> HandlerResult<Json<Option<AgentState>>> {
+        let state = ctx.get::<Json<AgentState>>(STATE).await?;
+        Ok(Json(state.map(Json::into_inner)))
+    }
+
+    /// Its trace.
+    #[handler(lazy_state = false)]
+    async fn trace(&self, ctx: SharedObjectContext<'_>) -> HandlerResult<Json<Vec<Line>>> {
+        let parts = ctx.get::<Json<Kept>>(RUN).await?.map_or(0, |kept| kept.0.parts);
+        let mut lines = Vec::new();
+        for nth in 1..=parts {
+            let part = ctx.get::<Json<Vec<Line>>>(&part(nth)).await?;
+            lines.extend(part.map(Json::into_inner).unwrap_or_default());
+        }
+        Ok(Json(lines))
+    }
+}
+
+impl Agent {
+    /// A step that nobody waits for. What cannot be done now is tried again: the server keeps it.
+    async fn go_on(
+        &self,
+        ctx: &ObjectContext<'_>,
+        kept: Kept,
+        what: impl FnOnce(i64) -> What + Send + 'static,
+    ) -> HandlerResult<()> {
+        let (steps, agent) = (self.0.clone(), ctx.key().to_owned());
+        let step = ctx.run(move || async move {
+            Ok(Json((*steps)(&agent, Some(kept), what(wall())).map_err(HandlerError::from)?))
+        });
+        let Json(taken) = step.name("step").await?;
+        put(ctx, taken);
+        Ok(())
+    }
+}
+
+async fn kept(ctx: &ObjectContext<'_>) -> Result<Option<Kept>, TerminalError> {
+    Ok(ctx.get::<Json<Kept>>(RUN).await?.map(Json::into_inner))
+}
+
+/// Keeps what a step leaves, and then sends what it wants done.
+fn put(ctx: &ObjectContext<'_>, taken: Taken) {
+    let Taken { kept, state, lines, jobs, dropped, timer, .. } = taken;
+    if !lines.is_empty() {
+        ctx.set(&part(kept.parts), Json(lines));
+    }
+    ctx.set(STATE, Json(state));
+    ctx.set(RUN, Json(kept));
+    for job in jobs {
+        let key = job.key();
+        let target = RequestTarget::service(STEP, "run");
+        ctx.request::<Json<Job>, ()>(target, Json(job)).idempotency_key(key).send();
+    }
+    for key in dropped {
+        ctx.request::<String, ()>(RequestTarget::service(STEP, "drop"), key).send();
+    }
+    if let Some((due, wait)) = timer {
+        let target = RequestTarget::object(AGENT, ctx.key(), "wake");
+        ctx.request::<Instant, ()>(target, due).send_after(Duration::from_millis(wait));
+    }
+}

@@ -1,0 +1,152 @@
+//! The handle through which a host fires at agents on a Restate server.
+
+use crate::error::RestateError;
+use crate::wire::{AGENT, Fired, Said, wall};
+use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Reply};
+use chartc_runtime::trace::Line;
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a host waits for a server that cannot be reached.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long it waits before it asks again.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The engine on a Restate server. Handles are cheap to clone.
+///
+/// A server that cannot be reached is asked again for a minute: an event that was taken in before gets the reply that it had.
+#[derive(Clone)]
+pub struct Restate {
+    ingress: String,
+    client: Client<HttpConnector, Full<Bytes>>,
+}
+
+impl Restate {
+    /// By the address of the server's ingress, for example `http://127.0.0.1:8080`.
+    pub fn new(ingress: &str) -> Self {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let client = Client::builder(TokioExecutor::new()).build(connector);
+        Self { ingress: ingress.trim_end_matches('/').to_owned(), client }
+    }
+
+    /// Tells a server where a [`Service`](crate::Service) listens; `admin` is the address of the server's admin interface, for example
+    /// `http://127.0.0.1:9070`. A service that is registered again replaces what was at the same address.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or does not reach the service.
+    pub async fn register(&self, admin: &str, service: &str) -> Result<(), RestateError> {
+        let address = format!("{}/deployments", admin.trim_end_matches('/'));
+        let body = serde_json::json!({"uri": service, "force": true});
+        let _: serde_json::Value = self.ask(&address, Some(&body)).await?;
+        Ok(())
+    }
+
+    /// The trace of an agent.
+    ///
+    /// # Errors
+    /// See [`RestateError`].
+    pub async fn trace(&self, agent: &str) -> Result<Vec<Line>, RestateError> {
+        self.handler::<(), _>(agent, "trace", None).await
+    }
+
+    async fn handler<B: Serialize, R: DeserializeOwned>(
+        &self,
+        agent: &str,
+        handler: &str,
+        body: Option<&B>,
+    ) -> Result<R, RestateError> {
+        let address = format!("{}/{AGENT}/{}/{handler}", self.ingress, plain(agent));
+        self.ask(&address, body).await
+    }
+
+    /// Asks until there is an answer.
+    async fn ask<B: Serialize, R: DeserializeOwned>(
+        &self,
+        address: &str,
+        body: Option<&B>,
+    ) -> Result<R, RestateError> {
+        let body = match body {
+            Some(body) => Bytes::from(serde_json::to_vec(body)?),
+            None => Bytes::new(),
+        };
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let fault = match self.ask_once(address, body.clone()).await {
+                Ok((status, text)) if status < 300 => return Ok(serde_json::from_slice(&text)?),
+                Ok((status, text)) => {
+                    let text = String::from_utf8_lossy(&text).into_owned();
+                    let fault = RestateError::Refused { status, text };
+                    // It has no place, or is not there yet.
+                    if !matches!(status, 408 | 429 | 502..=504) {
+                        return Err(fault);
+                    }
+                    fault
+                }
+                Err(why) => RestateError::Unreachable { address: address.to_owned(), why },
+            };
+            if Instant::now() >= until {
+                return Err(fault);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn ask_once(&self, address: &str, body: Bytes) -> Result<(u16, Bytes), String> {
+        let mut request = Request::post(address);
+        if !body.is_empty() {
+            request = request.header("content-type", "application/json");
+        }
+        let request = request.body(Full::new(body)).map_err(|why| why.to_string())?;
+        let asked = async {
+            let response = self.client.request(request).await.map_err(|why| causes(&why))?;
+            let status = response.status().as_u16();
+            let text = response.into_body().collect().await.map_err(|why| causes(&why))?;
+            Ok((status, text.to_bytes()))
+        };
+        let asked = tokio::time::timeout(PATIENCE, asked).await;
+        asked.unwrap_or_else(|_| Err("it does not answer".into()))
+    }
+}
+
+impl Engine for Restate {
+    async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
+        let fired = Fired { at: wall(), id: event.id, name: event.name, data: event.data };
+        let said: Result<Said, _> = self.handler(agent, "fire", Some(&fired)).await;
+        said.map_err(|why| stopped(agent, &why))?.of(agent)
+    }
+
+    async fn read(&self, agent: &str) -> Result<Option<AgentState>, EngineError> {
+        let read = self.handler::<(), _>(agent, "read", None).await;
+        read.map_err(|why| stopped(agent, &why))
+    }
+}
+
+fn stopped(agent: &str, why: &RestateError) -> EngineError {
+    EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() }
+}
+
+/// An error with what has caused it.
+fn causes(error: &dyn std::error::Error) -> String {
+    let below = std::iter::successors(error.source(), |error| error.source());
+    below.fold(error.to_string(), |all, one| format!("{all}: {one}"))
+}
+
+/// A name as a part of a path.
+fn plain(name: &str) -> String {
+    let part = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(part).collect()
+}

@@ -1,0 +1,70 @@
+//! The service that a Restate server calls.
+
+use crate::agent::Agent;
+use crate::flights::{Flights, Step};
+use crate::step::{Steps, steps};
+use chartc_runtime::driver::Driver;
+use chartc_runtime::stepped::{Journal, Making};
+use chartc_runtime::{Saves, Session};
+use hyper::server::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::graceful::GracefulShutdown;
+use restate_sdk::endpoint::Endpoint;
+use restate_sdk::hyper::HyperEndpoint;
+use std::future::Future;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// How long a service that is to end waits for the calls that it makes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The charts of agents, and whoever makes their calls.
+pub struct Service {
+    steps: Arc<Steps>,
+    flights: Arc<Flights>,
+}
+
+impl Service {
+    /// Agents whose sessions `make` makes. The `driver` makes their calls.
+    pub fn new<M: Saves + 'static>(
+        make: impl Fn(Making<'_>) -> Result<Session<M, Journal>, String> + Send + Sync + 'static,
+        driver: Arc<dyn Driver>,
+    ) -> Self {
+        let steps = steps(make, driver.name());
+        let boot = RandomState::new().build_hasher().finish();
+        Self { steps, flights: Arc::new(Flights::new(driver, boot)) }
+    }
+
+    /// Serves until the future resolves, and then until the calls under way have ended, but a minute at most.
+    pub async fn serve(self, listener: TcpListener, until: impl Future<Output = ()>) {
+        let Self { steps, flights } = self;
+        let endpoint = Endpoint::builder().bind(Agent(steps)).bind(Step(flights)).build();
+        let endpoint = HyperEndpoint::new(endpoint);
+        let graceful = GracefulShutdown::new();
+        let mut until = pin!(until);
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => {
+                    let Ok((stream, _)) = accepted else { continue };
+                    // Nagle's algorithm costs 40 ms for each small frame that waits for the one before.
+                    if stream.set_nodelay(true).is_err() {
+                        continue;
+                    }
+                    let connection = http2::Builder::new(TokioExecutor::new())
+                        .serve_connection(TokioIo::new(stream), endpoint.clone());
+                    let connection = graceful.watch(connection);
+                    // The server asks again when a connection breaks.
+                    tokio::spawn(async move { drop(connection.await) });
+                }
+                () = &mut until => break,
+            }
+        }
+        drop(listener);
+        let over = graceful.shutdown();
+        // Connections end when the calls that they wait for have.
+        drop(tokio::time::timeout(PATIENCE, over).await);
+    }
+}

@@ -1,0 +1,130 @@
+//! One step of an agent: what was kept and what has happened, to what is kept then and what is to be done.
+
+use crate::kept::Kept;
+use crate::wire::{Done, Fired, Job, Said, key};
+use chartc_core::host::ToolCall;
+use chartc_core::machine::{Instant, Receipt};
+use chartc_runtime::agents::{AgentState, Reply};
+use chartc_runtime::driver::{CallId, Driver};
+use chartc_runtime::oracle::{Asking, OracleError, Question};
+use chartc_runtime::stepped::{Journal, Known, Making, Stepped};
+use chartc_runtime::tools::{Calling, done};
+use chartc_runtime::trace::Line;
+use chartc_runtime::{Saves, Session};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What has happened to an agent.
+pub(crate) enum What {
+    Fired(Fired),
+    Done(Done),
+    Due(Instant, i64),
+}
+
+/// What a step leaves.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Taken {
+    pub(crate) kept: Kept,
+    pub(crate) state: AgentState,
+    pub(crate) lines: Vec<Line>,
+    /// Calls to make.
+    pub(crate) jobs: Vec<Job>,
+    /// Plans whose results nobody waits for any more.
+    pub(crate) dropped: Vec<String>,
+    /// A timer to set: when it is due, and in how many milliseconds that is.
+    pub(crate) timer: Option<(Instant, u64)>,
+    /// What is said of the event.
+    pub(crate) said: Option<Said>,
+}
+
+/// Steps an agent.
+pub(crate) type Steps = dyn Fn(&str, Option<Kept>, What) -> Result<Taken, String> + Send + Sync;
+
+/// The steps of agents whose sessions `make` makes; `name` is their driver's for their traces.
+pub(crate) fn steps<M: Saves + 'static>(
+    make: impl Fn(Making<'_>) -> Result<Session<M, Journal>, String> + Send + Sync + 'static,
+    name: String,
+) -> Arc<Steps> {
+    let nobody: Arc<dyn Driver> = Arc::new(Nobody(name));
+    Arc::new(move |agent, kept, what| step(agent, kept, what, nobody.clone(), &make))
+}
+
+fn step<M: Saves>(
+    agent: &str,
+    kept: Option<Kept>,
+    what: What,
+    nobody: Arc<dyn Driver>,
+    make: impl FnOnce(Making<'_>) -> Result<Session<M, Journal>, String>,
+) -> Result<Taken, String> {
+    let at = match &what {
+        What::Fired(fired) => fired.at,
+        What::Done(done) => done.at,
+        What::Due(_, at) => *at,
+    };
+    let mut kept = kept.unwrap_or_else(|| Kept::new(at));
+    let mut known: BTreeMap<String, Known> =
+        kept.open.keys().map(|id| (id.clone(), Known::Planned)).collect();
+    let mut now = kept.time(at);
+    let mut event = None;
+    match what {
+        What::Fired(fired) => event = Some(fired.event()),
+        What::Done(Done { id, outcome, .. }) => {
+            kept.open.remove(&id);
+            known.insert(id, outcome.map_or(Known::Started, Known::Ended));
+        }
+        What::Due(due, _) => {
+            kept.wake = None;
+            now = now.max(due);
+        }
+    }
+    let mut run = Stepped::new(agent, kept.saved.as_ref(), now, (nobody, known), make)?;
+    let said = event.map(|event| {
+        let fired = run.fire(agent, &event);
+        Said::from(fired.map(|receipt| Reply { receipt, at: run.now(), is_repeated: false }))
+    });
+    run.step();
+    let left = run.take();
+    let drop = |id: &String| kept.open.remove(id).map(|plan| key(id, plan));
+    let dropped = left.dropped.iter().filter_map(drop).collect();
+    let mut jobs = Vec::new();
+    for planned in left.planned {
+        let id = planned.id.to_string();
+        // What was under way before is waited for once more in each step.
+        if kept.open.contains_key(&id) || left.dropped.contains(&id) {
+            continue;
+        }
+        kept.plans += 1;
+        kept.open.insert(id, kept.plans);
+        jobs.push(Job::new(agent, kept.plans, planned.id, planned.call));
+    }
+    let wake = run.wake();
+    let timer = wake.filter(|due| kept.wake != Some(*due));
+    let timer = timer.map(|due| (due, due.saturating_sub(run.now())));
+    kept.wake = wake;
+    kept.saved = left.saved;
+    kept.stopped = run.stopped().map(str::to_owned);
+    kept.parts += u64::from(!left.lines.is_empty());
+    if let Some(Said::Reply(reply)) = &said {
+        kept.events += u64::from(reply.receipt != Receipt::Busy);
+    }
+    let state = run.state();
+    Ok(Taken { kept, state, lines: left.lines, jobs, dropped, timer, said })
+}
+
+/// The driver of a step, which makes no calls.
+struct Nobody(String);
+
+impl Driver for Nobody {
+    fn ask(&self, _: &CallId, _: Question) -> Asking {
+        Box::pin(async { Err(OracleError::Other("a step makes no calls".into())) })
+    }
+
+    fn call(&self, _: &CallId, _: ToolCall) -> Calling {
+        done(Err(OracleError::Other("a step makes no calls".into())))
+    }
+
+    fn name(&self) -> String {
+        self.0.clone()
+    }
+}
