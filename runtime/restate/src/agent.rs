@@ -14,13 +14,19 @@ use std::time::Duration;
 /// The object `Agent`.
 pub(crate) struct Agent(pub(crate) Arc<Steps>);
 
-// Only what a handler names is loaded: a trace may be long.
+// Only what a handler names is loaded: a trace may be long. A service that is away is asked again every five seconds until it is back; by
+// default the server would give up after an hour.
 #[object(
     name = "Agent",
     lazy_state,
     inactivity_timeout = "1h",
     abort_timeout = "1h",
-    journal_retention = "1h"
+    journal_retention = "1h",
+    invocation_retry_policy(
+        initial_interval = "100ms",
+        max_interval = "5s",
+        max_attempts = 1000000000
+    )
 )]
 impl Agent {
     /// Takes an event in.

@@ -88,7 +88,12 @@ pub(crate) struct Step(pub(crate) Arc<Flights>);
     abort_timeout = "1h",
     idempotency_retention = "1d",
     journal_retention = "1d",
-    ingress_private
+    ingress_private,
+    invocation_retry_policy(
+        initial_interval = "100ms",
+        max_interval = "5s",
+        max_attempts = 1000000000
+    )
 )]
 impl Step {
     /// Makes a call, and hands its result to the agent.

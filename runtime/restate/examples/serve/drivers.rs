@@ -6,31 +6,34 @@ use chartc_runtime::driver::{CallId, Driver};
 use chartc_runtime::oracle::{Asking, Oracle, Question, Script};
 use chartc_runtime::tools::{Calling, Tools};
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+type Text = dyn Fn(&str) -> String + Send + Sync;
+
 /// A script of its own for each agent. It begins anew with the process.
 pub(crate) struct Scripts {
-    text: String,
+    text: Box<Text>,
     clock: Arc<dyn Clock>,
     runs: Mutex<BTreeMap<Arc<str>, Arc<Script>>>,
 }
 
 impl Scripts {
-    /// All with the same text.
-    pub(crate) fn new(text: &str, clock: Arc<dyn Clock>) -> Result<Self, Box<dyn Error>> {
-        Script::parse("script", text, clock.clone())?;
-        Ok(Self { text: text.to_owned(), clock, runs: Mutex::default() })
+    /// The text of each is told by the agent's name.
+    pub(crate) fn new(
+        text: impl Fn(&str) -> String + Send + Sync + 'static,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { text: Box::new(text), clock, runs: Mutex::default() }
     }
 
     fn of(&self, id: &CallId) -> Arc<Script> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         let made = runs.entry(id.run.clone()).or_insert_with(|| {
-            // It was read before.
-            let script = Script::parse("script", &self.text, self.clock.clone());
-            Arc::new(script.unwrap_or_else(|_| Script::empty()))
+            let script = Script::parse("script", &(self.text)(&id.run), self.clock.clone());
+            // Whoever wrote it learns of it at once, and not from an agent that stands still.
+            Arc::new(script.unwrap_or_else(|why| panic!("{why}")))
         });
         made.clone()
     }

@@ -94,7 +94,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let plan: &'static Plan<'static> =
         Box::leak(Box::new(Plan::new(Box::leak(Box::new(chart(&file)?)))));
     let clock = Arc::new(RealClock::new());
-    let scripts = Scripts::new(&std::fs::read_to_string(&script)?, clock)?;
+    let script = std::fs::read_to_string(&script)?;
+    Script::parse("script", &script, clock.clone())?;
+    let scripts = Scripts::new(move |_| script.clone(), clock);
     let driver: Arc<dyn Driver> = match ledger {
         Some(path) => Arc::new(Ledger::new(&path, scripts)?),
         None => Arc::new(scripts),

@@ -1,0 +1,57 @@
+//! One chart, one script: the same replies, the same last state and the same trace, whichever engine keeps the agent.
+
+use crate::cases::{Case, cases};
+use crate::node::Node;
+use crate::worlds::{InFile, InMemory, OnServer, Played, played};
+use std::path::Path;
+use std::sync::Arc;
+
+async fn in_memory(cases: &Arc<Vec<Case>>) -> Vec<Played> {
+    let mut all = Vec::new();
+    for case in cases.iter() {
+        // A world for each: in virtual time, one agent's waiting is another one's.
+        all.push(played(&InMemory::new(cases), case).await);
+    }
+    all
+}
+
+fn compare(cases: &[Case], one: &[Played], other: &[Played]) {
+    let mut lines = 0;
+    for ((case, one), other) in cases.iter().zip(one).zip(other) {
+        let name = case.name;
+        assert_eq!(other.said, one.said, "{name}");
+        for (other, one) in other.lines.iter().zip(&one.lines) {
+            assert_eq!(other, one, "{name}");
+        }
+        assert_eq!(other, one, "{name}");
+        lines += one.lines.len();
+    }
+    assert!(lines > 200, "{lines} lines");
+}
+
+#[tokio::test]
+async fn a_file_does_what_memory_does() {
+    let cases = Arc::new(cases());
+    let mut all = Vec::new();
+    for case in cases.iter() {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("engines.db");
+        let (world, mut worker) = InFile::new(&cases, &file);
+        tokio::select! {
+            one = played(&world, case) => all.push(one),
+            over = worker.work() => panic!("{over:?}"),
+        }
+    }
+    compare(&cases, &in_memory(&cases).await, &all);
+}
+
+#[tokio::test]
+async fn a_server_does_what_memory_does() {
+    let Some(node) = Node::start("engines") else { return };
+    let cases = Arc::new(cases());
+    let world = OnServer::new(&cases, &node).await;
+    let mut all = Vec::new();
+    for case in cases.iter() {
+        all.push(played(&world, case).await);
+    }
+    compare(&cases, &in_memory(&cases).await, &all);
+}
