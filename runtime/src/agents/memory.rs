@@ -87,7 +87,8 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
                 for slot in self.agents().values_mut() {
                     if !slot.is_there(self.clock.now(), until, cx) {
                         all = false;
-                        let due = slot.session.next_due().into_iter().chain(until).chain(earliest);
+                        let due =
+                            slot.session.next_change().into_iter().chain(until).chain(earliest);
                         earliest = due.min();
                     }
                 }

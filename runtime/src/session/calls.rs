@@ -98,8 +98,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             if until.is_some_and(|at| at <= now) {
                 return Ok(());
             }
-            let waits = self.first_waiting().map(|(at, _)| at);
-            let earliest = waits.into_iter().chain(due).chain(until).min();
+            let earliest = self.next_change().into_iter().chain(until).min();
             match self.wait(earliest).await {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
@@ -120,8 +119,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// When time alone will change something next.
-    pub(crate) fn next_due(&self) -> Option<Instant> {
+    /// When time alone will change something next: a deadline passes, or a question is put again.
+    pub(crate) fn next_change(&self) -> Option<Instant> {
+        let waits = self.first_waiting().map(|(at, _)| at);
+        waits.into_iter().chain(self.next_due()).min()
+    }
+
+    /// The next deadline.
+    fn next_due(&self) -> Option<Instant> {
         if self.status.is_some() { None } else { self.family.next_deadline() }
     }
 

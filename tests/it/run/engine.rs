@@ -155,6 +155,19 @@ fn events_that_come_while_others_are_waited_for_are_waited_for_too() {
 }
 
 #[test]
+fn a_question_that_failed_is_put_again_in_time() {
+    let chart = chart(&SLOW.replace("into said }", "into said  retry 2 }"));
+    let plan = Plan::new(&chart);
+    let engine = scripted(&plan, "answers: {think: [{fail: connection}, fine]}");
+    wait(async {
+        engine.fire("ada", Event::turn("1")).await.expect("a turn");
+        engine.quiet().await;
+        let ada = engine.read("ada").await.expect("fine").expect("there");
+        assert_eq!((ada.configuration, ada.calls), (vec!["done".into()], 2));
+    });
+}
+
+#[test]
 fn deadlines_fire_without_events() {
     let chart = chart(SLOW);
     let plan = Plan::new(&chart);
