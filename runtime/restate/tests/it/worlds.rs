@@ -35,7 +35,7 @@ pub(crate) trait World {
 pub(crate) struct Played {
     pub(crate) said: Vec<String>,
     pub(crate) state: Option<AgentState>,
-    pub(crate) lines: Vec<(u64, String, What)>,
+    pub(crate) lines: Vec<(u64, String, String)>,
 }
 
 pub(crate) async fn played(world: &impl World, case: &Case) -> Played {
@@ -54,8 +54,21 @@ pub(crate) async fn played(world: &impl World, case: &Case) -> Played {
     }
     let state = world.engine().read(case.name).await.expect("it can be read");
     let lines = world.lines(case.name).await;
-    let lines = lines.into_iter().map(|line| (line.seq, line.child, line.what)).collect();
+    let lines =
+        lines.into_iter().map(|line| (line.seq, line.child, timeless(&line.what))).collect();
     Played { said, state, lines }
+}
+
+/// A line without the times that it tells: on a server, time passes. (The first is in the prompts of `phases.chart`.)
+fn timeless(what: &What) -> String {
+    let mut text = serde_json::to_string(what).expect("a line is JSON");
+    for (told, end) in [("Phase Duration: ", "\\n"), ("\"until_ms\":", "}")] {
+        if let Some((before, rest)) = text.split_once(told) {
+            let end = rest.find(end).expect("the time ends");
+            text = format!("{before}{told}{}", &rest[end..]);
+        }
+    }
+    text
 }
 
 fn scripts(cases: &Arc<Vec<Case>>, clock: Arc<dyn Clock>) -> Arc<dyn Driver> {
