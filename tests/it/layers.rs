@@ -157,6 +157,16 @@ const STORE: &[Row] = &[
     ("worker", &["command", "engine", "error", "file", "options", "run"]),
     ("commit", &["command", "error", "inbox", "reply", "row", "rows", "worker"]),
 ];
+const RESTATE: &[Row] = &[
+    ("error", &[]),
+    ("kept", &[]),
+    ("wire", &[]),
+    ("client", &["error", "wire"]),
+    ("flights", &["wire"]),
+    ("step", &["kept", "wire"]),
+    ("agent", &["kept", "step", "wire"]),
+    ("serve", &["agent", "flights", "step"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("form", &[]),
@@ -175,6 +185,7 @@ const CRATES: &[(&str, &[Row])] = &[
     ("runtime/memory/src", MEMORY),
     ("runtime/providers/src", PROVIDERS),
     ("runtime/store/src", STORE),
+    ("runtime/restate/src", RESTATE),
 ];
 
 #[test]

@@ -16,6 +16,7 @@ fn public_items_are_as_listed() {
         ("chartc-memory", "runtime/memory/src"),
         ("chartc-providers", "runtime/providers/src"),
         ("chartc-store", "runtime/store/src"),
+        ("chartc-restate", "runtime/restate/src"),
     ];
     for (name, folder) in crates {
         insta::assert_snapshot!(format!("surface_{name}"), listing(folder));

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long a host waits for a server that cannot be reached.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How long it waits before it asks again.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -119,7 +119,7 @@ impl Restate {
 
 impl Engine for Restate {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
-        let fired = Fired { at: wall(), id: event.id, name: event.name, data: event.data };
+        let fired = Fired { at: Some(wall()), id: event.id, name: event.name, data: event.data };
         let said: Result<Said, _> = self.handler(agent, "fire", Some(&fired)).await;
         said.map_err(|why| stopped(agent, &why))?.of(agent)
     }

@@ -114,6 +114,7 @@ impl Step {
 
     /// Ends a call that nobody waits for, if this process makes it.
     #[handler]
+    #[allow(clippy::unused_async, reason = "handlers are")]
     async fn drop(&self, _ctx: Context<'_>, key: String) -> HandlerResult<()> {
         self.0.end(&key);
         Ok(())

@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// How long a service that is to end waits for the calls that it makes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The charts of agents, and whoever makes their calls.
 pub struct Service {

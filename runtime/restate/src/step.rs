@@ -1,7 +1,7 @@
 //! One step of an agent: what was kept and what has happened, to what is kept then and what is to be done.
 
 use crate::kept::Kept;
-use crate::wire::{Done, Fired, Job, Said, key};
+use crate::wire::{Done, Fired, Job, Said, key, wall};
 use chartc_core::host::ToolCall;
 use chartc_core::machine::{Instant, Receipt};
 use chartc_runtime::agents::{AgentState, Reply};
@@ -58,7 +58,7 @@ fn step<M: Saves>(
     make: impl FnOnce(Making<'_>) -> Result<Session<M, Journal>, String>,
 ) -> Result<Taken, String> {
     let at = match &what {
-        What::Fired(fired) => fired.at,
+        What::Fired(fired) => fired.at.unwrap_or_else(wall),
         What::Done(done) => done.at,
         What::Due(_, at) => *at,
     };

@@ -14,15 +14,17 @@ pub(crate) const AGENT: &str = "Agent";
 pub(crate) const STEP: &str = "Step";
 
 /// Milliseconds since 1970 on the computer's clock.
+#[allow(clippy::disallowed_methods, reason = "the machines of an agent share no other clock")]
 pub(crate) fn wall() -> i64 {
     let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// An event with the time at which it was taken in.
+/// An event with the time at which it was taken in; without one, the agent's first step with it sets it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Fired {
-    pub(crate) at: i64,
+    #[serde(default)]
+    pub(crate) at: Option<i64>,
     pub(crate) id: String,
     pub(crate) name: String,
     #[serde(default)]

@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// How long anything may take that has no time of its own.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -20,8 +21,13 @@ pub(crate) fn port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// The server's program, or why there is none.
-fn program() -> Result<PathBuf, String> {
+/// The server's program, or why there is none. It is looked for once, as it may have to be installed.
+fn program() -> &'static Result<PathBuf, String> {
+    static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    PROGRAM.get_or_init(look)
+}
+
+fn look() -> Result<PathBuf, String> {
     let found = Command::new(root().join("deploy/restate/server")).output();
     let found = found.map_err(|why| why.to_string())?;
     if !found.status.success() {
@@ -52,7 +58,7 @@ impl Node {
     /// Starts one with a folder of its own; without a server it says so, and there is none.
     pub(crate) fn start(test: &str) -> Option<Self> {
         let program = match program() {
-            Ok(program) => program,
+            Ok(program) => program.clone(),
             Err(why) => {
                 println!("skipped, no Restate server: {why}");
                 return None;
