@@ -1,5 +1,6 @@
 //! Agents of a chart on a Restate server, with answers from a script:
 //! `serve CHART SCRIPT [--listen ADDRESS] [--register ADMIN] [--param NAME=VALUE]… [--ledger FILE]`.
+#![allow(clippy::disallowed_methods, reason = "a program reads its arguments and its files")]
 
 mod drivers;
 

@@ -45,10 +45,11 @@ pub(crate) async fn played(world: &impl World, case: &Case) -> Played {
             Act::Settle => world.settle(case.name).await,
             Act::End => world.end(case.name).await,
             Act::Fire(event) => {
-                said.push(match world.engine().fire(case.name, event.clone()).await {
+                let fired = world.engine().fire(case.name, event.clone()).await;
+                said.push(match fired {
                     Ok(reply) => format!("{:?}, repeated: {}", reply.receipt, reply.is_repeated),
                     Err(why) => why.to_string(),
-                })
+                });
             }
         }
     }
