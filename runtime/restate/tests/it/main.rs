@@ -1,4 +1,4 @@
-//! The engines side by side, and what crashes leave. The tests need a Restate server: `RESTATE_SERVER` names one, or npm installs it.
+//! The engines side by side, and what crashes leave. The tests need a Restate server: `RESTATE_SERVER` names one, or `deploy/restate/server` has installed it.
 #![allow(clippy::disallowed_methods, reason = "tests start programs and look at their files")]
 
 mod cases;

@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// How long anything may take that has no time of its own.
@@ -21,14 +20,9 @@ pub(crate) fn port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// The server's program, or why there is none. It is looked for once, as it may have to be installed.
-fn program() -> &'static Result<PathBuf, String> {
-    static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    PROGRAM.get_or_init(look)
-}
-
-fn look() -> Result<PathBuf, String> {
-    let found = Command::new(root().join("deploy/restate/server")).output();
+/// The server's program, or why there is none.
+fn program() -> Result<PathBuf, String> {
+    let found = Command::new(root().join("deploy/restate/server")).arg("--installed").output();
     let found = found.map_err(|why| why.to_string())?;
     if !found.status.success() {
         return Err(String::from_utf8_lossy(&found.stderr).trim().to_owned());
@@ -58,7 +52,7 @@ impl Node {
     /// Starts one with a folder of its own; without a server it says so, and there is none.
     pub(crate) fn start(test: &str) -> Option<Self> {
         let program = match program() {
-            Ok(program) => program.clone(),
+            Ok(program) => program,
             Err(why) => {
                 println!("skipped, no Restate server: {why}");
                 return None;
