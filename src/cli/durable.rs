@@ -135,10 +135,8 @@ pub(super) async fn go(
             let log = HostLog::default();
             let host = Watched::new(host.clone(), log.clone());
             let machine = match making.saved {
-                Some(saved) => {
-                    Interpreter::restore_with_charts(&plans[0], plans, host, saved.machine())
-                        .map_err(|why| why.to_string())?
-                }
+                Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
+                    .map_err(|why| why.to_string())?,
                 None => instance(plans, given, host).map_err(|why| why.to_string())?,
             };
             let mut session = Session::new(machine, Arc::new(Deny), making.clock, making.journal)

@@ -2,8 +2,7 @@
 
 use super::output::complain;
 use super::save;
-use chartc_core::host::Host;
-use chartc_core::interpreter::Interpreter;
+use chartc_core::host::Machine;
 use chartc_core::visible;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::Agent;
@@ -56,8 +55,8 @@ pub(super) fn resume(path: &Path) -> miette::Result<Saved> {
 }
 
 /// Writes the file of `--snapshot`, and says how to continue. A run that has ended cannot continue.
-pub(super) fn save<H: Host, T: Sink>(
-    agent: &Agent<Interpreter<'_, H>, T>,
+pub(super) fn save<M: Machine, T: Sink>(
+    agent: &Agent<M, T>,
     path: &Path,
     file: &str,
     was_stopped: bool,

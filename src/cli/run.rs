@@ -242,10 +242,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let (host, life) = world::live(world, &charts, &given, saved.as_ref(), who.host)?;
         let host = Watched::new(host, log.clone());
         let machine = match &saved {
-            Some(saved) => {
-                Interpreter::restore_with_charts(&plans[0], &plans, host, saved.machine())
-                    .map_err(|why| miette::miette!("{why}"))?
-            }
+            Some(saved) => Interpreter::resume(&plans[0], &plans, host, saved.machine())
+                .map_err(|why| miette::miette!("the snapshot: {why}"))?,
             None => instance(&plans, &given, host)?,
         };
         let screen = Live::new(Screen::new(paper(args.color), &charts));

@@ -40,7 +40,7 @@ use patience::Failure;
 pub use patience::{Backoff, MOST_RETRY_AFTER};
 pub use population::{AgentId, Population};
 pub use report::TurnReport;
-pub use resume::{Saved, Saves};
+pub use resume::Saved;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 

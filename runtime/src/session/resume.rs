@@ -11,9 +11,9 @@ use crate::oracle::{Kind, Question, ready};
 use crate::tools::done;
 use crate::trace::{self, Line, What};
 use chartc_core::family::Member;
-use chartc_core::host::{Host, Machine, ToolCall};
-use chartc_core::interpreter::{Interpreter, Snapshot};
+use chartc_core::host::{Machine, ToolCall};
 use chartc_core::machine::{Input, Instant, LimitKind, Outcome, Status};
+use chartc_core::saved;
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout of [`Saved`].
@@ -24,7 +24,7 @@ const FORMAT: u32 = 2;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Saved {
     format: u32,
-    machine: Snapshot,
+    machine: saved::Saved,
     now: Instant,
     seq: u64,
     turns: u32,
@@ -70,8 +70,8 @@ enum Begun {
 }
 
 impl Saved {
-    /// The machine; `Interpreter::restore` makes it go on, and refuses that of another chart.
-    pub fn machine(&self) -> &Snapshot {
+    /// The machine; [`Interpreter::resume`](chartc_core::interpreter::Interpreter::resume) makes it go on, and [`Session::go_on`] any other.
+    pub fn machine(&self) -> &saved::Saved {
         &self.machine
     }
 
@@ -126,20 +126,8 @@ impl Saved {
     }
 }
 
-/// A machine whose runs can be saved.
-pub trait Saves: Machine {
-    /// The state of the machine.
-    fn saved(&self) -> Snapshot;
-}
-
-impl<H: Host> Saves for Interpreter<'_, H> {
-    fn saved(&self) -> Snapshot {
-        self.snapshot()
-    }
-}
-
-impl<M: Saves, T: trace::Sink> Session<M, T> {
-    /// The run as it stands; `None` before its start and after its end.
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// The run as it stands; `None` before its start and after its end, and for a machine that cannot be saved.
     pub fn save(&self) -> Option<Saved> {
         self.save_all().filter(|saved| saved.status.is_none())
     }
@@ -151,7 +139,7 @@ impl<M: Saves, T: trace::Sink> Session<M, T> {
         }
         Some(Saved {
             format: FORMAT,
-            machine: self.machine().saved(),
+            machine: self.family.save()?,
             now: self.clock.now(),
             seq: self.tracer.seq,
             turns: self.turns,
@@ -191,8 +179,8 @@ impl Call {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Goes on where a run was saved. The session's machine is the one that was restored from it, its clock starts at
-    /// [`Saved::now`], and nothing was done with it yet. Calls that were under way go on under their old names, as [`OnDoubt`] says.
+    /// Goes on where a run was saved. Nothing was done yet with the session's machine, interpreted or generated, whatever its params; it takes
+    /// over the state. The session's clock starts at [`Saved::now`]. Calls that were under way go on under their old names, as [`OnDoubt`] says.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -214,6 +202,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// # Errors
     /// See [`RunError`].
     pub fn take_over(&mut self, saved: &Saved) -> Result<(), RunError> {
+        self.family.load(&saved.machine).map_err(|why| RunError::Start(why.to_string()))?;
         self.started = true;
         self.tracer.seq = self.tracer.seq.max(saved.seq);
         self.turns = saved.turns;

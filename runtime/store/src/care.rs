@@ -94,7 +94,7 @@ impl Store {
             match read() {
                 Ok((_, _, true)) => {}
                 Ok((run, seq, false)) => {
-                    faults.push(format!("run `{run}`: line {seq} of its trace"))
+                    faults.push(format!("run `{run}`: line {seq} of its trace"));
                 }
                 Err(why) => faults.push(format!("a line of a trace: {why}")),
             }

@@ -9,8 +9,8 @@ use crate::row::{Call, Outcome, Stage};
 use crate::rows::move_call;
 use crate::run::{Left, Running};
 use crate::worker::{Batch, Flight, Worker};
+use chartc_core::host::Machine;
 use chartc_core::machine::Receipt;
-use chartc_runtime::Saves;
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, hand_over};
 use chartc_runtime::oracle::{Answer, Kind, Question};
 use rusqlite::{OptionalExtension, params};
@@ -24,7 +24,7 @@ enum Ack {
     Has(oneshot::Sender<bool>, bool),
 }
 
-impl<M: Saves> Worker<'_, M> {
+impl<M: Machine> Worker<'_, M> {
     /// Takes a batch in one commit, makes it known, and makes the calls that it plans.
     pub(crate) fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
         let now = self.options.clock.now();

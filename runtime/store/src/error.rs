@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Version of the tables.
+pub const VERSION: i64 = 1;
+
 /// Why a store cannot be used, or a run in it cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -16,7 +19,7 @@ pub enum StoreError {
     #[error("{} exists: give the copy another name", .0.display())]
     Exists(PathBuf),
     /// Another version of chartc has made it.
-    #[error("{} is a store of version {version}, and this chartc reads {}: use the chartc that wrote it", .path.display(), crate::VERSION)]
+    #[error("{} is a store of version {version}, and this chartc reads {}: use the chartc that wrote it", .path.display(), VERSION)]
     Version {
         /// The file.
         path: PathBuf,

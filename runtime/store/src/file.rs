@@ -1,6 +1,6 @@
 //! The file: its tables, who may write it, and its rows.
 
-use crate::error::StoreError;
+use crate::error::{StoreError, VERSION};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -8,8 +8,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What `meta` says that a file is.
 const FORMAT: &str = "chartc store";
-/// Version of the tables.
-pub const VERSION: i64 = 1;
 
 /// How long a command waits for another one's short transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -71,6 +69,7 @@ const TABLES: &str = "
 ";
 
 /// Milliseconds since 1970 on the computer's clock.
+#[allow(clippy::disallowed_methods, reason = "a store outlives the clocks of its processes")]
 pub(crate) fn wall() -> i64 {
     let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)

@@ -6,10 +6,11 @@ use crate::options::Journal;
 use crate::planner::{Planned, Planner};
 use crate::row::Stage;
 use crate::rows::{Head, move_call, put_call, put_line, put_run};
+use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
+use chartc_runtime::Session;
 use chartc_runtime::agents::AgentState;
 use chartc_runtime::trace::Line;
-use chartc_runtime::{Saves, Session};
 use rusqlite::Transaction;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ pub(crate) struct Left {
     pub(crate) dropped: Vec<String>,
 }
 
-impl<M: Saves> Running<M> {
+impl<M: Machine> Running<M> {
     /// Goes on as far as possible at this moment.
     pub(crate) fn step(&mut self) {
         if self.stopped.is_some() {

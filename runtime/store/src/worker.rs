@@ -9,9 +9,10 @@ use crate::options::{Journal, Making, Options};
 use crate::planner::{Planned, Planner};
 use crate::row::Outcome;
 use crate::run::Running;
+use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::clock::Sleep;
-use chartc_runtime::{Saved, Saves, Session};
+use chartc_runtime::{Saved, Session};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -58,7 +59,7 @@ pub(crate) struct Batch {
     pub(crate) is_over: bool,
 }
 
-impl<'e, M: Saves> Worker<'e, M> {
+impl<'e, M: Machine> Worker<'e, M> {
     /// An engine on a store that this process owns: the handle, and its worker.
     pub fn new(store: Store, options: Options<'e, M>) -> (Sqlite, Self) {
         let (commands, receiver) = mpsc::unbounded_channel();
@@ -245,7 +246,10 @@ impl<'e, M: Saves> Worker<'e, M> {
                 .into_iter()
                 .partition::<Vec<_>, _>(|(until, _)| *until <= now);
             self.until = rest;
-            over.into_iter().for_each(|(_, reply)| _ = reply.send(()));
+            for (_, reply) in over {
+                // Whoever does not wait any more is not told.
+                _ = reply.send(());
+            }
         }
     }
 }

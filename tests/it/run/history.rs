@@ -104,8 +104,7 @@ fn a_snapshot_keeps_it_of_every_chart_that_runs() {
         assert_eq!((of(&saved, "").len(), of(&saved, "lamp").len()), (2, 3));
         let text = serde_json::to_string(&saved).expect("it is data");
         let saved = Saved::read(&text).expect("it is one");
-        let machine =
-            Interpreter::restore_with_charts(&plans[0], &plans, Script::empty(), saved.machine());
+        let machine = Interpreter::resume(&plans[0], &plans, Script::empty(), saved.machine());
         let clock = Arc::new(VirtualClock::starting_at(saved.now()));
         let mut again = Session::new(
             machine.expect("of these charts"),

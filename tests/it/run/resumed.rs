@@ -47,7 +47,7 @@ fn resumed<'p>(plan: &'p Plan<'p>, saved: &Saved) -> Own<'p> {
     let text = serde_json::to_string(saved).expect("it is data");
     let saved = Saved::read(&text).expect("it is one");
     let machine =
-        Interpreter::restore(plan, Script::empty(), saved.machine()).expect("of this chart");
+        Interpreter::resume(plan, &[], Script::empty(), saved.machine()).expect("of this chart");
     let clock = Arc::new(VirtualClock::starting_at(saved.now()));
     let mut session =
         Session::new(machine, Arc::new(ByWords), clock, Vec::new()).with_doubt(OnDoubt::Retry);
@@ -169,8 +169,8 @@ fn snapshots_of_others_are_refused() {
     let changed = named("b.chart", "chart Builder { initial a  state a {} }");
     let other = Plan::new(&changed);
     let error =
-        Interpreter::restore(&other, Script::empty(), saved.machine()).err().expect("another");
-    assert!(error.to_string().contains("another version of it: `Builder`"), "{error}");
+        Interpreter::resume(&other, &[], Script::empty(), saved.machine()).err().expect("another");
+    assert_eq!(error.to_string(), "the chart has no longer the state `observing`");
     for (text, why) in [
         ("{}", "no snapshot"),
         ("what", "no snapshot"),

@@ -21,6 +21,7 @@ mod lent;
 mod passing;
 mod posting;
 mod rounds;
+mod saved;
 mod tree;
 mod watch;
 

@@ -39,6 +39,7 @@ use crate::host::{Host, Machine, Mismatch, Note, Offer, Post, ToolCall, listed};
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{StateKind, StepKind, VariableKind, schema};
 use crate::plan::Plan;
+use crate::saved::{Saved, Unfit};
 use crate::semantics::Stepper;
 use crate::store::{Dynamic, Sent};
 use crate::tables::{LimitsRow, Tables};
@@ -305,6 +306,18 @@ impl<H: Host> Machine for Interpreter<'_, H> {
 
     fn end_child(&mut self, key: StepKey) {
         self.children.retain(|(k, _)| *k != key);
+    }
+
+    fn save(&self) -> Option<Saved> {
+        Some(self.to_saved())
+    }
+
+    fn load(&mut self, saved: &Saved) -> Result<(), Unfit> {
+        self.take_saved(saved)
+    }
+
+    fn place_child(&mut self, key: StepKey, saved: &Saved) -> Result<(), Unfit> {
+        self.place(key, saved.chart())
     }
 }
 

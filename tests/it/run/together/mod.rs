@@ -118,7 +118,7 @@ fn session<'p>(
     let clock = Arc::new(VirtualClock::starting_at(saved.map_or(0, Saved::now)));
     let script = Script::parse("s", SCRIPT, clock.clone()).expect("a script");
     let machine = match saved {
-        Some(saved) => Interpreter::restore(plan, Script::empty(), saved.machine()),
+        Some(saved) => Interpreter::resume(plan, &[], Script::empty(), saved.machine()),
         None => {
             return Session::new(
                 Interpreter::new(plan, Script::empty(), Map::new()).expect("no params"),
