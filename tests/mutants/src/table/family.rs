@@ -12,11 +12,6 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::children::share::the_earliest_deadline_of_all_charts_is_due_first"],
             ),
             (
-                "children-nest-without-end",
-                &[("member.len() >= DEPTH", "member.len() >= 2 * DEPTH")],
-                &["semantics::children::nest::charts_nest_only_so_deep"],
-            ),
-            (
                 "stopped-after-all-else",
                 &[(
                     "for task in first.into_iter().rev() {
@@ -47,6 +42,30 @@ pub(super) fn all() -> Vec<Mutant> {
                 "dead-child-goes-unheard",
                 &[("self.fails(member, String::from(\"it can do nothing more\"));", "")],
                 &["semantics::children::end::a_chart_that_can_do_nothing_more_is_an_error"],
+            ),
+            (
+                "element-that-waits-for-a-turn",
+                &[("key.element.is_some() && !is_turn", "false")],
+                &[
+                    "semantics::children::elements::a_chart_that_begins_when_another_has_ended_has_a_turn_at_once",
+                ],
+            ),
+            (
+                "element-with-two-turns",
+                &[("key.element.is_some() && !is_turn", "key.element.is_some()")],
+                &[
+                    "semantics::children::elements::a_chart_that_begins_when_another_has_ended_has_a_turn_at_once",
+                ],
+            ),
+        ],
+    );
+    let making = of(
+        "runtime/core/src/family/making.rs",
+        &[
+            (
+                "children-nest-without-end",
+                &[("member.len() >= DEPTH", "member.len() >= 2 * DEPTH")],
+                &["semantics::children::nest::charts_nest_only_so_deep"],
             ),
             (
                 "failed-start-unsaid",
@@ -120,5 +139,5 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
         ],
     );
-    family.into_iter().chain(tree).chain(watch).chain(passing).collect()
+    family.into_iter().chain(making).chain(tree).chain(watch).chain(passing).collect()
 }
