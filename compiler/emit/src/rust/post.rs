@@ -41,7 +41,9 @@ pub(super) fn send(
     let to = match to {
         Receiver::Own => "machine::Receiver::Own".to_owned(),
         Receiver::Parent => "machine::Receiver::Parent".to_owned(),
-        Receiver::Child(StepId(n)) => format!("machine::Receiver::Child(arena::StepId({n}))"),
+        Receiver::Child(StepId(n)) | Receiver::Element(StepId(n), _) => {
+            format!("machine::Receiver::Child(arena::StepId({n}))")
+        }
     };
     let payload = if values.is_empty() {
         "Vec::new()".into()

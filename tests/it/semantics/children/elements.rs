@@ -50,3 +50,67 @@ fn a_chart_that_begins_when_another_has_ended_has_a_turn_at_once() {
     assert_eq!(tree.var("seen"), "[{'n': 0}, {'n': 1}, {'n': 2}]");
     assert_eq!(tree.leaves(), ["idle"]);
 }
+
+#[test]
+fn an_event_goes_to_the_chart_of_one_element_or_to_all() {
+    let mut tree = fan(
+        "[5, 6, 7]",
+        2,
+        "on ask(m) { note(\"{n} asked {m}\") send told(n) to parent }",
+        "on told(n) { note(\"told {n}\") }
+         on ask(n) { send ask(n) to dig[n] send ask(n) to dig[n] after 3s }",
+    );
+    tree.send("go").turn();
+    tree.since();
+    tree.send_with("ask", 1);
+    assert_eq!(tree.said(), "6 asked 1 · told 6");
+    assert_eq!(
+        tree.since(),
+        "event ask · posted ask to dig[1] · dig[1]: event ask · dig[1]: posted told to parent · event told"
+    );
+    // What waits is for the same one, also in a run that goes on.
+    tree.restart();
+    tree.at(3000);
+    assert_eq!(tree.said(), "6 asked 1 · told 6");
+    tree.since();
+    // The third one has not begun, and there is no fourth.
+    for absent in [2, 3] {
+        tree.send_with("ask", absent);
+        let lost = format!("undelivered ask to dig[{absent}]");
+        assert_eq!(tree.since(), format!("event ask · posted ask to dig[{absent}] · {lost}"));
+    }
+    tree.send_with("ask", -1);
+    assert_eq!(tree.since(), "event ask · error");
+    assert_eq!(tree.said(), "");
+    let mut tree = fan(
+        "[5, 6, 7]",
+        2,
+        "on ask(m) { note(\"{n} asked {m}\") }",
+        "on ask(n) { send ask(n) to dig }",
+    );
+    tree.send("go").turn();
+    tree.since();
+    tree.send_with("ask", 9);
+    assert_eq!(tree.said(), "5 asked 9 · 6 asked 9");
+    assert_eq!(
+        tree.since(),
+        "event ask · posted ask to dig · dig[0]: event ask · dig[1]: event ask"
+    );
+}
+
+#[test]
+fn only_elements_have_an_index() {
+    let found = super::post::found(
+        "chart Child { event x initial a state a { on x -> b } final b }
+         chart Main { event x event y(t: Text) initial a
+           state a { run one Child() at entry run all each n in [1] Child()
+             on x { send x to one[0] } on y(t) { send x to all[t] } } }",
+    );
+    assert_eq!(
+        found,
+        [
+            "C0202 0: `one` runs one chart, and has no elements (leave the index out)",
+            "C0401 t: expected `Int`, found `Text` ()",
+        ]
+    );
+}

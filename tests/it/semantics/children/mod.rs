@@ -246,10 +246,12 @@ fn index(key: StepKey) -> String {
 
 /// `event to whom`.
 fn receiver(tables: &Tables<'_>, event: EventId, to: Receiver) -> String {
+    let step = |step: chartc_core::arena::StepId| tables.steps[step.index()].name;
     let whom = match to {
-        Receiver::Own => "itself",
-        Receiver::Parent => "parent",
-        Receiver::Child(step) => tables.steps[step.index()].name,
+        Receiver::Own => "itself".to_owned(),
+        Receiver::Parent => "parent".to_owned(),
+        Receiver::Child(run) => step(run).to_owned(),
+        Receiver::Element(run, element) => format!("{}[{}]", step(run), element.index()),
     };
     format!("{} to {whom}", tables.events[event.index()].name)
 }
