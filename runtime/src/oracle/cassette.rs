@@ -229,7 +229,7 @@ fn fnv(first: u64, text: &str) -> u64 {
 }
 
 /// The element for which a question is put, with the way to it; empty for none.
-pub fn element_of(question: &Question) -> String {
+pub(super) fn element_of(question: &Question) -> String {
     let own = question.element.map(|element| format!("{}[{element}]", question.step));
     let above = (own.is_some() || question.child.contains('[')).then(|| question.child.clone());
     let way = above.into_iter().filter(|way| !way.is_empty()).chain(own);
