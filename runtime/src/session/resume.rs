@@ -1,6 +1,6 @@
 //! A run as data, and going on from it.
 
-use super::ledger::Saved as Spent;
+use super::ledger::{Ledger, Saved as Spent};
 use super::{At, Kept, Session, place_of};
 use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
@@ -12,6 +12,9 @@ use chartc_core::interpreter::{Interpreter, Snapshot};
 use chartc_core::machine::{Input, Instant, LimitKind, Outcome};
 use chartc_core::tables::TriggerRow;
 use serde::{Deserialize, Serialize};
+
+/// What the trace says of a call in doubt.
+const DOUBT: &str = "it is not known whether its call was made";
 
 /// Version of the layout of [`Saved`].
 const FORMAT: u32 = 1;
@@ -100,9 +103,7 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
         if !self.started || self.status.is_some() {
             return None;
         }
-        let open = self.open();
-        let waiting = self.calls.iter().filter(|call| !call.is_made());
-        let waiting: Vec<At> = waiting.map(|call| call.at.clone()).collect();
+        let (open, waiting) = self.under_way();
         Some(Saved {
             format: FORMAT,
             machine: self.machine().snapshot(),
@@ -118,15 +119,6 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
             history: self.histories(),
             open,
         })
-    }
-
-    /// What the models of these steps have called.
-    fn used_by(&self, open: &[At]) -> Vec<(At, Vec<Used>)> {
-        let used = open.iter().filter_map(|(member, key)| {
-            let (event, used) = self.used.get(&place_of(member, *key))?;
-            (*event == key.event).then(|| ((member.clone(), *key), used.clone()))
-        });
-        used.collect()
     }
 
     /// Goes on where a run was saved. The session's machine is the one that was restored from it, its clock starts at
@@ -161,6 +153,17 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
         }
         Ok(())
     }
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// What the models of these steps have called.
+    fn used_by(&self, open: &[At]) -> Vec<(At, Vec<Used>)> {
+        let used = open.iter().filter_map(|(member, key)| {
+            let (event, used) = self.used.get(&place_of(member, *key))?;
+            (*event == key.event).then(|| ((member.clone(), *key), used.clone()))
+        });
+        used.collect()
+    }
 
     /// Goes on with a call that was under way: with what came of it, if that is known.
     fn resume(&mut self, at: At, is_call: bool, was_made: bool) -> Result<(), RunError> {
@@ -174,17 +177,64 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
             | (Probe::NotMade | Probe::Answered(_) | Probe::Returned(_), _) => false,
         };
         if is_doubted {
-            let about = self.step_path(&at);
-            let text = "it is not known whether its call was made".to_owned();
-            self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
-            let key = at.1;
-            self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
-            return Ok(());
+            return self.doubts(at);
         }
         self.probed = Some(probe);
         let begun = if is_call { self.begin_call(at) } else { self.begin(at) };
         self.probed = None;
         begun
+    }
+
+    /// It is for the chart to decide what is done about a call.
+    fn doubts(&mut self, at: At) -> Result<(), RunError> {
+        let (about, text) = (self.step_path(&at), DOUBT.to_owned());
+        self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
+        let key = at.1;
+        self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
+        Ok(())
+    }
+
+    /// Does to a run what happens to one that is saved here and goes on: calls under way are begun again, but for those in doubt. `line` is that
+    /// of the trace.
+    pub(crate) fn goes_on_here(
+        &mut self,
+        line: What,
+        is_doubted: impl Fn(&What) -> bool,
+    ) -> Result<(), RunError> {
+        let (open, waiting) = self.under_way();
+        let used = self.used_by(&open).into_iter();
+        let used = used.map(|((member, key), used)| (place_of(&member, key), (key.event, used)));
+        self.used = used.collect();
+        let spent = self.ledger.save(&waiting);
+        let shared = self.ledger.shared.take();
+        self.ledger = Ledger::default();
+        self.ledger.shared = shared;
+        self.ledger.load(&spent);
+        self.calls.clear();
+        self.ready.clear();
+        self.failures.clear();
+        self.complaints.clear();
+        self.recent_calls.clear();
+        self.tracer.put(self.clock.now(), "", line)?;
+        for at in open {
+            let is_call = self.family.with_member(&at.0, |machine| machine.call(at.1).is_ok());
+            let about = self.step_path(&at);
+            match is_call {
+                None => {}
+                Some(_) if is_doubted(&What::HostNote { about, text: DOUBT.into() }) => {
+                    self.doubts(at)?;
+                }
+                Some(true) => self.begin_call(at)?,
+                Some(false) => self.begin(at)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls under way, and those of them that were not made yet.
+    fn under_way(&self) -> (Vec<At>, Vec<At>) {
+        let waiting = self.calls.iter().filter(|call| !call.is_made());
+        (self.open(), waiting.map(|call| call.at.clone()).collect())
     }
 
     fn has_doubt_line(&self, (member, key): &At) -> bool {

@@ -203,7 +203,7 @@ fn case(kind: &str, size: usize, says: Says, course: Course, stop: Option<u64>) 
         });
         let saved = serde_json::to_string(&first.save().expect("it runs")).expect("it is data");
         let saved = Saved::read(&saved).expect("it is one");
-        drop(first);
+        let first = text(first);
         let (asked, answered) = {
             let books = books.lock().expect("one thread");
             assert_eq!(books.asked, expected.asked[..books.asked.len()], "{what}");
@@ -221,6 +221,12 @@ fn case(kind: &str, size: usize, says: Says, course: Course, stop: Option<u64>) 
         if says.enough.is_none() {
             holds(&format!("{what}, saved at {middle}"), &second, kind, says.lost, &expected);
         }
+        drop(books);
+        // Both parts are one run, in which the calls that were open were made again.
+        let both = first + &text(second);
+        let replayed =
+            again(&checked, &both).unwrap_or_else(|why| panic!("{what}, saved at {middle}: {why}"));
+        assert_eq!(replayed.lines, both.lines().count(), "{what}");
     }
     calls
 }
