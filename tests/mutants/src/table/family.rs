@@ -74,26 +74,53 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
         ],
     );
-    let tree = of(
-        "runtime/core/src/family/tree.rs",
+    let posting = of(
+        "runtime/core/src/family/posting.rs",
         &[
             (
-                "youngest-child-first",
-                &[(
-                    "machine.children()",
-                    "machine.children().into_iter().rev().collect::<Vec<_>>()",
-                )],
-                &["semantics::children::share::an_event_goes_to_the_first_chart_that_handles_it"],
+                "event-for-the-first-element",
+                &[("children.find(|key| key.element == Some(element))", "children.next()")],
+                &[
+                    "semantics::children::elements::an_event_goes_to_the_chart_of_one_element_or_to_all",
+                ],
             ),
             (
-                "event-by-its-name-alone",
-                &[(
-                    "row.name == event.name && row.fields.of(tables.name_pool).iter().eq(&event.fields)",
-                    "row.name == event.name",
-                )],
-                &["semantics::children::share::an_event_of_other_fields_is_another_event"],
+                "event-for-the-last-element-alone",
+                &[("!of_elements.is_empty()", "false")],
+                &[
+                    "semantics::children::elements::an_event_goes_to_the_chart_of_one_element_or_to_all",
+                ],
+            ),
+            (
+                "elements-in-reverse",
+                &[("of_elements.into_iter().rev()", "of_elements.into_iter()")],
+                &[
+                    "semantics::children::elements::an_event_goes_to_the_chart_of_one_element_or_to_all",
+                ],
             ),
         ],
+    );
+    let tree = of(
+        "runtime/core/src/family/tree.rs",
+        &[(
+            "event-by-its-name-alone",
+            &[(
+                "row.name == event.name && row.fields.of(tables.name_pool).iter().eq(&event.fields)",
+                "row.name == event.name",
+            )],
+            &["semantics::children::share::an_event_of_other_fields_is_another_event"],
+        )],
+    );
+    let children = of(
+        "runtime/core/src/interpreter/mod.rs",
+        &[(
+            "youngest-child-first",
+            &[(
+                "self.children.iter().for_each(|(key, child)| act(*key, child))",
+                "self.children.iter().rev().for_each(|(key, child)| act(*key, child))",
+            )],
+            &["semantics::children::share::an_event_goes_to_the_first_chart_that_handles_it"],
+        )],
     );
     let watch = of(
         "runtime/core/src/family/watch.rs",
@@ -139,5 +166,13 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
         ],
     );
-    family.into_iter().chain(making).chain(tree).chain(watch).chain(passing).collect()
+    family
+        .into_iter()
+        .chain(making)
+        .chain(posting)
+        .chain(children)
+        .chain(tree)
+        .chain(watch)
+        .chain(passing)
+        .collect()
 }
