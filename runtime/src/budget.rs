@@ -51,7 +51,7 @@ impl Amount {
 }
 
 /// What a million tokens cost, in millionths; `None` where the client does not say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Prices {
     /// Of those that are sent.
     pub input: Option<u64>,
@@ -217,6 +217,14 @@ impl Budget {
         let (amount, rest) = bound(account.room(self.caps))?;
         account.hold(amount);
         Ok((Hold { budget: self.clone(), bound: Some(amount) }, rest))
+    }
+}
+
+impl Budget {
+    /// Holds for a call of a run that goes on what was held for it before.
+    pub(crate) fn hold_again(&self, amount: Amount) -> Hold {
+        self.account().hold(amount);
+        Hold { budget: self.clone(), bound: Some(amount) }
     }
 }
 

@@ -103,10 +103,8 @@ pub enum Probe {
 /// What a run does with a call if it is unknown whether the call was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDoubt {
-    /// If a `doubt` transition of its step is taken, the call is not repeated. Otherwise it is.
+    /// The call is not repeated: its step is in doubt, and fails if no transition handles that. A person is asked again.
     #[default]
-    Lines,
-    /// The call is never repeated: its step is in doubt, and fails if no transition handles that.
     Ask,
     /// The call is repeated: it is free or may be made twice.
     Retry,

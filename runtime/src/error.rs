@@ -57,7 +57,7 @@ pub enum RunError {
 
 impl RunError {
     /// Whether the error is in what the host sent, not in the run.
-    pub(crate) fn is_about_input(&self) -> bool {
+    pub fn is_about_input(&self) -> bool {
         match self {
             Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. } => true,
             Self::Start(_)

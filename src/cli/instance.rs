@@ -8,6 +8,8 @@ use super::live::{self, is_live};
 use super::output::complain;
 use super::terminal::Person;
 use chartc_core::expr::Map;
+#[cfg(feature = "sqlite")]
+use chartc_core::expr::Value;
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger};
@@ -123,6 +125,18 @@ pub(super) fn oracle(
         tools = recorded;
     }
     Ok(Who { oracle, people, tools, host: host.unwrap_or_else(Script::empty) })
+}
+
+/// The data of an event: a JSON object, or nothing.
+#[cfg(feature = "sqlite")]
+pub(super) fn values_of_event(data: Option<&str>) -> miette::Result<Map> {
+    let Some(data) = data else { return Ok(Map::new()) };
+    match serde_json::from_str(data) {
+        Ok(Value::Map(map)) => Ok(map),
+        Ok(_) | Err(_) => {
+            Err(miette::miette!("`{data}` is not the data of an event: give a JSON object"))
+        }
+    }
 }
 
 /// The host functions of a script, or none.

@@ -18,6 +18,8 @@ mod completions;
 mod config;
 mod convert;
 mod cost;
+#[cfg(feature = "sqlite")]
+mod durable;
 #[cfg(feature = "run")]
 mod ending;
 mod explain;
@@ -56,6 +58,8 @@ mod simulate;
 mod statistics;
 #[cfg(feature = "run")]
 mod status;
+#[cfg(feature = "sqlite")]
+mod store;
 #[cfg(feature = "run")]
 mod terminal;
 #[cfg(feature = "run")]
@@ -89,6 +93,7 @@ Examples:
   chartc explore builder.chart   try what a model and a host can do
   chartc prompt builder.chart    show what a model would be sent
   chartc run builder.chart       run it, without a network
+  chartc store runs.db list      list the runs of a store
   chartc trace run.jsonl         show what a run decided, when and why
   chartc replay run.jsonl        run it again from its trace
   chartc test                    play the tests of every chart below this folder
@@ -126,6 +131,8 @@ enum Command {
     Show(show::Args),
     #[cfg(feature = "run")]
     Simulate(simulate::Args),
+    #[cfg(feature = "sqlite")]
+    Store(store::Args),
     #[cfg(feature = "run")]
     Trace(trace::Args),
     #[cfg(feature = "run")]
@@ -153,6 +160,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Show(args) => show::run(args),
         #[cfg(feature = "run")]
         Command::Simulate(args) => simulate::run(args),
+        #[cfg(feature = "sqlite")]
+        Command::Store(args) => store::run(args),
         #[cfg(feature = "run")]
         Command::Trace(args) => trace::run(args),
         #[cfg(feature = "run")]

@@ -23,12 +23,17 @@ Examples:
   chartc replay run.jsonl                          the chart that the trace names
   chartc replay run.jsonl changed.chart            does a changed chart behave the same?
   chartc replay run.jsonl changed.chart --force    even if its structure has changed
+  chartc replay --store runs.db ada                a run of a store
 
 Exit codes: 0 identical, 1 a difference, or errors in the chart, 2 wrong usage, or the trace of
 another chart, 3 internal error, 4 no chart in the file")]
 pub(super) struct Args {
-    /// Trace written by `chartc run --trace`
+    /// Trace written by `chartc run --trace`, or with --store the name of the run
     trace: PathBuf,
+    /// Store of `chartc run --store` that has the run
+    #[cfg(feature = "sqlite")]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
     /// File of the chart [default: the one that the trace names, relative to this folder or else to the trace's]
     file: Option<String>,
     /// Replay even if the chart's structure has changed, to see where the runs differ
@@ -40,7 +45,16 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let name = args.trace.display().to_string();
-    let tape = Tape::read(&read(&args.trace)?).map_err(|fault| {
+    #[cfg(feature = "sqlite")]
+    let stored =
+        args.store.as_deref().map(|store| super::store::trace(store, &name)).transpose()?;
+    #[cfg(not(feature = "sqlite"))]
+    let stored: Option<String> = None;
+    let text = match stored {
+        Some(text) => text,
+        None => read(&args.trace)?,
+    };
+    let tape = Tape::read(&text).map_err(|fault| {
         miette::miette!(help = "`chartc trace` shows the readable part", "{name}, {fault}")
     })?;
     let Some(What::Run { chart: wanted, hash, .. }) = tape.first().map(|line| &line.what) else {

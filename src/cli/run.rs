@@ -1,6 +1,8 @@
 //! `chartc run`.
 
 use super::cassette::shelf;
+#[cfg(feature = "sqlite")]
+use super::durable::{self, Begun, Cast};
 use super::ending::close;
 use super::files::Root;
 use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
@@ -20,6 +22,7 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
+use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Recording, Tape};
 use chartc_runtime::trace::{JsonLines, Origin};
@@ -42,6 +45,7 @@ Examples:
   chartc run agent.yaml --llm replay:calls/
   chartc run support.chart --llm clients --snapshot run.json
   chartc run support.chart --llm clients --resume run.json
+  chartc run support.chart --llm clients --store runs.db --run ada
   chartc run agent.yaml --llm script:answers.yaml --world world.yaml --turns 20
   chartc run agent.yaml --llm clients --world world.yaml --memory agents.db
 
@@ -65,7 +69,7 @@ pub(super) struct Args {
     /// Model for steps without a client, with `--llm clients` or a URL, such as openai:gpt-4o-mini
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Who answers `human` steps: terminal or script:FILE [default: as --llm]
+    /// Who answers `human` steps: terminal, script:FILE, or with --store `later` for `chartc store … reply` [default: as --llm]
     #[arg(long, value_name = "WHO")]
     human: Option<String>,
     /// Script with results of host functions and tools [default: the script of --llm]
@@ -113,6 +117,17 @@ pub(super) struct Args {
     /// Continue a run that --snapshot saved; --trace appends to its trace
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+    /// SQLite file in which the run survives this process, created if missing
+    ///
+    /// Each step of the run is committed before it is shown, and each call before it is made. The same command again after a crash, or after
+    /// `kill -9`, goes on where the run was: no call is made twice. `chartc store` lists the runs of a file.
+    #[cfg(feature = "sqlite")]
+    #[arg(long, value_name = "FILE", requires = "run", conflicts_with_all = ["snapshot", "resume", "world", "memory", "record"])]
+    store: Option<PathBuf>,
+    /// Name of the run in the store
+    #[cfg(feature = "sqlite")]
+    #[arg(long, value_name = "NAME", requires = "store")]
+    run: Option<String>,
     /// Whether time is real, or jumps to the next deadline [default: virtual; real with a real model]
     #[arg(long, value_name = "KIND", value_parser = ["virtual", "real"])]
     clock: Option<String>,
@@ -145,9 +160,19 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             "the snapshot already contains the params of its run: omit `--param`"
         ));
     }
+    #[cfg(feature = "sqlite")]
+    let mut durable = match (&args.store, &args.run) {
+        (Some(path), Some(run)) => Some(durable::open(path, run)?),
+        _ => None,
+    };
+    #[cfg(feature = "sqlite")]
+    let is_begun = durable.as_ref().is_some_and(|durable| durable.begun.is_some());
+    #[cfg(not(feature = "sqlite"))]
+    let is_begun = false;
     let given = Given {
         params: match saved {
             Some(_) => Map::new(),
+            None if is_begun && args.param.is_empty() => Map::new(),
             None => values(&chart, Kind::Param, &args.param)?,
         },
         inputs: values(&chart, Kind::Input, &args.input)?,
@@ -158,7 +183,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         None => Vec::new(),
     };
     args.snapshot.as_deref().map(save::check).transpose()?;
-    let open = if saved.is_some() { Stream::append } else { Stream::create };
+    let open = if saved.is_some() || is_begun { Stream::append } else { Stream::create };
     let trace = args.trace.as_deref().map(open).transpose()?;
     let lasts = has_turns(&chart) || checked.children().any(has_turns);
     let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
@@ -177,6 +202,23 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     runtime.block_on(async {
         let live = is_live(args.llm.as_deref());
+        #[cfg(feature = "sqlite")]
+        if let Some(mut durable) = durable.take() {
+            let is_real = live || args.clock.as_deref() == Some("real");
+            let clock = durable.clock(is_real)?;
+            let replies = args.human.as_deref() == Some("later");
+            let human = args.human.as_deref().filter(|_| !replies);
+            let llm = (args.llm.as_deref(), args.model.as_deref());
+            let who = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
+            let begun = args.begun(&given);
+            durable.is_the_same(&begun)?;
+            let given = &given;
+            let (plans, entries) = (plans.as_slice(), entries.as_slice());
+            let cast =
+                Cast { plans, given, who, clock, is_real, replies, origin, begun, entries, turns };
+            let screen = Live::new(Screen::new(paper(args.color), &charts));
+            return durable::go(durable, cast, (screen, trace.map(JsonLines))).await;
+        }
         let now = saved.as_ref().map_or(0, Saved::now);
         let clock: Arc<dyn Clock> = match args.clock.as_deref() {
             Some("virtual") if live => {
@@ -211,6 +253,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let mut session = Session::new(machine, who.oracle, clock, sink)
             .with_tools(who.tools)
             .with_host_log(log)
+            .with_doubt(if live { OnDoubt::Ask } else { OnDoubt::Retry })
             .with_origin(origin);
         if let Some(people) = who.people {
             session = session.with_people(people);
@@ -269,6 +312,57 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let exit = close(agent.session(), last, fault, args.llm.is_none())?;
         Ok(if was_stopped && exit == Exit::Clean { Exit::Findings } else { exit })
     })
+}
+
+#[cfg(feature = "sqlite")]
+impl Args {
+    /// The arguments with which a run of a store goes on.
+    pub(super) fn again(begun: Begun, store: PathBuf, run: String) -> Self {
+        Self {
+            file: begun.file,
+            chart: begun.chart,
+            llm: begun.llm,
+            model: begun.model,
+            human: begun.human,
+            functions: begun.functions.map(PathBuf::from),
+            world: None,
+            memory: None,
+            events: begun.events.map(PathBuf::from),
+            input: Vec::new(),
+            param: Vec::new(),
+            turns: begun.turns,
+            calls_per_turn: begun.calls_per_turn,
+            even_disabled: true,
+            trace: None,
+            record: None,
+            snapshot: None,
+            resume: None,
+            store: Some(store),
+            run: Some(run),
+            clock: begun.clock,
+            color: Colour::Auto,
+            root: Root::default(),
+        }
+    }
+
+    /// How a run is begun, for the store.
+    fn begun(&self, given: &Given) -> Begun {
+        let path = |path: &PathBuf| path.display().to_string();
+        Begun {
+            file: self.file.clone(),
+            chart: self.chart.clone(),
+            llm: self.llm.clone(),
+            model: self.model.clone(),
+            human: self.human.clone(),
+            functions: self.functions.as_ref().map(path),
+            events: self.events.as_ref().map(path),
+            turns: self.turns,
+            calls_per_turn: self.calls_per_turn,
+            clock: self.clock.clone(),
+            params: given.params.clone(),
+            inputs: given.inputs.clone(),
+        }
+    }
 }
 
 /// Whether the chart's metadata say `enabled: false`.

@@ -15,6 +15,7 @@ fn main() {
         "flow",
         "lamp",
         "letters",
+        "many",
         "names",
         "nested",
         "posts",

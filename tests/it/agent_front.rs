@@ -30,7 +30,7 @@ fn own() -> Vec<PathBuf> {
     yaml_files(&root().join("tests/it/fixtures/agents")).expect("the project has its fixtures")
 }
 
-fn check(name: &str, text: &str) -> Compilation {
+pub(crate) fn check(name: &str, text: &str) -> Compilation {
     chartc::check(&[name.to_owned()], &Memory::of(name, text))
 }
 
@@ -377,48 +377,4 @@ fn many_comments_cost_linear_time() {
     };
     let kept = |lines| chartc_text::print::print(&check("agent.yaml", &text(lines)).files[0]);
     assert_eq!(kept(50_000).matches("// about it").count(), 100_000);
-}
-
-#[test]
-fn misspelt_names_of_the_context_are_guessed() {
-    let text = "id: a\nworkflow:\n  steps:\n    - name: look\n      type: llm\n      run_if: balnce > 1 and turn > 1\n      \
-                prompt: '{my_artefacts} {turns_her}'\n";
-    let found = findings(&check("agent.yaml", text));
-    let helps: Vec<&str> = found.lines().filter(|l| l.contains("help: ")).map(str::trim).collect();
-    assert_eq!(
-        helps,
-        ["help: did you mean `balance`?", "help: did you mean `my_artifacts`?"],
-        "{found}"
-    );
-}
-
-/// What calls took is a word of charts. An agent that has no such name of its own is told so, as for any other name.
-#[test]
-fn agents_do_not_see_what_calls_took() {
-    let agent = |code: &str| {
-        format!(
-            "id: seen
-workflow:
-  steps:
-    - name: spend
-      type: code
-      code: |
-        {code}
-    - name: think
-      type: llm
-      prompt: 'What? {{tokens}}'
-      run_if: 'cost > 5'
-"
-        )
-    };
-    let found = findings(&check("seen.agent.yaml", &agent("other = 1")));
-    for missing in ["`tokens` is not in the context", "`cost` is not in the context"] {
-        assert!(found.contains(missing), "{found}");
-    }
-    let own = check("seen.agent.yaml", &agent("cost = 9; tokens = 3"));
-    assert_eq!(findings(&own), "");
-    let chart = own.charts[0].chart();
-    assert!(!chart.reads_amounts);
-    let names: Vec<&str> = chart.variables.iter().map(|row| row.name.as_str()).collect();
-    assert_eq!(names, ["cost", "tokens"], "its own names stay as they are");
 }

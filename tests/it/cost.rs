@@ -16,7 +16,7 @@ fn cost(arguments: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn costs_of_shipped_charts() {
-    let charts = ["builder", "phases", "researcher", "social", "support"];
+    let charts = ["builder", "debate", "phases", "researcher", "retrieval", "social", "support"];
     let paths: Vec<String> = charts.iter().map(|c| format!("charts/{c}.chart")).collect();
     let arguments: Vec<&str> = paths.iter().map(String::as_str).collect();
     let (code, table, _) = cost(&arguments);

@@ -140,6 +140,27 @@ const RUNTIME: &[Row] = &[
     ("agent", &["data", "error", "memory", "play", "session", "trace", "world"]),
 ];
 const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
+const STORE: &[Row] = &[
+    ("clock", &[]),
+    ("command", &[]),
+    ("error", &[]),
+    ("row", &[]),
+    ("options", &[]),
+    ("planner", &["row"]),
+    ("file", &["error"]),
+    ("rows", &["file", "row"]),
+    ("read", &["error", "file", "planner", "row", "rows"]),
+    ("inbox", &["error", "file", "read"]),
+    ("reply", &["error", "file"]),
+    ("care", &["error", "file", "row", "rows"]),
+    ("engine", &["command", "error"]),
+    ("run", &["clock", "error", "options", "planner", "row", "rows"]),
+    (
+        "worker",
+        &["clock", "command", "engine", "error", "file", "options", "planner", "row", "run"],
+    ),
+    ("commit", &["command", "error", "inbox", "planner", "reply", "row", "rows", "run", "worker"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("form", &[]),
@@ -157,6 +178,7 @@ const CRATES: &[(&str, &[Row])] = &[
     ("runtime/src", RUNTIME),
     ("runtime/memory/src", MEMORY),
     ("runtime/providers/src", PROVIDERS),
+    ("runtime/store/src", STORE),
 ];
 
 #[test]

@@ -15,6 +15,7 @@ fn public_items_are_as_listed() {
         ("chartc-runtime", "runtime/src"),
         ("chartc-memory", "runtime/memory/src"),
         ("chartc-providers", "runtime/providers/src"),
+        ("chartc-store", "runtime/store/src"),
     ];
     for (name, folder) in crates {
         insta::assert_snapshot!(format!("surface_{name}"), listing(folder));

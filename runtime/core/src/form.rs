@@ -2,6 +2,7 @@
 
 /// The form in which the model of an `llm` step without a type writes its action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ActionForm {
     /// `{reasoning, action, …}` or any other form.
     #[default]

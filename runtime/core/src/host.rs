@@ -45,6 +45,7 @@ impl Host for () {
 
 /// An option as offered by a question.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Offer {
     /// The option; for a tool its `may call` transition.
     pub choice: ChoiceId,
@@ -65,6 +66,7 @@ impl Offer {
 
 /// A tool call that a host is to make.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolCall {
     /// Name of the tool, dotted.
     pub tool: String,

@@ -48,6 +48,11 @@ pub fn list_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("`each` of `{}`", name(tables, step))
 }
 
+/// Why a step with an `each` fails at a list that is too long.
+pub fn too_many(size: u32, most: u32) -> String {
+    format!("the list has {size} elements, and `each` takes {most} at most")
+}
+
 /// The prompt of a step.
 pub fn prompt_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("prompt of `{}`", name(tables, step))

@@ -1,6 +1,6 @@
 //! Agents in the memory of the process: for tests, for simulations, and as the measure of other engines.
 
-use super::{AgentState, Engine, EngineError, Event, Reply, TURN};
+use super::{AgentState, Engine, EngineError, Event, Reply, hand_over};
 use crate::clock::{Clock, Sleep};
 use crate::error::RunError;
 use crate::session::Session;
@@ -137,25 +137,6 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
         self.order.push_back(id.clone());
         self.seen.insert(id, reply);
     }
-
-    /// Hands the event over; its calls are begun and not waited for.
-    fn take(&mut self, event: &Event) -> Result<Receipt, RunError> {
-        self.session.enter()?;
-        let taken = async {
-            if event.name != TURN {
-                return self.session.post(&event.name, event.data.clone()).await;
-            }
-            for (name, value) in event.data.iter() {
-                self.session.input(name, value.clone())?;
-            }
-            self.session.begin_turn().await
-        };
-        match pin!(taken).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(receipt) => receipt,
-            // A session that was entered hands over at once.
-            Poll::Pending => Ok(Receipt::Busy),
-        }
-    }
 }
 
 impl<M: Machine, T: trace::Sink> Engine for Memory<'_, M, T> {
@@ -179,7 +160,7 @@ impl<M: Machine, T: trace::Sink> Engine for Memory<'_, M, T> {
         if let Some(why) = &slot.stopped {
             return Err(stopped(why.clone()));
         }
-        let receipt = match slot.take(&event) {
+        let receipt = match hand_over(&mut slot.session, &event) {
             Ok(receipt) => receipt,
             Err(why) if why.is_about_input() => {
                 return Err(EngineError::Event { agent: agent.to_owned(), why });

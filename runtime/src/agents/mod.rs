@@ -32,18 +32,23 @@ mod memory;
 pub use memory::{Memory, SEEN};
 
 use crate::error::RunError;
+use crate::session::Session;
+use crate::trace;
 use chartc_core::expr::Map;
+use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt, Status};
 use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
 /// Something that happens to an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     /// Unique for the agent: the same one again is the same event, sent twice.
     pub id: String,
-    /// A declared host event, or `turn`.
+    /// A declared host event, [`TURN`], or [`INPUTS`].
     pub name: String,
-    /// Its fields by name; for `turn` the inputs that it sets.
+    /// Its fields by name; for [`TURN`] and [`INPUTS`] the inputs that it sets.
     pub data: Map,
 }
 
@@ -65,8 +70,39 @@ impl Event {
     }
 }
 
+/// Hands an event over to a session, which is started if it was not; the calls that it causes are begun and not waited for.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn hand_over<M: Machine, T: trace::Sink>(
+    session: &mut Session<M, T>,
+    event: &Event,
+) -> Result<Receipt, RunError> {
+    session.enter()?;
+    let taken = async {
+        if event.name != TURN && event.name != INPUTS {
+            return session.post(&event.name, event.data.clone()).await;
+        }
+        for (name, value) in event.data.iter() {
+            session.input(name, value.clone())?;
+        }
+        if event.name == INPUTS {
+            return Ok(Receipt::Handled);
+        }
+        session.begin_turn().await
+    };
+    match pin!(taken).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(receipt) => receipt,
+        // A session that was entered hands over at once.
+        Poll::Pending => Ok(Receipt::Busy),
+    }
+}
+
 /// The name of the built-in event.
 pub const TURN: &str = "turn";
+
+/// The name of an event that only sets inputs.
+pub const INPUTS: &str = "";
 
 /// What became of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

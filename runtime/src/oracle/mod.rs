@@ -40,11 +40,12 @@ pub use script::Script;
 use crate::budget::{Prices, Usage};
 use crate::form::{self, ActionForm};
 use chartc_core::host::Offer;
+use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::pin::Pin;
 
 /// What a step asks of a model.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Question {
     /// Name of the step.
     pub step: String,
@@ -112,7 +113,7 @@ const EACH: usize = 16;
 const EACH_TOOL: usize = 176;
 
 /// The model that a question is put to, and how.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Model {
     /// `provider:model`; empty is the host's default.
     pub model: String,
@@ -129,7 +130,8 @@ pub struct Model {
 }
 
 /// What kind of answer a question wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// An action, or a value of the declared type.
     #[default]
@@ -152,7 +154,7 @@ impl Kind {
 }
 
 /// An option of a question.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Alternative {
     /// The option as the machine offers it.
     pub offer: Offer,

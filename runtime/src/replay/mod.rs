@@ -106,9 +106,8 @@ fn step<M: Machine>(
     if wait == 0
         && let What::Resumed { .. } = line.what
     {
-        // What it says of a call in doubt is the next line.
-        let is_next = |what: &What| tape.next().is_some_and(|(_, next)| next.what == *what);
-        return Some(session.goes_on_here(line.what.clone(), is_next));
+        let next = |nth| tape.line(tape.next()?.0 + nth).cloned();
+        return Some(session.goes_on_here(line.what.clone(), next));
     }
     if wait == 0 && tape::is_of_the_host(line) {
         return of_the_host(session, &line.what);

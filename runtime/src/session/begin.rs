@@ -4,10 +4,9 @@ use super::calls::{Call, Work, failure};
 use super::ledger::Admission;
 use super::patience::{self, MOST_RETRY_AFTER};
 use super::{At, Session, place_of};
-use crate::driver::Probe;
 use crate::error::RunError;
 use crate::executor::{self, Beside};
-use crate::oracle::{Asking, Kind, Question, ready};
+use crate::oracle::{Asking, Kind, Question};
 use crate::trace::{self, What};
 use chartc_core::arena::StepId;
 use chartc_core::host::Machine;
@@ -93,7 +92,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             // It is measured again by the room of another time.
             question.model.max_tokens = wanted;
-            let work = Work::Room(Box::new(question), self.probed.take());
+            let work = Work::Room(Box::new(question));
             self.calls.push(Call { at, work });
             return Ok(());
         }
@@ -105,14 +104,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let place = self.calls.iter().position(|call| matches!(call.work, Work::Room(..)));
         let Some(place) = place else { return Ok(false) };
         let Call { at, work } = self.calls.remove(place);
-        let Work::Room(mut question, probed) = work else { return Ok(false) };
+        let Work::Room(mut question) = work else { return Ok(false) };
         match self.reserve(&at, &mut question) {
             Admission::Made => {
-                self.probed = probed;
                 self.put_paid(place, at, *question)?;
             }
             Admission::Waits => {
-                self.calls.insert(place, Call { at, work: Work::Room(question, probed) });
+                self.calls.insert(place, Call { at, work: Work::Room(question) });
                 return Ok(false);
             }
             Admission::Refused => {}
@@ -174,15 +172,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// The answer to a question, unless that is known already.
-    fn asking(&mut self, at: &At, question: &Question) -> Asking {
-        match self.probed.take() {
-            Some(Probe::Answered(answer)) => ready(answer),
-            Some(Probe::Unknown | Probe::NotMade | Probe::Returned(_)) | None => {
-                let id = self.call_id(at, false);
-                patience::asked(&self.driver, &self.clock, &id, question.clone())
-            }
-        }
+    /// Puts a question.
+    fn asking(&self, at: &At, question: &Question) -> Asking {
+        let id = self.call_id(at, false);
+        patience::asked(&self.driver, &self.clock, &id, question.clone(), self.clock.now())
     }
 
     /// A question is put: from now on it counts as a call.
@@ -201,7 +194,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 return Err(RunError::TooManyCalls(self.max_calls));
             }
         }
-        self.calls.insert(place, Call { at, work: Work::Question(question, asking) });
+        self.calls
+            .insert(place, Call { at, work: Work::Question(question, asking, self.clock.now()) });
         Ok(())
     }
 

@@ -2,14 +2,13 @@
 
 use super::patience::{self, Failure};
 use super::{At, Session, Trouble, place_of};
-use crate::driver::Probe;
 use crate::error::RunError;
 use crate::executor;
 use crate::oracle::{Answer, Asking, OracleError, OracleErrorKind, Question};
 use crate::tools::Calling;
 use crate::trace::{self, What};
 use chartc_core::expr::Value;
-use chartc_core::host::{Machine, Mismatch};
+use chartc_core::host::{Machine, Mismatch, ToolCall};
 use chartc_core::machine::{Input, Instant, Outcome, Receipt};
 use chartc_core::tables::StepRowKind;
 use std::future::poll_fn;
@@ -28,19 +27,14 @@ pub(super) enum Work {
     /// The time to put a question to a model again that has failed; the answer, where that is recorded.
     Waiting(Box<Question>, Instant, Option<Asking>),
     /// Room under the limits of tokens or cost, which other calls of the run will give back.
-    Room(Box<Question>, Option<Probe>),
-    /// Somebody's answer.
-    Question(Box<Question>, Asking),
-    /// A tool, by name.
-    Tool(String, Calling),
+    Room(Box<Question>),
+    /// Somebody's answer, since this time.
+    Question(Box<Question>, Asking, Instant),
+    /// A tool.
+    Tool(ToolCall, Calling),
 }
 
 impl Call {
-    /// Whether somebody was asked.
-    pub(super) fn is_made(&self) -> bool {
-        !matches!(self.work, Work::Waiting(..) | Work::Room(..))
-    }
-
     /// When it is to be made, if it was not made yet.
     pub(super) fn waits_until(&self) -> Option<Instant> {
         match self.work {
@@ -111,15 +105,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Woken::Answer(index, answer) => {
                     let Call { at, work } = self.calls.remove(index);
                     let now = self.put_before()?;
-                    if let Work::Question(question, _) = work {
+                    if let Work::Question(question, ..) = work {
                         self.ended(now, at, *question, answer)?;
                     }
                 }
                 Woken::Result(index, result) => {
                     let Call { at, work } = self.calls.remove(index);
                     let now = self.put_before()?;
-                    if let Work::Tool(tool, _) = work {
-                        self.returned(now, at, &tool, result)?;
+                    if let Work::Tool(call, _) = work {
+                        self.returned(now, at, &call.tool, result)?;
                     }
                 }
             }
@@ -141,7 +135,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 for (index, call) in calls.iter_mut().enumerate() {
                     match &mut call.work {
                         Work::Outside | Work::Room(..) | Work::Waiting(..) => {}
-                        Work::Question(_, asking) => {
+                        Work::Question(_, asking, _) => {
                             if let Poll::Ready(answer) = asking.as_mut().poll(cx) {
                                 return Poll::Ready(Woken::Answer(index, answer));
                             }
@@ -201,7 +195,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let Some(index) = self.calls.iter().position(|c| c.at == *at) else { return Ok(()) };
         match self.calls.remove(index).work {
             // It was put, and may be billed whatever becomes of it.
-            Work::Question(question, _) => {
+            Work::Question(question, ..) => {
                 let charge = self.settle_call(now, at, question.model.prices, None, true)?;
                 let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
                 self.ready.extend(charge);

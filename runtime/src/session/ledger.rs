@@ -59,7 +59,10 @@ pub(super) struct Ledger {
 /// Accounts as data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Saved {
-    accounts: Vec<(Member, StateId, Account, [bool; 2])>,
+    /// What states have spent, and which of their soft bounds were told.
+    accounts: Vec<(Member, StateId, Amount, [bool; 2])>,
+    /// What is held for calls under way, and in which states.
+    held: Vec<(At, Usage, Prices, Vec<StateId>)>,
     total: Usage,
 }
 
@@ -68,38 +71,32 @@ fn caps(row: &LimitsRow) -> Caps {
 }
 
 impl Ledger {
-    /// What was spent; calls under way will be made again, and what is held for them counts as taken. What is held for those that
-    /// `waiting` names, which were not made yet, does not.
-    pub(super) fn save(&self, waiting: &[At]) -> Saved {
+    pub(super) fn save(&self) -> Saved {
         let accounts = self.places.iter().map(|((member, state), place)| {
-            let Account { spent, mut held } = place.account;
-            for reserved in waiting.iter().filter(|at| at.0 == *member) {
-                let reserved = self.under_way.get(reserved).filter(|r| r.states.contains(state));
-                if let Some(Reserved { bound, prices, .. }) = reserved {
-                    held = held.minus(prices.amount(*bound));
-                }
-            }
-            let account = Account { spent: spent.plus(held), held: Amount::default() };
-            (member.clone(), *state, account, place.warned)
+            (member.clone(), *state, place.account.spent, place.warned)
         });
-        let mut total = self.total;
-        let made = self.under_way.iter().filter(|(at, _)| !waiting.contains(at));
-        for (_, Reserved { bound, prices, .. }) in made {
-            let amount = prices.amount(*bound);
-            total.input_tokens = total.input_tokens.saturating_add(bound.input_tokens);
-            total.output_tokens = total.output_tokens.saturating_add(bound.output_tokens);
-            total.cost = Some(total.cost.unwrap_or(0).saturating_add(amount.cost));
-        }
-        Saved { accounts: accounts.collect(), total }
+        let held = self.under_way.iter().map(|(at, Reserved { bound, prices, states, .. })| {
+            (at.clone(), *bound, *prices, states.clone())
+        });
+        Saved { accounts: accounts.collect(), held: held.collect(), total: self.total }
     }
 
     pub(super) fn load(&mut self, saved: &Saved) {
         self.total = saved.total;
-        let rows = saved.accounts.iter().cloned();
-        let places = rows.map(|(member, state, account, warned)| {
-            ((member, state), StateAccount { account, warned })
-        });
-        self.places = places.collect();
+        for (member, state, spent, warned) in &saved.accounts {
+            let account = Account { spent: *spent, ..Account::default() };
+            let place = StateAccount { account, warned: *warned };
+            self.places.insert((member.clone(), *state), place);
+        }
+        for (at, bound, prices, states) in &saved.held {
+            let amount = prices.amount(*bound);
+            for state in states {
+                self.places.entry((at.0.clone(), *state)).or_default().account.hold(amount);
+            }
+            let hold = self.shared.as_ref().map(|budget| budget.hold_again(amount));
+            let (bound, prices, states) = (*bound, *prices, states.clone());
+            self.under_way.insert(at.clone(), Reserved { bound, prices, states, hold });
+        }
     }
 
     /// Whether something is held for a call.

@@ -19,7 +19,7 @@ mod with;
 
 use crate::clock::Clock;
 use crate::data;
-use crate::driver::{Driver, OnDoubt, Parts, Probe};
+use crate::driver::{Driver, OnDoubt, Parts};
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::host::HostLog;
@@ -40,7 +40,7 @@ use patience::Failure;
 pub use patience::{Backoff, MOST_RETRY_AFTER};
 pub use population::{AgentId, Population};
 pub use report::TurnReport;
-pub use resume::Saved;
+pub use resume::{Saved, Saves};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -84,8 +84,6 @@ pub struct Session<M, T> {
     /// Whose run it is, for the names of its calls.
     run: Arc<str>,
     on_doubt: OnDoubt,
-    /// What is known of the call that is being begun.
-    probed: Option<Probe>,
     clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
     /// Calls of host functions that are not in the trace yet.
@@ -168,7 +166,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             parts,
             run: "".into(),
             on_doubt: OnDoubt::default(),
-            probed: None,
             clock,
             tracer: Tracer { sink, seq: 0 },
             host_log: HostLog::default(),
@@ -270,7 +267,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Enters the initial configuration, and leaves the calls that it causes under way.
-    pub(crate) fn enter(&mut self) -> Result<(), RunError> {
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn enter(&mut self) -> Result<(), RunError> {
         if self.started {
             return Ok(());
         }

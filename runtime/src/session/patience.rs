@@ -3,7 +3,9 @@
 use crate::clock::Clock;
 use crate::driver::{CallId, Driver};
 use crate::oracle::{Asking, OracleError, Question};
+use chartc_core::machine::Instant;
 use chartc_core::tables::{ClientRow, Tables};
+use serde::{Deserialize, Serialize};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -54,7 +56,7 @@ fn scrambled(mut x: u64) -> u64 {
 pub const MOST_RETRY_AFTER: u64 = 5 * 60 * 1000;
 
 /// The last failure of a call, for its next attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failure {
     /// The event that the step was started in.
     pub(super) event: u32,
@@ -74,17 +76,18 @@ pub(super) fn next_client(tables: &Tables<'_>, failed: &str) -> String {
     next.map_or(failed, |row: &ClientRow<'_>| row.name).to_owned()
 }
 
-/// Puts a question, with the time that its client allows.
+/// Puts a question, with the time that its client allows from `since` on.
 pub(super) fn asked(
     driver: &Arc<dyn Driver>,
     clock: &Arc<dyn Clock>,
     id: &CallId,
     question: Question,
+    since: Instant,
 ) -> Asking {
     let timeout = question.model.timeout.filter(|_| !driver.keeps_time());
     let mut asking = driver.ask(id, question);
     let Some(timeout) = timeout else { return asking };
-    let mut sleep = clock.sleep_until(clock.now().saturating_add(timeout));
+    let mut sleep = clock.sleep_until(since.saturating_add(timeout));
     Box::pin(poll_fn(move |cx| match asking.as_mut().poll(cx) {
         Poll::Ready(answer) => Poll::Ready(answer),
         Poll::Pending => sleep.as_mut().poll(cx).map(|()| Err(OracleError::Timeout(timeout))),

@@ -1,27 +1,30 @@
 //! A run as data, and going on from it.
 
-use super::ledger::{Ledger, Saved as Spent};
-use super::{At, Kept, Session, place_of};
+use super::begin::ElementPlace;
+use super::calls::{Call, Work};
+use super::ledger::Saved as Spent;
+use super::patience::{self, Failure};
+use super::{At, CallPlace, Heard, Kept, Session};
 use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
+use crate::oracle::{Kind, Question, ready};
+use crate::tools::done;
 use crate::trace::{self, Line, What};
 use chartc_core::family::Member;
-use chartc_core::host::{Host, Machine};
+use chartc_core::host::{Host, Machine, ToolCall};
 use chartc_core::interpreter::{Interpreter, Snapshot};
-use chartc_core::machine::{Input, Instant, LimitKind, Outcome};
-use chartc_core::tables::TriggerRow;
+use chartc_core::machine::{Input, Instant, LimitKind, Outcome, Status};
 use serde::{Deserialize, Serialize};
 
 /// What the trace says of a call in doubt.
 const DOUBT: &str = "it is not known whether its call was made";
 
 /// Version of the layout of [`Saved`].
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
-/// A run between two inputs: the machine, and what its session knows besides. Whoever answers is no part of it: a script begins
-/// anew. Of calls that were under way the driver may know what came; else [`OnDoubt`] says whether they are made again, and what they took
-/// counts, by what was held for them.
+/// A run between two inputs: the machine, and what its session knows besides, with each open question as it was put. Whoever answers is
+/// no part of it: a script begins anew. What became of calls under way, the driver may know; else [`OnDoubt`] says what is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Saved {
     format: u32,
@@ -30,19 +33,45 @@ pub struct Saved {
     seq: u64,
     turns: u32,
     calls: u32,
+    /// Calls since the last event or turn, by the element for which they are made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    recent_calls: Vec<(ElementPlace, u32)>,
+    status: Option<Status>,
     limit: Option<LimitKind>,
-    open: Vec<At>,
+    failed: Option<String>,
+    open: Vec<Open>,
     spent: Spent,
+    heard: Heard,
+    section: String,
     /// Whose run it is, where it is an agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<Kept>,
-    #[serde(default)]
-    used: Vec<(At, Vec<Used>)>,
-    /// Those of `open` whose calls waited for their time.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    waiting: Vec<At>,
+    used: Vec<(CallPlace, (u32, Vec<Used>))>,
+    failures: Vec<(CallPlace, Failure)>,
+    complaints: Vec<(CallPlace, (u32, String))>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     history: Vec<(Member, Vec<Line>)>,
+}
+
+/// A call under way.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Open {
+    at: At,
+    what: Begun,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Begun {
+    /// The time to put a question again.
+    Wait { question: Box<Question>, until: Instant },
+    /// Room for a question under the limits.
+    Room { question: Box<Question> },
+    /// The answer to a question.
+    Question { question: Box<Question>, since: Instant },
+    /// The result of a tool.
+    Tool { call: ToolCall },
 }
 
 impl Saved {
@@ -71,6 +100,11 @@ impl Saved {
         self.now
     }
 
+    /// How the run has ended, if it has.
+    pub fn status(&self) -> Option<Status> {
+        self.status
+    }
+
     /// Reads what `serde_json` wrote of it.
     ///
     /// # Errors
@@ -97,46 +131,79 @@ impl Saved {
     }
 }
 
-impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
+/// A machine whose runs can be saved.
+pub trait Saves: Machine {
+    /// The state of the machine.
+    fn saved(&self) -> Snapshot;
+}
+
+impl<H: Host> Saves for Interpreter<'_, H> {
+    fn saved(&self) -> Snapshot {
+        self.snapshot()
+    }
+}
+
+impl<M: Saves, T: trace::Sink> Session<M, T> {
     /// The run as it stands; `None` before its start and after its end.
     pub fn save(&self) -> Option<Saved> {
-        if !self.started || self.status.is_some() {
+        self.save_all().filter(|saved| saved.status.is_none())
+    }
+
+    /// The run as it stands, also after its end; `None` before its start.
+    pub fn save_all(&self) -> Option<Saved> {
+        if !self.started {
             return None;
         }
-        let (open, waiting) = self.under_way();
         Some(Saved {
             format: FORMAT,
-            machine: self.machine().snapshot(),
+            machine: self.machine().saved(),
             now: self.clock.now(),
             seq: self.tracer.seq,
             turns: self.turns,
             calls: self.total_calls,
+            recent_calls: self.recent_calls.clone().into_iter().collect(),
+            status: self.status,
             limit: self.limit,
-            spent: self.ledger.save(&waiting),
+            failed: self.failed.clone(),
+            open: self.calls.iter().filter_map(Call::saved).collect(),
+            spent: self.ledger.save(),
+            heard: self.heard.clone(),
+            section: self.section.clone(),
             agent: None,
-            used: self.used_by(&open),
-            waiting,
+            used: self.used.clone().into_iter().collect(),
+            failures: self.failures.clone().into_iter().collect(),
+            complaints: self.complaints.clone().into_iter().collect(),
             history: self.histories(),
-            open,
         })
     }
+}
 
+impl Call {
+    fn saved(&self) -> Option<Open> {
+        let what = match &self.work {
+            Work::Outside => return None,
+            Work::Waiting(question, until, _) => {
+                Begun::Wait { question: question.clone(), until: *until }
+            }
+            Work::Room(question) => Begun::Room { question: question.clone() },
+            Work::Question(question, _, since) => {
+                Begun::Question { question: question.clone(), since: *since }
+            }
+            Work::Tool(call, _) => Begun::Tool { call: call.clone() },
+        };
+        Some(Open { at: self.at.clone(), what })
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Goes on where a run was saved. The session's machine is the one that was restored from it, its clock starts at
-    /// [`Saved::now`], and nothing was done with it yet. Calls that were under way go on under their old keys, as [`OnDoubt`] says.
+    /// [`Saved::now`], and nothing was done with it yet. Calls that were under way go on under their old names, as [`OnDoubt`] says.
     ///
     /// # Errors
     /// See [`RunError`].
     pub fn go_on(&mut self, saved: &Saved) -> Result<(), RunError> {
         self.started = true;
         self.tracer.seq = saved.seq;
-        self.turns = saved.turns;
-        self.total_calls = saved.calls;
-        self.limit = saved.limit;
-        self.ledger.load(&saved.spent);
-        self.recall_history(&saved.history);
-        for ((member, key), used) in &saved.used {
-            self.used.insert(place_of(member, *key), (key.event, used.clone()));
-        }
         let tables = self.family.root().tables();
         let what = What::Resumed {
             chart: tables.name.to_owned(),
@@ -144,102 +211,148 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
             oracle: self.driver.name(),
         };
         self.tracer.put(self.clock.now(), "", what)?;
-        for at in &saved.open {
-            let is_call = self.family.with_member(&at.0, |machine| machine.call(at.1).is_ok());
-            // Its chart does not run: nothing waits for it.
-            let Some(is_call) = is_call else { continue };
-            let was_made = !saved.waiting.contains(at);
-            self.resume(at.clone(), is_call, was_made)?;
-        }
-        Ok(())
-    }
-}
-
-impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// What the models of these steps have called.
-    fn used_by(&self, open: &[At]) -> Vec<(At, Vec<Used>)> {
-        let used = open.iter().filter_map(|(member, key)| {
-            let (event, used) = self.used.get(&place_of(member, *key))?;
-            (*event == key.event).then(|| ((member.clone(), *key), used.clone()))
-        });
-        used.collect()
+        self.take_over(saved)
     }
 
-    /// Goes on with a call that was under way: with what came of it, if that is known.
-    fn resume(&mut self, at: At, is_call: bool, was_made: bool) -> Result<(), RunError> {
-        let id = self.call_id(&at, is_call);
-        let has_line = self.has_doubt_line(&at);
-        let probe = if was_made { self.driver.probe(&id) } else { Probe::NotMade };
-        let is_doubted = match (&probe, self.on_doubt) {
-            (Probe::Unknown, OnDoubt::Lines) => has_line,
-            (Probe::Unknown, OnDoubt::Ask) => true,
-            (Probe::Unknown, OnDoubt::Retry)
-            | (Probe::NotMade | Probe::Answered(_) | Probe::Returned(_), _) => false,
-        };
-        if is_doubted {
-            return self.doubts(at);
-        }
-        self.probed = Some(probe);
-        let begun = if is_call { self.begin_call(at) } else { self.begin(at) };
-        self.probed = None;
-        begun
-    }
-
-    /// It is for the chart to decide what is done about a call.
-    fn doubts(&mut self, at: At) -> Result<(), RunError> {
-        let (about, text) = (self.step_path(&at), DOUBT.to_owned());
-        self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
-        let key = at.1;
-        self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
-        Ok(())
-    }
-
-    /// Does to a run what happens to one that is saved here and goes on: calls under way are begun again, but for those in doubt. `line` is that
-    /// of the trace.
-    pub(crate) fn goes_on_here(
-        &mut self,
-        line: What,
-        is_doubted: impl Fn(&What) -> bool,
-    ) -> Result<(), RunError> {
-        let (open, waiting) = self.under_way();
-        let used = self.used_by(&open).into_iter();
-        let used = used.map(|((member, key), used)| (place_of(&member, key), (key.event, used)));
-        self.used = used.collect();
-        let spent = self.ledger.save(&waiting);
-        let shared = self.ledger.shared.take();
-        self.ledger = Ledger::default();
-        self.ledger.shared = shared;
-        self.ledger.load(&spent);
-        self.calls.clear();
-        self.ready.clear();
-        self.failures.clear();
-        self.complaints.clear();
-        self.recent_calls.clear();
-        self.tracer.put(self.clock.now(), "", line)?;
-        for at in open {
-            let is_call = self.family.with_member(&at.0, |machine| machine.call(at.1).is_ok());
-            let about = self.step_path(&at);
-            match is_call {
-                None => {}
-                Some(_) if is_doubted(&What::HostNote { about, text: DOUBT.into() }) => {
-                    self.doubts(at)?;
-                }
-                Some(true) => self.begin_call(at)?,
-                Some(false) => self.begin(at)?,
+    /// Like [`Session::go_on`], without a line in the trace: it goes on as if it had never been interrupted.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn take_over(&mut self, saved: &Saved) -> Result<(), RunError> {
+        self.started = true;
+        self.tracer.seq = self.tracer.seq.max(saved.seq);
+        self.turns = saved.turns;
+        self.total_calls = saved.calls;
+        self.recent_calls = saved.recent_calls.iter().cloned().collect();
+        self.status = saved.status;
+        self.limit = saved.limit;
+        self.failed.clone_from(&saved.failed);
+        self.heard = saved.heard.clone();
+        self.section.clone_from(&saved.section);
+        self.ledger.load(&saved.spent);
+        self.recall_history(&saved.history);
+        self.used = saved.used.iter().cloned().collect();
+        self.failures = saved.failures.iter().cloned().collect();
+        self.complaints = saved.complaints.iter().cloned().collect();
+        for Open { at, what } in &saved.open {
+            // Where its chart does not run, nothing waits for it.
+            if self.family.member(&at.0).is_some() {
+                self.resume(at.clone(), what.clone())?;
             }
         }
         Ok(())
     }
 
-    /// Calls under way, and those of them that were not made yet.
-    fn under_way(&self) -> (Vec<At>, Vec<At>) {
-        let waiting = self.calls.iter().filter(|call| !call.is_made());
-        (self.open(), waiting.map(|call| call.at.clone()).collect())
+    /// Goes on with a call that was under way: with what came of it, if that is known.
+    fn resume(&mut self, at: At, what: Begun) -> Result<(), RunError> {
+        let work = match what {
+            Begun::Wait { question, until } => Work::Waiting(question, until, None),
+            Begun::Room { question } => Work::Room(question),
+            Begun::Question { question, since } => {
+                let id = self.call_id(&at, false);
+                match self.driver.probe(&id) {
+                    Probe::Answered(answer) => Work::Question(question, ready(answer), since),
+                    Probe::NotMade => {
+                        let put = *question.clone();
+                        let asking = patience::asked(&self.driver, &self.clock, &id, put, since);
+                        Work::Question(question, asking, since)
+                    }
+                    Probe::Unknown | Probe::Returned(_) => {
+                        let (now, prices) = (self.clock.now(), question.model.prices);
+                        // It may have been billed.
+                        let charge = self.settle_call(now, &at, prices, None, true)?;
+                        let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
+                        self.ready.extend(charge);
+                        if question.kind == Kind::Human || self.on_doubt == OnDoubt::Retry {
+                            return self.begin(at);
+                        }
+                        return self.doubts(at);
+                    }
+                }
+            }
+            Begun::Tool { call } => {
+                let id = self.call_id(&at, true);
+                match (self.driver.probe(&id), self.on_doubt) {
+                    (Probe::Returned(result), _) => Work::Tool(call, done(result)),
+                    (Probe::NotMade, _) => {
+                        let calling = self.driver.call(&id, call.clone());
+                        Work::Tool(call, calling)
+                    }
+                    (Probe::Unknown | Probe::Answered(_), OnDoubt::Retry) => {
+                        return self.begin_call(at);
+                    }
+                    (Probe::Unknown | Probe::Answered(_), OnDoubt::Ask) => return self.doubts(at),
+                }
+            }
+        };
+        self.calls.push(Call { at, work });
+        Ok(())
     }
 
-    fn has_doubt_line(&self, (member, key): &At) -> bool {
-        let Some(machine) = self.family.member(member) else { return false };
-        let lines = machine.tables().transitions.iter();
-        lines.into_iter().any(|line| line.trigger == TriggerRow::StepDoubt(key.step))
+    /// Does to a run that is run again what [`Session::go_on`] has done to it: `line` says so in its trace, and `next` gives those behind it,
+    /// which tell what became of each call that was under way.
+    pub(crate) fn goes_on_here(
+        &mut self,
+        line: What,
+        next: impl Fn(usize) -> Option<Line>,
+    ) -> Result<(), RunError> {
+        self.tracer.put(self.clock.now(), "", line)?;
+        for call in std::mem::take(&mut self.calls) {
+            let (child, step) = (self.path(&call.at.0), self.step_name(&call.at.0, call.at.1));
+            let (about, which) = (self.step_path(&call.at), self.which(&call.at));
+            let attempt = call.at.1.attempt;
+            let is_usage = next(0).is_some_and(|line| {
+                let (step, which) = (step.clone(), which.clone());
+                line.child == child && is_usage_of(&line.what, &step, attempt, &which)
+            });
+            let told = next(usize::from(is_usage));
+            let is_own = told.as_ref().is_some_and(|line| line.child == child);
+            let (is_again, is_doubted) = match told.map(|line| line.what) {
+                Some(
+                    What::Question { step: of, attempt: nth, which: one, .. }
+                    | What::Waiting { step: of, attempt: nth, which: one, .. }
+                    | What::NotRetried { step: of, attempt: nth, which: one, .. },
+                ) => (is_own && (of, nth, one) == (step, attempt, which), false),
+                Some(What::ToolCall { step: of, which: one, .. }) => {
+                    (is_own && (of, one) == (step, which), false)
+                }
+                Some(What::HostNote { about: of, text }) => (false, of == about && text == DOUBT),
+                _ => (false, false),
+            };
+            let is_made = matches!(call.work, Work::Question(..) | Work::Tool(..));
+            if !is_made || !(is_again || is_doubted) {
+                self.calls.push(call);
+                continue;
+            }
+            let Call { at, work } = call;
+            let is_tool = matches!(work, Work::Tool(..));
+            if let Work::Question(question, ..) = work {
+                let (now, prices) = (self.clock.now(), question.model.prices);
+                let charge = self.settle_call(now, &at, prices, None, true)?;
+                let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
+                self.ready.extend(charge);
+            }
+            match (is_doubted, is_tool) {
+                (true, _) => self.doubts(at)?,
+                (false, true) => self.begin_call(at)?,
+                (false, false) => self.begin(at)?,
+            }
+        }
+        Ok(())
     }
+
+    fn doubts(&mut self, at: At) -> Result<(), RunError> {
+        let about = self.step_path(&at);
+        let text = DOUBT.to_owned();
+        self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
+        let key = at.1;
+        self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
+        Ok(())
+    }
+}
+
+/// Whether a line says what a call took that nobody told of.
+fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::Which) -> bool {
+    matches!(what, What::Usage { step: of, attempt: nth, which: one, assumed: true, .. }
+        if (of.as_str(), *nth, one) == (step, attempt, which))
 }

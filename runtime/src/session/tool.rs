@@ -2,11 +2,10 @@
 
 use super::calls::{Call, Work, failure};
 use super::{At, Session, place_of};
-use crate::driver::{CallId, CallName, Probe};
+use crate::driver::{CallId, CallName};
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::oracle::OracleError;
-use crate::tools::done;
 use crate::trace::{self, What};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
@@ -39,15 +38,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.put(
             now,
             &child,
-            What::ToolCall { step, tool: tool.clone(), arguments, which: self.which(&at) },
+            What::ToolCall { step, tool, arguments, which: self.which(&at) },
         )?;
-        let calling = match self.probed.take() {
-            Some(Probe::Returned(result)) => done(result),
-            Some(Probe::Unknown | Probe::NotMade | Probe::Answered(_)) | None => {
-                self.driver.call(&id, call)
-            }
-        };
-        self.calls.push(Call { at, work: Work::Tool(tool, calling) });
+        let calling = self.driver.call(&id, call.clone());
+        self.calls.push(Call { at, work: Work::Tool(call, calling) });
         Ok(())
     }
 

@@ -5,8 +5,44 @@ use crate::error::RunError;
 use crate::trace;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Goes on as far as possible without waiting: answers that are there are taken, and deadlines that are due fire.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn go_as_far_as_possible(&mut self) -> Result<(), RunError> {
+        // What is under way is kept by the session: dropping a future of it loses nothing.
+        let work = pin!(self.work(Some(Instant::MAX)));
+        match work.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(done) => done,
+            Poll::Pending => Ok(()),
+        }
+    }
+
+    /// The step that made the walk of the last turn fail.
+    pub fn failed_step(&self) -> Option<&str> {
+        self.failed.as_deref()
+    }
+
+    /// The steps whose calls are under way, with the way to each: `dig[1]/search`.
+    pub fn waits_for(&self) -> Vec<String> {
+        let names = self.open();
+        let names = names.iter().map(|at| match at.1.element {
+            Some(element) => format!("{}[{}]", self.step_path(at), element.index()),
+            None => self.step_path(at),
+        });
+        names.collect()
+    }
+
+    /// The number of calls under way, those included that wait for their time.
+    pub fn open_calls(&self) -> usize {
+        self.calls.len()
+    }
+
     /// The call that is to be made first of those that wait, and when.
     pub(super) fn first_waiting(&self) -> Option<(Instant, usize)> {
         let calls = self.calls.iter().enumerate();

@@ -42,7 +42,7 @@ pub(crate) fn outcome(chart: &Chart, random: &mut Random, open: &Open) -> Outcom
         return call(chart, random, tool);
     }
     if !is_ask || chart.choices.is_empty() {
-        return answer(random, &row.returns);
+        return answer(random, row.one_returns());
     }
     let (choice, tool) = match open.offers.as_slice() {
         offers @ [_, ..] if random.one_in(if chart.tools.is_empty() { 5 } else { 1 }) => {

@@ -14,6 +14,7 @@ chartc_core::include_chart!(pub mod flow);
 chartc_core::include_chart!(pub mod hierarchy);
 chartc_core::include_chart!(pub mod lamp);
 chartc_core::include_chart!(pub mod letters);
+chartc_core::include_chart!(pub mod many);
 chartc_core::include_chart!(pub mod names);
 chartc_core::include_chart!(pub mod nested);
 chartc_core::include_chart!(pub mod parallel);

@@ -4,8 +4,8 @@ use chartc_core::expr::{FromValue, Value};
 use chartc_core::host::Machine;
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
-    bells, blocks, flat, flow, hierarchy, lamp, letters, model, names, nested, parallel, phases,
-    regions, researcher, ring, searching, social, table, tools, walks, words, worker,
+    bells, blocks, flat, flow, hierarchy, lamp, letters, many, model, names, nested, parallel,
+    phases, regions, researcher, ring, searching, social, table, tools, walks, words, worker,
 };
 
 /// The value of a param.
@@ -163,6 +163,14 @@ same!(
         keen_at: param(given, "keen_at"),
         ..social::Params::new(needed::<String>(given, "name"), needed(given, "interests"))
     },
+    400 x 200,
+    &[]
+);
+
+same!(
+    many,
+    "../charts/many.chart",
+    |given| many::Params { most: param(given, "most") },
     400 x 200,
     &[]
 );

@@ -8,7 +8,7 @@ use chartc_runtime::Session;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::oracle::{Answer, Asking, Oracle, OracleError, Question, Script};
 use chartc_runtime::trace::{Line, What};
-use generated_charts::{model, walks};
+use generated_charts::{many, model, walks};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
@@ -130,4 +130,55 @@ fn on_a_real_clock_both_calls_are_open_at_once() {
     let mut answered: Vec<String> = answered.collect();
     answered.sort_unstable();
     assert_eq!(answered, ["check", "close", "read", "sum", "write"]);
+}
+
+/// Searches of many.chart in virtual time, two at a time: the second fails once, the third for good.
+fn searched(machine: impl Machine) -> Vec<Line> {
+    let clock = Arc::new(VirtualClock::new());
+    let script = "
+answers:
+  grade:
+    - {answer: {good: true, why: short}, after: 4s}
+    - {answer: {good: true, why: long}, after: 2s}
+  rate: [{error: timeout}, {answer: 7}, {answer: 5}]
+  approve: [{answer: true}]
+tools:
+  docs.search:
+    - {answer: [owls], after: 3s}
+    - {error: it is closed, after: 1s}
+    - {answer: [bats, more bats], after: 1s}
+    - {error: it is closed, after: 1s}
+    - {error: it is closed, after: 1s}
+";
+    let script = Script::parse("many", script, clock.clone()).expect("a script");
+    let tools = Arc::new(script.clone());
+    let mut session = Session::new(machine, Arc::new(script), clock, Vec::new()).with_tools(tools);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        for _ in 0..3 {
+            session.turn().await.expect("it is walked");
+        }
+    });
+    session.into_parts().1
+}
+
+#[test]
+fn elements_of_generated_steps_are_answered_as_interpreted_ones() {
+    let machine = many::Machine::new(many::Params::default(), ()).expect("params have defaults");
+    let generated = searched(machine);
+    let chart = model("many.chart", include_str!("../charts/many.chart"));
+    let plan = Plan::new(&chart);
+    let interpreted =
+        searched(Interpreter::new(&plan, Script::empty(), []).expect("params have defaults"));
+    assert_eq!(interpreted, generated);
+    let answered = generated.iter().filter_map(|line| match &line.what {
+        What::Answer { step, which, .. } | What::ToolResult { step, which, .. } => {
+            Some((step.as_str(), which.element?))
+        }
+        _ => None,
+    });
+    let answered: Vec<_> = answered.collect();
+    for wanted in [("search", 0), ("search", 1), ("grade", 1), ("grade", 0), ("rate", 1)] {
+        assert!(answered.contains(&wanted), "{wanted:?} is not in {answered:?}");
+    }
 }

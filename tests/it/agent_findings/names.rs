@@ -1,6 +1,7 @@
 //! Keys and states with a slip in their names, or listed twice.
 
 use super::{agent, beside, findings, says};
+use crate::agent_front;
 use chartc::load::Memory;
 
 #[test]
@@ -54,4 +55,48 @@ fn a_state_that_is_listed_twice_is_told_of_once() {
     };
     says(&states("a, b, a"), &[(3, "C0103", "state `a` is declared twice")]);
     says(&states("a, b, c"), &[(3, "C0203", "`c` can never be entered")]);
+}
+
+#[test]
+fn misspelt_names_of_the_context_are_guessed() {
+    let text = "id: a\nworkflow:\n  steps:\n    - name: look\n      type: llm\n      run_if: balnce > 1 and turn > 1\n      \
+                prompt: '{my_artefacts} {turns_her}'\n";
+    let found = agent_front::findings(&agent_front::check("agent.yaml", text));
+    let helps: Vec<&str> = found.lines().filter(|l| l.contains("help: ")).map(str::trim).collect();
+    assert_eq!(
+        helps,
+        ["help: did you mean `balance`?", "help: did you mean `my_artifacts`?"],
+        "{found}"
+    );
+}
+
+/// What calls took is a word of charts. An agent that has no such name of its own is told so, as for any other name.
+#[test]
+fn agents_do_not_see_what_calls_took() {
+    let agent = |code: &str| {
+        format!(
+            "id: seen
+workflow:
+  steps:
+    - name: spend
+      type: code
+      code: |
+        {code}
+    - name: think
+      type: llm
+      prompt: 'What? {{tokens}}'
+      run_if: 'cost > 5'
+"
+        )
+    };
+    let found = agent_front::findings(&agent_front::check("seen.agent.yaml", &agent("other = 1")));
+    for missing in ["`tokens` is not in the context", "`cost` is not in the context"] {
+        assert!(found.contains(missing), "{found}");
+    }
+    let own = agent_front::check("seen.agent.yaml", &agent("cost = 9; tokens = 3"));
+    assert_eq!(agent_front::findings(&own), "");
+    let chart = own.charts[0].chart();
+    assert!(!chart.reads_amounts);
+    let names: Vec<&str> = chart.variables.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["cost", "tokens"], "its own names stay as they are");
 }

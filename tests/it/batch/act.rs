@@ -6,7 +6,7 @@ use super::random::{Random, value};
 use chartc_core::arena::EventId;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{Charge, ErrorKind, Input, LimitKind, Record};
+use chartc_core::machine::{Charge, Element, ErrorKind, Input, LimitKind, Record};
 use chartc_core::model::{Chart, Function, FunctionKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 
@@ -99,6 +99,9 @@ pub(super) fn step(
             let mut key = open.key;
             if random.one_in(25) {
                 key.attempt += 1;
+            }
+            if random.one_in(25) {
+                key.element = if key.element.is_some() { None } else { Some(Element::at(0)) };
             }
             if random.one_in(20) {
                 let kinds = [LimitKind::Tokens, LimitKind::Cost];

@@ -362,7 +362,7 @@ pub(crate) fn sound<'c>(name: &str, done: &'c Compilation) -> &'c [Checked] {
 #[test]
 fn scripts_are_read_as_written() {
     use chartc_core::arena::{ChoiceId, EventId, StateId, StepId};
-    use chartc_core::machine::{Input, Outcome, StepKey};
+    use chartc_core::machine::{Element, Input, Outcome, StepKey};
     use driver::Step;
     let text = |text: &str| Value::Text(text.to_owned());
     let map = [("a b".to_owned(), Value::None), (String::new(), Value::List(vec![text("]")]))];
@@ -389,7 +389,7 @@ fn scripts_are_read_as_written() {
             Step::Give(6, Input::Answer(key, Outcome::Failed(Vec::new()))),
             Step::Give(6, Input::Answer(key, Outcome::Doubt)),
             Step::Give(6, Input::Turn),
-            Step::Give(6, Input::Unmade(key)),
+            Step::Give(6, Input::Unmade(StepKey { element: Some(Element::at(5)), ..key })),
             Step::Tell(vec![key, key], 7, Input::Answer(key, Outcome::Doubt)),
         ],
         kin: true,

@@ -69,6 +69,8 @@ struct Compared {
     taken: usize,
     /// Charts of which two calls of a turn were open at once.
     together: usize,
+    /// Answers of elements.
+    elements: usize,
 }
 
 /// The first difference of each case that has one.
@@ -92,6 +94,7 @@ fn differences(name: &str, cases: &[Case], all: &mut Compared) -> Vec<(usize, St
     let shown = |what: &str| texts.iter().map(|text| text.matches(what).count()).sum::<usize>();
     all.inputs += shown("\n> ");
     all.taken += shown("\nrecord: Taken(");
+    all.elements += shown("\nrecord: ElementDone(");
     let programs = match batch.try_build(name) {
         Ok(programs) => programs,
         Err(failures) => {
@@ -163,6 +166,7 @@ fn same_as_interpreted() {
 
 #[test]
 fn same_as_interpreted_while_calls_of_several_regions_are_open() {
-    let Compared { charts, together, .. } = compared("talk", &[TALK]);
+    let Compared { charts, together, elements, .. } = compared("talk", &[TALK]);
+    assert!(elements > charts, "{elements} elements were done in {charts} charts");
     assert!(3 * together > charts, "two calls were open at once in {together} of {charts} charts");
 }

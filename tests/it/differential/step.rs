@@ -6,9 +6,11 @@ use super::render::Writer;
 use super::spec::Step;
 
 /// Kinds of steps.
-const KINDS: u8 = 13;
+const KINDS: u8 = 16;
 /// Those of charts about calls of several regions.
-const TALKS: [u8; 16] = [1, 2, 6, 7, 3, 8, 0, 11, 5, 10, 6, 3, 12, 9, 3, 4];
+const TALKS: [u8; 20] = [1, 2, 6, 7, 3, 8, 13, 11, 5, 10, 6, 3, 12, 9, 13, 4, 14, 15, 0, 14];
+/// What an element without an answer means, and how many answers end a step with an `each`.
+const LOST: [&str; 5] = ["", "else skip  ", "else none  ", "else skip  enough 2  ", "enough 1  "];
 
 impl Writer<'_> {
     fn kind(&self, step: Step) -> u8 {
@@ -31,6 +33,7 @@ impl Writer<'_> {
             9 => Some(Returns::Record),
             10 => Some(Returns::Enum),
             12 => Some(Returns::Bool),
+            13 | 14 if !lost(step).contains("none") => Some(Returns::List),
             _ => None,
         }
     }
@@ -46,6 +49,7 @@ impl Writer<'_> {
         let (child, spec) = &self.children[pick % self.children.len()];
         let name_of = if spec.taste.flavour.is_agent() { "name: t, " } else { "" };
         let given = ["step: 3", "step: m", "pause: pause * 2, step: w", "pause: 1s"][pick / 2 % 4];
+        let is_each = step.kind % 4 == 3;
         let at_entry = if step.kind.is_multiple_of(2) { " at entry" } else { "" };
         let body = [
             format!("timeout 5s -> {target}"),
@@ -56,14 +60,50 @@ impl Writer<'_> {
             format!("done if bool({name}) {{ j = {name} }}  error -> {target}"),
         ];
         let body = &body[pick / 8 % body.len()];
+        if is_each {
+            let list = ["[1, 2, m]", "l", "[3, 4, 20, 6]"][pick % 3];
+            return format!(
+                "run {name} each i in {list} {child}({name_of}step: i){guard} {{ {}{body} }}",
+                lost(step)
+            );
+        }
         format!("run {name} {child}({name_of}{given}){at_entry}{guard} {{ {body} }}")
+    }
+
+    /// A step that does its work for each element of a list.
+    fn each(&self, step: Step, name: &str, guard: &str, target: &str) -> String {
+        let pick = usize::from(step.pick);
+        let numbers =
+            ["[4, m]", "[1, 2, m]", "[5, 3, m, 4, 5]", "[m, 12 div m, 3]", "[n + m for n in l]"];
+        let (numbers, lost) = (numbers[pick % 5], lost(step));
+        let many = ["", "2 at a time  ", "1 at a time  up to 3  "][pick / 4 % 3];
+        let retry = pick / 2 % 3;
+        let outcome = [
+            format!("done if len({name}) > 1 -> {target}  error {{ m = 0 }}"),
+            format!("done {{ t = \"{{{name}}}\" }}  error -> {target}  timeout 4s {{ m = 1 }}"),
+            format!("error if m > 1 -> {target}  doubt {{ m = 3 }}"),
+        ];
+        let rest = format!("{many}{lost}retry {retry}  {}", outcome[pick / 8 % 3]);
+        let into = if lost.contains("none") { "" } else { " into l" };
+        match self.kind(step) {
+            13 => format!(
+                "llm {name} each i in {numbers}{guard} {{ prompt \"{{i}} {{t}} {{[n + i for n in l]}}\"  returns Int{into}  {rest} }}"
+            ),
+            14 if pick.is_multiple_of(5) => format!(
+                "call {name} each i in j w.find(\"{{i}} {{m}}\"){guard} {{ returns Json  {rest} }}"
+            ),
+            14 => format!("call {name} each i in {numbers} w.count(i){guard} {{ {rest} }}"),
+            _ => format!(
+                "human {name} each s in [t, \"b\", said] \"which {{s}} of {{m}}?\"{guard} {{ returns Bool  {rest} }}"
+            ),
+        }
     }
 
     /// The names of steps that have a prompt.
     pub(super) fn models(&self) -> Vec<String> {
         let steps = self.spec.steps.iter().enumerate();
         let steps = steps.filter(|(_, s)| !self.is_run(**s));
-        let steps = steps.filter(|(_, s)| matches!(self.kind(**s), 1..=4 | 7..=10 | 12));
+        let steps = steps.filter(|(_, s)| matches!(self.kind(**s), 1..=4 | 7..=10 | 12 | 13));
         steps.map(|(number, _)| format!("k{number}")).collect()
     }
 
@@ -150,9 +190,14 @@ impl Writer<'_> {
             11 => {
                 format!("call {name} w.find(t){guard} {{ returns Json into j  error -> {target} }}")
             }
+            13..=15 => self.each(step, &name, &guard, &target),
             _ => format!(
                 "human {name} \"Is it {{m:>3}}?\"{guard} {{ returns Bool  done if {name} -> {target}  ends turn }}"
             ),
         }
     }
+}
+
+fn lost(step: Step) -> &'static str {
+    LOST[usize::from(step.pick / 3) % LOST.len()]
 }

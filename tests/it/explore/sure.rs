@@ -73,3 +73,37 @@ fn a_line_that_ends_every_run_after_so_many_turns() {
         assert_eq!(known_and_refuted(param, bound, body), (known, refuted), "{bound} in {body}");
     }
 }
+
+/// Whether the only `check` line of a chart is known with no states to look at.
+fn is_known(param: &str, limits: &str, line: &str) -> bool {
+    let text = format!(
+        "chart A {{\n  {param}\n  event e\n  {limits}\n  initial a\n  state a {{ llm think {{ prompt \"?\" }}  on e -> b }}\n  state b {{ on e -> a }}\n  final f\n  check {line}\n}}\n"
+    );
+    let chart = chart(&text);
+    let verdicts = Properties::of(&chart, &Facts::of(&chart), 0).decide_all().0;
+    matches!(verdicts[0], Verdict::Holds)
+}
+
+#[test]
+fn a_limit_that_is_computed_as_the_bound_is() {
+    let m = "param m: Int in 1..4 = 2";
+    let cases = [
+        (m, "limits { calls m }", "at_most(m calls)", true),
+        (m, "limits { calls m * 2 + 1 }", "at_most(m * 2 + 1 calls)", true),
+        (m, "limits { calls m + 1 }", "at_most(m calls)", false),
+        (m, "limits { turns m }", "at_most(m calls)", false),
+        // Nobody handles a limit of calls so that more are made.
+        (m, "limits { calls m }  on limit.calls -> b", "at_most(m calls)", true),
+        (m, "limits { turns m + 1 }", "ends_within(m + 1 turns)", true),
+        (m, "limits { turns m + 1 }", "ends_within(m turns)", false),
+        (m, "limits { calls m }", "ends_within(m turns)", false),
+        (m, "limits { turns m }  on limit.turns -> f", "ends_within(m turns)", true),
+        (m, "limits { turns m }  on limit.turns -> b", "ends_within(m turns)", false),
+        // A limit of 0 turns is never met.
+        ("param m: Int in 0..4 = 2", "limits { turns m }", "ends_within(m turns)", false),
+        ("param m: Int = 2", "limits { turns m }", "ends_within(m turns)", false),
+    ];
+    for (param, limits, line, known) in cases {
+        assert_eq!(is_known(param, limits, line), known, "{line} with {param}, {limits}");
+    }
+}

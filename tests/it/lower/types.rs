@@ -143,6 +143,31 @@ chart Calls {
 }
 
 #[test]
+fn elements_of_sets() {
+    shown!(faults(
+        r"
+type R { a: Int }
+enum E { one }
+chart Sets {
+  var r: List(R) = []
+  var o: List(R?) = []
+  var l: List(List(Int)) = []
+  var m: List(Map(Text, Int)) = []
+  var e: List(E) = []
+  var j: List(Json) = []
+  var t: List(Text?) = []
+  event go
+  initial a
+  state a {
+    on go { r = set(r)  o = set(o)  l = set(l)  m = set(m) }
+    on go { e = set(e)  j = set(j)  t = set(t) }
+  }
+}
+"
+    ));
+}
+
+#[test]
 fn variables_and_what_may_change_them() {
     shown!(faults(
         r#"

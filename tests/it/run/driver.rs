@@ -114,7 +114,7 @@ fn broken_off(lines: &str, second: bool, known: bool, doubt: OnDoubt) -> (String
 fn what_is_known_of_a_call_is_not_bought_again() {
     for second in [false, true] {
         for lines in ["", "doubt -> unsure"] {
-            for doubt in [OnDoubt::Lines, OnDoubt::Ask, OnDoubt::Retry] {
+            for doubt in [OnDoubt::Ask, OnDoubt::Retry] {
                 let (end, again) = broken_off(lines, second, true, doubt);
                 assert_eq!(again, [""; 0], "{lines}, {doubt:?}");
                 let said = if second { "kept" } else { "returned" };
@@ -128,12 +128,15 @@ fn what_is_known_of_a_call_is_not_bought_again() {
 fn a_call_in_doubt_is_for_the_chart_to_decide() {
     for second in [false, true] {
         let run = |lines, doubt| broken_off(lines, second, false, doubt);
-        let (end, again) = run("doubt -> unsure", OnDoubt::Lines);
+        let (end, again) = run("doubt -> unsure", OnDoubt::Ask);
         assert!(end.starts_with("unsure") && again.is_empty(), "{end} {again:?}");
         let (end, again) = run("doubt -> unsure", OnDoubt::Retry);
         assert!(end.starts_with("end") && again.len() == 1, "{end} {again:?}");
-        let (end, again) = run("", OnDoubt::Lines);
-        assert!(end.starts_with("end") && again.len() == 1, "{end} {again:?}");
+        let (end, again) = run("", OnDoubt::Ask);
+        assert!(
+            end.starts_with(if second { "b" } else { "a" }) && again.is_empty(),
+            "{end} {again:?}"
+        );
         let (end, again) = run("error -> failed", OnDoubt::Ask);
         assert!(end.starts_with("failed") && again.is_empty(), "{end} {again:?}");
     }

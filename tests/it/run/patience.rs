@@ -96,7 +96,7 @@ fn an_attempt_that_waits_takes_no_tokens() {
         session.begin_turn().await?;
         session.advance(30_000).await?;
         let saved = serde_json::to_value(session.save().expect("it runs")).expect("data");
-        let account = &saved["spent"]["accounts"][0][2]["spent"];
+        let account = &saved["spent"]["accounts"][0][2];
         assert_eq!(account["tokens"], 0, "{saved}");
         session.advance(30_000).await?;
         session.turn().await?;

@@ -3,7 +3,7 @@
 use super::command::{chartc, folder, trace};
 use super::root;
 
-/// Runs `charts/NAME.chart` with its script and its events, and gives the screen and the trace.
+/// Runs `charts/NAME.chart` with its script and its events, if it has any, and gives the screen and the trace.
 fn play(name: &str, params: &[&str]) -> (String, String) {
     let folder = folder(&format!("shipped-{name}"));
     let kept = folder.join("trace.jsonl");
@@ -11,7 +11,10 @@ fn play(name: &str, params: &[&str]) -> (String, String) {
         ["chart", "script.yaml", "events.jsonl"].map(|kind| format!("charts/{name}.{kind}"));
     let script = format!("script:{script}");
     let kept = kept.to_str().expect("the target folder is text");
-    let mut arguments = vec!["run", &chart, "--llm", &script, "--events", &events, "--trace", kept];
+    let mut arguments = vec!["run", &chart, "--llm", &script, "--trace", kept];
+    if root().join(&events).exists() {
+        arguments.extend(["--events", &events]);
+    }
     for param in params {
         arguments.extend(["--param", param]);
     }
@@ -49,6 +52,21 @@ fn support() {
     let (screen, trace) = play("support", &["signature=Robin"]);
     insta::assert_snapshot!("support_screen", screen);
     insta::assert_snapshot!("support_trace", trace);
+}
+
+#[test]
+fn retrieval() {
+    let question = "question=When did the lighthouse get electric light?";
+    let (screen, trace) = play("retrieval", &[question]);
+    insta::assert_snapshot!("retrieval_screen", screen);
+    insta::assert_snapshot!("retrieval_trace", trace);
+}
+
+#[test]
+fn debate() {
+    let (screen, trace) = play("debate", &["topic=Tea is better than coffee."]);
+    insta::assert_snapshot!("debate_screen", screen);
+    insta::assert_snapshot!("debate_trace", trace);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use chartc_runtime::Saved;
+use chartc_runtime::driver::OnDoubt;
 
 const CHART: &str = "
 type Report { title: Text, score: Int }
@@ -124,7 +125,7 @@ fn a_run_that_was_saved_between_calls_tells_the_same() {
     let script = Arc::new(Script::parse("rest", rest, clock.clone()).expect("a script"));
     let machine =
         Interpreter::restore(&plan, Script::empty(), saved.machine()).expect("this chart");
-    let mut session = Session::new(machine, script, clock, Vec::new());
+    let mut session = Session::new(machine, script, clock, Vec::new()).with_doubt(OnDoubt::Retry);
     session.go_on(&saved).expect("it goes on");
     wait(session.settle()).expect("it runs");
     let (machine, lines) = session.into_parts();

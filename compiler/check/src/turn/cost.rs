@@ -190,6 +190,11 @@ fn by_states(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Option<u64
 pub fn last_turn(chart: &Chart, facts: &Facts) -> Option<u64> {
     // A turn is counted when it ends, so that a limit of 0 is never met.
     let turns = chart.state(StateId::at(0)).limits.turns.filter(|turns| *turns > 0)?;
+    u64::try_from(turns).ok().filter(|_| ends_at_turns(chart, facts))
+}
+
+/// Whether the run ends when its limit of turns is reached: no line handles that and goes on.
+pub fn ends_at_turns(chart: &Chart, facts: &Facts) -> bool {
     let goes_on = |(i, line): (usize, &Transition)| {
         let handles = if let Trigger::Error(pattern) = &line.trigger {
             let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
@@ -201,8 +206,7 @@ pub fn last_turn(chart: &Chart, facts: &Facts) -> Option<u64> {
         let ends = !line.targets.is_empty() && line.targets.iter().all(ends);
         handles && facts.reach.takes(TransitionId::at(i)) && !ends
     };
-    let handled = chart.transitions.iter().enumerate().any(goes_on);
-    u64::try_from(turns).ok().filter(|_| !handled)
+    !chart.transitions.iter().enumerate().any(goes_on)
 }
 
 fn bound(chart: &Chart, facts: &Facts, turns: &[TurnCost], events: &[Driver]) -> Bound {

@@ -103,8 +103,11 @@ fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
             after,
             id,
             to: to @ (Receiver::Parent | Receiver::Child(_) | Receiver::Element(..)),
-            element: _,
-        } => super::post::send(writer, *event, arguments, after.as_ref(), *id, *to),
+            element,
+        } => {
+            let to = (*to, element.as_deref());
+            super::post::send(writer, *event, arguments, after.as_ref(), *id, to)
+        }
         Action::Send { event, arguments, after, id, to: Receiver::Own, .. } => {
             let row = &context.chart.events[event.index()];
             let name = &context.names.events[event.index()];

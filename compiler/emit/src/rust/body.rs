@@ -301,9 +301,11 @@ fn sources(context: &Context<'_>, trigger: &Trigger) -> Vec<Source> {
             fields: typed(choice_fields(context, *id), &names.choice_fields[id.index()]),
         }],
         Trigger::StepDone(id) if super::payload::answering(context).any(|s| s == *id) => {
+            let all =
+                if context.chart.steps[id.index()].each.is_some() { "Gathered" } else { "Answer" };
             vec![Source {
-                around: Some("Answer"),
-                head: format!("Answer::{}", names.steps[id.index()]),
+                around: Some(all),
+                head: format!("{all}::{}", names.steps[id.index()]),
                 fields: vec![(String::new(), answer_type(context, *id))],
             }]
         }

@@ -5,6 +5,7 @@ use super::body::Arms;
 use super::code::{Fragment, Use, code};
 use super::expr::Writer;
 use super::program::Asked;
+use chartc_core::arena::StepId;
 use chartc_core::model::{StepKind, VariableKind};
 use codegen::{Function, Impl, Scope};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,16 +76,19 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
 /// `step_run`: the params of `run` steps.
 pub(super) fn run_steps(context: &Context<'_>) -> Arms {
     let result = "Option<Vec<(&'static str, Value)>>";
-    let mut steps = Arms::new("step_run", ("step", "arena::StepId"), "step.0", result, "None");
+    let mut steps =
+        Arms::new("step_run", ("key", "machine::StepKey"), "key.step.0", result, "None");
     for (i, step) in context.chart.steps.iter().enumerate() {
         let StepKind::Run(run) = &step.kind else { continue };
+        let id = StepId::at(i);
         let mut writer = Writer::new(context);
+        writer.begin_element(id);
         let given = run.arguments.iter().map(|(name, argument)| {
             code!("({name:?}, {value})", value = writer.valued(argument, &argument.ty))
         });
         let given = Fragment::joined(given, ", ");
         let result = code!("Ok(Some(Vec::from([{given}])))", given);
-        steps.arm(i, &step.name, Fragment::default(), result);
+        steps.arm(i, &step.name, writer.element(id, &result), result);
     }
     steps
 }
@@ -152,7 +156,7 @@ pub(super) fn drive(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
             "{}.map_err(|why| {{
                 generated::note(&mut core.notes, &generated::code_of(&TABLES, key.step), why)
             }})",
-            run.call("core", "key.step")
+            run.call("core", "key")
         )
     });
     let view =

@@ -303,7 +303,7 @@ fn prompt(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
             }})
         }})",
         if method.reads(Use::View) { "view" } else { "_" },
-        method.call("core", "key.step")
+        method.call("core", "key")
     ));
 }
 

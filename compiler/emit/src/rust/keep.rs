@@ -6,15 +6,42 @@ use super::expr::Writer;
 use super::payload::{answer_field, answering};
 use super::types::optional_inner;
 use super::{Context, blocks, tools};
-use chartc_core::arena::VarId;
+use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::Type;
 
-/// Adds `keep`, which stores an answer for expressions, `into` and `{last_result}`, if any of them exists.
-pub(super) fn answers(context: &Context<'_>, methods: &mut Methods) -> bool {
+/// Adds methods that store an answer for expressions, `into` and `{last_result}`, if any of them exists. Returns the statements of `bind`
+/// that call them.
+pub(super) fn answers(context: &Context<'_>, methods: &mut Methods) -> String {
+    let (each, whole): (Vec<StepId>, Vec<StepId>) =
+        answering(context).partition(|step| context.chart.steps[step.index()].each.is_some());
+    let mut calls = String::new();
+    for (name, answer, steps, all) in [
+        ("keep", "Answer", &whole, whole.len() + each.len()),
+        ("keep_all", "Gathered", &each, each.len()),
+    ] {
+        if keeper(context, methods, name, answer, steps, all) {
+            calls += &format!(
+                "if let program::Bound::Answer(_, Payload::{answer}(answer)) = &bound \
+                 {{ self.{name}(answer); }}\n"
+            );
+        }
+    }
+    calls
+}
+
+/// Adds the method `name` for the answers of these steps, which are variants of the enum `enumeration` with `all` variants.
+fn keeper(
+    context: &Context<'_>,
+    methods: &mut Methods,
+    name: &str,
+    enumeration: &str,
+    steps: &[StepId],
+    all: usize,
+) -> bool {
     let mut arms = Vec::new();
-    for step in answering(context) {
+    for step in steps {
         let row = &context.chart.steps[step.index()];
-        let name = &context.names.steps[step.index()];
+        let variant = &context.names.steps[step.index()];
         let ty = &row.returns;
         let answer =
             Code::lent(if *ty == Type::Text { "answer.as_str()" } else { "answer" }, ty.clone());
@@ -31,8 +58,8 @@ pub(super) fn answers(context: &Context<'_>, methods: &mut Methods) -> bool {
         if let Some(id) = row.into {
             body += into(context, &mut writer, id, answer.clone());
         }
-        if context.needs.answers.contains(&step) {
-            let field = answer_field(context, step);
+        if context.needs.answers.contains(step) {
+            let field = answer_field(context, *step);
             let value = writer.own(&answer);
             body += if optional_inner(ty).is_some() {
                 code!("self.answers.{field} = {value};\n", value)
@@ -41,14 +68,14 @@ pub(super) fn answers(context: &Context<'_>, methods: &mut Methods) -> bool {
             };
         }
         if !body.is_empty() {
-            arms.push((format!("Answer::{name}(answer)"), body.text));
+            arms.push((format!("{enumeration}::{variant}(answer)"), body.text));
         }
     }
     if arms.is_empty() {
         return false;
     }
-    let body = matched("answer", &arms, arms.len() < answering(context).count());
-    methods.add("keep", body.into()).arg("answer", "&Answer");
+    let body = matched("answer", &arms, arms.len() < all);
+    methods.add(name, body.into()).arg("answer", format!("&{enumeration}"));
     true
 }
 
@@ -87,11 +114,9 @@ pub(super) fn into(
     }
 }
 
-pub(super) fn bind(context: &Context<'_>, keeps: bool, keeps_results: bool, program: &mut Methods) {
+pub(super) fn bind(context: &Context<'_>, keeps: &str, keeps_results: bool, program: &mut Methods) {
     let bind = program.item.new_fn("bind").arg_mut_self().arg("bound", "program::Bound<Payload>");
-    if keeps {
-        bind.line("if let program::Bound::Answer(_, Payload::Answer(answer)) = &bound { self.keep(answer); }");
-    }
+    bind.line(keeps);
     bind.line(tools::bound(context, keeps_results));
     bind.line("self.bound = match bound {");
     bind.line(

@@ -83,6 +83,9 @@ fn new(context: &Context<'_>, item: &mut Impl) {
         if context.keeps_calls() {
             fields += "calls: calls::Calls::new(),";
         }
+        if context.has_each() {
+            fields += "elements: Elements::default(),";
+        }
         fields += "notes: Vec::new(),";
         if context.needs.repeats {
             fields += "work: generated::Work::new(),";

@@ -12,6 +12,7 @@ mod data;
 mod direct;
 mod doc;
 mod drive;
+mod each;
 mod ending;
 mod expr;
 mod facts;
@@ -45,7 +46,6 @@ use chartc_core::plan::Plan;
 use chartc_core::tables::{ABI, Tables};
 use chartc_core::visible;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::not_yet;
 use children::Kin;
 use code::{Code, Fragment, Use, code};
 use codegen::Scope;
@@ -67,11 +67,6 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     let before = found.len();
     let chart = unit.chart;
     let names = Names::of(chart, unit.map, found);
-    for (step, spans) in chart.steps.iter().zip(&unit.map.steps) {
-        if step.each.is_some() {
-            found.push(not_yet::RULE.at(spans.name, "generated code has no `each` yet"));
-        }
-    }
     if found.len() > before {
         return String::new();
     }
@@ -171,6 +166,7 @@ struct Parts {
 fn typed(context: &Context<'_>, parts: &mut Parts) -> program::Asked {
     let scope = &mut parts.typed;
     payload::emit(context, scope);
+    each::emit(context, scope);
     types::emit(context, scope);
     data::emit(context, scope);
     host::emit(context, scope);

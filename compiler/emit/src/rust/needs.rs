@@ -93,6 +93,7 @@ fn expressions(chart: &Chart, waits: &[Wait], found: &mut dyn FnMut(&Expr)) {
     }
     for step in &chart.steps {
         step.guard.iter().chain(&step.ends_turn).for_each(&mut *found);
+        step.each.iter().for_each(|each| found(&each.list));
         step.prompt.iter().for_each(|text| holes(text, found));
         match &step.kind {
             StepKind::Code(all) => actions(all, found),

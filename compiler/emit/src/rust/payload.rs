@@ -205,8 +205,9 @@ fn answers(context: &Context<'_>, scope: &mut Scope) {
         let row = &context.chart.steps[step.index()];
         let name = &context.names.steps[step.index()];
         let mut variant = Variant::new(name);
-        variant.doc(doc(&row.doc, &format!("Of `{}`.", row.name)));
-        variant.tuple(owned(context, &row.returns));
+        let whose = if row.each.is_some() { "Of an element of" } else { "Of" };
+        variant.doc(doc(&row.doc, &format!("{whose} `{}`.", row.name)));
+        variant.tuple(owned(context, row.one_returns()));
         item.push_variant(variant);
         arms.push_str(&format!("Self::{name}(_) => Step::{name},\n"));
     }
@@ -228,6 +229,7 @@ fn payload(context: &Context<'_>, scope: &mut Scope) {
         (context.has_events(), "Event", "Event"),
         (context.has_choices(), "Choice", "Choice"),
         (context.has_answers(), "Answer", "Answer"),
+        (context.has_each(), "Gathered", "Gathered"),
         (context.has_reasons(), "Reason", "String"),
         (context.has_calls(), "Tool", "Vec<Value>"),
     ] {

@@ -7,7 +7,7 @@ use super::expr::Writer;
 use super::payload::{answer_field, answering};
 use super::tables::line_comment;
 use super::types::{optional, owned};
-use super::{blocks, children, ending, keep, prompt, start, tools};
+use super::{blocks, children, each, ending, keep, prompt, start, tools};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
@@ -29,6 +29,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
     for hook in hooks(context) {
         hook.emit(context, &mut methods, &mut program);
     }
+    each::hooks(context, &mut methods, &mut program);
     start::emit(context, &mut methods);
     let mut asked =
         Asked { call: tools::call_steps(context).emit(context, &mut methods), ..Asked::default() };
@@ -39,7 +40,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
     }
     let keeps = keep::answers(context, &mut methods);
     let keeps_results = tools::keep_result(context, &mut methods);
-    keep::bind(context, keeps, keeps_results, &mut program);
+    keep::bind(context, &keeps, keeps_results, &mut program);
     blocks::begin_turn(context, &mut program);
     prompt::advice(context, &mut methods);
     methods.predicates.append(&mut program.predicates);
@@ -90,6 +91,9 @@ fn core(context: &Context<'_>) -> Struct {
         }
         if context.keeps_calls() {
             item.field("calls", "calls::Calls");
+        }
+        if context.has_each() {
+            item.field("elements", "Elements");
         }
         item.field("notes", "Vec<host::Note>");
         if context.needs.repeats {

@@ -34,8 +34,8 @@ pub(super) fn advice(context: &Context<'_>, methods: &mut Methods) {
 
 /// `prompt_of`: the prompts of steps.
 pub(super) fn prompts(context: &Context<'_>) -> Arms {
-    let step = ("step", "arena::StepId");
-    let mut arms = Arms::new("prompt_of", step, "step.0", "String", "String::new()");
+    let key = ("key", "machine::StepKey");
+    let mut arms = Arms::new("prompt_of", key, "key.step.0", "String", "String::new()");
     for (i, step) in context.chart.steps.iter().enumerate() {
         let own = match &step.kind {
             StepKind::Human(question) => Some(question),
@@ -105,7 +105,7 @@ fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option
     };
     let (start, replace, end) = (of(Position::Start), of(Position::Replace), of(Position::End));
     if start.is_empty() && replace.is_empty() && end.is_empty() {
-        return own.map(|own| Writer::new(context).template(own));
+        return own.map(|own| own_text(context, step, own));
     }
     let mut writer = Writer::new(context);
     let mut out = Fragment::from("let mut parts: Vec<String> = Vec::new();\n");
@@ -123,13 +123,21 @@ fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option
     }
     if let Some(own) = own {
         let test = if mark.is_empty() { "" } else { "if !replaced " };
-        out += code!("{test}{{ {own} parts.push(text); }}\n", own = writer.template(own));
+        out += code!("{test}{{ {own} parts.push(text); }}\n", own = own_text(context, step, own));
     }
     for part in &end {
         out += guarded(&mut writer, part, "");
     }
     out += "let text = parts.join(\"\\n\\n\");\n".into();
     Some(out.using(Use::Allocator))
+}
+
+/// The step's own text, which may show the element.
+fn own_text(context: &Context<'_>, step: StepId, own: &Template) -> Fragment {
+    let mut writer = Writer::new(context);
+    writer.begin_element(step);
+    let text = writer.template(own);
+    code!("{element}{text}", element = writer.element(step, &text), text)
 }
 
 fn guarded(writer: &mut Writer<'_>, part: &Part<'_>, also: &str) -> Fragment {

@@ -5,7 +5,7 @@ use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId};
 use chartc_core::model::ActionForm;
 use chartc_core::model::{Status, Trigger};
 use chartc_core::tables::{
-    ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EventRow, FailureRow, LimitsRow,
+    ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind, ToolRow,
     TransitionRow, TriggerRow, WalkRow,
 };
@@ -339,7 +339,7 @@ fn step(row: &StepRow<'_>) -> String {
         FailureRow::Skip => Some("Skip".to_owned()),
         FailureRow::Take(line) => Some(format!("Take(TransitionId({}))", line.0)),
     };
-    Row::new("StepRow", 10)
+    Row::new("StepRow", 11)
         .field("name", format!("{:?}", row.name))
         .field("state", state_id(row.state))
         .field("kind", kind.map(|k| format!("StepRowKind::{k}")))
@@ -350,7 +350,15 @@ fn step(row: &StepRow<'_>) -> String {
         .field("client", (!row.client.is_empty()).then(|| format!("{:?}", row.client)))
         .field("tools", (row.tools.len > 0).then(|| span(row.tools)))
         .field("tool_calls", (row.tool_calls > 0).then(|| row.tool_calls.to_string()))
+        .field("each", row.each.map(|row| format!("Some({})", each(row))))
         .text()
+}
+
+fn each(row: EachRow) -> String {
+    let EachRow { slot, at_a_time, most, enough, lost } = row;
+    format!(
+        "EachRow {{ slot: {slot}, at_a_time: {at_a_time}, most: {most}, enough: {enough:?}, lost: Lost::{lost:?} }}"
+    )
 }
 
 fn choice(row: &ChoiceRow<'_>) -> String {

@@ -8,6 +8,7 @@ use super::expr::Writer;
 use super::keep::{into, matched};
 use super::program::Asked;
 use super::types::owned;
+use chartc_core::arena::StepId;
 use chartc_core::model::{ChoiceKind, Field, StepKind, Type, schema};
 use codegen::Impl;
 use std::fmt::Write;
@@ -36,16 +37,19 @@ impl Context<'_> {
 /// `step_call`: the calls of `call` steps.
 pub(super) fn call_steps(context: &Context<'_>) -> Arms {
     let result = "Option<(arena::ToolId, Vec<Value>)>";
-    let mut steps = Arms::new("step_call", ("step", "arena::StepId"), "step.0", result, "None");
+    let mut steps =
+        Arms::new("step_call", ("key", "machine::StepKey"), "key.step.0", result, "None");
     for (i, step) in context.chart.steps.iter().enumerate() {
         let StepKind::Call(tool, arguments) = &step.kind else { continue };
         let params = &context.chart.tools[tool.index()].params;
+        let id = StepId::at(i);
         let mut writer = Writer::new(context);
+        writer.begin_element(id);
         let values = arguments.iter().zip(params);
         let values = values.map(|(value, param)| writer.valued(value, &param.ty));
         let (values, tool) = (Fragment::joined(values, ", "), tool.0);
         let result = code!("Ok(Some((arena::ToolId({tool}), Vec::from([{values}]))))", values);
-        steps.arm(i, &step.name, Fragment::default(), result);
+        steps.arm(i, &step.name, writer.element(id, &result), result);
     }
     steps
 }
@@ -295,7 +299,7 @@ pub(super) fn call(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
                 }})
             }})?.ok_or(machine::Fault)?",
             if method.reads(Use::View) { "view" } else { "_" },
-            method.call("core", "key.step")
+            method.call("core", "key")
         ),
         None => "return Err(machine::Fault)".to_owned(),
     };

@@ -1,7 +1,7 @@
 //! Access to parts of values: fields, elements, slices, iteration.
 
 use super::fuel::{Fuel, fail};
-use super::{EvalError, Value};
+use super::{EvalError, Value, python};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -129,6 +129,23 @@ fn bounds(
     };
     let from = bound(from, 0)?;
     Ok((from, bound(to, len)?.max(from)))
+}
+
+/// The elements of a list, for the `each` of a step.
+///
+/// # Errors
+/// The value is no list.
+pub fn list(value: Value) -> Result<Vec<Value>, EvalError> {
+    match value {
+        Value::List(elements) => Ok(elements),
+        other @ (Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::Map(_)) => fail!("{} is no list", python::repr(&other)?),
+    }
 }
 
 /// The elements for a comprehension: those of a list, the characters of a text, the keys of a map.

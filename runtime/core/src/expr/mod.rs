@@ -21,7 +21,7 @@ mod wire;
 
 pub use crate::duration::Duration;
 pub use crate::value::{Map, Value};
-pub use access::{elements, field, index, slice};
+pub use access::{elements, field, index, list, slice};
 pub use action::{Locals, execute};
 pub use builtin::{builtin, name as builtin_name};
 pub use compare::{compare, truth, within};

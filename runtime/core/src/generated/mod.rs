@@ -9,6 +9,8 @@ mod data;
 pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod explained;
+#[cfg(feature = "alloc")]
+mod gathering;
 pub mod prelude;
 #[cfg(feature = "alloc")]
 mod values;
@@ -19,6 +21,8 @@ pub use crate::duration::Duration;
 pub use crate::wording::*;
 #[cfg(feature = "alloc")]
 pub use data::*;
+#[cfg(feature = "alloc")]
+pub use gathering::Gathering;
 #[cfg(feature = "alloc")]
 pub use values::*;
 #[cfg(feature = "alloc")]

@@ -116,8 +116,7 @@ pub(super) fn put<H: Host>(
             let known =
                 if let Value::Int(index) = index { u32::try_from(index).ok() } else { None };
             let Some(known) = known else {
-                let message = format!("no element {}", python::repr(&index)?);
-                return Err(EvalError { message });
+                return Err(EvalError { message: "there is no such element".into() });
             };
             Receiver::Element(step, Element::at(known))
         }

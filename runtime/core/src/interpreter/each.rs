@@ -3,12 +3,11 @@
 use super::data::Gathering;
 use super::program::Runner;
 use crate::arena::StepId;
-use crate::expr::{EvalError, Value, evaluate, python};
+use crate::expr::{self, Value, evaluate};
 use crate::host::Host;
 use crate::machine::{Element, Fault, StepKey};
 use crate::program::View;
 use crate::wording;
-use alloc::format;
 use alloc::vec::Vec;
 
 impl<H: Host> Runner<'_, H> {
@@ -33,24 +32,12 @@ impl<H: Host> Runner<'_, H> {
         let fuel = self.fuel();
         let list = evaluate(&each.list, &self.context(view, None), &fuel);
         self.burn(&fuel);
-        let list = list.and_then(|list| match list {
-            Value::List(elements) => Ok(elements),
-            other @ (Value::None
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Duration(_)
-            | Value::Map(_)) => {
-                Err(EvalError { message: format!("{} is no list", python::repr(&other)?) })
-            }
-        });
-        let elements = self.explain(list, || wording::list_of(view.tables, step));
+        let elements =
+            self.explain(list.and_then(expr::list), || wording::list_of(view.tables, step));
         let elements = elements.map_err(|Fault| None)?;
         let size = u32::try_from(elements.len()).unwrap_or(u32::MAX);
         if size > most {
-            let why = format!("the list has {size} elements, and `each` takes {most} at most");
-            return Err(Some(alloc::vec![Value::Text(why)]));
+            return Err(Some(alloc::vec![Value::Text(wording::too_many(size, most))]));
         }
         let answers = alloc::vec![None; elements.len()];
         self.data.fans.insert(step, Gathering { elements, answers });

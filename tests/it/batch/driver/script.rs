@@ -3,7 +3,7 @@
 use super::{HEAD, Script, Step};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use chartc_core::expr::{Map, Value};
-use chartc_core::machine::{Charge, Input, LimitKind, Outcome, StepKey};
+use chartc_core::machine::{Charge, Element, Input, LimitKind, Outcome, StepKey};
 use std::collections::VecDeque;
 use std::fmt::Write;
 
@@ -74,8 +74,9 @@ fn limit(kind: LimitKind) -> &'static str {
 }
 
 fn number(key: &StepKey) -> String {
-    let StepKey { step, leaf, event, attempt, element: _ } = key;
-    format!("{} {} {event} {attempt}", step.0, leaf.0)
+    let StepKey { step, leaf, event, attempt, element } = key;
+    let element = element.map_or("-".to_owned(), |element| element.index().to_string());
+    format!("{} {} {event} {attempt} {element}", step.0, leaf.0)
 }
 
 /// A text without blanks, never empty.
@@ -171,7 +172,10 @@ impl<'t> Words<'t> {
             leaf: StateId(self.number()?),
             event: self.number()?,
             attempt: self.number()?,
-            element: None,
+            element: match self.next()? {
+                "-" => None,
+                number => Some(Element::at(number.parse().ok()?)),
+            },
         })
     }
 

@@ -10,6 +10,7 @@ use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::oracle::Script;
 use chartc_runtime::trace::{JsonLines, Line, What};
 use chartc_runtime::{Saved, Session};
@@ -89,8 +90,9 @@ fn session<'p>(
         Interpreter::new(&plans[0], host, params).expect("params that fit").with_charts(plans)
     };
     let world = Arc::new(World { clock: clock.clone(), course, books: books.clone() });
-    let mut session =
-        Session::new(machine, world.clone(), clock, JsonLines(Vec::new())).with_tools(world);
+    let mut session = Session::new(machine, world.clone(), clock, JsonLines(Vec::new()))
+        .with_tools(world)
+        .with_doubt(OnDoubt::Retry);
     if let Some(saved) = saved {
         session.go_on(saved).expect("it goes on");
     }

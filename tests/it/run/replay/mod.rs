@@ -1,5 +1,6 @@
 //! Runs that are run again from their traces.
 
+mod charts;
 mod command;
 pub(super) mod world;
 

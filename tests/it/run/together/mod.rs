@@ -5,6 +5,7 @@ mod command;
 use super::*;
 use chartc_core::expr::Map;
 use chartc_runtime::Saved;
+use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::trace::JsonLines;
 
 /// Two regions that ask at once, one behind the other, and a state that reads both answers.
@@ -128,7 +129,8 @@ fn session<'p>(
         }
     };
     let machine = machine.expect("of this chart");
-    let mut session = Session::new(machine, Arc::new(script), clock, JsonLines(Vec::new()));
+    let mut session = Session::new(machine, Arc::new(script), clock, JsonLines(Vec::new()))
+        .with_doubt(OnDoubt::Retry);
     session.go_on(saved.expect("above")).expect("it goes on");
     session
 }

@@ -1,6 +1,7 @@
 //! The faults, by what they break.
 
 mod blocks;
+mod each;
 mod enter;
 mod family;
 mod select;
@@ -27,6 +28,7 @@ pub(crate) struct Mutant {
 /// All faults.
 pub(crate) fn all() -> Vec<Mutant> {
     [
+        each::all(),
         enter::all(),
         select::all(),
         blocks::all(),

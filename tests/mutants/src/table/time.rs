@@ -115,8 +115,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "warned-again-and-again",
                 &[(
-                    "Some(*calls) == self.tables.states[at.index()].limits.calls_warn",
-                    "self.tables.states[at.index()].limits.calls_warn.is_some_and(|warn| *calls >= warn)",
+                    "Some(*calls) == self.limits(at).calls_warn",
+                    "{ let so_far = *calls; self.limits(at).calls_warn.is_some_and(|warn| so_far >= warn) }",
                 )],
                 &["semantics::bounds::a_soft_limit_warns_once"],
             ),
@@ -140,7 +140,7 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "calls-not-made-are-waited-for",
                 &[(
-                    "if self.is_open(key) {
+                    "if is_open {
             self.give_up(key, self.awaits(key), sink);
         }",
                     "",

@@ -27,7 +27,10 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "step-tools-for-nothing",
-                &[("!self.charge_call(self.tables.steps[step.index()].state, sink)", "false")],
+                &[(
+                    "!self.charge_call(self.tables.steps[step.index()].state, key.leaf, sink)",
+                    "false",
+                )],
                 &[
                     "semantics::step_tools::calls_are_charged_to_the_limits",
                     "semantics::step_tools::the_limit_may_be_reached_between_a_tool_and_the_next_question",

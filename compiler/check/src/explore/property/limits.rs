@@ -3,9 +3,10 @@
 use super::super::sure::ends_within;
 use crate::facts::Facts;
 use crate::facts::interval::Range;
-use crate::turn::cost::{RunCost, cost, last_turn};
+use crate::turn::cost::{RunCost, cost, ends_at_turns, last_turn};
 use chartc_core::arena::StateId;
 use chartc_core::expr::Value;
+use chartc_core::machine::LimitKind;
 use chartc_core::model::{
     BinaryOp, Chart, Check, CheckArgument, Expr, ExprKind, UnaryOp, VariableKind,
 };
@@ -21,10 +22,24 @@ pub(super) fn prove(chart: &Chart, facts: &Facts, check: &Check) -> bool {
             .is_some_and(|(most, n)| u64::try_from(n).is_ok_and(|n| most <= n))
     };
     match (check.name.as_str(), unit.as_str()) {
-        ("ends_within", "turns") => holds(last_turn(chart, facts)) || ends_within(chart, bound),
-        ("at_most", "calls") => holds(most_calls(chart, facts)),
+        ("ends_within", "turns") => {
+            holds(last_turn(chart, facts))
+                || ends_within(chart, bound)
+                // A limit of 0 turns is never met.
+                || is_limit(chart, LimitKind::Turns, bound)
+                    && range(chart, bound, 0).low > Some(0)
+                    && ends_at_turns(chart, facts)
+        }
+        ("at_most", "calls") => {
+            holds(most_calls(chart, facts)) || is_limit(chart, LimitKind::Calls, bound)
+        }
         _ => false,
     }
+}
+
+/// Whether the chart computes its limit from the params as the line computes its bound.
+fn is_limit(chart: &Chart, kind: LimitKind, bound: &Expr) -> bool {
+    chart.state(StateId::at(0)).limits.formula(kind) == Some(bound)
 }
 
 /// The most model calls of a run.

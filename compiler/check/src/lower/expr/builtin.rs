@@ -4,7 +4,7 @@ use super::{Env, expect, expr, fit, inner, is_faulty, of, present, refuse_missin
 use crate::lower::context::Cx;
 use crate::lower::types;
 use chartc_core::expr::Value;
-use chartc_core::model::{Builtin, Expr, ExprKind, Type};
+use chartc_core::model::{Builtin, Expr, ExprKind, Type, TypeKind};
 use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
@@ -128,8 +128,19 @@ pub(super) fn call(
             (arguments, ty)
         }
         Builtin::Set => {
-            let lists = |t: &Type| matches!(t, Type::List(_) | Type::Text | Type::Map(_));
-            let arguments = one(cx, env, name, written, lists, "a list");
+            // As in Python, lists, maps and records are no elements of sets.
+            let records: Vec<bool> =
+                cx.chart.types.iter().map(|ty| matches!(ty.kind, TypeKind::Record(_))).collect();
+            let single = |item: &Type| {
+                !matches!(item, Type::List(_) | Type::Map(_))
+                    && !matches!(item, Type::Named(id) if records[id.index()])
+            };
+            let lists = |t: &Type| {
+                matches!(t, Type::Text | Type::Map(_))
+                    || matches!(t, Type::List(item) if single(inner(item)))
+            };
+            let wanted = "a list of numbers, texts or other single values";
+            let arguments = one(cx, env, name, written, lists, wanted);
             let item = arguments.first().map_or(Type::Json, |list| element(&list.ty));
             (arguments, Type::List(Box::new(item)))
         }

@@ -122,6 +122,11 @@ impl Writer<'_> {
         text.using(Use::Failure).using(Use::Work).using(Use::Allocator)
     }
 
+    /// Begins the scope of a local whose value is in a variable of its name.
+    pub(in super::super) fn bind(&mut self, local: LocalId, ty: Type) {
+        self.locals.insert(local, ty);
+    }
+
     /// Ends the scope of the local.
     pub(in super::super) fn forget(&mut self, local: LocalId) {
         self.locals.remove(&local);
@@ -140,7 +145,8 @@ impl Writer<'_> {
     }
 }
 
-fn local_name(id: LocalId) -> String {
+/// The name of the variable that holds a local.
+pub(in super::super) fn local_name(id: LocalId) -> String {
     format!("item{}", id.0)
 }
 

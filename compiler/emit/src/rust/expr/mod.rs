@@ -11,7 +11,7 @@ mod logic;
 mod operate;
 mod template;
 
-pub(super) use collect::loop_head;
+pub(super) use collect::{local_name, loop_head};
 
 use super::Context;
 use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};

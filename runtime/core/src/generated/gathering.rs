@@ -1,0 +1,63 @@
+//! The list of a step with an `each`, and the answers of its elements.
+
+use super::data::Failure;
+use crate::machine::{Element, StepKey};
+use alloc::vec::Vec;
+
+/// The elements of a step with an `each` and their answers, while the step is under way.
+#[derive(Debug, Clone)]
+pub struct Gathering<E, A> {
+    elements: Vec<E>,
+    answers: Vec<Option<A>>,
+}
+
+impl<E, A> Gathering<E, A> {
+    /// Not under way.
+    pub const fn new() -> Self {
+        Self { elements: Vec::new(), answers: Vec::new() }
+    }
+
+    /// Stores the list, and returns its size.
+    pub fn begin(&mut self, elements: Vec<E>) -> u32 {
+        self.answers.clear();
+        self.answers.resize_with(elements.len(), || None);
+        self.elements = elements;
+        u32::try_from(self.elements.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The element for which a step was started.
+    ///
+    /// # Errors
+    /// The step is not under way, or has no such element.
+    pub fn element(&self, key: StepKey) -> Result<E, Failure>
+    where
+        E: Clone,
+    {
+        let element = key.element.and_then(|element| self.elements.get(element.index() as usize));
+        element.cloned().ok_or_else(|| Failure("a local that has no value here".into()))
+    }
+
+    /// Stores the answer of an element.
+    pub fn done(&mut self, element: Element, answer: A) {
+        if let Some(place) = self.answers.get_mut(element.index() as usize) {
+            *place = Some(answer);
+        }
+    }
+
+    /// Takes the answers in the order of the elements.
+    pub fn take(&mut self) -> impl Iterator<Item = Option<A>> + use<E, A> {
+        self.elements.clear();
+        core::mem::take(&mut self.answers).into_iter()
+    }
+
+    /// Drops the list and the answers.
+    pub fn forget(&mut self) {
+        *self = Self::new();
+    }
+}
+
+impl<E, A> Default for Gathering<E, A> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,48 @@
+//! The clock of a session that an engine steps: it stands still during a step, and tells what the session waits for.
+
+use chartc_core::machine::Instant;
+use chartc_runtime::clock::{Clock, Sleep};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+
+/// A moment, set by the engine.
+pub(crate) struct Moment {
+    now: Arc<AtomicU64>,
+    /// The earliest time that was waited for since the last step began; `u64::MAX` for none.
+    wake: Arc<AtomicU64>,
+}
+
+impl Moment {
+    pub(crate) fn at(now: Instant) -> Self {
+        Self { now: Arc::new(AtomicU64::new(now)), wake: Arc::new(AtomicU64::new(u64::MAX)) }
+    }
+
+    /// Begins a step.
+    pub(crate) fn step(&self, now: Instant) {
+        self.now.fetch_max(now, Ordering::Relaxed);
+        self.wake.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// When the session is to be stepped again, if nothing else happens.
+    pub(crate) fn wake(&self) -> Option<Instant> {
+        Some(self.wake.load(Ordering::Relaxed)).filter(|at| *at != u64::MAX)
+    }
+}
+
+impl Clock for Moment {
+    fn now(&self) -> Instant {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    fn sleep_until(&self, at: Instant) -> Sleep {
+        let (now, wake) = (self.now.clone(), self.wake.clone());
+        Box::pin(std::future::poll_fn(move |_| {
+            if at <= now.load(Ordering::Relaxed) {
+                return Poll::Ready(());
+            }
+            wake.fetch_min(at, Ordering::Relaxed);
+            Poll::Pending
+        }))
+    }
+}

@@ -1,0 +1,229 @@
+//! One commit: all that has happened since the last one, and what it leads to.
+
+use crate::command::Command;
+use crate::error::StoreError;
+use crate::inbox::Letter;
+use crate::planner::made;
+use crate::reply::{replied, said};
+use crate::row::{Call, Outcome, Stage};
+use crate::rows::move_call;
+use crate::run::{Left, Running};
+use crate::worker::{Batch, Flight, Worker};
+use chartc_core::machine::Receipt;
+use chartc_runtime::Saves;
+use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, hand_over};
+use chartc_runtime::oracle::{Answer, Kind, Question};
+use rusqlite::{OptionalExtension, params};
+use std::collections::{BTreeSet, VecDeque};
+use tokio::sync::oneshot;
+
+/// What is said once the commit is done.
+enum Ack {
+    Fired(oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
+    Read(oneshot::Sender<Option<AgentState>>, Option<AgentState>),
+    Has(oneshot::Sender<bool>, bool),
+}
+
+impl<M: Saves> Worker<'_, M> {
+    /// Takes a batch in one commit, makes it known, and makes the calls that it plans.
+    pub(crate) fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
+        let now = self.options.clock.now();
+        let mut acks = Vec::new();
+        let mut fired = Vec::new();
+        for command in batch.commands {
+            match command {
+                Command::Now(reply) => drop(reply.send(now)),
+                Command::Quiet(reply) => self.quiet.push(reply),
+                Command::Advance(milliseconds, reply) => {
+                    self.until.push((now.saturating_add(milliseconds), reply));
+                }
+                Command::Has(run, event, reply) => {
+                    let has = self.store.reply(&run, &event)?.is_some();
+                    acks.push(Ack::Has(reply, has));
+                }
+                Command::Read(run, reply) => {
+                    let state = if self.ensure(&run, false)? {
+                        self.runs.get(&run).map(Running::state)
+                    } else {
+                        None
+                    };
+                    acks.push(Ack::Read(reply, state));
+                }
+                Command::Fire(run, event, reply) => match self.ensure(&run, true) {
+                    Ok(_) => fired.push((run, event, reply)),
+                    Err(StoreError::Run { run, why }) => {
+                        acks.push(Ack::Fired(reply, Err(EngineError::Stopped { agent: run, why })));
+                    }
+                    Err(fault) => return Err(fault),
+                },
+            }
+        }
+        let letters = if batch.has_mail {
+            self.store.letters(|run| self.runs.contains_key(run))?
+        } else {
+            Vec::new()
+        };
+        let path = self.store.path().to_owned();
+        let boot = self.store.boot;
+        let tx = self.store.transaction()?;
+        let fault = |error| StoreError::of(&path, error);
+        let mut touched: BTreeSet<String> = BTreeSet::new();
+        for running in self.runs.values() {
+            running.moment.step(now);
+        }
+        for (run, id, outcome) in batch.results {
+            let Some(running) = self.runs.get_mut(&run) else { continue };
+            let text = serde_json::to_string(&outcome).unwrap_or_default();
+            let from = [Stage::Planned, Stage::Started];
+            if move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot).map_err(fault)? {
+                running.planner.end(&id, outcome);
+            }
+            running.people.retain(|(_, open)| *open != id);
+            touched.insert(run);
+        }
+        for (number, run, letter) in letters {
+            tx.execute("DELETE FROM inbox WHERE number = ?1", [number]).map_err(fault)?;
+            let Some(running) = self.runs.get_mut(&run) else { continue };
+            touched.insert(run.clone());
+            match letter {
+                Letter::Reply(step, text) => {
+                    let open = running.people.iter().position(|(name, _)| *name == step);
+                    let Some(open) = open else { continue };
+                    let (_, id) = running.people.remove(open);
+                    let outcome = Outcome::Answer(Ok(Answer::from(text)));
+                    let text = serde_json::to_string(&outcome).unwrap_or_default();
+                    let from = [Stage::Planned, Stage::Started];
+                    move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot)
+                        .map_err(fault)?;
+                    running.planner.end(&id, outcome);
+                }
+                Letter::Event(name, data) => {
+                    let event = Event { id: format!("inbox:{number}"), name, data };
+                    // What does not fit has changed nothing; nobody is there to be told.
+                    drop(hand_over(&mut running.session, &event));
+                }
+            }
+        }
+        for (run, event, reply) in fired {
+            let Some(running) = self.runs.get_mut(&run) else { continue };
+            let known: Option<String> = tx
+                .query_row(
+                    "SELECT reply FROM event WHERE run = ?1 AND id = ?2",
+                    [&run, &event.id],
+                    |row| row.get(0),
+                )
+                .optional()
+                .map_err(fault)?;
+            if let Some(known) = known {
+                acks.push(Ack::Fired(reply, Ok(replied(&known, true))));
+                continue;
+            }
+            if let Some(why) = &running.stopped {
+                let why = why.clone();
+                acks.push(Ack::Fired(reply, Err(EngineError::Stopped { agent: run, why })));
+                continue;
+            }
+            touched.insert(run.clone());
+            let taken = match hand_over(&mut running.session, &event) {
+                Ok(receipt) => {
+                    let one = Reply { receipt, at: now, is_repeated: false };
+                    if receipt != Receipt::Busy {
+                        tx.execute(
+                            "INSERT INTO event VALUES (?1, ?2, ?3, ?4)",
+                            params![run, event.id, said(one), now as i64],
+                        )
+                        .map_err(fault)?;
+                    }
+                    Ok(one)
+                }
+                Err(why) if why.is_about_input() => {
+                    Err(EngineError::Event { agent: run.clone(), why })
+                }
+                Err(why) => {
+                    running.stopped = Some(why.to_string());
+                    Err(EngineError::Stopped { agent: run.clone(), why: why.to_string() })
+                }
+            };
+            acks.push(Ack::Fired(reply, taken));
+            running.step();
+        }
+        touched.extend(batch.due);
+        let mut left = Vec::new();
+        for run in touched {
+            let Some(running) = self.runs.get_mut(&run) else { continue };
+            running.step();
+            let rest = running.commit(&tx, &run).map_err(|why| why.of(&path, &run))?;
+            left.push((run, rest));
+        }
+        tx.commit().map_err(fault)?;
+        for ack in acks {
+            // Whoever does not wait any more is not told.
+            match ack {
+                Ack::Fired(to, reply) => drop(to.send(reply)),
+                Ack::Read(to, state) => drop(to.send(state)),
+                Ack::Has(to, has) => drop(to.send(has)),
+            }
+        }
+        for (run, Left { lines, planned, dropped }) in left {
+            for line in &lines {
+                (self.options.show)(&run, line).map_err(StoreError::Shown)?;
+            }
+            self.flights.retain(|flight| flight.run != run || !dropped.contains(&flight.id));
+            self.backlog.extend(planned.into_iter().map(|one| (run.clone(), one)));
+            let is_dropped = |id: &String| dropped.contains(id);
+            self.backlog.retain(|(of, one)| *of != run || !is_dropped(&one.id.to_string()));
+        }
+        self.begin()
+    }
+
+    /// Makes the calls for which there is a worker, after a commit that says so.
+    fn begin(&mut self) -> Result<(), StoreError> {
+        let path = self.store.path().to_owned();
+        let fault = |error| StoreError::of(&path, error);
+        let mut begun = Vec::new();
+        let mut later = VecDeque::new();
+        while let Some((run, planned)) = self.backlog.pop_front() {
+            let is_persons = matches!(&planned.call, Call::Question(q) if q.kind == Kind::Human);
+            if is_persons && self.options.replies {
+                if let (Some(running), Call::Question(question)) =
+                    (self.runs.get_mut(&run), &planned.call)
+                {
+                    let step = person(question);
+                    running.people.push((step, planned.id.to_string()));
+                }
+            } else if self.flights.len() + begun.len() < self.options.workers {
+                begun.push((run, planned));
+            } else {
+                later.push_back((run, planned));
+            }
+        }
+        self.backlog = later;
+        if begun.is_empty() {
+            return Ok(());
+        }
+        let boot = self.store.boot;
+        let tx = self.store.transaction()?;
+        for (run, planned) in begun {
+            let id = planned.id.to_string();
+            let is_mine =
+                move_call(&tx, (&run, &id), &[Stage::Planned], Stage::Started, None, boot)
+                    .map_err(fault)?;
+            if is_mine {
+                let driver = self.options.driver.clone();
+                let future = Box::pin(made(driver, planned.id, planned.call));
+                self.flights.push(Flight { run, id, future });
+            }
+        }
+        tx.commit().map_err(fault)
+    }
+}
+
+/// The name of a step that a person answers, with the way to it.
+fn person(question: &Question) -> String {
+    let way =
+        if question.child.is_empty() { String::new() } else { format!("{}/", question.child) };
+    match question.element {
+        Some(element) => format!("{way}{}[{element}]", question.step),
+        None => format!("{way}{}", question.step),
+    }
+}

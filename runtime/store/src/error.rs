@@ -1,0 +1,78 @@
+//! Why a store cannot be used.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a store cannot be used, or a run in it cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such file.
+    #[error("there is no store {}", .0.display())]
+    Missing(PathBuf),
+    /// The file is something else.
+    #[error("{} is no store of chartc runs: give another path", .0.display())]
+    Other(PathBuf),
+    /// The file of a copy exists.
+    #[error("{} exists: give the copy another name", .0.display())]
+    Exists(PathBuf),
+    /// Another version of chartc has made it.
+    #[error("{} is a store of version {version}, and this chartc reads {}: use the chartc that wrote it", .path.display(), crate::VERSION)]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: i64,
+    },
+    /// Another process has it.
+    #[error("another process goes on with the runs of {}: stop it first", .0.display())]
+    Owned(PathBuf),
+    /// Another process has taken it over meanwhile.
+    #[error("another process has taken over the runs of {}", .0.display())]
+    Taken(PathBuf),
+    /// It cannot be written.
+    #[error("cannot write {}: {why}", .path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: io::Error,
+    },
+    /// A row of it is not as it was written.
+    #[error("{} is damaged: {what} is not as it was written, run `{run}`; put a backup of it back", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Which part.
+        what: String,
+        /// Whose.
+        run: String,
+    },
+    /// SQLite cannot read or write it.
+    #[error("{}: {why}", .path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's reason.
+        why: rusqlite::Error,
+    },
+    /// A run cannot be made or continued.
+    #[error("run `{run}`: {why}")]
+    Run {
+        /// Its name.
+        run: String,
+        /// Why not.
+        why: String,
+    },
+    /// The engine has ended.
+    #[error("the engine has ended")]
+    Closed,
+    /// What a line of a trace is shown to cannot take it.
+    #[error("{0}")]
+    Shown(io::Error),
+}
+
+impl StoreError {
+    pub(crate) fn of(path: &Path, why: rusqlite::Error) -> Self {
+        Self::Sqlite { path: path.to_owned(), why }
+    }
+}

@@ -1,0 +1,33 @@
+//! Runs that survive their process: an [`Engine`](chartc_runtime::agents::Engine) that keeps runs, their traces and their calls in one
+//! SQLite file.
+//!
+//! Each commit holds all that belongs to one moment of a run: the event that was taken, the state after it, the lines of its trace, and the
+//! calls to make. A call is made after the commit that plans it and the commit that says it is about to be made; its result is committed
+//! before anything else is done with it. So no call is made twice, and none is lost: after a crash a call was never made (it is made), or
+//! its result is stored (it is used), or it is in doubt (the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides).
+
+mod care;
+mod clock;
+mod command;
+mod commit;
+mod engine;
+mod error;
+mod file;
+mod inbox;
+mod options;
+mod planner;
+mod read;
+mod reply;
+mod row;
+mod rows;
+mod run;
+mod worker;
+
+pub use engine::Sqlite;
+pub use error::StoreError;
+pub use file::{Safety, Store, VERSION};
+pub use inbox::Letter;
+pub use options::{Journal, Making, Options};
+pub use read::Listed;
+pub use row::Call;
+pub use worker::Worker;

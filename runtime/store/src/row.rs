@@ -1,0 +1,127 @@
+//! What rows hold, as JSON.
+
+use chartc_core::expr::Value;
+use chartc_core::host::ToolCall;
+use chartc_runtime::budget::Usage;
+use chartc_runtime::oracle::{Answer, OracleError, Question};
+use serde::{Deserialize, Serialize};
+
+/// A call as it is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Call {
+    /// A question to a model or a person.
+    Question(Box<Question>),
+    /// A tool.
+    Tool(ToolCall),
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Written", from = "Written")]
+pub(crate) enum Outcome {
+    Answer(Result<Answer, OracleError>),
+    Result(Result<Value, OracleError>),
+}
+
+/// An outcome as it is written: an error as its kind and its message.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Written {
+    Answer {
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
+    NoAnswer(Error),
+    Value(Value),
+    NoValue(Error),
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Error {
+    kind: String,
+    why: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+}
+
+impl From<OracleError> for Error {
+    fn from(error: OracleError) -> Self {
+        let (kind, retry_after_ms) = (error.kind().word().to_owned(), error.retry_after());
+        Self { kind, why: error.to_string(), retry_after_ms }
+    }
+}
+
+impl From<Error> for OracleError {
+    fn from(Error { kind, why, retry_after_ms }: Error) -> Self {
+        Self::recorded(&kind, &why, retry_after_ms)
+    }
+}
+
+impl From<Outcome> for Written {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Answer(Ok(Answer { text, usage })) => Self::Answer { text, usage },
+            Outcome::Answer(Err(error)) => Self::NoAnswer(error.into()),
+            Outcome::Result(Ok(value)) => Self::Value(value),
+            Outcome::Result(Err(error)) => Self::NoValue(error.into()),
+        }
+    }
+}
+
+impl From<Written> for Outcome {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Answer { text, usage } => Self::Answer(Ok(Answer { text, usage })),
+            Written::NoAnswer(error) => Self::Answer(Err(error.into())),
+            Written::Value(value) => Self::Result(Ok(value)),
+            Written::NoValue(error) => Self::Result(Err(error.into())),
+        }
+    }
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It is to be made.
+    Planned,
+    /// It is about to be made, or under way.
+    Started,
+    /// Its result is stored.
+    Done,
+    /// Nobody waits for its result.
+    Cancelled,
+    /// Nobody knows whether it was made.
+    Doubt,
+}
+
+impl Stage {
+    /// As it is stored.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Started => "started",
+            Self::Done => "done",
+            Self::Cancelled => "cancelled",
+            Self::Doubt => "doubt",
+        }
+    }
+
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        [Self::Planned, Self::Started, Self::Done, Self::Cancelled, Self::Doubt]
+            .into_iter()
+            .find(|stage| stage.word() == word)
+    }
+}
+
+/// A checksum of the parts of a row (FNV-1a, 64 bits): it finds damage, not forgery.
+pub(crate) fn checksum(parts: &[&[u8]]) -> i64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for part in parts {
+        for byte in (part.len() as u64).to_le_bytes().iter().chain(*part) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    hash as i64
+}

@@ -1,0 +1,251 @@
+//! The loop that goes on with runs: it gathers what has happened, commits all of it at once, and only then tells anybody and makes calls.
+
+use crate::clock::Moment;
+use crate::command::Command;
+use crate::engine::Sqlite;
+use crate::error::StoreError;
+use crate::file::Store;
+use crate::options::{Journal, Making, Options};
+use crate::planner::{Planned, Planner};
+use crate::row::Outcome;
+use crate::run::Running;
+use chartc_core::machine::Instant;
+use chartc_runtime::clock::Sleep;
+use chartc_runtime::{Saved, Saves, Session};
+use std::collections::{BTreeMap, VecDeque};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// Commands that one commit takes.
+const BATCH: usize = 512;
+
+/// How often the inbox is looked at while runs wait in real time.
+const INBOX: Duration = Duration::from_millis(200);
+
+/// A call that is being made.
+pub(crate) struct Flight {
+    pub(crate) run: String,
+    pub(crate) id: String,
+    pub(crate) future: Pin<Box<dyn Future<Output = Outcome> + Send>>,
+}
+
+/// Does the work of an engine.
+pub struct Worker<'e, M> {
+    pub(crate) store: Store,
+    pub(crate) options: Options<'e, M>,
+    commands: mpsc::UnboundedReceiver<Command>,
+    pub(crate) runs: BTreeMap<String, Running<M>>,
+    pub(crate) flights: Vec<Flight>,
+    /// Committed plans that wait for a free worker.
+    pub(crate) backlog: VecDeque<(String, Planned)>,
+    pub(crate) quiet: Vec<oneshot::Sender<()>>,
+    pub(crate) until: Vec<(Instant, oneshot::Sender<()>)>,
+    /// Whether the inbox was looked at since this process began.
+    has_looked: bool,
+}
+
+/// What has happened since the last commit.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) commands: Vec<Command>,
+    pub(crate) results: Vec<(String, String, Outcome)>,
+    pub(crate) due: Vec<String>,
+    pub(crate) has_mail: bool,
+    pub(crate) is_over: bool,
+}
+
+impl<'e, M: Saves> Worker<'e, M> {
+    /// An engine on a store that this process owns: the handle, and its worker.
+    pub fn new(store: Store, options: Options<'e, M>) -> (Sqlite, Self) {
+        let (commands, receiver) = mpsc::unbounded_channel();
+        let worker = Self {
+            store,
+            options,
+            commands: receiver,
+            runs: BTreeMap::new(),
+            flights: Vec::new(),
+            backlog: VecDeque::new(),
+            quiet: Vec::new(),
+            until: Vec::new(),
+            has_looked: false,
+        };
+        (Sqlite { commands }, worker)
+    }
+
+    /// Goes on with a run of the store, if it is there and has not ended.
+    ///
+    /// # Errors
+    /// It cannot be restored.
+    pub fn load(&mut self, run: &str) -> Result<bool, StoreError> {
+        if !self.ensure(run, false)? {
+            return Ok(false);
+        }
+        self.commit(Batch { due: vec![run.to_owned()], ..Batch::default() })?;
+        Ok(true)
+    }
+
+    /// Goes on with all runs that have not ended.
+    ///
+    /// # Errors
+    /// One cannot be restored.
+    pub fn load_all(&mut self) -> Result<(), StoreError> {
+        for run in self.store.running()? {
+            self.load(&run)?;
+        }
+        Ok(())
+    }
+
+    /// Works until the last handle is dropped.
+    ///
+    /// # Errors
+    /// The file cannot be written: the runs stand as they were committed last.
+    pub async fn work(&mut self) -> Result<(), StoreError> {
+        loop {
+            let batch = self.gather().await;
+            if batch.is_over {
+                return Ok(());
+            }
+            self.commit(batch)?;
+            self.tell();
+        }
+    }
+
+    /// The session of a run that goes on here.
+    pub fn session(&self, run: &str) -> Option<&Session<M, Journal>> {
+        self.runs.get(run).map(|running| &running.session)
+    }
+
+    /// Why a run cannot go on.
+    pub fn stopped(&self, run: &str) -> Option<&str> {
+        self.runs.get(run)?.stopped.as_deref()
+    }
+
+    /// Whether a run is here now: one of the store, or a new one.
+    pub(crate) fn ensure(&mut self, run: &str, begins: bool) -> Result<bool, StoreError> {
+        if self.runs.contains_key(run) {
+            return Ok(true);
+        }
+        let found = self.store.saved(run)?;
+        if found.is_none() && !begins {
+            return Ok(false);
+        }
+        let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
+        let (saved, given) = match found {
+            Some((text, given)) if !text.is_empty() => {
+                (Some(Saved::read(&text).map_err(refused)?), given)
+            }
+            Some((_, given)) => (None, given),
+            None => (None, self.options.given.clone()),
+        };
+        let known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
+        let planner = Arc::new(Planner::new(self.options.driver.clone(), known));
+        let now = saved.as_ref().map_or(0, Saved::now).max(self.options.clock.now());
+        let (moment, journal) = (Arc::new(Moment::at(now)), Journal::default());
+        let making = Making {
+            run,
+            clock: moment.clone(),
+            driver: planner.clone(),
+            journal: journal.clone(),
+            saved: saved.as_ref(),
+        };
+        let mut session = (self.options.make)(making).map_err(refused)?;
+        if let Some(saved) = &saved {
+            session.take_over(saved).map_err(|why| refused(why.to_string()))?;
+        }
+        let running = Running {
+            session,
+            planner,
+            moment,
+            journal,
+            given,
+            wake: None,
+            stopped: None,
+            people: Vec::new(),
+        };
+        self.runs.insert(run.to_owned(), running);
+        Ok(true)
+    }
+
+    /// Waits until something has happened.
+    async fn gather(&mut self) -> Batch {
+        // Held while time passes: a sleep that is dropped is not waited for.
+        let mut sleep: Option<Sleep> = None;
+        let mut inbox = Box::pin(tokio::time::sleep(INBOX));
+        let is_real = self.options.is_real;
+        poll_fn(|cx| {
+            loop {
+                let mut batch = Batch::default();
+                while batch.commands.len() < BATCH {
+                    match self.commands.poll_recv(cx) {
+                        Poll::Ready(Some(command)) => batch.commands.push(command),
+                        Poll::Ready(None) => {
+                            batch.is_over = batch.commands.is_empty();
+                            break;
+                        }
+                        Poll::Pending => break,
+                    }
+                }
+                let mut nth = 0;
+                while let Some(flight) = self.flights.get_mut(nth) {
+                    match flight.future.as_mut().poll(cx) {
+                        Poll::Ready(outcome) => {
+                            let Flight { run, id, .. } = self.flights.remove(nth);
+                            batch.results.push((run, id, outcome));
+                        }
+                        Poll::Pending => nth += 1,
+                    }
+                }
+                let now = self.options.clock.now();
+                let due = self.runs.iter().filter(|(_, one)| one.wake.is_some_and(|at| at <= now));
+                batch.due.extend(due.map(|(run, _)| run.clone()));
+                let is_later = self.until.iter().any(|(until, _)| *until <= now);
+                batch.has_mail =
+                    !self.has_looked || (is_real && inbox.as_mut().poll(cx).is_ready());
+                self.has_looked = true;
+                let is_something = !batch.commands.is_empty()
+                    || !batch.results.is_empty()
+                    || !batch.due.is_empty();
+                if is_something || batch.is_over || is_later || batch.has_mail {
+                    return Poll::Ready(batch);
+                }
+                // Nobody waits for a deadline in virtual time, unless time is to pass.
+                let is_waited = |one: &Running<M>| {
+                    is_real || !self.until.is_empty() || (!self.quiet.is_empty() && !one.is_quiet())
+                };
+                let wakes = self.runs.values().filter(|one| is_waited(one));
+                let wakes = wakes.filter_map(|one| one.wake);
+                let at = wakes.chain(self.until.iter().map(|(until, _)| *until)).min();
+                sleep = at.map(|at| self.options.clock.sleep_until(at));
+                if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(cx).is_ready()) {
+                    continue;
+                }
+                let is_waited = !self.quiet.is_empty() || !self.until.is_empty();
+                if !(is_waited && self.options.clock.jump()) {
+                    return Poll::Pending;
+                }
+            }
+        })
+        .await
+    }
+
+    /// Tells those who wait for time or for quiet.
+    fn tell(&mut self) {
+        let now = self.options.clock.now();
+        let is_due = self.runs.values().any(|one| one.wake.is_some_and(|at| at <= now));
+        let is_quiet = self.runs.values().all(Running::is_quiet) && self.backlog.is_empty();
+        if is_quiet {
+            self.quiet.drain(..).for_each(|reply| _ = reply.send(()));
+        }
+        if !is_due {
+            let (over, rest) = std::mem::take(&mut self.until)
+                .into_iter()
+                .partition::<Vec<_>, _>(|(until, _)| *until <= now);
+            self.until = rest;
+            over.into_iter().for_each(|(_, reply)| _ = reply.send(()));
+        }
+    }
+}

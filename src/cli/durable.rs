@@ -1,0 +1,294 @@
+//! `chartc run --store`: a run that survives its process.
+
+use super::Exit;
+use super::ending::close;
+use super::instance::{Given, Who, instance};
+use super::output::complain;
+use chartc_core::expr::Map;
+use chartc_core::host::ToolCall;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::plan::Plan;
+use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, TURN};
+use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
+use chartc_runtime::data::{Entry, Sent};
+use chartc_runtime::driver::{CallId, Driver, Parts, Probe};
+use chartc_runtime::host::{HostLog, Watched};
+use chartc_runtime::oracle::{Asking, Deny, Question};
+use chartc_runtime::tools::Calling;
+use chartc_runtime::trace::{Origin, Sink};
+use chartc_runtime::{Session, TurnReport};
+use chartc_store::{Call, Options, Safety, Sqlite, Store, StoreError, Worker};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Calls of one run under way at once, at most.
+const WORKERS: usize = 64;
+
+/// How a run was begun, so that it can be continued without saying it again.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Begun {
+    pub(super) file: String,
+    pub(super) chart: Option<String>,
+    pub(super) llm: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) human: Option<String>,
+    pub(super) functions: Option<String>,
+    pub(super) events: Option<String>,
+    pub(super) turns: Option<u32>,
+    pub(super) calls_per_turn: Option<u32>,
+    pub(super) clock: Option<String>,
+    pub(super) params: Map,
+    pub(super) inputs: Map,
+}
+
+/// A run of a store, before it begins or goes on.
+pub(super) struct Durable {
+    store: Store,
+    run: String,
+    /// How it was begun; `None` for a new one.
+    pub(super) begun: Option<Begun>,
+}
+
+/// Opens or makes the store.
+pub(super) fn open(path: &Path, run: &str) -> miette::Result<Durable> {
+    let store = Store::own(path, Safety::Full).map_err(refused)?;
+    let row = store.list().map_err(refused)?.into_iter().find(|row| row.run == run);
+    let begun = match row {
+        Some(row) => Some(serde_json::from_str(&row.given).map_err(|why| {
+            miette::miette!("{}: run `{run}` was not begun by this command: {why}", path.display())
+        })?),
+        None => None,
+    };
+    Ok(Durable { store, run: run.to_owned(), begun })
+}
+
+pub(super) fn refused(fault: StoreError) -> miette::Report {
+    miette::miette!("{fault}")
+}
+
+impl Durable {
+    /// Refuses a run that was begun with other params.
+    pub(super) fn is_the_same(&self, begun: &Begun) -> miette::Result<()> {
+        let Some(before) = &self.begun else { return Ok(()) };
+        let is_other = begun.params.iter().next().is_some() && begun.params != before.params;
+        if !is_other {
+            return Ok(());
+        }
+        let params = serde_json::to_string(&before.params).unwrap_or_default();
+        Err(miette::miette!(
+            help = "leave `--param` out to go on with it, or give another name with `--run`",
+            "run `{}` was begun with other params: {params}",
+            self.run
+        ))
+    }
+
+    /// The clock of the run. In real time, time has passed while no process had the store.
+    pub(super) fn clock(&mut self, is_real: bool) -> miette::Result<Arc<dyn Clock>> {
+        let last = self.store.last_moment().map_err(refused)?;
+        if !is_real {
+            return Ok(Arc::new(VirtualClock::starting_at(last)));
+        }
+        let passed = self.store.passed(last).map_err(refused)?;
+        Ok(Arc::new(RealClock::starting_at(last.max(passed))))
+    }
+}
+
+/// What a run is made of.
+pub(super) struct Cast<'c, 'p> {
+    pub(super) plans: &'p [Plan<'p>],
+    pub(super) given: &'c Given,
+    pub(super) who: Who,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) is_real: bool,
+    /// Whether people answer with `chartc store … reply`.
+    pub(super) replies: bool,
+    pub(super) origin: Origin,
+    pub(super) begun: Begun,
+    pub(super) entries: &'c [Entry],
+    pub(super) turns: u32,
+}
+
+/// Begins the run, or goes on with it, up to its end or to what it waits for.
+pub(super) async fn go(
+    durable: Durable,
+    cast: Cast<'_, '_>,
+    mut sink: impl Sink,
+) -> miette::Result<Exit> {
+    let Durable { store, run, .. } = durable;
+    let Cast { plans, given, who, clock, is_real, replies, origin, begun, entries, turns } = cast;
+    if !is_real {
+        // A script goes on behind the answers that are in the store.
+        for call in store.made(&run).map_err(refused)? {
+            match call {
+                Call::Question(question) => drop(who.oracle.ask(*question)),
+                Call::Tool(call) => drop(who.tools.call(call)),
+            }
+        }
+    }
+    let host = who.host;
+    let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
+    let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
+    let options = Options {
+        make: Box::new(move |making| {
+            let log = HostLog::default();
+            let host = Watched::new(host.clone(), log.clone());
+            let machine = match making.saved {
+                Some(saved) => {
+                    Interpreter::restore_with_charts(&plans[0], plans, host, saved.machine())
+                        .map_err(|why| why.to_string())?
+                }
+                None => instance(plans, given, host).map_err(|why| why.to_string())?,
+            };
+            let mut session = Session::new(machine, Arc::new(Deny), making.clock, making.journal)
+                .with_driver(making.driver)
+                .with_run(making.run)
+                .with_host_log(log)
+                .with_origin(origin.clone());
+            if making.saved.is_none() {
+                for (name, value) in given.inputs.iter() {
+                    session.input(name, value.clone()).map_err(|why| why.to_string())?;
+                }
+            }
+            Ok(session)
+        }),
+        driver,
+        clock,
+        is_real,
+        replies,
+        workers: WORKERS,
+        show: Box::new(move |_, line| sink.line(line)),
+        given: serde_json::to_string(&begun).unwrap_or_default(),
+    };
+    let (engine, mut worker) = Worker::new(store, options);
+    worker.load(&run).map_err(refused)?;
+    let events = begun.events.unwrap_or_default();
+    let host = drive(engine, &run, &events, entries, turns);
+    let (worked, driven) = tokio::join!(worker.work(), host);
+    worked.map_err(refused)?;
+    let fault = match (driven, worker.stopped(&run)) {
+        (Err(Driven::Entry(why)), _) => return Err(miette::miette!("{why}")),
+        (_, Some(why)) => Some(why.to_owned()),
+        (Err(Driven::Run(why)), None) => Some(why),
+        (Ok(()), None) => None,
+    };
+    let Some(session) = worker.session(&run) else {
+        return Err(miette::miette!("run `{run}` was not begun: nothing was sent to it"));
+    };
+    let last = TurnReport {
+        turn: session.turns(),
+        receipt: chartc_core::machine::Receipt::Handled,
+        failed: session.failed_step().map(str::to_owned),
+        calls: session.calls(),
+        ended: session.status(),
+    };
+    let waits = session.waits_for();
+    let exit = close(session, Some(last), fault, false)?;
+    if session.status().is_none() && !waits.is_empty() {
+        complain(format!("`{run}` waits for {}", waits.join(", ")));
+    }
+    Ok(exit)
+}
+
+/// Answers that cost nothing and have no effect: a call that was under way when the process ended is made again.
+struct Free(Parts);
+
+impl Driver for Free {
+    fn ask(&self, id: &CallId, question: Question) -> Asking {
+        self.0.ask(id, question)
+    }
+
+    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
+        self.0.call(id, call)
+    }
+
+    fn probe(&self, _: &CallId) -> Probe {
+        Probe::NotMade
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.0.keeps_time()
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
+}
+
+/// Why a run was not driven to its end.
+enum Driven {
+    /// An entry of the file of events does not fit the chart.
+    Entry(String),
+    /// The run cannot go on.
+    Run(String),
+}
+
+/// Sends the entries and the turns that were not taken before.
+async fn drive(
+    engine: Sqlite,
+    run: &str,
+    events: &str,
+    entries: &[Entry],
+    turns: u32,
+) -> Result<(), Driven> {
+    let closed = |why: StoreError| Driven::Run(why.to_string());
+    for (nth, entry) in (1..).zip(entries) {
+        let id = format!("{events}:{nth}");
+        if engine.has(run, &id).await.map_err(closed)? {
+            continue;
+        }
+        match entry.after_ms {
+            Some(milliseconds) => engine.advance(milliseconds).await.map_err(closed)?,
+            None => engine.quiet().await,
+        }
+        let event = match &entry.what {
+            Sent::Turn => Event { id, name: TURN.into(), data: entry.inputs.clone() },
+            Sent::Nothing => Event { id, name: INPUTS.into(), data: entry.inputs.clone() },
+            Sent::Event(name, data) => {
+                if entry.inputs.iter().next().is_some() {
+                    let id = format!("{id}.inputs");
+                    let inputs = Event { id, name: INPUTS.into(), data: entry.inputs.clone() };
+                    fire(&engine, run, inputs).await.map_err(|why| of_entry(nth, &why))?;
+                }
+                Event { id, name: name.clone(), data: data.clone() }
+            }
+            Sent::Answer { .. }
+            | Sent::Fail { .. }
+            | Sent::Unusable { .. }
+            | Sent::Doubt { .. } => {
+                let why = "answers come from the model here, not from the events";
+                return Err(Driven::Entry(format!("entry {nth}: {why}")));
+            }
+        };
+        if event.name == TURN {
+            engine.quiet().await;
+        }
+        fire(&engine, run, event).await.map_err(|why| of_entry(nth, &why))?;
+    }
+    engine.quiet().await;
+    for nth in 1..=turns {
+        let id = format!("turn:{nth}");
+        if engine.has(run, &id).await.map_err(closed)? {
+            continue;
+        }
+        let state = engine.read(run).await.map_err(|why| Driven::Run(why.to_string()))?;
+        if state.is_some_and(|state| state.status.is_some()) {
+            break;
+        }
+        fire(&engine, run, Event::turn(id)).await.map_err(|why| Driven::Run(why.to_string()))?;
+        engine.quiet().await;
+    }
+    Ok(())
+}
+
+async fn fire(engine: &Sqlite, run: &str, event: Event) -> Result<(), EngineError> {
+    engine.fire(run, event).await.map(drop)
+}
+
+fn of_entry(nth: usize, why: &EngineError) -> Driven {
+    match why {
+        EngineError::Event { why, .. } => Driven::Entry(format!("entry {nth}: {why}")),
+        EngineError::Stopped { .. } => Driven::Run(why.to_string()),
+    }
+}

@@ -1,0 +1,212 @@
+//! `chartc store`: the runs of a store.
+
+use super::Exit;
+use super::durable::{Begun, refused};
+use super::instance::values_of_event;
+use super::output::{Page, complain, print, print_json, say};
+use super::run;
+use chartc_core::visible;
+use chartc_store::{Letter, Listed, Store};
+use std::path::PathBuf;
+
+/// List and operate the runs that `chartc run --store` keeps in a file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc run support.chart --llm clients --human later --store runs.db --run ada
+  chartc store runs.db list
+  chartc store runs.db list --format json
+  chartc store runs.db reply ada approve yes
+  chartc store runs.db send ada order '{\"id\": 7}'
+  chartc store runs.db resume ada
+  chartc store runs.db check
+  chartc store runs.db backup copy.db
+  chartc store runs.db prune --days 30
+
+Exit codes: 0 done, 1 a damaged store, or the run ended badly, 2 wrong usage, 3 internal error")]
+pub(super) struct Args {
+    /// File of `chartc run --store`
+    store: PathBuf,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// List the runs: state, age, cost, and what they wait for
+    List {
+        /// How to print them
+        #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
+        format: String,
+    },
+    /// Go on with a run as it was begun
+    Resume {
+        /// Name of the run
+        run: String,
+    },
+    /// Answer an open step of a run, as a person
+    Reply {
+        /// Name of the run
+        run: String,
+        /// Name of the step, as `list` shows it
+        step: String,
+        /// The answer, as a person would type it
+        answer: String,
+    },
+    /// Send an event to a run
+    Send {
+        /// Name of the run
+        run: String,
+        /// Name of the event, or `turn`
+        event: String,
+        /// Its data, as a JSON object
+        data: Option<String>,
+    },
+    /// Copy the store into another file, also while runs go on
+    Backup {
+        /// The copy, which must not exist
+        to: PathBuf,
+    },
+    /// Read all of the store, and report what is not as it was written
+    Check,
+    /// Forget runs that have ended
+    Prune {
+        /// Keep runs that ended in the last so many days
+        #[arg(long, value_name = "N", default_value_t = 30)]
+        days: u32,
+    },
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let path = &args.store;
+    if let What::Resume { run } = &args.what {
+        let store = Store::open(path).map_err(refused)?;
+        let listed = store.list().map_err(refused)?.into_iter().find(|row| row.run == *run);
+        let Some(listed) = listed else {
+            return Err(miette::miette!(
+                help = "chartc store FILE list shows the runs",
+                "{} has no run `{run}`",
+                path.display()
+            ));
+        };
+        let begun: Begun = serde_json::from_str(&listed.given)
+            .map_err(|why| miette::miette!("run `{run}` was not begun by this command: {why}"))?;
+        drop(store);
+        return run::run(run::Args::again(begun, path.clone(), run.clone()));
+    }
+    let store = Store::open(path).map_err(refused)?;
+    match args.what {
+        What::Resume { .. } => {}
+        What::List { format } => list(&store, format == "json")?,
+        What::Reply { run, step, answer } => {
+            store.post(&run, &Letter::Reply(step, answer)).map_err(refused)?;
+            posted(path, &run);
+        }
+        What::Send { run, event, data } => {
+            let data = values_of_event(data.as_deref())?;
+            store.post(&run, &Letter::Event(event, data)).map_err(refused)?;
+            posted(path, &run);
+        }
+        What::Backup { to } => {
+            store.backup(&to).map_err(refused)?;
+            say(format!("{} is a copy of {}", to.display(), path.display()))?;
+        }
+        What::Check => {
+            let faults = store.check().map_err(refused)?;
+            let mut page = Page::default();
+            for fault in &faults {
+                page.block("", &visible::line(fault));
+            }
+            print(&page)?;
+            if !faults.is_empty() {
+                return Ok(Exit::Findings);
+            }
+            say(format!("{}: all as it was written", path.display()))?;
+        }
+        What::Prune { days } => {
+            let count = store.prune(days).map_err(refused)?;
+            let runs = if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
+            say(format!("{runs} forgotten"))?;
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+/// The trace of a run, as `--trace` would have written it.
+pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<String> {
+    let lines = Store::open(store).and_then(|store| store.lines(run)).map_err(refused)?;
+    if lines.is_empty() {
+        return Err(miette::miette!(
+            help = "chartc store FILE list shows the runs",
+            "{} has no run `{run}`",
+            store.display()
+        ));
+    }
+    let lines = lines.iter().map(|line| serde_json::to_string(line).unwrap_or_default() + "\n");
+    Ok(lines.collect())
+}
+
+fn posted(path: &std::path::Path, run: &str) {
+    complain(format!(
+        "taken at once if a process goes on with `{run}`, else by: chartc store {} resume {run}",
+        path.display()
+    ));
+}
+
+/// Prints the runs.
+fn list(store: &Store, is_json: bool) -> miette::Result<()> {
+    let rows = store.list().map_err(refused)?;
+    if is_json {
+        let rows: Vec<_> = rows.iter().map(json).collect();
+        let text = serde_json::to_string_pretty(&rows).unwrap_or_default();
+        return print_json(&format!("{text}\n"));
+    }
+    if rows.is_empty() {
+        say("no runs")?;
+        return Ok(());
+    }
+    for row in rows {
+        let Listed { run, chart, status, state, turns, calls, waits_for, .. } = &row;
+        let mut line =
+            format!("{run}: {chart}, {status} in {state}, turn {turns}, {calls} model calls");
+        if row.cost > 0 {
+            line += &format!(", {:.4} spent", row.cost as f64 / 1e6);
+        }
+        if !waits_for.is_empty() {
+            line += &format!(", waits for {}", waits_for.join(", "));
+        }
+        if let Some(why) = &row.stopped {
+            line += &format!(", cannot go on: {why}");
+        }
+        line += &format!(", changed {} ago", age(row.age_ms()));
+        say(&*visible::line(&line))?;
+    }
+    Ok(())
+}
+
+fn json(row: &Listed) -> serde_json::Value {
+    serde_json::json!({
+        "run": row.run,
+        "chart": row.chart,
+        "state": row.state,
+        "status": row.status,
+        "turns": row.turns,
+        "calls": row.calls,
+        "cost": row.cost as f64 / 1e6,
+        "waits_for": row.waits_for,
+        "stopped": row.stopped,
+        "made_ms": row.made_ms,
+        "updated_ms": row.updated_ms,
+    })
+}
+
+/// A time in its largest unit.
+fn age(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1000;
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min", seconds / 60),
+        7200..=172_799 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
