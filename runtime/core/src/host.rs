@@ -278,6 +278,15 @@ pub trait Machine {
         None
     }
 
+    /// Calls `act` with the machine of each `run` step, in the order of their creation.
+    fn each_child(&self, act: &mut dyn FnMut(StepKey, &dyn Machine)) {
+        for key in self.children() {
+            if let Some(child) = self.child(key) {
+                act(key, child);
+            }
+        }
+    }
+
     /// Calls `act` with the machine of a `run` step, which borrows this machine's host meanwhile. Returns whether the machine exists.
     fn with_child(&mut self, _key: StepKey, _act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
         false

@@ -34,9 +34,9 @@ impl History {
         kept.push_back(taken);
     }
 
-    /// Forgets charts that do not run any more.
-    pub(super) fn retain(&mut self, runs: impl Fn(&Member) -> bool) {
-        self.0.retain(|member, _| runs(member));
+    /// Forgets a chart that has ended.
+    pub(super) fn forget(&mut self, member: &Member) {
+        self.0.remove(member);
     }
 }
 

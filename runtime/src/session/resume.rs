@@ -1,5 +1,6 @@
 //! A run as data, and going on from it.
 
+use super::begin::ElementPlace;
 use super::calls::{Call, Work};
 use super::ledger::Saved as Spent;
 use super::patience::{self, Failure};
@@ -16,6 +17,9 @@ use chartc_core::machine::{Input, Instant, LimitKind, Outcome, Status};
 use chartc_core::saved;
 use serde::{Deserialize, Serialize};
 
+/// What the trace says of a call in doubt.
+const DOUBT: &str = "it is not known whether its call was made";
+
 /// Version of the layout of [`Saved`].
 const FORMAT: u32 = 2;
 
@@ -29,8 +33,9 @@ pub struct Saved {
     seq: u64,
     turns: u32,
     calls: u32,
-    /// Calls since the last event or turn.
-    recent_calls: u32,
+    /// Calls since the last event or turn, by the element for which they are made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    recent_calls: Vec<(ElementPlace, u32)>,
     status: Option<Status>,
     limit: Option<LimitKind>,
     failed: Option<String>,
@@ -144,7 +149,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             seq: self.tracer.seq,
             turns: self.turns,
             calls: self.total_calls,
-            recent_calls: self.recent_calls,
+            recent_calls: self.recent_calls.clone().into_iter().collect(),
             status: self.status,
             limit: self.limit,
             failed: self.failed.clone(),
@@ -207,7 +212,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.seq = self.tracer.seq.max(saved.seq);
         self.turns = saved.turns;
         self.total_calls = saved.calls;
-        self.recent_calls = saved.recent_calls;
+        self.recent_calls = saved.recent_calls.iter().cloned().collect();
         self.status = saved.status;
         self.limit = saved.limit;
         self.failed.clone_from(&saved.failed);
@@ -273,12 +278,70 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
+    /// Does to a run that is run again what [`Session::go_on`] has done to it: `line` says so in its trace, and `next` gives those behind it,
+    /// which tell what became of each call that was under way.
+    pub(crate) fn goes_on_here(
+        &mut self,
+        line: What,
+        next: impl Fn(usize) -> Option<Line>,
+    ) -> Result<(), RunError> {
+        self.tracer.put(self.clock.now(), "", line)?;
+        for call in std::mem::take(&mut self.calls) {
+            let (child, step) = (self.path(&call.at.0), self.step_name(&call.at.0, call.at.1));
+            let (about, which) = (self.step_path(&call.at), self.which(&call.at));
+            let attempt = call.at.1.attempt;
+            let is_usage = next(0).is_some_and(|line| {
+                let (step, which) = (step.clone(), which.clone());
+                line.child == child && is_usage_of(&line.what, &step, attempt, &which)
+            });
+            let told = next(usize::from(is_usage));
+            let is_own = told.as_ref().is_some_and(|line| line.child == child);
+            let (is_again, is_doubted) = match told.map(|line| line.what) {
+                Some(
+                    What::Question { step: of, attempt: nth, which: one, .. }
+                    | What::Waiting { step: of, attempt: nth, which: one, .. }
+                    | What::NotRetried { step: of, attempt: nth, which: one, .. },
+                ) => (is_own && (of, nth, one) == (step, attempt, which), false),
+                Some(What::ToolCall { step: of, which: one, .. }) => {
+                    (is_own && (of, one) == (step, which), false)
+                }
+                Some(What::HostNote { about: of, text }) => (false, of == about && text == DOUBT),
+                _ => (false, false),
+            };
+            let is_made = matches!(call.work, Work::Question(..) | Work::Tool(..));
+            if !is_made || !(is_again || is_doubted) {
+                self.calls.push(call);
+                continue;
+            }
+            let Call { at, work } = call;
+            let is_tool = matches!(work, Work::Tool(..));
+            if let Work::Question(question, ..) = work {
+                let (now, prices) = (self.clock.now(), question.model.prices);
+                let charge = self.settle_call(now, &at, prices, None, true)?;
+                let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
+                self.ready.extend(charge);
+            }
+            match (is_doubted, is_tool) {
+                (true, _) => self.doubts(at)?,
+                (false, true) => self.begin_call(at)?,
+                (false, false) => self.begin(at)?,
+            }
+        }
+        Ok(())
+    }
+
     fn doubts(&mut self, at: At) -> Result<(), RunError> {
         let about = self.step_path(&at);
-        let text = "it is not known whether its call was made".to_owned();
+        let text = DOUBT.to_owned();
         self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
         let key = at.1;
         self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
         Ok(())
     }
+}
+
+/// Whether a line says what a call took that nobody told of.
+fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::Which) -> bool {
+    matches!(what, What::Usage { step: of, attempt: nth, which: one, assumed: true, .. }
+        if (of.as_str(), *nth, one) == (step, attempt, which))
 }

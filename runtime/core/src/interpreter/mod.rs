@@ -300,6 +300,10 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         Some(child)
     }
 
+    fn each_child(&self, act: &mut dyn FnMut(StepKey, &dyn Machine)) {
+        self.children.iter().for_each(|(key, child)| act(*key, child));
+    }
+
     fn with_child(&mut self, key: StepKey, act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
         self.lend(key, act)
     }

@@ -148,7 +148,9 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
             && sent.id.is_none_or(|id| id.index() < tables.send_ids.len())
             && match sent.to {
                 Receiver::Own | Receiver::Parent => true,
-                Receiver::Child(step) => step.index() < tables.steps.len(),
+                Receiver::Child(step) | Receiver::Element(step, _) => {
+                    step.index() < tables.steps.len()
+                }
             }
     });
     let sends = sends && snapshot.sends.is_sorted_by_key(|sent| sent.due);
