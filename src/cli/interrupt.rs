@@ -62,8 +62,8 @@ pub(super) fn save<M: Machine, T: Sink>(
     was_stopped: bool,
 ) -> miette::Result<()> {
     let Some(saved) = agent.save() else { return Ok(()) };
-    let text = serde_json::to_string(&saved)
-        .map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
+    let text =
+        saved.text().map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
     save::write(path, &format!("{}\n", visible::json(&text)))?;
     if was_stopped {
         complain(format!("continue with: chartc run {file} --resume {}", path.display()));

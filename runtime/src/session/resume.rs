@@ -105,30 +105,54 @@ impl Saved {
         self.status
     }
 
-    /// Reads what `serde_json` wrote of it.
+    /// It as a text with a checksum, which [`Saved::read`] reads.
     ///
     /// # Errors
-    /// Why it cannot be read: it is no snapshot of a run, or one of another version.
+    /// A value cannot be written.
+    pub fn text(&self) -> serde_json::Result<String> {
+        let run = serde_json::to_string(self)?;
+        let sum = checksum(run.as_bytes());
+        Ok(format!("{{\"format\":{FORMAT},\"sum\":\"{sum:016x}\",\"run\":{run}}}"))
+    }
+
+    /// Reads what [`Saved::text`] wrote.
+    ///
+    /// # Errors
+    /// Why it cannot be read: it is no snapshot of a run, one of another version, or damaged.
     pub fn read(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Head {
             format: u32,
-            agent: Option<Agent>,
+            sum: Option<String>,
+            run: Option<serde_json::Value>,
         }
-        #[derive(Deserialize)]
-        struct Agent {
-            version: u32,
+        let none = |why: serde_json::Error| format!("it is no snapshot of a run: {why}");
+        let Head { format, sum, run } = serde_json::from_str(text).map_err(none)?;
+        if format != FORMAT {
+            return Err(format!("it has format version {format}, not {FORMAT}"));
         }
-        let head: Head = serde_json::from_str(text)
-            .map_err(|why| format!("it is no snapshot of a run: {why}"))?;
-        if head.format != FORMAT {
-            return Err(format!("it has format version {}, not {FORMAT}", head.format));
-        }
-        if let Some(Agent { version }) = head.agent.filter(|agent| agent.version != Kept::VERSION) {
+        let (Some(sum), Some(run)) = (sum, run) else {
+            return Err("it is no snapshot of a run: `sum` or `run` is missing".into());
+        };
+        let version = run.get("agent").and_then(|agent| agent.get("version"));
+        let version = version.and_then(serde_json::Value::as_u64).unwrap_or(Kept::VERSION.into());
+        if version != u64::from(Kept::VERSION) {
             return Err(format!("its agent has version {version}, not {}", Kept::VERSION));
         }
-        serde_json::from_str(text).map_err(|why| format!("it is no snapshot of a run: {why}"))
+        let saved: Self = serde_json::from_value(run).map_err(none)?;
+        // The text may have been laid out anew; what it says has not changed.
+        let again = serde_json::to_string(&saved).map_err(none)?;
+        if sum != format!("{:016x}", checksum(again.as_bytes())) {
+            return Err("it is damaged: it does not have the checksum that it says".into());
+        }
+        Ok(saved)
     }
+}
+
+/// FNV-1a, 64 bits: it finds damage, not forgery.
+fn checksum(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {

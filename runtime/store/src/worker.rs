@@ -137,7 +137,7 @@ impl<'e, M: Machine> Worker<'e, M> {
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
         let (saved, given) = match found {
             Some((text, given)) if !text.is_empty() => {
-                (Some(Saved::read(&text).map_err(refused)?), given)
+                (Some(serde_json::from_str(&text).map_err(|why| refused(why.to_string()))?), given)
             }
             Some((_, given)) => (None, given),
             None => (None, self.options.given.clone()),

@@ -83,7 +83,7 @@ fn broken_off(lines: &str, second: bool, known: bool, doubt: OnDoubt) -> (String
     } else {
         wait(session.begin_turn()).expect("it begins");
     }
-    let saved = serde_json::to_string(&session.save().expect("it goes on")).expect("data");
+    let saved = session.save().expect("it goes on").text().expect("data");
     let saved = Saved::read(&saved).expect("one");
     let open = holding.paid.lock().expect("one thread").clone();
     assert_eq!(open.len(), 1, "{open:?}");

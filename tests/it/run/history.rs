@@ -102,7 +102,7 @@ fn a_snapshot_keeps_it_of_every_chart_that_runs() {
         };
         assert_eq!(of(&saved, ""), session.history());
         assert_eq!((of(&saved, "").len(), of(&saved, "lamp").len()), (2, 3));
-        let text = serde_json::to_string(&saved).expect("it is data");
+        let text = saved.text().expect("it is data");
         let saved = Saved::read(&text).expect("it is one");
         let machine = Interpreter::resume(&plans[0], &plans, Script::empty(), saved.machine());
         let clock = Arc::new(VirtualClock::starting_at(saved.now()));

@@ -2,6 +2,7 @@
 
 use super::command::{chartc, folder};
 use super::*;
+use crate::batch::random::Random;
 use chartc_core::expr::Map;
 use chartc_runtime::Saved;
 use chartc_runtime::driver::OnDoubt;
@@ -45,7 +46,7 @@ fn begun<'p>(plan: &'p Plan<'p>, params: &[(&str, Value)]) -> Own<'p> {
 
 /// Through text and back, as a file would hold it.
 fn resumed<'p>(plan: &'p Plan<'p>, saved: &Saved) -> Own<'p> {
-    let text = serde_json::to_string(saved).expect("it is data");
+    let text = saved.text().expect("it is data");
     let saved = Saved::read(&text).expect("it is one");
     let machine =
         Interpreter::resume(plan, &[], Script::empty(), saved.machine()).expect("of this chart");
@@ -202,7 +203,7 @@ chart Unsure {
             let script = "answers: {think: {then: repeat, answers: [7]}, more: [8]}";
             let clock = Arc::new(VirtualClock::starting_at(saved.now()));
             let script = Arc::new(Script::parse("s", script, clock.clone()).expect("a script"));
-            let machine = Interpreter::restore(&plan, Script::empty(), saved.machine());
+            let machine = Interpreter::resume(&plan, &[], Script::empty(), saved.machine());
             let mut second =
                 Session::new(machine.expect("of this chart"), script, clock, Vec::new());
             second.go_on(&saved).expect("it goes on");
@@ -214,6 +215,33 @@ chart Unsure {
             both.extend(second.into_parts().1);
             assert_eq!(replayed(&plan, &both), both.len(), "{doubt}");
         });
+    }
+}
+
+#[test]
+fn a_damaged_snapshot_is_refused() {
+    let builder = shipped("builder.chart");
+    let plan = Plan::new(&builder);
+    let mut session = begun(&plan, &[("agent_id", Value::Text("ada".into()))]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(session.turn()).expect("it runs");
+    let saved = session.save().expect("it runs");
+    let text = saved.text().expect("it is data");
+    let whole = serde_json::to_string(&saved).expect("it is data");
+    let mut random = Random::new(7);
+    for nth in 0..500 {
+        let mut bytes = text.clone().into_bytes();
+        if nth % 5 == 0 {
+            bytes.truncate(random.below(bytes.len()));
+        } else {
+            let at = random.below(bytes.len());
+            bytes[at] ^= 1 << random.below(8);
+        }
+        let Ok(damaged) = String::from_utf8(bytes) else { continue };
+        if let Ok(read) = Saved::read(&damaged) {
+            let read = serde_json::to_string(&read).expect("it is data");
+            assert_eq!(read, whole, "accepted: {damaged}");
+        }
     }
 }
 

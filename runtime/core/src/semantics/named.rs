@@ -133,6 +133,7 @@ pub(super) enum To {
     Own,
     Parent,
     Child(String),
+    Element(String, u32),
 }
 
 /// What a chart does not have that registers name.
@@ -256,6 +257,7 @@ impl Snapshot {
                 Receiver::Own => To::Own,
                 Receiver::Parent => To::Parent,
                 Receiver::Child(id) => To::Child(step(id)),
+                Receiver::Element(id, element) => To::Element(step(id), element.index()),
             },
         });
         let Scalars { phase, turns, events, now, started_at, walking, stopped, dead, .. } =

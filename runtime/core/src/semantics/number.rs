@@ -195,6 +195,9 @@ impl Named {
                 To::Own => Receiver::Own,
                 To::Parent => Receiver::Parent,
                 To::Child(step) => Receiver::Child(numbers.step(step)?),
+                To::Element(step, element) => {
+                    Receiver::Element(numbers.step(step)?, Element::at(*element))
+                }
             };
             let event = numbers.event(&posted.event)?;
             snapshot.sends.push(Sent { event, due: posted.due, id, slot, to });

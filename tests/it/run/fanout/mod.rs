@@ -83,7 +83,7 @@ fn session<'p>(
     let clock = Arc::new(VirtualClock::starting_at(saved.map_or(0, Saved::now)));
     let host = Script::empty();
     let machine = if let Some(saved) = saved {
-        Interpreter::restore_with_charts(&plans[0], plans, host, saved.machine()).expect("of it")
+        Interpreter::resume(&plans[0], plans, host, saved.machine()).expect("of it")
     } else {
         let xs = (0..size).map(|n| Value::Int(i64::try_from(n).expect("small"))).collect();
         let params = [("xs".to_owned(), Value::List(xs))];
@@ -203,7 +203,7 @@ fn case(kind: &str, size: usize, says: Says, course: Course, stop: Option<u64>) 
             first.begin_turn().await.expect("no fault of the host");
             first.advance(middle).await.expect("no fault of the host");
         });
-        let saved = serde_json::to_string(&first.save().expect("it runs")).expect("it is data");
+        let saved = first.save().expect("it runs").text().expect("it is data");
         let saved = Saved::read(&saved).expect("it is one");
         let first = text(first);
         let (asked, answered) = {
