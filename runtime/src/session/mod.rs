@@ -8,6 +8,7 @@ mod history;
 mod kept;
 mod ledger;
 mod log;
+mod named;
 mod patience;
 mod population;
 mod record;

@@ -2,9 +2,9 @@
 
 use super::begin::ElementPlace;
 use super::calls::{Call, Work};
-use super::ledger::Saved as Spent;
+use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
-use super::{At, CallPlace, Heard, Kept, Session};
+use super::{At, Heard, Kept, Session};
 use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
@@ -46,17 +46,17 @@ pub struct Saved {
     /// Whose run it is, where it is an agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<Kept>,
-    used: Vec<(CallPlace, (u32, Vec<Used>))>,
-    failures: Vec<(CallPlace, Failure)>,
-    complaints: Vec<(CallPlace, (u32, String))>,
+    used: Vec<(Spot, (u32, Vec<Used>))>,
+    failures: Vec<(Spot, Failure)>,
+    complaints: Vec<(Spot, (u32, String))>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    history: Vec<(Member, Vec<Line>)>,
+    history: Vec<(Way, Vec<Line>)>,
 }
 
 /// A call under way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Open {
-    at: At,
+    at: Spot,
     what: Begun,
 }
 
@@ -166,6 +166,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if !self.started {
             return None;
         }
+        let open = self
+            .calls
+            .iter()
+            .filter_map(|call| Some(Open { at: self.spot(&call.at)?, what: call.saved()? }));
+        let used = self.used.iter().filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let failures = self.failures.iter();
+        let failures = failures.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let complaints = self.complaints.iter();
+        let complaints = complaints.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let history = self.histories().into_iter();
+        let history = history.filter_map(|(member, lines)| Some((self.way(&member)?, lines)));
         Some(Saved {
             format: FORMAT,
             machine: self.family.save()?,
@@ -177,22 +188,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             status: self.status,
             limit: self.limit,
             failed: self.failed.clone(),
-            open: self.calls.iter().filter_map(Call::saved).collect(),
-            spent: self.ledger.save(),
+            open: open.collect(),
+            spent: self.spent_by_name(),
             heard: self.heard.clone(),
             section: self.section.clone(),
             agent: None,
-            used: self.used.clone().into_iter().collect(),
-            failures: self.failures.clone().into_iter().collect(),
-            complaints: self.complaints.clone().into_iter().collect(),
-            history: self.histories(),
+            used: used.collect(),
+            failures: failures.collect(),
+            complaints: complaints.collect(),
+            history: history.collect(),
         })
     }
 }
 
 impl Call {
-    fn saved(&self) -> Option<Open> {
-        let what = match &self.work {
+    fn saved(&self) -> Option<Begun> {
+        Some(match &self.work {
             Work::Outside => return None,
             Work::Waiting(question, until, _) => {
                 Begun::Wait { question: question.clone(), until: *until }
@@ -202,8 +213,7 @@ impl Call {
                 Begun::Question { question: question.clone(), since: *since }
             }
             Work::Tool(call, _) => Begun::Tool { call: call.clone() },
-        };
-        Some(Open { at: self.at.clone(), what })
+        })
     }
 }
 
@@ -236,21 +246,31 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.seq = self.tracer.seq.max(saved.seq);
         self.turns = saved.turns;
         self.total_calls = saved.calls;
-        self.recent_calls = saved.recent_calls.iter().cloned().collect();
+        if saved.machine.is_of(&self.family.root().tables()) {
+            self.recent_calls = saved.recent_calls.iter().cloned().collect();
+        }
         self.status = saved.status;
         self.limit = saved.limit;
         self.failed.clone_from(&saved.failed);
         self.heard = saved.heard.clone();
         self.section.clone_from(&saved.section);
-        self.ledger.load(&saved.spent);
-        self.recall_history(&saved.history);
-        self.used = saved.used.iter().cloned().collect();
-        self.failures = saved.failures.iter().cloned().collect();
-        self.complaints = saved.complaints.iter().cloned().collect();
+        self.take_spent(&saved.spent);
+        let history: Vec<(Member, Vec<Line>)> = (saved.history.iter())
+            .filter_map(|(way, lines)| Some((self.member_at(way)?, lines.clone())))
+            .collect();
+        self.recall_history(&history);
+        let used = saved.used.iter();
+        self.used = used.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
+        let failures = saved.failures.iter();
+        self.failures =
+            failures.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
+        let complaints = saved.complaints.iter();
+        self.complaints =
+            complaints.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         for Open { at, what } in &saved.open {
             // Where its chart does not run, nothing waits for it.
-            if self.family.member(&at.0).is_some() {
-                self.resume(at.clone(), what.clone())?;
+            if let Some(at) = self.at(at) {
+                self.resume(at, what.clone())?;
             }
         }
         Ok(())

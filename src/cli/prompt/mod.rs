@@ -29,7 +29,7 @@ Examples:
   chartc prompt agent.yaml --var strategic_goal=sell --format json
   chartc prompt social.chart --at active.evaluating --functions social.script.yaml
   chartc prompt inbox.chart --at open --event mail.came --data '{\"from\":\"ben\"}'
-  chartc prompt search.chart --at grading --element 'Owls hunt at night.'
+  chartc prompt search.chart --at grading --element Owls
 
 The chart enters the state by default entry, without `enter` blocks unless --enter is given. Then it
 takes a turn, or gets each event that a question there waits for. Code steps run as in any turn. Each

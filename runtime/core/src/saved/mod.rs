@@ -20,7 +20,8 @@ use crate::caller::Caller;
 use crate::calls::{Call, Calls};
 use crate::expr::Value;
 use crate::machine::StepKey;
-use crate::semantics::{self, Gone, Key, Named, Numbers, named_key, named_option};
+pub use crate::semantics::Key;
+use crate::semantics::{self, Gone, Named, Numbers, named_key, named_option};
 use crate::tables::Tables;
 use crate::value::Mismatch;
 use alloc::collections::BTreeMap;
@@ -62,6 +63,18 @@ pub struct Saved {
 /// A value with an exact form as data.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Kept(pub(crate) Value);
+
+impl Key {
+    /// A key by the names of its chart.
+    pub fn of(tables: &Tables<'_>, key: &StepKey) -> Self {
+        named_key(tables, key)
+    }
+
+    /// The key with the numbers of this chart; `None` if the chart has no such step or leaf.
+    pub fn number(&self, tables: &Tables<'_>) -> Option<StepKey> {
+        Numbers::of(tables).key(self).ok()
+    }
+}
 
 /// What guards and actions read as the current event or answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -300,15 +313,8 @@ impl Saved {
                 ended.push((Call { tool, arguments: given(arguments) }, *times));
             }
         }
-        let current = match &self.handled {
-            Handled::Nothing => Current::Nothing,
-            Handled::Event(name, values) => Current::Event(numbers.event(name)?, given(values)),
-            Handled::Answer(name, values) => Current::Answer(numbers.step(name)?, given(values)),
-            Handled::Reason(name, values) => Current::Reason(numbers.step(name)?, given(values)),
-            Handled::Choice(state, name, values) => {
-                Current::Choice(numbers.choice(state, name)?, given(values))
-            }
-        };
+        // Nothing is handled between two inputs: what is gone is not missed.
+        let current = self.current(&numbers).unwrap_or_default();
         let mut gathered = Vec::new();
         for (name, (elements, answers)) in &self.gathered {
             let answers = answers.iter().map(|one| one.as_ref().map(|kept| kept.0.clone()));
@@ -331,5 +337,17 @@ impl Saved {
             gathered,
         };
         Ok((registers, data))
+    }
+
+    fn current(&self, numbers: &Numbers<'_>) -> Result<Current, Gone> {
+        Ok(match &self.handled {
+            Handled::Nothing => Current::Nothing,
+            Handled::Event(name, values) => Current::Event(numbers.event(name)?, given(values)),
+            Handled::Answer(name, values) => Current::Answer(numbers.step(name)?, given(values)),
+            Handled::Reason(name, values) => Current::Reason(numbers.step(name)?, given(values)),
+            Handled::Choice(state, name, values) => {
+                Current::Choice(numbers.choice(state, name)?, given(values))
+            }
+        })
     }
 }

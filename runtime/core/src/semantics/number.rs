@@ -226,7 +226,11 @@ impl Named {
             *to = Walk {
                 stage: at.stage,
                 cursor,
-                at: at.at.as_ref().map(|name| numbers.step(name)).transpose()?,
+                at: match &at.at {
+                    Some(name) if at.stage == WalkStage::Open => Some(numbers.step(name)?),
+                    Some(name) => numbers.step(name).ok(),
+                    None => None,
+                },
                 leaf,
                 calls: at.calls,
                 spent: at.spent,
