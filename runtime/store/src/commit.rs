@@ -30,6 +30,7 @@ impl<M: Saves> Worker<'_, M> {
         let now = self.options.clock.now();
         let mut acks = Vec::new();
         let mut fired = Vec::new();
+        let mut due = batch.due;
         for command in batch.commands {
             match command {
                 Command::Now(reply) => drop(reply.send(now)),
@@ -42,11 +43,16 @@ impl<M: Saves> Worker<'_, M> {
                     acks.push(Ack::Has(reply, has));
                 }
                 Command::Read(run, reply) => {
+                    let is_known = self.runs.contains_key(&run);
                     let state = if self.ensure(&run, false)? {
                         self.runs.get(&run).map(Running::state)
                     } else {
                         None
                     };
+                    if state.is_some() && !is_known {
+                        // It goes on from here.
+                        due.push(run);
+                    }
                     acks.push(Ack::Read(reply, state));
                 }
                 Command::Fire(run, event, reply) => match self.ensure(&run, true) {
@@ -58,19 +64,22 @@ impl<M: Saves> Worker<'_, M> {
                 },
             }
         }
+        for run in &due {
+            self.ensure(run, false)?;
+        }
         let letters = if batch.has_mail {
-            self.store.letters(|run| self.runs.contains_key(run))?
+            self.store.letters(|run| self.has_all || self.runs.contains_key(run))?
         } else {
             Vec::new()
         };
+        for (_, run, _) in &letters {
+            self.ensure(run, false)?;
+        }
         let path = self.store.path().to_owned();
         let boot = self.store.boot;
         let tx = self.store.transaction()?;
         let fault = |error| StoreError::of(&path, error);
         let mut touched: BTreeSet<String> = BTreeSet::new();
-        for running in self.runs.values() {
-            running.moment.step(now);
-        }
         for (run, id, outcome) in batch.results {
             let Some(running) = self.runs.get_mut(&run) else { continue };
             let text = serde_json::to_string(&outcome).unwrap_or_default();
@@ -84,6 +93,7 @@ impl<M: Saves> Worker<'_, M> {
         for (number, run, letter) in letters {
             tx.execute("DELETE FROM inbox WHERE number = ?1", [number]).map_err(fault)?;
             let Some(running) = self.runs.get_mut(&run) else { continue };
+            running.moment.step(now);
             touched.insert(run.clone());
             match letter {
                 Letter::Reply(step, text) => {
@@ -106,13 +116,10 @@ impl<M: Saves> Worker<'_, M> {
         }
         for (run, event, reply) in fired {
             let Some(running) = self.runs.get_mut(&run) else { continue };
+            running.moment.step(now);
             let known: Option<String> = tx
-                .query_row(
-                    "SELECT reply FROM event WHERE run = ?1 AND id = ?2",
-                    [&run, &event.id],
-                    |row| row.get(0),
-                )
-                .optional()
+                .prepare_cached("SELECT reply FROM event WHERE run = ?1 AND id = ?2")
+                .and_then(|mut read| read.query_row([&run, &event.id], |row| row.get(0)).optional())
                 .map_err(fault)?;
             if let Some(known) = known {
                 acks.push(Ack::Fired(reply, Ok(replied(&known, true))));
@@ -128,11 +135,11 @@ impl<M: Saves> Worker<'_, M> {
                 Ok(receipt) => {
                     let one = Reply { receipt, at: now, is_repeated: false };
                     if receipt != Receipt::Busy {
-                        tx.execute(
-                            "INSERT INTO event VALUES (?1, ?2, ?3, ?4)",
-                            params![run, event.id, said(one), now as i64],
-                        )
-                        .map_err(fault)?;
+                        tx.prepare_cached("INSERT INTO event VALUES (?1, ?2, ?3, ?4)")
+                            .and_then(|mut put| {
+                                put.execute(params![run, event.id, said(one), now as i64])
+                            })
+                            .map_err(fault)?;
                     }
                     Ok(one)
                 }
@@ -145,13 +152,13 @@ impl<M: Saves> Worker<'_, M> {
                 }
             };
             acks.push(Ack::Fired(reply, taken));
-            running.step();
+            running.step(now);
         }
-        touched.extend(batch.due);
+        touched.extend(due);
         let mut left = Vec::new();
         for run in touched {
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            running.step();
+            running.step(now);
             let rest = running.commit(&tx, &run).map_err(|why| why.of(&path, &run))?;
             left.push((run, rest));
         }
@@ -168,10 +175,14 @@ impl<M: Saves> Worker<'_, M> {
             for line in &lines {
                 (self.options.show)(&run, line).map_err(StoreError::Shown)?;
             }
-            self.flights.retain(|flight| flight.run != run || !dropped.contains(&flight.id));
-            self.backlog.extend(planned.into_iter().map(|one| (run.clone(), one)));
-            let is_dropped = |id: &String| dropped.contains(id);
-            self.backlog.retain(|(of, one)| *of != run || !is_dropped(&one.id.to_string()));
+            if !dropped.is_empty() {
+                self.flights.retain(|flight| flight.run != run || !dropped.contains(&flight.id));
+                let is_dropped = |id: &String| dropped.contains(id);
+                self.backlog.retain(|(of, one)| *of != run || !is_dropped(&one.id.to_string()));
+            }
+            self.note(&run);
+            let planned = planned.into_iter().filter(|one| !dropped.contains(&one.id.to_string()));
+            self.backlog.extend(planned.map(|one| (run.clone(), one)));
         }
         self.begin()
     }
@@ -191,6 +202,7 @@ impl<M: Saves> Worker<'_, M> {
                     let step = person(question);
                     running.people.push((step, planned.id.to_string()));
                 }
+                self.note(&run);
             } else if self.flights.len() + begun.len() < self.options.workers {
                 begun.push((run, planned));
             } else {

@@ -196,7 +196,8 @@ impl Store {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let begun = begun.map_err(fault)?;
         let owner: i64 = begun
-            .query_row("SELECT value FROM meta WHERE key = 'boot'", [], |row| row.get(0))
+            .prepare_cached("SELECT value FROM meta WHERE key = 'boot'")
+            .and_then(|mut read| read.query_row([], |row| row.get(0)))
             .map_err(|error| StoreError::of(&path, error))?;
         if owner == boot { Ok(begun) } else { Err(StoreError::Taken(path)) }
     }

@@ -181,12 +181,16 @@ impl Store {
         calls.ok_or_else(|| self.damaged("a call", run))
     }
 
-    /// The runs that have not ended.
-    pub(crate) fn running(&self) -> Result<Vec<String>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<String>> {
-            let mut rows =
-                self.connection.prepare("SELECT name FROM run WHERE status = 'running'")?;
-            rows.query_map([], |row| row.get(0))?.collect()
+    /// The runs that have not ended: when they are to go on, and whether calls of theirs are open.
+    pub(crate) fn running(&self) -> Result<Vec<(String, Option<u64>, bool)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<_>> {
+            let mut rows = self
+                .connection
+                .prepare("SELECT name, wake, waits_for != '' FROM run WHERE status = 'running'")?;
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.map(|at| at as u64), row.get(2)?))
+            };
+            rows.query_map([], row)?.collect()
         };
         read().map_err(|error| self.fault(error))
     }
