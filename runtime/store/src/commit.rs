@@ -2,18 +2,19 @@
 
 use crate::command::Command;
 use crate::error::StoreError;
+use crate::file::counted;
 use crate::inbox::Letter;
 use crate::planner::made;
-use crate::reply::{replied, said};
+use crate::reply::{reply, said};
 use crate::row::{Call, Outcome, Stage};
-use crate::rows::move_call;
+use crate::rows::{move_call, put};
 use crate::run::{Left, Running};
 use crate::worker::{Batch, Flight, Worker};
 use chartc_core::machine::Receipt;
 use chartc_runtime::Saves;
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, hand_over};
 use chartc_runtime::oracle::{Answer, Kind, Question};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use std::collections::{BTreeSet, VecDeque};
 use tokio::sync::oneshot;
 
@@ -39,7 +40,7 @@ impl<M: Saves> Worker<'_, M> {
                     self.until.push((now.saturating_add(milliseconds), reply));
                 }
                 Command::Has(run, event, reply) => {
-                    let has = self.store.reply(&run, &event)?.is_some();
+                    let has = self.store.has(&run, &event)?;
                     acks.push(Ack::Has(reply, has));
                 }
                 Command::Read(run, reply) => {
@@ -76,7 +77,6 @@ impl<M: Saves> Worker<'_, M> {
             self.ensure(run, false)?;
         }
         let path = self.store.path().to_owned();
-        let boot = self.store.boot;
         let tx = self.store.transaction()?;
         let fault = |error| StoreError::of(&path, error);
         let mut touched: BTreeSet<String> = BTreeSet::new();
@@ -84,7 +84,7 @@ impl<M: Saves> Worker<'_, M> {
             let Some(running) = self.runs.get_mut(&run) else { continue };
             let text = serde_json::to_string(&outcome).unwrap_or_default();
             let from = [Stage::Planned, Stage::Started];
-            if move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot).map_err(fault)? {
+            if move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text)).map_err(fault)? {
                 running.planner.end(&id, outcome);
             }
             running.people.retain(|(_, open)| *open != id);
@@ -103,8 +103,7 @@ impl<M: Saves> Worker<'_, M> {
                     let outcome = Outcome::Answer(Ok(Answer::from(text)));
                     let text = serde_json::to_string(&outcome).unwrap_or_default();
                     let from = [Stage::Planned, Stage::Started];
-                    move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot)
-                        .map_err(fault)?;
+                    move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text)).map_err(fault)?;
                     running.planner.end(&id, outcome);
                 }
                 Letter::Event(name, data) => {
@@ -114,20 +113,16 @@ impl<M: Saves> Worker<'_, M> {
                 }
             }
         }
-        for (run, event, reply) in fired {
+        for (run, event, to) in fired {
             let Some(running) = self.runs.get_mut(&run) else { continue };
             running.moment.step(now);
-            let known: Option<String> = tx
-                .prepare_cached("SELECT reply FROM event WHERE run = ?1 AND id = ?2")
-                .and_then(|mut read| read.query_row([&run, &event.id], |row| row.get(0)).optional())
-                .map_err(fault)?;
-            if let Some(known) = known {
-                acks.push(Ack::Fired(reply, Ok(replied(&known, true))));
+            if let Some(known) = reply(&tx, &path, &run, &event.id)? {
+                acks.push(Ack::Fired(to, Ok(known)));
                 continue;
             }
             if let Some(why) = &running.stopped {
                 let why = why.clone();
-                acks.push(Ack::Fired(reply, Err(EngineError::Stopped { agent: run, why })));
+                acks.push(Ack::Fired(to, Err(EngineError::Stopped { agent: run, why })));
                 continue;
             }
             touched.insert(run.clone());
@@ -135,10 +130,8 @@ impl<M: Saves> Worker<'_, M> {
                 Ok(receipt) => {
                     let one = Reply { receipt, at: now, is_repeated: false };
                     if receipt != Receipt::Busy {
-                        tx.prepare_cached("INSERT INTO event VALUES (?1, ?2, ?3, ?4)")
-                            .and_then(|mut put| {
-                                put.execute(params![run, event.id, said(one), now as i64])
-                            })
+                        let row = params![run, event.id, said(one), now as i64];
+                        put(&tx, "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5)", row)
                             .map_err(fault)?;
                     }
                     Ok(one)
@@ -151,10 +144,11 @@ impl<M: Saves> Worker<'_, M> {
                     Err(EngineError::Stopped { agent: run.clone(), why: why.to_string() })
                 }
             };
-            acks.push(Ack::Fired(reply, taken));
+            acks.push(Ack::Fired(to, taken));
             running.step(now);
         }
         touched.extend(due);
+        let touched_any = !touched.is_empty();
         let mut left = Vec::new();
         for run in touched {
             let Some(running) = self.runs.get_mut(&run) else { continue };
@@ -162,7 +156,11 @@ impl<M: Saves> Worker<'_, M> {
             let rest = running.commit(&tx, &run).map_err(|why| why.of(&path, &run))?;
             left.push((run, rest));
         }
+        let number = if touched_any { Some(counted(&tx).map_err(fault)?) } else { None };
         tx.commit().map_err(fault)?;
+        if let Some(number) = number {
+            self.store.seal(number);
+        }
         for ack in acks {
             // Whoever does not wait any more is not told.
             match ack {
@@ -213,20 +211,21 @@ impl<M: Saves> Worker<'_, M> {
         if begun.is_empty() {
             return Ok(());
         }
-        let boot = self.store.boot;
         let tx = self.store.transaction()?;
         for (run, planned) in begun {
             let id = planned.id.to_string();
-            let is_mine =
-                move_call(&tx, (&run, &id), &[Stage::Planned], Stage::Started, None, boot)
-                    .map_err(fault)?;
+            let is_mine = move_call(&tx, (&run, &id), &[Stage::Planned], Stage::Started, None)
+                .map_err(fault)?;
             if is_mine {
                 let driver = self.options.driver.clone();
                 let future = Box::pin(made(driver, planned.id, planned.call));
                 self.flights.push(Flight { run, id, future });
             }
         }
-        tx.commit().map_err(fault)
+        let number = counted(&tx).map_err(fault)?;
+        tx.commit().map_err(fault)?;
+        self.store.seal(number);
+        Ok(())
     }
 }
 

@@ -24,8 +24,8 @@ mod run;
 mod worker;
 
 pub use engine::Sqlite;
-pub use error::StoreError;
-pub use file::{Safety, Store, VERSION};
+pub use error::{StoreError, VERSION};
+pub use file::{Safety, Store};
 pub use inbox::Letter;
 pub use options::{Journal, Making, Options};
 pub use read::Listed;

@@ -21,6 +21,8 @@ pub(crate) struct Running<M> {
     pub(crate) journal: Journal,
     /// What its host gave it at its beginning.
     pub(crate) given: String,
+    /// When it was begun, in milliseconds since 1970.
+    pub(crate) made_ms: i64,
     /// When it is to be stepped again.
     pub(crate) wake: Option<Instant>,
     /// `wake` as the worker has noted it.
@@ -82,10 +84,10 @@ impl<M: Saves> Running<M> {
             put_call(tx, run, &id.to_string(), &serde_json::to_string(call)?)?;
         }
         for id in &plan.doubted {
-            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None, 0)?;
+            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;
         }
         for id in &plan.dropped {
-            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None, 0)?;
+            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None)?;
             self.people.retain(|(_, open)| open != id);
         }
         let saved = match self.session.save_all() {
@@ -109,6 +111,7 @@ impl<M: Saves> Running<M> {
             waits_for: &self.session.waits_for().join(", "),
             wake: self.wake,
             now: chartc_runtime::clock::Clock::now(self.moment.as_ref()),
+            made_ms: self.made_ms,
             saved: &saved,
         };
         put_run(tx, run, &head)?;

@@ -4,9 +4,10 @@ use crate::clock::Moment;
 use crate::command::Command;
 use crate::engine::Sqlite;
 use crate::error::StoreError;
-use crate::file::Store;
+use crate::file::{Store, wall};
 use crate::options::{Journal, Making, Options};
 use crate::planner::{Planned, Planner};
+use crate::read::Kept;
 use crate::row::Outcome;
 use crate::run::Running;
 use chartc_core::machine::Instant;
@@ -52,8 +53,8 @@ pub struct Worker<'e, M> {
     pub(crate) until: Vec<(Instant, oneshot::Sender<()>)>,
     /// Whether all runs of the store go on here, also those that were not restored yet.
     pub(crate) has_all: bool,
-    /// Whether the inbox was looked at since this process began.
-    has_looked: bool,
+    /// When the inbox is looked at next; `None` for at once.
+    look: Option<Pin<Box<tokio::time::Sleep>>>,
 }
 
 /// What has happened since the last commit.
@@ -83,7 +84,7 @@ impl<'e, M: Saves> Worker<'e, M> {
             quiet: Vec::new(),
             until: Vec::new(),
             has_all: false,
-            has_looked: false,
+            look: None,
         };
         (Sqlite { commands }, worker)
     }
@@ -169,13 +170,14 @@ impl<'e, M: Saves> Worker<'e, M> {
             return Ok(false);
         }
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
-        let (saved, given) = match found {
-            Some((text, given)) if !text.is_empty() => {
-                (Some(Saved::read(&text).map_err(refused)?), given)
-            }
-            Some((_, given)) => (None, given),
-            None => (None, self.options.given.clone()),
-        };
+        let found = found.unwrap_or_else(|| Kept {
+            saved: String::new(),
+            given: self.options.given.clone(),
+            made_ms: wall(),
+        });
+        let Kept { saved, given, made_ms } = found;
+        let saved =
+            if saved.is_empty() { None } else { Some(Saved::read(&saved).map_err(refused)?) };
         let known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
         let planner = Arc::new(Planner::new(self.options.driver.clone(), known));
         let now = saved.as_ref().map_or(0, Saved::now).max(self.options.clock.now());
@@ -197,6 +199,7 @@ impl<'e, M: Saves> Worker<'e, M> {
             moment,
             journal,
             given,
+            made_ms,
             wake: None,
             noted: self.asleep.remove(run),
             stopped: None,
@@ -227,7 +230,6 @@ impl<'e, M: Saves> Worker<'e, M> {
     async fn gather(&mut self) -> Batch {
         // Held while time passes: a sleep that is dropped is not waited for.
         let mut sleep: Option<Sleep> = None;
-        let mut inbox = Box::pin(tokio::time::sleep(INBOX));
         let is_real = self.options.is_real;
         poll_fn(|cx| {
             loop {
@@ -256,9 +258,14 @@ impl<'e, M: Saves> Worker<'e, M> {
                 let due = self.wakes.iter().take_while(|(at, _)| *at <= now).take(BATCH);
                 batch.due.extend(due.map(|(_, run)| run.clone()));
                 let is_later = self.until.iter().any(|(until, _)| *until <= now);
-                batch.has_mail =
-                    !self.has_looked || (is_real && inbox.as_mut().poll(cx).is_ready());
-                self.has_looked = true;
+                // Also where events come more often than anybody looks.
+                batch.has_mail = match &mut self.look {
+                    Some(look) => is_real && look.as_mut().poll(cx).is_ready(),
+                    None => true,
+                };
+                if batch.has_mail {
+                    self.look = Some(Box::pin(tokio::time::sleep(INBOX)));
+                }
                 let is_something = !batch.commands.is_empty()
                     || !batch.results.is_empty()
                     || !batch.due.is_empty();

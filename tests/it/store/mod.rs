@@ -1,7 +1,12 @@
 //! Runs in a store: as in memory, through crashes, over hours, and in files that are damaged.
 
 mod crash;
+mod damage;
+#[cfg(unix)]
+mod kill;
+mod later;
 mod same;
+mod snapshots;
 
 use crate::run::command::folder;
 use chartc::load::Memory as Files;
@@ -194,7 +199,7 @@ fn engine<'p>(
     show: Show,
 ) -> Result<(Sqlite, Worker<'p, Machine<'p>>), StoreError> {
     let store = Store::own(file, Safety::Process)?;
-    let clock = VirtualClock::starting_at(store.last_moment()?);
+    let clock = VirtualClock::starting_at(store.moment(None, false)?);
     engine_at(plans, store, clock, driver, show)
 }
 
