@@ -1,6 +1,7 @@
 //! A run as data, and going on from it.
 
 use super::calls::{Call, Work};
+use super::history::Told;
 use super::ledger::Saved as Spent;
 use super::patience::{self, Failure};
 use super::{At, CallPlace, Heard, Kept, Session};
@@ -17,7 +18,7 @@ use chartc_core::machine::{Input, Instant, LimitKind, Outcome, Status};
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout of [`Saved`].
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// A run between two inputs: the machine, and what its session knows besides, with each open question as it was put. Whoever answers is
 /// no part of it: a script begins anew. What became of calls under way, the driver may know; else [`OnDoubt`] says what is done.
@@ -45,7 +46,7 @@ pub struct Saved {
     failures: Vec<(CallPlace, Failure)>,
     complaints: Vec<(CallPlace, (u32, String))>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    history: Vec<(Member, Vec<Line>)>,
+    history: Vec<(Member, Told)>,
 }
 
 /// A call under way.
@@ -77,8 +78,8 @@ impl Saved {
 
     /// The last transitions, as the `taken` lines of a trace: those of the chart itself, then those of the charts that it runs; of each the
     /// oldest first.
-    pub fn history(&self) -> impl Iterator<Item = &Line> {
-        self.history.iter().flat_map(|(_, lines)| lines)
+    pub fn history(&self) -> impl Iterator<Item = Line> {
+        self.history.iter().flat_map(|(_, told)| told.lines())
     }
 
     /// The agent whose run it is, if it is one's.
