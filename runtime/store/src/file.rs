@@ -76,6 +76,7 @@ const TABLES: &str = "
 ";
 
 /// Milliseconds since 1970 on the computer's clock.
+#[allow(clippy::disallowed_methods, reason = "a store outlives the clocks of its processes")]
 pub(crate) fn wall() -> i64 {
     let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)

@@ -308,7 +308,10 @@ impl<'e, M: Saves> Worker<'e, M> {
                 .into_iter()
                 .partition::<Vec<_>, _>(|(until, _)| *until <= now);
             self.until = rest;
-            over.into_iter().for_each(|(_, reply)| _ = reply.send(()));
+            for (_, reply) in over {
+                // Whoever does not wait any more is not told.
+                _ = reply.send(());
+            }
         }
     }
 }

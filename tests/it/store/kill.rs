@@ -30,10 +30,16 @@ fn builder(name: &str) -> PathBuf {
 }
 
 /// Lets the process print so many lines, and a little more, and sends it a signal. Returns whether that has ended it.
-fn ends_by(folder: &Path, signal: &str, lines: usize, later: std::time::Duration) -> bool {
+fn ends_by(
+    folder: &Path,
+    arguments: &[&str],
+    signal: &str,
+    lines: usize,
+    later: std::time::Duration,
+) -> bool {
     let mut child = Command::new(env!("CARGO_BIN_EXE_chartc"))
         .current_dir(folder)
-        .args(RUN)
+        .args(arguments)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -73,7 +79,7 @@ fn a_run_whose_process_is_killed_goes_on_as_if_it_had_not_been() {
         let mut ended = 0;
         for _ in 0..12 {
             let later = std::time::Duration::from_micros(dice.below(20_000) as u64);
-            ended += usize::from(ends_by(&folder, signal, dice.below(4), later));
+            ended += usize::from(ends_by(&folder, &RUN, signal, dice.below(4), later));
         }
         println!("{signal}: {ended} of 12 processes ended");
         assert!(ended > 2, "{signal}: {ended}");
@@ -85,4 +91,37 @@ fn a_run_whose_process_is_killed_goes_on_as_if_it_had_not_been() {
         let (code, out, err) = chartc(&folder, &["store", "s.db", "check"]);
         assert_eq!(code, 0, "{signal}: {out}{err}");
     }
+}
+
+#[test]
+fn a_wait_that_was_interrupted_goes_on_and_does_not_begin_again() {
+    let folder = folder("store-wait");
+    let mut chart = "chart Wait {\n  event go\n  initial s0\n".to_owned();
+    for nth in 0..30 {
+        chart += &format!("  state s{nth} {{ after 1m -> s{} }}\n", nth + 1);
+    }
+    chart += "  state s30 {}\n  on go -> gone\n  final gone\n}\n";
+    std::fs::write(folder.join("wait.chart"), chart).expect("a file");
+    let events = "[{\"event\": \"turn\"}, {\"after_ms\": 1200000, \"event\": \"go\"}]";
+    std::fs::write(folder.join("e.json"), events).expect("a file");
+    let run = "run wait.chart --llm first --events e.json --store s.db --run";
+    let of = |name: &'static str| run.split(' ').chain([name]).collect::<Vec<&str>>();
+    let lines = |name: &str| {
+        let store = Store::open(&folder.join("s.db")).expect("a store");
+        store.lines(name).expect("a run")
+    };
+    assert_eq!(chartc(&folder, &of("whole")).0, 0);
+    let mut ended = 0;
+    for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+        for nth in 0..3 {
+            let later = std::time::Duration::from_millis(nth * 4);
+            ended += usize::from(ends_by(&folder, &of(name), "-KILL", 3, later));
+        }
+        let (code, out, err) = chartc(&folder, &of(name));
+        assert_eq!(code, 0, "{out}{err}");
+        // Times included: the event comes when 20 minutes have passed, whoever counted them.
+        assert_eq!(lines(name), lines("whole"), "{name}");
+    }
+    println!("{ended} of 24 processes ended");
+    assert!(ended > 4, "{ended}");
 }
