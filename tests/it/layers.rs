@@ -152,17 +152,23 @@ const STORE: &[Row] = &[
     ("planner", &["row"]),
     ("file", &["error"]),
     ("rows", &["file", "row"]),
-    ("read", &["error", "file", "planner", "row", "rows"]),
-    ("inbox", &["error", "file", "read"]),
-    ("reply", &["error", "file"]),
-    ("care", &["error", "file", "row", "rows"]),
+    ("read", &["error", "file", "planner", "row"]),
+    ("inbox", &["error", "file", "read", "row", "rows"]),
+    ("reply", &["error", "file", "row"]),
+    ("care", &["error", "file", "row"]),
     ("engine", &["command", "error"]),
     ("run", &["clock", "error", "options", "planner", "row", "rows"]),
     (
         "worker",
-        &["clock", "command", "engine", "error", "file", "options", "planner", "row", "run"],
+        &[
+            "clock", "command", "engine", "error", "file", "options", "planner", "read", "row",
+            "run",
+        ],
     ),
-    ("commit", &["command", "error", "inbox", "planner", "reply", "row", "rows", "run", "worker"]),
+    (
+        "commit",
+        &["command", "error", "file", "inbox", "planner", "reply", "row", "rows", "run", "worker"],
+    ),
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),

@@ -2,6 +2,7 @@
 
 use super::begin::ElementPlace;
 use super::calls::{Call, Work};
+use super::history::Told;
 use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
 use super::{At, Heard, Kept, Session};
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 const DOUBT: &str = "it is not known whether its call was made";
 
 /// Version of the layout of [`Saved`].
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// A run between two inputs: the machine, and what its session knows besides, with each open question as it was put. Whoever answers is
 /// no part of it: a script begins anew. What became of calls under way, the driver may know; else [`OnDoubt`] says what is done.
@@ -50,7 +51,7 @@ pub struct Saved {
     failures: Vec<(Spot, Failure)>,
     complaints: Vec<(Spot, (u32, String))>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    history: Vec<(Way, Vec<Line>)>,
+    history: Vec<(Way, Told)>,
 }
 
 /// A call under way.
@@ -82,8 +83,8 @@ impl Saved {
 
     /// The last transitions, as the `taken` lines of a trace: those of the chart itself, then those of the charts that it runs; of each the
     /// oldest first.
-    pub fn history(&self) -> impl Iterator<Item = &Line> {
-        self.history.iter().flat_map(|(_, lines)| lines)
+    pub fn history(&self) -> impl Iterator<Item = Line> {
+        self.history.iter().flat_map(|(_, told)| told.lines())
     }
 
     /// The agent whose run it is, if it is one's.
@@ -255,7 +256,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.heard = saved.heard.clone();
         self.section.clone_from(&saved.section);
         self.take_spent(&saved.spent);
-        let history: Vec<(Member, Vec<Line>)> = (saved.history.iter())
+        let history: Vec<(Member, Told)> = (saved.history.iter())
             .filter_map(|(way, lines)| Some((self.member_at(way)?, lines.clone())))
             .collect();
         self.recall_history(&history);

@@ -22,7 +22,12 @@ pub(crate) struct Running<M> {
     pub(crate) journal: Journal,
     /// What its host gave it at its beginning.
     pub(crate) given: String,
+    /// When it was begun, in milliseconds since 1970.
+    pub(crate) made_ms: i64,
+    /// When it is to be stepped again.
     pub(crate) wake: Option<Instant>,
+    /// `wake` as the worker has noted it.
+    pub(crate) noted: Option<Instant>,
     /// Why it cannot go on.
     pub(crate) stopped: Option<String>,
     /// Calls that a person will answer some time, by the names of their steps.
@@ -41,7 +46,8 @@ pub(crate) struct Left {
 
 impl<M: Machine> Running<M> {
     /// Goes on as far as possible at this moment.
-    pub(crate) fn step(&mut self) {
+    pub(crate) fn step(&mut self, now: Instant) {
+        self.moment.step(now);
         if self.stopped.is_some() {
             return;
         }
@@ -75,15 +81,15 @@ impl<M: Machine> Running<M> {
             put_line(tx, run, line.seq, &serde_json::to_string(line)?)?;
         }
         let plan = self.planner.take();
-        for id in &plan.doubted {
-            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None, 0)?;
-        }
-        for id in &plan.dropped {
-            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None, 0)?;
-            self.people.retain(|(_, open)| open != id);
-        }
         for Planned { id, call } in &plan.planned {
             put_call(tx, run, &id.to_string(), &serde_json::to_string(call)?)?;
+        }
+        for id in &plan.doubted {
+            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;
+        }
+        for id in &plan.dropped {
+            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None)?;
+            self.people.retain(|(_, open)| open != id);
         }
         let saved = match self.session.save_all() {
             Some(saved) => serde_json::to_string(&saved)?,
@@ -106,6 +112,7 @@ impl<M: Machine> Running<M> {
             waits_for: &self.session.waits_for().join(", "),
             wake: self.wake,
             now: chartc_runtime::clock::Clock::now(self.moment.as_ref()),
+            made_ms: self.made_ms,
             saved: &saved,
         };
         put_run(tx, run, &head)?;

@@ -98,7 +98,7 @@ fn a_snapshot_keeps_it_of_every_chart_that_runs() {
         }
         let saved = session.save().expect("it runs");
         let of = |saved: &Saved, child: &str| -> Vec<Line> {
-            saved.history().filter(|line| line.child == child).cloned().collect()
+            saved.history().filter(|line| line.child == child).collect()
         };
         assert_eq!(of(&saved, ""), session.history());
         assert_eq!((of(&saved, "").len(), of(&saved, "lamp").len()), (2, 3));
