@@ -215,7 +215,7 @@ fn engine_at<'p>(
             let machine = match making.saved {
                 Some(saved) => {
                     let machine = saved.machine();
-                    Interpreter::restore_with_charts(&plans[0], plans, Script::empty(), machine)
+                    Interpreter::resume(&plans[0], plans, Script::empty(), machine)
                         .map_err(|why| why.to_string())?
                 }
                 None => Interpreter::new(&plans[0], Script::empty(), Map::new())
