@@ -102,12 +102,10 @@ fn worker<'p>(
     let options = Options {
         make: Box::new(move |making| {
             let machine = match making.saved {
-                Some(saved) => Interpreter::restore(plan, Deaf, saved.machine()),
-                None => {
-                    Ok(Interpreter::new(plan, Deaf, Map::new()).map_err(|why| why.to_string())?)
-                }
+                Some(saved) => Interpreter::resume(plan, &[], Deaf, saved.machine())
+                    .map_err(|why| why.to_string())?,
+                None => Interpreter::new(plan, Deaf, Map::new()).map_err(|why| why.to_string())?,
             };
-            let machine = machine.map_err(|why| why.to_string())?;
             let session = Session::new(machine, Arc::new(Deny), making.clock, making.journal);
             Ok(session.with_driver(making.driver).with_run(making.run))
         }),
