@@ -11,6 +11,7 @@
 //! cargo run --release -p chartc-bench -- repository charts/*.chart       # 200 ordinary files
 //! cargo run --release -p chartc-bench -- interpreter      # events a second, and what an event costs in charts of any size
 //! cargo run --release -p chartc-bench -- turns charts/builder.agent.yaml  # what a turn costs beside the model
+//! cargo run --release -p chartc-bench -- store            # events a second into a store of runs, beside plain upserts on the same disk
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
 //! ```
 #![allow(
@@ -31,13 +32,14 @@ mod memory;
 mod repository;
 mod scale;
 mod shape;
+mod store;
 mod synthetic;
 mod table;
 mod turns;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | table | repository FILES… | turns AGENT | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | table | repository FILES… | turns AGENT | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -54,6 +56,8 @@ fn main() -> ExitCode {
             }
         },
         ("hostile", None) if rest.len() == 1 => hostile::run(&rest[0]),
+        ("store", Some([])) => store::run(&[1, 1000, 100_000]),
+        ("store", Some(sizes)) => store::run(sizes),
         ("table", Some([])) => print!("{}", table::chart()),
         ("scale", Some([])) => scale::run(&[10_000, 20_000, 50_000, 100_000]),
         ("scale", Some(sizes)) => scale::run(sizes),

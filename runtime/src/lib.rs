@@ -33,5 +33,5 @@ pub use chartc_core as core;
 pub use error::RunError;
 pub use play::{PlayError, play};
 pub use session::{
-    AgentId, Backoff, MAX_CALLS, MOST_RETRY_AFTER, Population, Saved, Saves, Session, TurnReport,
+    AgentId, Backoff, MAX_CALLS, MOST_RETRY_AFTER, Population, Saved, Session, TurnReport,
 };

@@ -7,6 +7,7 @@ use super::output::complain;
 use chartc_core::expr::Map;
 use chartc_core::host::ToolCall;
 use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::Receipt;
 use chartc_core::plan::Plan;
 use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, Quiet, TURN};
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
@@ -85,13 +86,13 @@ impl Durable {
     }
 
     /// The clock of the run. In real time, time has passed while no process had the store.
-    pub(super) fn clock(&mut self, is_real: bool) -> miette::Result<Arc<dyn Clock>> {
-        let last = self.store.last_moment().map_err(refused)?;
-        if !is_real {
-            return Ok(Arc::new(VirtualClock::starting_at(last)));
-        }
-        let passed = self.store.passed(last).map_err(refused)?;
-        Ok(Arc::new(RealClock::starting_at(last.max(passed))))
+    pub(super) fn clock(&self, is_real: bool) -> miette::Result<Arc<dyn Clock>> {
+        let now = self.store.moment(Some(&self.run), is_real).map_err(refused)?;
+        Ok(if is_real {
+            Arc::new(RealClock::starting_at(now))
+        } else {
+            Arc::new(VirtualClock::starting_at(now))
+        })
     }
 }
 
@@ -135,10 +136,8 @@ pub(super) async fn go(
             let log = HostLog::default();
             let host = Watched::new(host.clone(), log.clone());
             let machine = match making.saved {
-                Some(saved) => {
-                    Interpreter::restore_with_charts(&plans[0], plans, host, saved.machine())
-                        .map_err(|why| why.to_string())?
-                }
+                Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
+                    .map_err(|why| why.to_string())?,
                 None => instance(plans, given, host).map_err(|why| why.to_string())?,
             };
             let mut session = Session::new(machine, Arc::new(Deny), making.clock, making.journal)
@@ -178,7 +177,7 @@ pub(super) async fn go(
     };
     let last = TurnReport {
         turn: session.turns(),
-        receipt: chartc_core::machine::Receipt::Handled,
+        receipt: Receipt::Handled,
         failed: session.failed_step().map(str::to_owned),
         calls: session.calls(),
         ended: session.status(),
@@ -239,7 +238,14 @@ async fn drive(
             continue;
         }
         match entry.after_ms {
-            Some(milliseconds) => engine.advance(milliseconds).await.map_err(closed)?,
+            Some(milliseconds) => {
+                // A wait that was interrupted goes on: its beginning is an event, which has the time of its first arrival.
+                let begun = Event::new(format!("{id}.wait"), INPUTS);
+                let begun = engine.fire(run, begun).await.map_err(|why| of_entry(nth, &why))?;
+                let until = begun.at.saturating_add(milliseconds);
+                let now = engine.now().await.map_err(closed)?;
+                engine.advance(until.saturating_sub(now)).await.map_err(closed)?;
+            }
             None => engine.quiet().await,
         }
         let event = match &entry.what {
@@ -276,7 +282,11 @@ async fn drive(
         if state.is_some_and(|state| state.status.is_some()) {
             break;
         }
-        fire(&engine, run, Event::turn(id)).await.map_err(|why| Driven::Run(why.to_string()))?;
+        let fired = engine.fire(run, Event::turn(id)).await;
+        if fired.map_err(|why| Driven::Run(why.to_string()))?.receipt == Receipt::Busy {
+            // Its walk waits for a person.
+            break;
+        }
         engine.quiet().await;
     }
     Ok(())

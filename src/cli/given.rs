@@ -55,7 +55,7 @@ impl Kind {
 }
 
 /// Plain text for a Text, otherwise JSON; anything that is not JSON (a duration, the name of an enum value) is text.
-fn value(ty: &Type, text: &str) -> Value {
+pub(super) fn value(ty: &Type, text: &str) -> Value {
     let is_text = match ty {
         Type::Text => true,
         Type::Optional(inner) => **inner == Type::Text && text != "null",

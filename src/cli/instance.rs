@@ -22,6 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Values that the command line sets.
+#[derive(Clone)]
 pub(super) struct Given {
     pub(super) params: Map,
     pub(super) inputs: Map,

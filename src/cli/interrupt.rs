@@ -2,8 +2,7 @@
 
 use super::output::complain;
 use super::save;
-use chartc_core::host::Host;
-use chartc_core::interpreter::Interpreter;
+use chartc_core::host::Machine;
 use chartc_core::visible;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::Agent;
@@ -56,15 +55,15 @@ pub(super) fn resume(path: &Path) -> miette::Result<Saved> {
 }
 
 /// Writes the file of `--snapshot`, and says how to continue. A run that has ended cannot continue.
-pub(super) fn save<H: Host, T: Sink>(
-    agent: &Agent<Interpreter<'_, H>, T>,
+pub(super) fn save<M: Machine, T: Sink>(
+    agent: &Agent<M, T>,
     path: &Path,
     file: &str,
     was_stopped: bool,
 ) -> miette::Result<()> {
     let Some(saved) = agent.save() else { return Ok(()) };
-    let text = serde_json::to_string(&saved)
-        .map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
+    let text =
+        saved.text().map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
     save::write(path, &format!("{}\n", visible::json(&text)))?;
     if was_stopped {
         complain(format!("continue with: chartc run {file} --resume {}", path.display()));

@@ -264,7 +264,7 @@ mod tests {
             assert!(examples.len() > 1, "{name} lacks examples:\n{help}");
             for words in examples {
                 // Commands of features that this build lacks do not exist in it.
-                let without = ["replay", "run", "simulate", "test", "trace"];
+                let without = ["replay", "run", "simulate", "store", "test", "trace"];
                 let is_left_out = words.first().is_some_and(|w| without.contains(&w.as_str()));
                 if cfg!(not(feature = "run")) && is_left_out {
                     continue;

@@ -161,7 +161,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         ));
     }
     #[cfg(feature = "sqlite")]
-    let mut durable = match (&args.store, &args.run) {
+    let durable = match (&args.store, &args.run) {
         (Some(path), Some(run)) => Some(durable::open(path, run)?),
         _ => None,
     };
@@ -203,7 +203,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     runtime.block_on(async {
         let live = is_live(args.llm.as_deref());
         #[cfg(feature = "sqlite")]
-        if let Some(mut durable) = durable.take() {
+        if let Some(durable) = durable {
             let is_real = live || args.clock.as_deref() == Some("real");
             let clock = durable.clock(is_real)?;
             let replies = args.human.as_deref() == Some("later");
@@ -216,7 +216,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             let (plans, entries) = (plans.as_slice(), entries.as_slice());
             let cast =
                 Cast { plans, given, who, clock, is_real, replies, origin, begun, entries, turns };
-            let screen = Live::new(Screen::new(paper(args.color), &charts));
+            let screen = Screen::new(paper(args.color), &charts).going_on(is_begun);
+            let screen = Live::new(screen);
             return durable::go(durable, cast, (screen, trace.map(JsonLines))).await;
         }
         let now = saved.as_ref().map_or(0, Saved::now);
@@ -242,10 +243,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let (host, life) = world::live(world, &charts, &given, saved.as_ref(), who.host)?;
         let host = Watched::new(host, log.clone());
         let machine = match &saved {
-            Some(saved) => {
-                Interpreter::restore_with_charts(&plans[0], &plans, host, saved.machine())
-                    .map_err(|why| miette::miette!("{why}"))?
-            }
+            Some(saved) => Interpreter::resume(&plans[0], &plans, host, saved.machine())
+                .map_err(|why| miette::miette!("the snapshot: {why}"))?,
             None => instance(&plans, &given, host)?,
         };
         let screen = Live::new(Screen::new(paper(args.color), &charts));

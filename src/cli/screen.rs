@@ -74,6 +74,11 @@ impl Screen {
         }
     }
 
+    /// For a run that has begun: what is entered next is not its beginning.
+    pub(super) fn going_on(self, goes_on: bool) -> Self {
+        Self { started: goes_on, ..self }
+    }
+
     fn write(&mut self, ink: Ink, text: &str) -> io::Result<()> {
         if self.now >= self.shown + 1000 {
             self.over()?;

@@ -17,7 +17,7 @@ Examples:
   chartc store runs.db list
   chartc store runs.db list --format json
   chartc store runs.db reply ada approve yes
-  chartc store runs.db send ada order '{\"id\": 7}'
+  chartc store runs.db send ada order '{\"id\":7}'
   chartc store runs.db resume ada
   chartc store runs.db check
   chartc store runs.db backup copy.db

@@ -65,6 +65,8 @@ mod shared_agents;
 mod shipped;
 mod soundness;
 mod start;
+#[cfg(feature = "sqlite")]
+mod store;
 mod surface;
 mod team;
 mod tour;

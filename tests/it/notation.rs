@@ -104,6 +104,22 @@ fn actions() {
 }
 
 #[test]
+fn receivers_of_events() {
+    let text = "chart Child { event go initial a state a { on go -> b } final b }
+        chart Main { event go initial a state a {
+          run one Child()  run all each n in [1, 2] Child()
+          on go { send go to one  send go to all after 5s  send go to all[1 + 1] after 5s  send go to parent }
+        } }";
+    let done = chartc::check(&["t.chart".to_owned()], &Memory::of("t.chart", text));
+    let main = done.charts.last().expect("sound").chart();
+    let actions = notation::actions(main, &main.transitions[0].actions, &[]);
+    assert_eq!(
+        actions,
+        "send go to one  send go to all after 5s  send go to all[1 + 1] after 5s  send go to parent"
+    );
+}
+
+#[test]
 fn variables_keep_their_names() {
     let actions = "for each in [q for q in l if q > 1] { for inner in l { act(each + inner, none) } }  log \"{[w for w in l]}\"";
     let first = chart("len([item for item in l if item > k]) > 0", actions);

@@ -55,3 +55,20 @@ ids! {
     /// A variable bound inside an expression or a `for`, numbered by nesting depth.
     LocalId
 }
+
+/// An element of the list of a step with an `each`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Element(core::num::NonZeroU32);
+
+impl Element {
+    /// The element with this index, from 0.
+    pub const fn at(index: u32) -> Self {
+        Self(core::num::NonZeroU32::MIN.saturating_add(index))
+    }
+
+    /// Its index, from 0.
+    pub const fn index(self) -> u32 {
+        self.0.get() - 1
+    }
+}

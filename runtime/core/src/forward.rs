@@ -1,6 +1,6 @@
 //! Events that charts forward to their children or send to each other.
 
-use crate::arena::StepId;
+use crate::arena::{Element, StepId};
 
 /// Which events of a chart are forwarded to a child chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,6 +34,8 @@ pub enum Receiver {
     Own,
     /// The parent chart.
     Parent,
-    /// The child chart of this step.
+    /// The child chart of this step; all of them, where it has one for each element of a list.
     Child(StepId),
+    /// The child chart of this element.
+    Element(StepId, Element),
 }

@@ -2,6 +2,7 @@
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::machine::{Fault, Input, Instant, Receipt, Receiver, Sink, StepKey};
+use crate::saved::{Saved, Unfit};
 use crate::store::Sent;
 use crate::tables::{LimitsRow, Tables};
 pub use crate::value::Mismatch;
@@ -277,6 +278,15 @@ pub trait Machine {
         None
     }
 
+    /// Calls `act` with the machine of each `run` step, in the order of their creation.
+    fn each_child(&self, act: &mut dyn FnMut(StepKey, &dyn Machine)) {
+        for key in self.children() {
+            if let Some(child) = self.child(key) {
+                act(key, child);
+            }
+        }
+    }
+
     /// Calls `act` with the machine of a `run` step, which borrows this machine's host meanwhile. Returns whether the machine exists.
     fn with_child(&mut self, _key: StepKey, _act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
         false
@@ -284,4 +294,26 @@ pub trait Machine {
 
     /// Drops the machine of a `run` step.
     fn end_child(&mut self, _key: StepKey) {}
+
+    /// The state of the machine without those of its children; `None` for a machine that cannot be saved.
+    fn save(&self) -> Option<Saved> {
+        None
+    }
+
+    /// Takes over the state of a machine of the same chart, interpreted or generated, without its children; its own are dropped.
+    /// [`crate::family::Family::load`] takes over a whole family.
+    ///
+    /// # Errors
+    /// It is of another chart, of a version that lacks what the run needs, or damaged.
+    fn load(&mut self, _saved: &Saved) -> Result<(), Unfit> {
+        Err(Unfit::Data("this machine cannot be saved".into()))
+    }
+
+    /// Makes the machine of a `run` step that was under way. Its state is still to be taken over.
+    ///
+    /// # Errors
+    /// No such step runs this chart.
+    fn place_child(&mut self, _key: StepKey, saved: &Saved) -> Result<(), Unfit> {
+        Err(Unfit::OtherChart(saved.chart().into()))
+    }
 }

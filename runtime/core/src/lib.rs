@@ -33,6 +33,8 @@ mod outbox;
 #[cfg(feature = "alloc")]
 pub mod plan;
 pub mod program;
+#[cfg(feature = "alloc")]
+pub mod saved;
 pub mod semantics;
 mod status;
 pub mod store;

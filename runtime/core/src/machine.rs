@@ -2,6 +2,7 @@
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
+pub use crate::arena::Element;
 pub use crate::forward::Receiver;
 pub use crate::status::Status;
 
@@ -23,23 +24,6 @@ pub struct StepKey {
     /// The element for which it is, if the step has an `each`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub element: Option<Element>,
-}
-
-/// An element of the list of a step with an `each`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Element(core::num::NonZeroU32);
-
-impl Element {
-    /// The element with this index, from 0.
-    pub const fn at(index: u32) -> Self {
-        Self(core::num::NonZeroU32::MIN.saturating_add(index))
-    }
-
-    /// Its index, from 0.
-    pub const fn index(self) -> u32 {
-        self.0.get() - 1
-    }
 }
 
 /// An input from the host to a machine. `P` is the payload: a list of values for the interpreter, an enum for generated code.

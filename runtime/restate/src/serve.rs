@@ -3,9 +3,10 @@
 use crate::agent::Agent;
 use crate::flights::{Flights, Step};
 use crate::step::{Steps, steps};
+use chartc_core::host::Machine;
+use chartc_runtime::Session;
 use chartc_runtime::driver::Driver;
 use chartc_runtime::stepped::{Journal, Making};
-use chartc_runtime::{Saves, Session};
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -29,7 +30,7 @@ pub struct Service {
 
 impl Service {
     /// Agents whose sessions `make` makes. The `driver` makes their calls.
-    pub fn new<M: Saves + 'static>(
+    pub fn new<M: Machine + 'static>(
         make: impl Fn(Making<'_>) -> Result<Session<M, Journal>, String> + Send + Sync + 'static,
         driver: Arc<dyn Driver>,
     ) -> Self {

@@ -2,15 +2,16 @@
 
 use crate::kept::Kept;
 use crate::wire::{Done, Fired, Job, Said, key, wall};
+use chartc_core::host::Machine;
 use chartc_core::host::ToolCall;
 use chartc_core::machine::{Instant, Receipt};
+use chartc_runtime::Session;
 use chartc_runtime::agents::{AgentState, Reply};
 use chartc_runtime::driver::{CallId, Driver};
 use chartc_runtime::oracle::{Asking, OracleError, Question};
 use chartc_runtime::stepped::{Journal, Known, Making, Stepped};
 use chartc_runtime::tools::{Calling, done};
 use chartc_runtime::trace::Line;
-use chartc_runtime::{Saves, Session};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ pub(crate) struct Taken {
 pub(crate) type Steps = dyn Fn(&str, Option<Kept>, What) -> Result<Taken, String> + Send + Sync;
 
 /// The steps of agents whose sessions `make` makes; `name` is their driver's for their traces.
-pub(crate) fn steps<M: Saves + 'static>(
+pub(crate) fn steps<M: Machine + 'static>(
     make: impl Fn(Making<'_>) -> Result<Session<M, Journal>, String> + Send + Sync + 'static,
     name: String,
 ) -> Arc<Steps> {
@@ -50,7 +51,7 @@ pub(crate) fn steps<M: Saves + 'static>(
     Arc::new(move |agent, kept, what| step(agent, kept, what, nobody.clone(), &make))
 }
 
-fn step<M: Saves>(
+fn step<M: Machine>(
     agent: &str,
     kept: Option<Kept>,
     what: What,

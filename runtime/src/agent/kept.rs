@@ -4,10 +4,9 @@ use super::{Agent, Life};
 use crate::error::RunError;
 use crate::session::{Kept, Saved};
 use crate::trace;
-use chartc_core::host::Host;
-use chartc_core::interpreter::Interpreter;
+use chartc_core::host::Machine;
 
-impl<H: Host, T: trace::Sink> Agent<Interpreter<'_, H>, T> {
+impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// The run with its agent as they stand; `None` before the start and after the end.
     pub fn save(&self) -> Option<Saved> {
         let saved = self.session.save()?;

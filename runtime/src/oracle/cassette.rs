@@ -1,8 +1,8 @@
 //! What was asked and answered, as files: one JSON file for each call, so that a review shows call by call what is new, gone or
 //! another, and texts line by line.
 //!
-//! An entry is found by what was asked: step, kind, client, model, prompt, options and schemas, and how many times the same was asked
-//! before. Where the files lie is not this crate's business: it makes and reads their names and texts.
+//! An entry is found by what was asked: step, kind, client, model, prompt, options and schemas, for which element of a list, and how many
+//! times the same was asked for it before. Where the files lie is not this crate's business: it makes and reads their names and texts.
 
 use super::{Answer, OracleError, Question};
 use crate::budget::Usage;
@@ -22,7 +22,10 @@ pub struct Entry {
     /// What was asked.
     #[serde(flatten)]
     pub request: Request,
-    /// How many times the same had been asked, this time included.
+    /// For which element of a list, with the way to it, as `dig[2]/grade[0]`; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub element: String,
+    /// How many times the same had been asked for it, this time included.
     pub nth: u32,
     /// Milliseconds on the run's clock until it ended.
     pub after_ms: u64,
@@ -216,14 +219,25 @@ impl Request {
     pub fn hash(&self) -> u64 {
         let mut text = String::new();
         canonical(&serde_json::to_value(self).unwrap_or_default(), &mut text);
-        text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        fnv(0xcbf2_9ce4_8422_2325, &text)
     }
 }
 
+fn fnv(first: u64, text: &str) -> u64 {
+    text.bytes()
+        .fold(first, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// The element for which a question is put, with the way to it; empty for none.
+pub(super) fn element_of(question: &Question) -> String {
+    let own = question.element.map(|element| format!("{}[{element}]", question.step));
+    let above = (own.is_some() || question.child.contains('[')).then(|| question.child.clone());
+    let way = above.into_iter().filter(|way| !way.is_empty()).chain(own);
+    way.collect::<Vec<_>>().join("/")
+}
+
 impl Entry {
-    /// The file's name: the step or tool, the hash of the request, and how many times it had been put.
+    /// The file's name: the step or tool, the hash of the request and its element, and how many times it had been put.
     pub fn file(&self) -> String {
         let word = match &self.request {
             Request::Step { .. } => "step",
@@ -231,7 +245,8 @@ impl Entry {
         };
         let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
         let name: String = self.request.name().chars().map(plain).take(60).collect();
-        format!("{word}.{name}.{:016x}.{}.json", self.request.hash(), self.nth)
+        let hash = fnv(self.request.hash(), &self.element);
+        format!("{word}.{name}.{hash:016x}.{}.json", self.nth)
     }
 
     /// Whether a file of this name may be an entry.

@@ -1,6 +1,6 @@
 //! Keeps every call of somebody who answers.
 
-use super::cassette::{End, Entry, Request, VERSION};
+use super::cassette::{End, Entry, Request, VERSION, element_of};
 use super::{Asking, Oracle, OracleError, Question};
 use crate::clock::Clock;
 use crate::tools::{Calling, Tools};
@@ -28,7 +28,7 @@ pub struct Recording<O: ?Sized> {
 pub struct Tape {
     shelf: Box<dyn Shelf>,
     clock: Arc<dyn Clock>,
-    asked: Mutex<BTreeMap<u64, u32>>,
+    asked: Mutex<BTreeMap<(u64, String), u32>>,
 }
 
 impl Tape {
@@ -42,27 +42,28 @@ impl Tape {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
     }
 
-    fn begin(self: &Arc<Self>, request: Request) -> Open {
+    fn begin(self: &Arc<Self>, request: Request, element: String) -> Open {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let nth = asked.entry(request.hash()).or_insert(0);
+        let nth = asked.entry((request.hash(), element.clone())).or_insert(0);
         *nth += 1;
-        Open { tape: self.clone(), request: Some(request), nth: *nth, begun: self.clock.now() }
+        let (tape, begun) = (self.clone(), self.clock.now());
+        Open { tape, request: Some((request, element)), nth: *nth, begun }
     }
 }
 
 /// A call under way. Dropped before its end it is kept as given up.
 struct Open {
     tape: Arc<Tape>,
-    request: Option<Request>,
+    request: Option<(Request, String)>,
     nth: u32,
     begun: Instant,
 }
 
 impl Open {
     fn close(&mut self, end: End) -> Result<(), OracleError> {
-        let Some(request) = self.request.take() else { return Ok(()) };
+        let Some((request, element)) = self.request.take() else { return Ok(()) };
         let after_ms = self.tape.clock.now().saturating_sub(self.begun);
-        let entry = Entry { v: VERSION, request, nth: self.nth, after_ms, end };
+        let entry = Entry { v: VERSION, request, element, nth: self.nth, after_ms, end };
         let put = self.tape.shelf.put(&entry.file(), &entry.text());
         put.map_err(|why| OracleError::Script(format!("the call cannot be recorded: {why}")))
     }
@@ -84,7 +85,7 @@ impl<O: ?Sized> Recording<O> {
 
 impl<O: Oracle + ?Sized> Oracle for Recording<O> {
     fn ask(&self, question: Question) -> Asking {
-        let mut open = self.tape.begin(Request::of(&question));
+        let mut open = self.tape.begin(Request::of(&question), element_of(&question));
         let asking = self.inner.ask(question);
         Box::pin(async move {
             let answer = asking.await;
@@ -104,7 +105,7 @@ impl<O: Oracle + ?Sized> Oracle for Recording<O> {
 
 impl<T: Tools + ?Sized> Tools for Recording<T> {
     fn call(&self, call: ToolCall) -> Calling {
-        let mut open = self.tape.begin(Request::of_tool(&call));
+        let mut open = self.tape.begin(Request::of_tool(&call), String::new());
         let calling = self.inner.call(call);
         Box::pin(async move {
             let result = calling.await;

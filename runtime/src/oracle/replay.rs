@@ -1,13 +1,13 @@
 //! Answers from recorded calls. What was not recorded is not answered: the run ends, and says what is asked otherwise than then.
 
-use super::cassette::{End, Entry, Request};
+use super::cassette::{End, Entry, Request, element_of};
 use super::diff::diff;
 use super::{Answer, Asking, Oracle, OracleError, Question};
 use crate::clock::Clock;
 use crate::tools::{Calling, Tools};
 use chartc_core::expr::Value;
 use chartc_core::host::ToolCall;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,27 +18,46 @@ const SHOWN: usize = 40;
 pub struct Replaying {
     name: String,
     clock: Arc<dyn Clock>,
-    entries: BTreeMap<(u64, u32), Entry>,
-    asked: Mutex<BTreeMap<u64, u32>>,
+    /// By the hash of the request, the element and the number.
+    entries: BTreeMap<(u64, String, u32), Entry>,
+    /// Elements for which the request with this hash was put: under which one it was recorded, and how often it was put.
+    asked: Mutex<BTreeMap<(u64, String), (String, u32)>>,
 }
 
 impl Replaying {
     /// Answers from `entries` after the time that they took, on `clock`. `name` is where they are from.
     pub fn new(name: &str, entries: Vec<Entry>, clock: Arc<dyn Clock>) -> Self {
-        let entries = entries.into_iter().map(|entry| ((entry.request.hash(), entry.nth), entry));
+        let entries = entries.into_iter().map(|entry| {
+            let (hash, element) = (entry.request.hash(), entry.element.clone());
+            ((hash, element, entry.nth), entry)
+        });
         Self { name: name.to_owned(), clock, entries: entries.collect(), asked: Mutex::default() }
     }
 
-    /// The entry of a request, or why there is none.
-    fn find(&self, request: &Request) -> Result<&Entry, OracleError> {
+    /// The entry of a request for an element, or why there is none.
+    fn find(&self, request: &Request, element: String) -> Result<&Entry, OracleError> {
         let hash = request.hash();
-        let nth = {
-            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            let nth = asked.entry(hash).or_insert(0);
-            *nth += 1;
-            *nth
-        };
-        self.entries.get(&(hash, nth)).ok_or_else(|| OracleError::Script(self.miss(request, nth)))
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if !asked.contains_key(&(hash, element.clone())) {
+            let taken = asked.iter().filter(|((of, _), _)| *of == hash);
+            let taken: BTreeSet<&String> = taken.map(|(_, (recorded, _))| recorded).collect();
+            let recorded = self.recorded(hash, &element, &taken);
+            asked.insert((hash, element.clone()), (recorded, 0));
+        }
+        let (recorded, nth) = asked.entry((hash, element)).or_default();
+        *nth += 1;
+        let entry = self.entries.get(&(hash, recorded.clone(), *nth));
+        entry.ok_or_else(|| OracleError::Script(self.miss(request, *nth)))
+    }
+
+    /// The element under which a request was recorded: the same, or, since the list may be another one now, the first one that is free.
+    fn recorded(&self, hash: u64, element: &str, taken: &BTreeSet<&String>) -> String {
+        let all = self.entries.range((hash, String::new(), 0)..).map(|(key, _)| key);
+        let all = all.take_while(|(of, ..)| *of == hash).map(|(_, element, _)| element);
+        let all: Vec<&String> = all.collect();
+        let is_same = all.iter().any(|one| *one == element);
+        let free = all.into_iter().find(|one| !is_same && !taken.contains(one));
+        free.cloned().unwrap_or_else(|| element.to_owned())
     }
 
     fn miss(&self, request: &Request, nth: u32) -> String {
@@ -108,7 +127,7 @@ fn shown(request: &Request) -> String {
 
 impl Oracle for Replaying {
     fn ask(&self, question: Question) -> Asking {
-        let (end, after) = match self.find(&Request::of(&question)) {
+        let (end, after) = match self.find(&Request::of(&question), element_of(&question)) {
             Ok(entry) => (entry.end.clone(), entry.after_ms),
             Err(miss) => return super::ready(Err(miss)),
         };
@@ -130,7 +149,7 @@ impl Oracle for Replaying {
 
 impl Tools for Replaying {
     fn call(&self, call: ToolCall) -> Calling {
-        let (end, after) = match self.find(&Request::of_tool(&call)) {
+        let (end, after) = match self.find(&Request::of_tool(&call), String::new()) {
             Ok(entry) => (entry.end.clone(), entry.after_ms),
             Err(miss) => return crate::tools::done(Err(miss)),
         };

@@ -81,7 +81,7 @@ pub fn replay<M: Machine>(tape: &Tape, machine: M) -> Result<Replayed, ReplayErr
     settled(tape, once(session.start()))?;
     while let Some((index, line)) = tape.next() {
         let before = (index, clock.reached());
-        let result = step(&mut session, &line, &clock);
+        let result = step(&mut session, tape, &line, &clock);
         settled(tape, result)?;
         if tape.next().is_some_and(|(next, _)| (next, clock.reached()) == before) {
             return Err(ReplayError::Different(Box::new(tape.missing())));
@@ -93,6 +93,7 @@ pub fn replay<M: Machine>(tape: &Tape, machine: M) -> Result<Replayed, ReplayErr
 /// Does what makes the next line come, or lets the time pass until it may. `None` where the run waits.
 fn step<M: Machine>(
     session: &mut Session<M, Tape>,
+    tape: &Tape,
     line: &Line,
     clock: &ReplayClock,
 ) -> Option<Result<(), RunError>> {
@@ -101,6 +102,12 @@ fn step<M: Machine>(
         // A deadline that is due at the same moment may have been later.
         clock.jump();
         return None;
+    }
+    if wait == 0
+        && let What::Resumed { .. } = line.what
+    {
+        let next = |nth| tape.line(tape.next()?.0 + nth).cloned();
+        return Some(session.goes_on_here(line.what.clone(), next));
     }
     if wait == 0 && tape::is_of_the_host(line) {
         return of_the_host(session, &line.what);

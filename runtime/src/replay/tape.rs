@@ -36,22 +36,8 @@ impl Tape {
     /// The first line that cannot be read.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let texts = text.lines().filter(|l| !l.trim().is_empty()).map(|l| l.trim().to_owned());
-        // A run that was kept and went on is one run: where it went on is left out, and the lines behind are counted as if it were not there.
-        let mut parts = 0;
-        let mut lines = Vec::new();
-        let mut kept = Vec::new();
-        for (mut line, text) in trace::read(text)?.into_iter().zip(texts) {
-            if matches!(line.what, What::Resumed { .. }) {
-                parts += 1;
-                continue;
-            }
-            line.seq = line.seq.saturating_sub(parts);
-            kept.push(match parts {
-                0 => text,
-                _ => serde_json::to_string(&line).unwrap_or(text),
-            });
-            lines.push(line);
-        }
+        let (lines, kept): (Vec<Line>, Vec<String>) =
+            trace::read(text)?.into_iter().zip(texts).unzip();
         let call = |line: &Line| {
             if let What::Note { call, .. } = &line.what { call.clone() } else { None }
         };
@@ -215,6 +201,7 @@ pub(super) fn is_of_the_host(line: &Line) -> bool {
             | What::NotActed { .. }
             | What::Section { .. }
             | What::HostNote { .. }
+            | What::Resumed { .. }
     );
     is_host && line.child.is_empty()
 }

@@ -153,7 +153,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     ) -> Result<(), RunError> {
         let mut child = member.clone();
         child.push(key);
-        self.history.retain(|member| self.family.member(member).is_some());
         let Some(machine) = self.family.member(&child) else { return Ok(()) };
         let what = self.run_begins(machine, &Origin::default());
         let path = self.path(&child);

@@ -8,8 +8,21 @@ use crate::error::RunError;
 use crate::executor::{self, Beside};
 use crate::oracle::{Asking, Kind, Question};
 use crate::trace::{self, What};
+use chartc_core::arena::StepId;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Element, Input};
+
+/// The steps and elements that lead to an element of a list; empty for none.
+pub(super) type ElementPlace = Vec<(StepId, Option<Element>)>;
+
+/// The element for which a call is made: of nested ones the outermost.
+fn element_place((member, key): &At) -> ElementPlace {
+    let way = member.iter().chain([key]).map(|key| (key.step, key.element));
+    let mut way: ElementPlace = way.collect();
+    let element = way.iter().position(|(_, element)| element.is_some());
+    way.truncate(element.map_or(0, |place| place + 1));
+    way
+}
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Puts the question of a started step.
@@ -175,10 +188,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     ) -> Result<(), RunError> {
         if question.kind != Kind::Human {
             self.total_calls += 1;
-            self.recent_calls += 1;
-        }
-        if self.recent_calls > self.max_calls {
-            return Err(RunError::TooManyCalls(self.max_calls));
+            let recent = self.recent_calls.entry(element_place(&at)).or_default();
+            *recent += 1;
+            if *recent > self.max_calls {
+                return Err(RunError::TooManyCalls(self.max_calls));
+            }
         }
         self.calls
             .insert(place, Call { at, work: Work::Question(question, asking, self.clock.now()) });

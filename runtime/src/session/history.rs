@@ -7,6 +7,7 @@ use chartc_core::family::Member;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Record};
 use chartc_core::tables::Tables;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A transition that was taken, and its place in the trace.
@@ -15,6 +16,25 @@ struct Taken {
     at_ms: Instant,
     seq: u64,
     line: TransitionId,
+}
+
+/// The history of a chart in a saved run: each transition in words once, for it is saved with every step.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Told {
+    child: String,
+    lines: Vec<What>,
+    /// When they were taken, their places in the trace, and in `lines`.
+    taken: Vec<(Instant, u64, usize)>,
+}
+
+impl Told {
+    /// As the lines of the trace.
+    pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
+        self.taken.iter().filter_map(|(at_ms, seq, nth)| {
+            let (child, what) = (self.child.clone(), self.lines.get(*nth)?.clone());
+            Some(Line { v: trace::VERSION, seq: *seq, at_ms: *at_ms, child, what })
+        })
+    }
 }
 
 /// Transitions by chart, the oldest first.
@@ -34,9 +54,9 @@ impl History {
         kept.push_back(taken);
     }
 
-    /// Forgets charts that do not run any more.
-    pub(super) fn retain(&mut self, runs: impl Fn(&Member) -> bool) {
-        self.0.retain(|member, _| runs(member));
+    /// Forgets a chart that has ended.
+    pub(super) fn forget(&mut self, member: &Member) {
+        self.0.remove(member);
     }
 }
 
@@ -64,9 +84,23 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// The history of every chart that runs.
-    pub(super) fn histories(&self) -> Vec<(Member, Vec<Line>)> {
-        let all = self.history.0.keys().map(|member| (member.clone(), self.history_of(member)));
-        all.filter(|(_, lines)| !lines.is_empty()).collect()
+    pub(super) fn histories(&self) -> Vec<(Member, Told)> {
+        let told = |(member, kept): (&Member, &VecDeque<Taken>)| {
+            let machine = self.family.member(member)?;
+            let (tables, child) = (machine.tables(), self.path(member));
+            let (mut ids, mut lines, mut taken) = (Vec::new(), Vec::new(), Vec::new());
+            for Taken { at_ms, seq, line } in kept {
+                let known = ids.iter().position(|id| id == line);
+                let nth = known.unwrap_or_else(|| {
+                    ids.push(*line);
+                    lines.push(describe(&tables, Record::Taken(*line)));
+                    lines.len() - 1
+                });
+                taken.push((*at_ms, *seq, nth));
+            }
+            Some((member.clone(), Told { child, lines, taken }))
+        };
+        self.history.0.iter().filter_map(told).filter(|(_, told)| !told.taken.is_empty()).collect()
     }
 
     /// A transition was taken; its line in the trace is the next one.
@@ -77,13 +111,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Takes back what a saved run remembered.
-    pub(super) fn recall_history(&mut self, saved: &[(Member, Vec<Line>)]) {
-        for (member, lines) in saved {
+    pub(super) fn recall_history(&mut self, saved: &[(Member, Told)]) {
+        for (member, told) in saved {
             let Some(machine) = self.family.member(member) else { continue };
             let tables = machine.tables();
-            for Line { at_ms, seq, what, .. } in lines {
-                if let Some(line) = transition(&tables, what) {
-                    let taken = Taken { at_ms: *at_ms, seq: *seq, line };
+            let lines: Vec<_> = told.lines.iter().map(|what| transition(&tables, what)).collect();
+            for (at_ms, seq, nth) in &told.taken {
+                if let Some(Some(line)) = lines.get(*nth) {
+                    let taken = Taken { at_ms: *at_ms, seq: *seq, line: *line };
                     self.history.put(member, tables.history_kept, taken);
                 }
             }

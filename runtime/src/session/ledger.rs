@@ -10,7 +10,6 @@ use chartc_core::family::Member;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Charge, Input, Instant, LimitKind};
 use chartc_core::tables::LimitsRow;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An account of a state that has bounds.
@@ -57,13 +56,13 @@ pub(super) struct Ledger {
 }
 
 /// Accounts as data.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(super) struct Saved {
     /// What states have spent, and which of their soft bounds were told.
-    accounts: Vec<(Member, StateId, Amount, [bool; 2])>,
+    pub(super) accounts: Vec<(Member, StateId, Amount, [bool; 2])>,
     /// What is held for calls under way, and in which states.
-    held: Vec<(At, Usage, Prices, Vec<StateId>)>,
-    total: Usage,
+    pub(super) held: Vec<(At, Usage, Prices, Vec<StateId>)>,
+    pub(super) total: Usage,
 }
 
 fn caps(row: &LimitsRow) -> Caps {

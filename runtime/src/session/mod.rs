@@ -8,6 +8,7 @@ mod history;
 mod kept;
 mod ledger;
 mod log;
+mod named;
 mod patience;
 mod population;
 mod record;
@@ -40,11 +41,12 @@ use patience::Failure;
 pub use patience::{Backoff, MOST_RETRY_AFTER};
 pub use population::{AgentId, Population};
 pub use report::TurnReport;
-pub use resume::{Saved, Saves};
+pub use resume::Saved;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Model calls that one event or turn may cause before the run is stopped, unless set otherwise.
+/// Model calls that one event or turn may cause before the run is stopped, unless set otherwise; each element of a step with an `each` may
+/// cause as many, with the chart that it runs.
 pub const MAX_CALLS: u32 = 1000;
 
 /// One run of one machine, interpreted or generated: it makes the calls that the machine wants, hands the answers back and ticks the
@@ -123,8 +125,8 @@ pub struct Session<M, T> {
     failed: Option<String>,
     turns: u32,
     total_calls: u32,
-    /// Calls since the last event or turn.
-    recent_calls: u32,
+    /// Calls since the last event or turn, by the element for which they are made.
+    recent_calls: BTreeMap<begin::ElementPlace, u32>,
     max_calls: u32,
     /// Calls stay open until they are answered from outside: no prompt is rendered and nobody is asked.
     manual: bool,
@@ -189,7 +191,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             failed: None,
             turns: 0,
             total_calls: 0,
-            recent_calls: 0,
+            recent_calls: BTreeMap::new(),
             max_calls: MAX_CALLS,
             manual: false,
             place: None,
@@ -286,7 +288,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// See [`RunError`].
     pub async fn begin_turn(&mut self) -> Result<Receipt, RunError> {
         self.start().await?;
-        self.recent_calls = 0;
+        self.recent_calls.clear();
         self.failed = None;
         if !self.family.root().is_walking() {
             self.heard = Heard::default();
@@ -360,7 +362,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let (id, payload) = data::payload(&self.family.root().tables(), event, &data)?;
         let kept = if data.is_empty() { Value::None } else { Value::Map(data.clone()) };
         self.sending = Some(Value::Map(data));
-        self.recent_calls = 0;
+        self.recent_calls.clear();
         let receipt = self
             .apply_of_the_host(Input::Event(id, payload))?
             .map_err(|Mismatch(why)| RunError::event(event, &why))?;

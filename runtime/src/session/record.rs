@@ -43,6 +43,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if let Record::Taken(line) = record {
             self.remember(now, member, line);
         }
+        if let (Record::Ended(_), false) = (record, member.is_empty()) {
+            self.history.forget(member);
+        }
         if is_only_told(record) && self.tracer.sink.is_deaf() {
             self.tracer.seq += 1;
             return Ok(());

@@ -1,9 +1,11 @@
 //! A run as data, and going on from it.
 
+use super::begin::ElementPlace;
 use super::calls::{Call, Work};
-use super::ledger::Saved as Spent;
+use super::history::Told;
+use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
-use super::{At, CallPlace, Heard, Kept, Session};
+use super::{At, Heard, Kept, Session};
 use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
@@ -11,26 +13,30 @@ use crate::oracle::{Kind, Question, ready};
 use crate::tools::done;
 use crate::trace::{self, Line, What};
 use chartc_core::family::Member;
-use chartc_core::host::{Host, Machine, ToolCall};
-use chartc_core::interpreter::{Interpreter, Snapshot};
+use chartc_core::host::{Machine, ToolCall};
 use chartc_core::machine::{Input, Instant, LimitKind, Outcome, Status};
+use chartc_core::saved;
 use serde::{Deserialize, Serialize};
 
+/// What the trace says of a call in doubt.
+const DOUBT: &str = "it is not known whether its call was made";
+
 /// Version of the layout of [`Saved`].
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// A run between two inputs: the machine, and what its session knows besides, with each open question as it was put. Whoever answers is
 /// no part of it: a script begins anew. What became of calls under way, the driver may know; else [`OnDoubt`] says what is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Saved {
     format: u32,
-    machine: Snapshot,
+    machine: saved::Saved,
     now: Instant,
     seq: u64,
     turns: u32,
     calls: u32,
-    /// Calls since the last event or turn.
-    recent_calls: u32,
+    /// Calls since the last event or turn, by the element for which they are made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    recent_calls: Vec<(ElementPlace, u32)>,
     status: Option<Status>,
     limit: Option<LimitKind>,
     failed: Option<String>,
@@ -41,17 +47,17 @@ pub struct Saved {
     /// Whose run it is, where it is an agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<Kept>,
-    used: Vec<(CallPlace, (u32, Vec<Used>))>,
-    failures: Vec<(CallPlace, Failure)>,
-    complaints: Vec<(CallPlace, (u32, String))>,
+    used: Vec<(Spot, (u32, Vec<Used>))>,
+    failures: Vec<(Spot, Failure)>,
+    complaints: Vec<(Spot, (u32, String))>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    history: Vec<(Member, Vec<Line>)>,
+    history: Vec<(Way, Told)>,
 }
 
 /// A call under way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Open {
-    at: At,
+    at: Spot,
     what: Begun,
 }
 
@@ -70,15 +76,15 @@ enum Begun {
 }
 
 impl Saved {
-    /// The machine; `Interpreter::restore` makes it go on, and refuses that of another chart.
-    pub fn machine(&self) -> &Snapshot {
+    /// The machine; [`Interpreter::resume`](chartc_core::interpreter::Interpreter::resume) makes it go on, and [`Session::go_on`] any other.
+    pub fn machine(&self) -> &saved::Saved {
         &self.machine
     }
 
     /// The last transitions, as the `taken` lines of a trace: those of the chart itself, then those of the charts that it runs; of each the
     /// oldest first.
-    pub fn history(&self) -> impl Iterator<Item = &Line> {
-        self.history.iter().flat_map(|(_, lines)| lines)
+    pub fn history(&self) -> impl Iterator<Item = Line> {
+        self.history.iter().flat_map(|(_, told)| told.lines())
     }
 
     /// The agent whose run it is, if it is one's.
@@ -100,46 +106,58 @@ impl Saved {
         self.status
     }
 
-    /// Reads what `serde_json` wrote of it.
+    /// It as a text with a checksum, which [`Saved::read`] reads.
     ///
     /// # Errors
-    /// Why it cannot be read: it is no snapshot of a run, or one of another version.
+    /// A value cannot be written.
+    pub fn text(&self) -> serde_json::Result<String> {
+        let run = serde_json::to_string(self)?;
+        let sum = checksum(run.as_bytes());
+        Ok(format!("{{\"format\":{FORMAT},\"sum\":\"{sum:016x}\",\"run\":{run}}}"))
+    }
+
+    /// Reads what [`Saved::text`] wrote.
+    ///
+    /// # Errors
+    /// Why it cannot be read: it is no snapshot of a run, one of another version, or damaged.
     pub fn read(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Head {
             format: u32,
-            agent: Option<Agent>,
+            sum: Option<String>,
+            run: Option<serde_json::Value>,
         }
-        #[derive(Deserialize)]
-        struct Agent {
-            version: u32,
+        let none = |why: serde_json::Error| format!("it is no snapshot of a run: {why}");
+        let Head { format, sum, run } = serde_json::from_str(text).map_err(none)?;
+        if format != FORMAT {
+            return Err(format!("it has format version {format}, not {FORMAT}"));
         }
-        let head: Head = serde_json::from_str(text)
-            .map_err(|why| format!("it is no snapshot of a run: {why}"))?;
-        if head.format != FORMAT {
-            return Err(format!("it has format version {}, not {FORMAT}", head.format));
-        }
-        if let Some(Agent { version }) = head.agent.filter(|agent| agent.version != Kept::VERSION) {
+        let (Some(sum), Some(run)) = (sum, run) else {
+            return Err("it is no snapshot of a run: `sum` or `run` is missing".into());
+        };
+        let version = run.get("agent").and_then(|agent| agent.get("version"));
+        let version = version.and_then(serde_json::Value::as_u64).unwrap_or(Kept::VERSION.into());
+        if version != u64::from(Kept::VERSION) {
             return Err(format!("its agent has version {version}, not {}", Kept::VERSION));
         }
-        serde_json::from_str(text).map_err(|why| format!("it is no snapshot of a run: {why}"))
+        let saved: Self = serde_json::from_value(run).map_err(none)?;
+        // The text may have been laid out anew; what it says has not changed.
+        let again = serde_json::to_string(&saved).map_err(none)?;
+        if sum != format!("{:016x}", checksum(again.as_bytes())) {
+            return Err("it is damaged: it does not have the checksum that it says".into());
+        }
+        Ok(saved)
     }
 }
 
-/// A machine whose runs can be saved.
-pub trait Saves: Machine {
-    /// The state of the machine.
-    fn saved(&self) -> Snapshot;
+/// FNV-1a, 64 bits: it finds damage, not forgery.
+fn checksum(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-impl<H: Host> Saves for Interpreter<'_, H> {
-    fn saved(&self) -> Snapshot {
-        self.snapshot()
-    }
-}
-
-impl<M: Saves, T: trace::Sink> Session<M, T> {
-    /// The run as it stands; `None` before its start and after its end.
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// The run as it stands; `None` before its start and after its end, and for a machine that cannot be saved.
     pub fn save(&self) -> Option<Saved> {
         self.save_all().filter(|saved| saved.status.is_none())
     }
@@ -149,33 +167,44 @@ impl<M: Saves, T: trace::Sink> Session<M, T> {
         if !self.started {
             return None;
         }
+        let open = self
+            .calls
+            .iter()
+            .filter_map(|call| Some(Open { at: self.spot(&call.at)?, what: call.saved()? }));
+        let used = self.used.iter().filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let failures = self.failures.iter();
+        let failures = failures.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let complaints = self.complaints.iter();
+        let complaints = complaints.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let history = self.histories().into_iter();
+        let history = history.filter_map(|(member, lines)| Some((self.way(&member)?, lines)));
         Some(Saved {
             format: FORMAT,
-            machine: self.machine().saved(),
+            machine: self.family.save()?,
             now: self.clock.now(),
             seq: self.tracer.seq,
             turns: self.turns,
             calls: self.total_calls,
-            recent_calls: self.recent_calls,
+            recent_calls: self.recent_calls.clone().into_iter().collect(),
             status: self.status,
             limit: self.limit,
             failed: self.failed.clone(),
-            open: self.calls.iter().filter_map(Call::saved).collect(),
-            spent: self.ledger.save(),
+            open: open.collect(),
+            spent: self.spent_by_name(),
             heard: self.heard.clone(),
             section: self.section.clone(),
             agent: None,
-            used: self.used.clone().into_iter().collect(),
-            failures: self.failures.clone().into_iter().collect(),
-            complaints: self.complaints.clone().into_iter().collect(),
-            history: self.histories(),
+            used: used.collect(),
+            failures: failures.collect(),
+            complaints: complaints.collect(),
+            history: history.collect(),
         })
     }
 }
 
 impl Call {
-    fn saved(&self) -> Option<Open> {
-        let what = match &self.work {
+    fn saved(&self) -> Option<Begun> {
+        Some(match &self.work {
             Work::Outside => return None,
             Work::Waiting(question, until, _) => {
                 Begun::Wait { question: question.clone(), until: *until }
@@ -185,14 +214,13 @@ impl Call {
                 Begun::Question { question: question.clone(), since: *since }
             }
             Work::Tool(call, _) => Begun::Tool { call: call.clone() },
-        };
-        Some(Open { at: self.at.clone(), what })
+        })
     }
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Goes on where a run was saved. The session's machine is the one that was restored from it, its clock starts at
-    /// [`Saved::now`], and nothing was done with it yet. Calls that were under way go on under their old names, as [`OnDoubt`] says.
+    /// Goes on where a run was saved. Nothing was done yet with the session's machine, interpreted or generated, whatever its params; it takes
+    /// over the state. The session's clock starts at [`Saved::now`]. Calls that were under way go on under their old names, as [`OnDoubt`] says.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -214,25 +242,36 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// # Errors
     /// See [`RunError`].
     pub fn take_over(&mut self, saved: &Saved) -> Result<(), RunError> {
+        self.family.load(&saved.machine).map_err(|why| RunError::Start(why.to_string()))?;
         self.started = true;
         self.tracer.seq = self.tracer.seq.max(saved.seq);
         self.turns = saved.turns;
         self.total_calls = saved.calls;
-        self.recent_calls = saved.recent_calls;
+        if saved.machine.is_of(&self.family.root().tables()) {
+            self.recent_calls = saved.recent_calls.iter().cloned().collect();
+        }
         self.status = saved.status;
         self.limit = saved.limit;
         self.failed.clone_from(&saved.failed);
         self.heard = saved.heard.clone();
         self.section.clone_from(&saved.section);
-        self.ledger.load(&saved.spent);
-        self.recall_history(&saved.history);
-        self.used = saved.used.iter().cloned().collect();
-        self.failures = saved.failures.iter().cloned().collect();
-        self.complaints = saved.complaints.iter().cloned().collect();
+        self.take_spent(&saved.spent);
+        let history: Vec<(Member, Told)> = (saved.history.iter())
+            .filter_map(|(way, lines)| Some((self.member_at(way)?, lines.clone())))
+            .collect();
+        self.recall_history(&history);
+        let used = saved.used.iter();
+        self.used = used.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
+        let failures = saved.failures.iter();
+        self.failures =
+            failures.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
+        let complaints = saved.complaints.iter();
+        self.complaints =
+            complaints.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         for Open { at, what } in &saved.open {
             // Where its chart does not run, nothing waits for it.
-            if self.family.member(&at.0).is_some() {
-                self.resume(at.clone(), what.clone())?;
+            if let Some(at) = self.at(at) {
+                self.resume(at, what.clone())?;
             }
         }
         Ok(())
@@ -284,12 +323,70 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
+    /// Does to a run that is run again what [`Session::go_on`] has done to it: `line` says so in its trace, and `next` gives those behind it,
+    /// which tell what became of each call that was under way.
+    pub(crate) fn goes_on_here(
+        &mut self,
+        line: What,
+        next: impl Fn(usize) -> Option<Line>,
+    ) -> Result<(), RunError> {
+        self.tracer.put(self.clock.now(), "", line)?;
+        for call in std::mem::take(&mut self.calls) {
+            let (child, step) = (self.path(&call.at.0), self.step_name(&call.at.0, call.at.1));
+            let (about, which) = (self.step_path(&call.at), self.which(&call.at));
+            let attempt = call.at.1.attempt;
+            let is_usage = next(0).is_some_and(|line| {
+                let (step, which) = (step.clone(), which.clone());
+                line.child == child && is_usage_of(&line.what, &step, attempt, &which)
+            });
+            let told = next(usize::from(is_usage));
+            let is_own = told.as_ref().is_some_and(|line| line.child == child);
+            let (is_again, is_doubted) = match told.map(|line| line.what) {
+                Some(
+                    What::Question { step: of, attempt: nth, which: one, .. }
+                    | What::Waiting { step: of, attempt: nth, which: one, .. }
+                    | What::NotRetried { step: of, attempt: nth, which: one, .. },
+                ) => (is_own && (of, nth, one) == (step, attempt, which), false),
+                Some(What::ToolCall { step: of, which: one, .. }) => {
+                    (is_own && (of, one) == (step, which), false)
+                }
+                Some(What::HostNote { about: of, text }) => (false, of == about && text == DOUBT),
+                _ => (false, false),
+            };
+            let is_made = matches!(call.work, Work::Question(..) | Work::Tool(..));
+            if !is_made || !(is_again || is_doubted) {
+                self.calls.push(call);
+                continue;
+            }
+            let Call { at, work } = call;
+            let is_tool = matches!(work, Work::Tool(..));
+            if let Work::Question(question, ..) = work {
+                let (now, prices) = (self.clock.now(), question.model.prices);
+                let charge = self.settle_call(now, &at, prices, None, true)?;
+                let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
+                self.ready.extend(charge);
+            }
+            match (is_doubted, is_tool) {
+                (true, _) => self.doubts(at)?,
+                (false, true) => self.begin_call(at)?,
+                (false, false) => self.begin(at)?,
+            }
+        }
+        Ok(())
+    }
+
     fn doubts(&mut self, at: At) -> Result<(), RunError> {
         let about = self.step_path(&at);
-        let text = "it is not known whether its call was made".to_owned();
+        let text = DOUBT.to_owned();
         self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
         let key = at.1;
         self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
         Ok(())
     }
+}
+
+/// Whether a line says what a call took that nobody told of.
+fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::Which) -> bool {
+    matches!(what, What::Usage { step: of, attempt: nth, which: one, assumed: true, .. }
+        if (of.as_str(), *nth, one) == (step, attempt, which))
 }

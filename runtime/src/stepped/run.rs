@@ -6,8 +6,9 @@ use super::planner::{Known, Plan, Planned, Planner};
 use crate::agents::{AgentState, EngineError, Event, hand_over};
 use crate::clock::Clock;
 use crate::driver::Driver;
-use crate::session::{Saved, Saves, Session};
+use crate::session::{Saved, Session};
 use crate::trace::{self, Line};
+use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
 use std::collections::BTreeMap;
 use std::io;
@@ -68,7 +69,7 @@ pub struct Left {
     pub saved: Option<Saved>,
 }
 
-impl<M: Saves> Stepped<M> {
+impl<M: Machine> Stepped<M> {
     /// A new run, or one that goes on where it was saved, with what is `known` of the calls that it waited for. The `driver` makes no call
     /// here: it tells what became of those that were begun.
     ///

@@ -121,6 +121,7 @@ fn receiver(tables: &Tables<'_>, to: Receiver) -> String {
         Receiver::Own => String::new(),
         Receiver::Parent => "parent".into(),
         Receiver::Child(id) => step(tables, id),
+        Receiver::Element(id, element) => format!("{}[{}]", step(tables, id), element.index()),
     }
 }
 

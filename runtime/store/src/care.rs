@@ -1,11 +1,11 @@
 //! Care of a store: copies, checks, forgetting.
 
 use crate::error::StoreError;
-use crate::file::{Store, wall};
-use crate::row::checksum;
-use crate::rows::call_sum;
-use rusqlite::Connection;
+use crate::file::{Store, seal, wall};
+use crate::row::is_whole;
 use rusqlite::backup::Backup;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
 use std::path::Path;
 use std::time::Duration;
 
@@ -54,6 +54,9 @@ impl Store {
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
         let fault = |error| self.fault(error);
         let mut faults = Vec::new();
+        if let Err(StoreError::Lost { count, .. }) = self.is_complete(seal(&self.path)) {
+            faults.push(format!("its last {count} commits are not there"));
+        }
         let mut said = self.connection.prepare("PRAGMA integrity_check").map_err(fault)?;
         let said = said.query_map([], |row| row.get::<_, String>(0)).map_err(fault)?;
         for one in said {
@@ -62,63 +65,55 @@ impl Store {
                 faults.push(format!("SQLite: {one}"));
             }
         }
-        let mut runs = self
-            .connection
-            .prepare("SELECT name, chart, given, saved, sum FROM run")
-            .map_err(fault)?;
+        for (what, read) in ROWS {
+            let mut rows = self.connection.prepare(read).map_err(fault)?;
+            let mut rows = rows.query([]).map_err(fault)?;
+            while let Some(row) = rows.next().map_err(fault)? {
+                if !is_whole(row).map_err(fault)? {
+                    let [run, which] = [shown(row, 0), shown(row, 1)];
+                    faults.push(format!("run `{run}`: {}", what.replace("{}", &which)));
+                }
+            }
+        }
+        let ends = "SELECT name, saved, (SELECT count(*) FROM line WHERE run = name), (SELECT max(seq) FROM line WHERE run = name) FROM run";
+        let mut runs = self.connection.prepare(ends).map_err(fault)?;
         let mut rows = runs.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
-            let text = |nth: usize| row.get::<_, String>(nth);
-            let read = || -> rusqlite::Result<(String, bool)> {
-                let [name, chart, given, saved] = [text(0)?, text(1)?, text(2)?, text(3)?];
-                let parts = [name.as_bytes(), chart.as_bytes(), given.as_bytes(), saved.as_bytes()];
-                Ok((name.clone(), row.get::<_, i64>(4)? == checksum(&parts)))
-            };
-            match read() {
-                Ok((_, true)) => {}
-                Ok((name, false)) => faults.push(format!("run `{name}`: its saved state")),
-                Err(why) => faults.push(format!("a run: {why}")),
-            }
-        }
-        let mut lines =
-            self.connection.prepare("SELECT run, seq, text, sum FROM line").map_err(fault)?;
-        let mut rows = lines.query([]).map_err(fault)?;
-        while let Some(row) = rows.next().map_err(fault)? {
-            let read = || -> rusqlite::Result<(String, i64, bool)> {
-                let (run, seq, text) =
-                    (row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?);
-                let parts: [&[u8]; 3] = [run.as_bytes(), &seq.to_le_bytes(), text.as_bytes()];
-                let is_whole = row.get::<_, i64>(3)? == checksum(&parts);
-                Ok((run, seq, is_whole))
-            };
-            match read() {
-                Ok((_, _, true)) => {}
-                Ok((run, seq, false)) => {
-                    faults.push(format!("run `{run}`: line {seq} of its trace"));
-                }
-                Err(why) => faults.push(format!("a line of a trace: {why}")),
-            }
-        }
-        let mut calls = self
-            .connection
-            .prepare("SELECT run, id, stage, call, outcome, sum FROM call")
-            .map_err(fault)?;
-        let mut rows = calls.query([]).map_err(fault)?;
-        while let Some(row) = rows.next().map_err(fault)? {
-            let text = |nth: usize| row.get::<_, String>(nth);
-            let read = || -> rusqlite::Result<(String, String, bool)> {
-                let [run, id, stage, call] = [text(0)?, text(1)?, text(2)?, text(3)?];
-                let outcome = row.get::<_, Option<String>>(4)?;
-                let sum = call_sum(&run, &id, &stage, &call, outcome.as_deref());
-                let is_whole = row.get::<_, i64>(5)? == sum;
-                Ok((run, id, is_whole))
-            };
-            match read() {
-                Ok((_, _, true)) => {}
-                Ok((run, id, false)) => faults.push(format!("run `{run}`: call `{id}`")),
-                Err(why) => faults.push(format!("a call: {why}")),
+            let saved = row.get_ref(1).map_err(fault)?.as_str().ok();
+            let seq = saved.and_then(|saved| serde_json::from_str::<Seq>(saved).ok());
+            let seq = seq.map_or(0, |seq| seq.seq);
+            let (count, last) = (row.get::<_, i64>(2), row.get::<_, Option<i64>>(3));
+            if count != Ok(seq) || last.map(|last| last.unwrap_or(0)) != Ok(seq) {
+                faults.push(format!(
+                    "run `{}`: its trace has not all of its {seq} lines",
+                    shown(row, 0)
+                ));
             }
         }
         Ok(faults)
+    }
+}
+
+/// Tables, and what is not whole in them: `{}` is the second column.
+const ROWS: [(&str, &str); 5] = [
+    ("its saved state", "SELECT * FROM run"),
+    ("line {} of its trace", "SELECT * FROM line"),
+    ("its call `{}`", "SELECT * FROM call"),
+    ("its event `{}`", "SELECT * FROM event"),
+    ("a letter in its inbox", "SELECT run, kind, name, data, sum FROM inbox"),
+];
+
+/// The last line of a trace, in a saved run.
+#[derive(serde::Deserialize)]
+struct Seq {
+    seq: i64,
+}
+
+/// A column of a row that may be damaged.
+fn shown(row: &Row<'_>, nth: usize) -> String {
+    match row.get_ref(nth) {
+        Ok(ValueRef::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        Ok(ValueRef::Integer(number)) => number.to_string(),
+        Ok(_) | Err(_) => "?".into(),
     }
 }

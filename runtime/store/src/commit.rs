@@ -2,17 +2,18 @@
 
 use crate::command::Command;
 use crate::error::StoreError;
+use crate::file::counted;
 use crate::inbox::Letter;
-use crate::reply::{replied, said};
+use crate::reply::{reply, said};
 use crate::row::Stage;
-use crate::rows::move_call;
+use crate::rows::{move_call, put};
 use crate::worker::{Batch, Flight, Worker};
+use chartc_core::host::Machine;
 use chartc_core::machine::Receipt;
-use chartc_runtime::Saves;
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply};
 use chartc_runtime::oracle::{Answer, Kind, Question};
 use chartc_runtime::stepped::{Call, Left, Outcome, made};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use std::collections::{BTreeSet, VecDeque};
 use tokio::sync::oneshot;
 
@@ -23,12 +24,13 @@ enum Ack {
     Has(oneshot::Sender<bool>, bool),
 }
 
-impl<M: Saves> Worker<'_, M> {
+impl<M: Machine> Worker<'_, M> {
     /// Takes a batch in one commit, makes it known, and makes the calls that it plans.
     pub(crate) fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
         let now = self.options.clock.now();
         let mut acks = Vec::new();
         let mut fired = Vec::new();
+        let mut due = batch.due;
         for command in batch.commands {
             match command {
                 Command::Now(reply) => drop(reply.send(now)),
@@ -37,15 +39,20 @@ impl<M: Saves> Worker<'_, M> {
                     self.until.push((now.saturating_add(milliseconds), reply));
                 }
                 Command::Has(run, event, reply) => {
-                    let has = self.store.reply(&run, &event)?.is_some();
+                    let has = self.store.has(&run, &event)?;
                     acks.push(Ack::Has(reply, has));
                 }
                 Command::Read(run, reply) => {
+                    let is_known = self.runs.contains_key(&run);
                     let state = if self.ensure(&run, false)? {
                         self.runs.get(&run).map(|running| running.run.state())
                     } else {
                         None
                     };
+                    if state.is_some() && !is_known {
+                        // It goes on from here.
+                        due.push(run);
+                    }
                     acks.push(Ack::Read(reply, state));
                 }
                 Command::Fire(run, event, reply) => match self.ensure(&run, true) {
@@ -57,24 +64,26 @@ impl<M: Saves> Worker<'_, M> {
                 },
             }
         }
+        for run in &due {
+            self.ensure(run, false)?;
+        }
         let letters = if batch.has_mail {
-            self.store.letters(|run| self.runs.contains_key(run))?
+            self.store.letters(|run| self.has_all || self.runs.contains_key(run))?
         } else {
             Vec::new()
         };
+        for (_, run, _) in &letters {
+            self.ensure(run, false)?;
+        }
         let path = self.store.path().to_owned();
-        let boot = self.store.boot;
         let tx = self.store.transaction()?;
         let fault = |error| StoreError::of(&path, error);
         let mut touched: BTreeSet<String> = BTreeSet::new();
-        for running in self.runs.values() {
-            running.run.begin(now);
-        }
         for (run, id, outcome) in batch.results {
             let Some(running) = self.runs.get_mut(&run) else { continue };
             let text = serde_json::to_string(&outcome).unwrap_or_default();
             let from = [Stage::Planned, Stage::Started];
-            if move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot).map_err(fault)? {
+            if move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text)).map_err(fault)? {
                 running.run.end(&id, outcome);
             }
             running.people.retain(|(_, open)| *open != id);
@@ -83,6 +92,7 @@ impl<M: Saves> Worker<'_, M> {
         for (number, run, letter) in letters {
             tx.execute("DELETE FROM inbox WHERE number = ?1", [number]).map_err(fault)?;
             let Some(running) = self.runs.get_mut(&run) else { continue };
+            running.run.begin(now);
             touched.insert(run.clone());
             match letter {
                 Letter::Reply(step, text) => {
@@ -92,8 +102,7 @@ impl<M: Saves> Worker<'_, M> {
                     let outcome = Outcome::Answer(Ok(Answer::from(text)));
                     let text = serde_json::to_string(&outcome).unwrap_or_default();
                     let from = [Stage::Planned, Stage::Started];
-                    move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text), boot)
-                        .map_err(fault)?;
+                    move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text)).map_err(fault)?;
                     running.run.end(&id, outcome);
                 }
                 Letter::Event(name, data) => {
@@ -103,18 +112,11 @@ impl<M: Saves> Worker<'_, M> {
                 }
             }
         }
-        for (run, event, reply) in fired {
+        for (run, event, to) in fired {
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            let known: Option<String> = tx
-                .query_row(
-                    "SELECT reply FROM event WHERE run = ?1 AND id = ?2",
-                    [&run, &event.id],
-                    |row| row.get(0),
-                )
-                .optional()
-                .map_err(fault)?;
-            if let Some(known) = known {
-                acks.push(Ack::Fired(reply, Ok(replied(&known, true))));
+            running.run.begin(now);
+            if let Some(known) = reply(&tx, &path, &run, &event.id)? {
+                acks.push(Ack::Fired(to, Ok(known)));
                 continue;
             }
             touched.insert(run.clone());
@@ -123,27 +125,29 @@ impl<M: Saves> Worker<'_, M> {
                 at: now,
                 is_repeated: false,
             });
-            if let Ok(one) = taken
+            if let Ok(one) = &taken
                 && one.receipt != Receipt::Busy
             {
-                tx.execute(
-                    "INSERT INTO event VALUES (?1, ?2, ?3, ?4)",
-                    params![run, event.id, said(one), now as i64],
-                )
-                .map_err(fault)?;
+                let row = params![run, event.id, said(*one), now as i64];
+                put(&tx, "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5)", row).map_err(fault)?;
             }
-            acks.push(Ack::Fired(reply, taken));
-            running.run.step();
+            acks.push(Ack::Fired(to, taken));
+            running.step(now);
         }
-        touched.extend(batch.due);
+        touched.extend(due);
+        let touched_any = !touched.is_empty();
         let mut left = Vec::new();
         for run in touched {
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            running.run.step();
+            running.step(now);
             let rest = running.commit(&tx, &run).map_err(|why| why.of(&path, &run))?;
             left.push((run, rest));
         }
+        let number = if touched_any { Some(counted(&tx).map_err(fault)?) } else { None };
         tx.commit().map_err(fault)?;
+        if let Some(number) = number {
+            self.store.seal(number);
+        }
         for ack in acks {
             // Whoever does not wait any more is not told.
             match ack {
@@ -156,10 +160,14 @@ impl<M: Saves> Worker<'_, M> {
             for line in &lines {
                 (self.options.show)(&run, line).map_err(StoreError::Shown)?;
             }
-            self.flights.retain(|flight| flight.run != run || !dropped.contains(&flight.id));
-            self.backlog.extend(planned.into_iter().map(|one| (run.clone(), one)));
-            let is_dropped = |id: &String| dropped.contains(id);
-            self.backlog.retain(|(of, one)| *of != run || !is_dropped(&one.id.to_string()));
+            if !dropped.is_empty() {
+                self.flights.retain(|flight| flight.run != run || !dropped.contains(&flight.id));
+                let is_dropped = |id: &String| dropped.contains(id);
+                self.backlog.retain(|(of, one)| *of != run || !is_dropped(&one.id.to_string()));
+            }
+            self.note(&run);
+            let planned = planned.into_iter().filter(|one| !dropped.contains(&one.id.to_string()));
+            self.backlog.extend(planned.map(|one| (run.clone(), one)));
         }
         self.begin()
     }
@@ -179,6 +187,7 @@ impl<M: Saves> Worker<'_, M> {
                     let step = person(question);
                     running.people.push((step, planned.id.to_string()));
                 }
+                self.note(&run);
             } else if self.flights.len() + begun.len() < self.options.workers {
                 begun.push((run, planned));
             } else {
@@ -189,20 +198,21 @@ impl<M: Saves> Worker<'_, M> {
         if begun.is_empty() {
             return Ok(());
         }
-        let boot = self.store.boot;
         let tx = self.store.transaction()?;
         for (run, planned) in begun {
             let id = planned.id.to_string();
-            let is_mine =
-                move_call(&tx, (&run, &id), &[Stage::Planned], Stage::Started, None, boot)
-                    .map_err(fault)?;
+            let is_mine = move_call(&tx, (&run, &id), &[Stage::Planned], Stage::Started, None)
+                .map_err(fault)?;
             if is_mine {
                 let driver = self.options.driver.clone();
                 let future = Box::pin(made(driver, planned.id, planned.call));
                 self.flights.push(Flight { run, id, future });
             }
         }
-        tx.commit().map_err(fault)
+        let number = counted(&tx).map_err(fault)?;
+        tx.commit().map_err(fault)?;
+        self.store.seal(number);
+        Ok(())
     }
 }
 

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Version of the tables.
+pub const VERSION: i64 = 1;
+
 /// Why a store cannot be used, or a run in it cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -16,7 +19,7 @@ pub enum StoreError {
     #[error("{} exists: give the copy another name", .0.display())]
     Exists(PathBuf),
     /// Another version of chartc has made it.
-    #[error("{} is a store of version {version}, and this chartc reads {}: use the chartc that wrote it", .path.display(), crate::VERSION)]
+    #[error("{} is a store of version {version}, and this chartc reads {}: use the chartc that wrote it", .path.display(), VERSION)]
     Version {
         /// The file.
         path: PathBuf,
@@ -47,6 +50,14 @@ pub enum StoreError {
         /// Whose.
         run: String,
     },
+    /// It lacks its last commits: its log is damaged or was left behind, or an old copy was put back.
+    #[error("{path} lacks its last {count} commits: put {path}-wal back, or delete {path}.lock to go on without them", path = .path.display())]
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        count: i64,
+    },
     /// SQLite cannot read or write it.
     #[error("{}: {why}", .path.display())]
     Sqlite {
@@ -73,6 +84,13 @@ pub enum StoreError {
 
 impl StoreError {
     pub(crate) fn of(path: &Path, why: rusqlite::Error) -> Self {
+        if why.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) {
+            return Self::Other(path.to_owned());
+        }
         Self::Sqlite { path: path.to_owned(), why }
+    }
+
+    pub(crate) fn damaged(path: &Path, what: &str, run: &str) -> Self {
+        Self::Damaged { path: path.to_owned(), what: what.into(), run: run.into() }
     }
 }

@@ -1,7 +1,6 @@
 //! The file: its tables, who may write it, and its rows.
 
-use crate::error::StoreError;
-use crate::row::VERSION;
+use crate::error::{StoreError, VERSION};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -10,9 +9,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// What `meta` says that a file is.
 const FORMAT: &str = "chartc store";
 
+/// Pages of 64 MiB in memory, and a log of 32 MiB before they go into the file: with many runs, most commits touch other pages.
+const WAL: &str =
+    "PRAGMA journal_mode = WAL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000;";
+
+/// How often the lock is tried.
+const LOCKS: u32 = 40;
+
 /// How long a command waits for another one's short transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Tables whose rows are long have row ids: without, SQLite keeps a quarter of a page of each row, and the rest on pages of its own.
 const TABLES: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
     CREATE TABLE run (
@@ -32,12 +39,13 @@ const TABLES: &str = "
         updated_ms INTEGER NOT NULL,
         saved TEXT NOT NULL,
         sum INTEGER NOT NULL
-    ) WITHOUT ROWID;
+    );
     CREATE TABLE event (
         run TEXT NOT NULL,
         id TEXT NOT NULL,
         reply TEXT NOT NULL,
         at_ms INTEGER NOT NULL,
+        sum INTEGER NOT NULL,
         PRIMARY KEY (run, id)
     ) WITHOUT ROWID;
     CREATE TABLE line (
@@ -46,31 +54,29 @@ const TABLES: &str = "
         text TEXT NOT NULL,
         sum INTEGER NOT NULL,
         PRIMARY KEY (run, seq)
-    ) WITHOUT ROWID;
+    );
     CREATE TABLE call (
         run TEXT NOT NULL,
         id TEXT NOT NULL,
         stage TEXT NOT NULL,
-        boot INTEGER NOT NULL,
-        attempts INTEGER NOT NULL,
         call TEXT NOT NULL,
         outcome TEXT,
         planned INTEGER NOT NULL,
-        ended_ms INTEGER,
         sum INTEGER NOT NULL,
         PRIMARY KEY (run, id)
-    ) WITHOUT ROWID;
+    );
     CREATE TABLE inbox (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         run TEXT NOT NULL,
         kind TEXT NOT NULL,
         name TEXT NOT NULL,
-        data TEXT NOT NULL
+        data TEXT NOT NULL,
+        sum INTEGER NOT NULL
     );
 ";
 
 /// Milliseconds since 1970 on the computer's clock.
-#[allow(clippy::disallowed_methods, reason = "runs in real time go on while no process has them")]
+#[allow(clippy::disallowed_methods, reason = "a store outlives the clocks of its processes")]
 pub(crate) fn wall() -> i64 {
     let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
@@ -116,12 +122,14 @@ impl Store {
     /// # Errors
     /// It is no store, cannot be written, or another process has it.
     pub fn own(path: &Path, safety: Safety) -> Result<Self, StoreError> {
+        let is_new = !path.exists();
         let lock = locked(path)?;
+        let sealed = if is_new { 0 } else { seal(path) };
         let connection = connect(path, true)?;
         let fault = |error| StoreError::of(path, error);
         let set = match safety {
-            Safety::Full => "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
-            Safety::Process => "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
+            Safety::Full => "PRAGMA synchronous = FULL;",
+            Safety::Process => "PRAGMA synchronous = NORMAL;",
         };
         let tables: i64 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -129,13 +137,17 @@ impl Store {
         if tables > 0 {
             let store = Self { connection, path: path.to_owned(), lock: None, boot: 0 };
             store.is_one()?;
+            store.is_complete(sealed)?;
             return store.begin(lock, set);
         }
-        connection.execute_batch(set).map_err(fault)?;
+        if sealed > 0 {
+            return Err(StoreError::Lost { path: path.to_owned(), count: sealed });
+        }
+        connection.execute_batch(&format!("{WAL} {set}")).map_err(fault)?;
         connection
             .execute_batch(&format!(
                 "BEGIN IMMEDIATE; {TABLES}
-                 INSERT INTO meta VALUES ('format', '{FORMAT}'), ('version', {VERSION}), ('boot', 0);
+                 INSERT INTO meta VALUES ('format', '{FORMAT}'), ('version', {VERSION}), ('boot', 0), ('commits', 0);
                  COMMIT;"
             ))
             .map_err(fault)?;
@@ -144,7 +156,7 @@ impl Store {
 
     fn begin(mut self, lock: File, set: &str) -> Result<Self, StoreError> {
         let fault = |error| StoreError::of(&self.path, error);
-        self.connection.execute_batch(set).map_err(fault)?;
+        self.connection.execute_batch(&format!("{WAL} {set}")).map_err(fault)?;
         self.boot = self
             .connection
             .query_row(
@@ -176,6 +188,25 @@ impl Store {
         }
     }
 
+    /// Whether the file has all commits that were sealed. Part of them are in a log beside it, which SQLite reads as far as it is whole, and
+    /// which somebody may have left behind.
+    pub(crate) fn is_complete(&self, sealed: i64) -> Result<(), StoreError> {
+        let read = "SELECT value FROM meta WHERE key = 'commits'";
+        let found = self.connection.query_row(read, [], |row| row.get::<_, i64>(0));
+        match found.map_err(|error| self.fault(error))? {
+            count if count >= sealed => Ok(()),
+            count => Err(StoreError::Lost { path: self.path.clone(), count: sealed - count }),
+        }
+    }
+
+    /// Notes in the file of the lock that a commit is done.
+    pub(crate) fn seal(&mut self, number: i64) {
+        use std::io::{Seek, SeekFrom, Write};
+        let Some(lock) = &mut self.lock else { return };
+        // Without it, a loss is not noticed; nothing is lost by that.
+        drop(lock.seek(SeekFrom::Start(0)).and_then(|_| write!(lock, "{number:020}")));
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -186,7 +217,7 @@ impl Store {
     }
 
     pub(crate) fn damaged(&self, what: &str, run: &str) -> StoreError {
-        StoreError::Damaged { path: self.path.clone(), what: what.into(), run: run.into() }
+        StoreError::damaged(&self.path, what, run)
     }
 
     /// Begins a commit. It fails if another process has the runs by now.
@@ -196,24 +227,47 @@ impl Store {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let begun = begun.map_err(fault)?;
         let owner: i64 = begun
-            .query_row("SELECT value FROM meta WHERE key = 'boot'", [], |row| row.get(0))
+            .prepare_cached("SELECT value FROM meta WHERE key = 'boot'")
+            .and_then(|mut read| read.query_row([], |row| row.get(0)))
             .map_err(|error| StoreError::of(&path, error))?;
         if owner == boot { Ok(begun) } else { Err(StoreError::Taken(path)) }
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "the lock beside the file is one more file")]
-fn locked(path: &Path) -> Result<File, StoreError> {
+/// Counts a commit.
+pub(crate) fn counted(tx: &Transaction<'_>) -> rusqlite::Result<i64> {
+    let count = "UPDATE meta SET value = value + 1 WHERE key = 'commits' RETURNING value";
+    tx.prepare_cached(count)?.query_row([], |row| row.get(0))
+}
+
+fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
-    let lock = PathBuf::from(name);
-    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&lock);
+    PathBuf::from(name)
+}
+
+/// Commits that were done, as the file of the lock has it; 0 without one.
+#[allow(clippy::disallowed_methods, reason = "the lock beside the file is one more file")]
+pub(crate) fn seal(path: &Path) -> i64 {
+    let text = std::fs::read_to_string(beside(path)).unwrap_or_default();
+    text.parse().unwrap_or(0)
+}
+
+#[allow(clippy::disallowed_methods, reason = "the lock beside the file is one more file")]
+fn locked(path: &Path) -> Result<File, StoreError> {
+    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(beside(path));
     let file = opened.map_err(|why| StoreError::Unwritable { path: path.to_owned(), why })?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Owned(path.to_owned())),
-        Err(TryLockError::Error(why)) => Err(StoreError::Unwritable { path: path.to_owned(), why }),
+    // A child that another thread starts has the lock, too, until its program begins.
+    for _ in 0..LOCKS {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::Error(why)) => {
+                return Err(StoreError::Unwritable { path: path.to_owned(), why });
+            }
+        }
     }
+    Err(StoreError::Owned(path.to_owned()))
 }
 
 fn connect(path: &Path, makes: bool) -> Result<Connection, StoreError> {

@@ -2,8 +2,11 @@
 
 use crate::error::StoreError;
 use crate::file::Store;
+use crate::row::checksum;
+use crate::rows::put;
 use chartc_core::expr::{Map, Value};
 use rusqlite::params;
+use rusqlite::types::ValueRef;
 
 /// Something for a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,9 +44,9 @@ impl Store {
                 ("reply", step, text.clone())
             }
         };
-        let put = "INSERT INTO inbox (run, kind, name, data) VALUES (?1, ?2, ?3, ?4)";
-        let put = self.connection.execute(put, params![run, kind, name, data]);
-        put.map(drop).map_err(|error| self.fault(error))
+        let sql = "INSERT INTO inbox (run, kind, name, data, sum) VALUES (?1, ?2, ?3, ?4, ?5)";
+        put(&self.connection, sql, params![run, kind, name, data])
+            .map_err(|error| self.fault(error))
     }
 
     /// The letters of these runs, in the order in which they came.
@@ -54,24 +57,25 @@ impl Store {
         let fault = |error| self.fault(error);
         let mut rows = self
             .connection
-            .prepare_cached("SELECT number, run, kind, name, data FROM inbox ORDER BY number")
+            .prepare_cached("SELECT run, kind, name, data, sum, number FROM inbox ORDER BY number")
             .map_err(fault)?;
         let rows = rows
             .query_map([], |row| {
-                Ok((
-                    row.get::<_, i64>(0)?,
-                    row.get::<_, String>(1)?,
-                    row.get::<_, String>(2)?,
-                    row.get::<_, String>(3)?,
-                    row.get::<_, String>(4)?,
-                ))
+                let text = |nth: usize| row.get::<_, String>(nth);
+                let sum =
+                    checksum([0, 1, 2, 3].map(|nth| row.get_ref(nth).unwrap_or(ValueRef::Null)));
+                let is_whole = row.get::<_, i64>(4)? == sum;
+                Ok((row.get::<_, i64>(5)?, text(0)?, text(1)?, text(2)?, text(3)?, is_whole))
             })
             .map_err(fault)?;
         let mut letters = Vec::new();
         for row in rows {
-            let (number, run, kind, name, data) = row.map_err(fault)?;
+            let (number, run, kind, name, data, is_whole) = row.map_err(fault)?;
             if !is_mine(&run) {
                 continue;
+            }
+            if !is_whole {
+                return Err(self.damaged("a letter in its inbox", &run));
             }
             let letter = if kind == "reply" {
                 Letter::Reply(name, data)

@@ -23,10 +23,9 @@ mod worker;
 
 pub use chartc_runtime::stepped::{Call, Journal, Making};
 pub use engine::Sqlite;
-pub use error::StoreError;
+pub use error::{StoreError, VERSION};
 pub use file::{Safety, Store};
 pub use inbox::Letter;
 pub use options::Options;
 pub use read::Listed;
-pub use row::VERSION;
 pub use worker::Worker;

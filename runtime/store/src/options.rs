@@ -17,7 +17,7 @@ pub struct Options<'e, M> {
     pub make: Make<'e, M>,
     /// Makes the calls.
     pub driver: Arc<dyn Driver>,
-    /// Tells the time, from [`Store::last_moment`] on.
+    /// Tells the time, from [`Store::moment`] on.
     pub clock: Arc<dyn Clock>,
     /// Whether the clock goes on by itself.
     pub is_real: bool,

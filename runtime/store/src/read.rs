@@ -2,11 +2,10 @@
 
 use crate::error::StoreError;
 use crate::file::{Store, wall};
-use crate::row::{Stage, checksum};
-use crate::rows::call_sum;
+use crate::row::{Stage, is_whole};
 use chartc_runtime::stepped::{Call, Known, Outcome};
 use chartc_runtime::trace::Line;
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, Row};
 use std::collections::BTreeMap;
 
 /// A run as the store lists it.
@@ -45,6 +44,13 @@ impl Listed {
     }
 }
 
+/// What a run goes on from.
+pub(crate) struct Kept {
+    pub(crate) saved: String,
+    pub(crate) given: String,
+    pub(crate) made_ms: i64,
+}
+
 /// Names of steps as they are stored.
 fn steps(text: &str) -> Vec<String> {
     text.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
@@ -56,47 +62,50 @@ impl Store {
     /// # Errors
     /// The file cannot be read.
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Listed>> {
-            let mut rows = self.connection.prepare(
-                "SELECT name, chart, status, state, turns, calls, cost, waits_for, made_ms, updated_ms, given, stopped
-                 FROM run ORDER BY name",
-            )?;
-            let rows = rows.query_map([], |row| {
-                Ok(Listed {
-                    run: row.get(0)?,
-                    chart: row.get(1)?,
-                    status: row.get(2)?,
-                    state: row.get(3)?,
-                    turns: row.get(4)?,
-                    calls: row.get(5)?,
-                    cost: row.get::<_, i64>(6)? as u64,
-                    waits_for: steps(&row.get::<_, String>(7)?),
-                    made_ms: row.get(8)?,
-                    updated_ms: row.get(9)?,
-                    given: row.get(10)?,
-                    stopped: row.get(11)?,
-                })
-            })?;
-            rows.collect()
-        };
-        read().map_err(|error| self.fault(error))
+        let mut rows = self
+            .connection
+            .prepare("SELECT * FROM run ORDER BY name")
+            .map_err(|error| self.fault(error))?;
+        let rows = rows.query_map([], |row| {
+            let listed = Listed {
+                run: row.get(0)?,
+                chart: row.get(1)?,
+                given: row.get(2)?,
+                status: row.get(3)?,
+                stopped: row.get(4)?,
+                state: row.get(5)?,
+                turns: row.get(6)?,
+                calls: row.get(7)?,
+                cost: row.get::<_, i64>(8)? as u64,
+                waits_for: steps(&row.get::<_, String>(9)?),
+                made_ms: row.get(12)?,
+                updated_ms: row.get(13)?,
+            };
+            Ok((is_whole(row)?, listed))
+        });
+        let mut all = Vec::new();
+        for row in rows.map_err(|error| self.fault(error))? {
+            match row.map_err(|error| self.fault(error))? {
+                (true, listed) => all.push(listed),
+                (false, listed) => return Err(self.damaged("its saved state", &listed.run)),
+            }
+        }
+        Ok(all)
     }
 
     /// The saved session of a run, with what its host gave it.
-    pub(crate) fn saved(&self, run: &str) -> Result<Option<(String, String)>, StoreError> {
-        let row: Option<(String, String, String, i64)> = self
-            .connection
-            .query_row("SELECT saved, given, chart, sum FROM run WHERE name = ?1", [run], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })
-            .optional()
-            .map_err(|error| self.fault(error))?;
-        let Some((saved, given, chart, sum)) = row else { return Ok(None) };
-        if sum != checksum(&[run.as_bytes(), chart.as_bytes(), given.as_bytes(), saved.as_bytes()])
-        {
-            return Err(self.damaged("its saved state", run));
+    pub(crate) fn saved(&self, run: &str) -> Result<Option<Kept>, StoreError> {
+        let read = self.connection.prepare_cached("SELECT * FROM run WHERE name = ?1");
+        let row = |row: &Row<'_>| {
+            let kept = Kept { saved: row.get(14)?, given: row.get(2)?, made_ms: row.get(12)? };
+            Ok((is_whole(row)?, kept))
+        };
+        let found = read.and_then(|mut read| read.query_row([run], row).optional());
+        match found.map_err(|error| self.fault(error))? {
+            None => Ok(None),
+            Some((true, kept)) => Ok(Some(kept)),
+            Some((false, _)) => Err(self.damaged("its saved state", run)),
         }
-        Ok(Some((saved, given)))
     }
 
     /// The lines of a run's trace.
@@ -107,18 +116,17 @@ impl Store {
         let fault = |error| self.fault(error);
         let mut rows = self
             .connection
-            .prepare("SELECT seq, text, sum FROM line WHERE run = ?1 ORDER BY seq")
+            .prepare("SELECT * FROM line WHERE run = ?1 ORDER BY seq")
             .map_err(fault)?;
         let rows = rows
             .query_map([run], |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
+                Ok((row.get::<_, i64>(1)?, row.get::<_, String>(2)?, is_whole(row)?))
             })
             .map_err(fault)?;
         let mut lines = Vec::new();
         for row in rows {
-            let (seq, text, sum) = row.map_err(fault)?;
-            let whole = sum == checksum(&[run.as_bytes(), &seq.to_le_bytes(), text.as_bytes()]);
-            let line = serde_json::from_str(&text).ok().filter(|_| whole);
+            let (seq, text, is_whole) = row.map_err(fault)?;
+            let line = serde_json::from_str(&text).ok().filter(|_| is_whole);
             lines.push(line.ok_or_else(|| self.damaged(&format!("line {seq} of its trace"), run))?);
         }
         Ok(lines)
@@ -127,26 +135,23 @@ impl Store {
     /// What is known of the calls of a run that were not over.
     pub(crate) fn known(&self, run: &str) -> Result<BTreeMap<String, Known>, StoreError> {
         let fault = |error| self.fault(error);
-        let mut rows = self
-            .connection
-            .prepare("SELECT id, stage, call, outcome, sum FROM call WHERE run = ?1")
-            .map_err(fault)?;
+        let mut rows =
+            self.connection.prepare("SELECT * FROM call WHERE run = ?1").map_err(fault)?;
         let rows = rows
             .query_map([run], |row| {
                 Ok((
-                    row.get::<_, String>(0)?,
                     row.get::<_, String>(1)?,
                     row.get::<_, String>(2)?,
-                    row.get::<_, Option<String>>(3)?,
-                    row.get::<_, i64>(4)?,
+                    row.get::<_, Option<String>>(4)?,
+                    is_whole(row)?,
                 ))
             })
             .map_err(fault)?;
         let mut known = BTreeMap::new();
         for row in rows {
-            let (id, stage, call, outcome, sum) = row.map_err(fault)?;
+            let (id, stage, outcome, is_whole) = row.map_err(fault)?;
             let damaged = || self.damaged(&format!("its call `{id}`"), run);
-            if sum != call_sum(run, &id, &stage, &call, outcome.as_deref()) {
+            if !is_whole {
                 return Err(damaged());
             }
             let what = match (Stage::of(&stage), outcome) {
@@ -169,58 +174,75 @@ impl Store {
     /// # Errors
     /// The file cannot be read, or a call is damaged.
     pub fn made(&self, run: &str) -> Result<Vec<Call>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<String>> {
-            let mut rows = self.connection.prepare(
-                "SELECT call FROM call WHERE run = ?1 AND stage = 'done' ORDER BY planned",
-            )?;
-            rows.query_map([run], |row| row.get(0))?.collect()
+        let read = || -> rusqlite::Result<Vec<(String, bool)>> {
+            let mut rows = self
+                .connection
+                .prepare("SELECT * FROM call WHERE run = ?1 AND stage = 'done' ORDER BY planned")?;
+            rows.query_map([run], |row| Ok((row.get(3)?, is_whole(row)?)))?.collect()
         };
         let rows = read().map_err(|error| self.fault(error))?;
-        let call = |text: &String| serde_json::from_str(text).ok();
+        let call = |(text, is_whole): &(String, bool)| {
+            serde_json::from_str(text).ok().filter(|_| *is_whole)
+        };
         let calls: Option<Vec<Call>> = rows.iter().map(call).collect();
         calls.ok_or_else(|| self.damaged("a call", run))
     }
 
-    /// The runs that have not ended.
-    pub(crate) fn running(&self) -> Result<Vec<String>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<String>> {
-            let mut rows =
-                self.connection.prepare("SELECT name FROM run WHERE status = 'running'")?;
-            rows.query_map([], |row| row.get(0))?.collect()
+    /// The runs that have not ended: when they are to go on, and whether calls of theirs are open.
+    pub(crate) fn running(&self) -> Result<Vec<(String, Option<u64>, bool)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<_>> {
+            let mut rows = self
+                .connection
+                .prepare("SELECT name, wake, waits_for != '' FROM run WHERE status = 'running'")?;
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.map(|at| at as u64), row.get(2)?))
+            };
+            rows.query_map([], row)?.collect()
         };
         read().map_err(|error| self.fault(error))
     }
 
-    /// The last moment of any run.
+    /// The time on the clock of one run, or of all: that of its last commit. In real time, what has passed since on the computer's clock
+    /// comes on top, whether or not a process was there; a clock that was set back adds nothing.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn last_moment(&self) -> Result<u64, StoreError> {
-        let read = "SELECT coalesce(max(now), 0) FROM run";
+    pub fn moment(&self, run: Option<&str>, is_real: bool) -> Result<u64, StoreError> {
+        self.moment_at(run, if is_real { wall() } else { 0 })
+    }
+
+    fn moment_at(&self, run: Option<&str>, wall: i64) -> Result<u64, StoreError> {
+        let read = "SELECT coalesce(max(now + max(0, ?1 - updated_ms)), 0) FROM run WHERE ?2 IS NULL OR name = ?2";
         let now: i64 = self
             .connection
-            .query_row(read, [], |row| row.get(0))
+            .query_row(read, rusqlite::params![wall, run], |row| row.get(0))
             .map_err(|error| self.fault(error))?;
         Ok(now as u64)
     }
+}
 
-    /// The time on the runs' clock by the computer's: what has passed since the first process in real time, whether or not one was there.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn passed(&mut self, now: u64) -> Result<u64, StoreError> {
-        let fault = |error| StoreError::of(&self.path, error);
-        let read = "SELECT value FROM meta WHERE key = 'epoch'";
-        let found = self.connection.query_row(read, [], |row| row.get(0)).optional();
-        let epoch: i64 = match found.map_err(fault)? {
-            Some(epoch) => epoch,
-            None => {
-                let epoch = wall().saturating_sub(i64::try_from(now).unwrap_or(i64::MAX));
-                let put = "INSERT INTO meta VALUES ('epoch', ?1)";
-                self.connection.execute(put, [epoch]).map_err(fault)?;
-                epoch
-            }
-        };
-        Ok(u64::try_from(wall().saturating_sub(epoch)).unwrap_or(0))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::Safety;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "a folder of the test's own")]
+    fn time_passes_while_nobody_is_there_but_not_backwards() {
+        let folder = std::env::temp_dir().join(format!("chartc-moment-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let store = Store::own(&folder.join("s.db"), Safety::Process).expect("a store");
+        for (run, now, updated) in [("a", 5000, 1_000_000), ("b", 70_000, 990_000)] {
+            let put = "INSERT INTO run VALUES (?1, '', '', 'running', NULL, '', 0, 0, 0, '', NULL, ?2, 0, ?3, '', 0)";
+            let row = rusqlite::params![run, now, updated];
+            store.connection.execute(put, row).expect("a row");
+        }
+        let at = |run, wall| store.moment_at(run, wall).expect("it can be read");
+        assert_eq!(at(Some("a"), 1_000_000 + 3_600_000), 5000 + 3_600_000);
+        assert_eq!(at(Some("a"), 1_000_000 - 3_600_000), 5000, "the clock was set back");
+        assert_eq!(at(Some("b"), 1_000_000), 80_000);
+        assert_eq!((at(None, 1_000_000), at(None, 0), at(Some("c"), 1)), (80_000, 70_000, 0));
+        drop(store);
+        std::fs::remove_dir_all(folder).expect("it is the test's own");
     }
 }

@@ -2,20 +2,35 @@
 
 use crate::error::StoreError;
 use crate::file::Store;
+use crate::row::is_whole;
 use chartc_core::machine::Receipt;
 use chartc_runtime::agents::Reply;
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::path::Path;
 
 impl Store {
-    /// The reply to an event that was taken before.
-    pub(crate) fn reply(&self, run: &str, event: &str) -> Result<Option<Reply>, StoreError> {
-        let read = "SELECT reply FROM event WHERE run = ?1 AND id = ?2";
-        let found: Option<String> = self
-            .connection
-            .query_row(read, [run, event], |row| row.get(0))
-            .optional()
-            .map_err(|error| self.fault(error))?;
-        Ok(found.map(|said| replied(&said, true)))
+    /// Whether an event was taken before.
+    pub(crate) fn has(&self, run: &str, event: &str) -> Result<bool, StoreError> {
+        reply(&self.connection, &self.path, run, event).map(|found| found.is_some())
+    }
+}
+
+/// The reply to an event that was taken before.
+pub(crate) fn reply(
+    connection: &Connection,
+    path: &Path,
+    run: &str,
+    event: &str,
+) -> Result<Option<Reply>, StoreError> {
+    let read = "SELECT * FROM event WHERE run = ?1 AND id = ?2";
+    let found = connection.prepare_cached(read).and_then(|mut read| {
+        let row = |row: &Row<'_>| Ok((is_whole(row)?, row.get::<_, String>(2)?));
+        read.query_row([run, event], row).optional()
+    });
+    match found.map_err(|error| StoreError::of(path, error))? {
+        None => Ok(None),
+        Some((true, said)) => Ok(Some(replied(&said, true))),
+        Some((false, _)) => Err(StoreError::damaged(path, &format!("its event `{event}`"), run)),
     }
 }
 
@@ -31,7 +46,7 @@ pub(crate) fn said(reply: Reply) -> String {
     format!("{word} {}", reply.at)
 }
 
-pub(crate) fn replied(said: &str, is_repeated: bool) -> Reply {
+fn replied(said: &str, is_repeated: bool) -> Reply {
     let (word, at) = said.split_once(' ').unwrap_or((said, "0"));
     let receipt = match word {
         "handled" => Receipt::Handled,

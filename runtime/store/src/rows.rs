@@ -2,7 +2,8 @@
 
 use crate::file::wall;
 use crate::row::{Stage, checksum};
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, ToSql, Transaction, params, params_from_iter};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// What the row of a run holds besides.
@@ -18,6 +19,7 @@ pub(crate) struct Head<'r> {
     pub(crate) waits_for: &'r str,
     pub(crate) wake: Option<u64>,
     pub(crate) now: u64,
+    pub(crate) made_ms: i64,
     pub(crate) saved: &'r str,
 }
 
@@ -30,39 +32,51 @@ fn stamp() -> i64 {
     now.max(before.unwrap_or(0) + 1)
 }
 
-/// The checksum of a call's row.
-pub(crate) fn call_sum(run: &str, id: &str, stage: &str, call: &str, outcome: Option<&str>) -> i64 {
-    let outcome = outcome.map_or(&[][..], str::as_bytes);
-    checksum(&[run.as_bytes(), id.as_bytes(), stage.as_bytes(), call.as_bytes(), outcome])
+/// Writes a row, with the checksum of its columns.
+pub(crate) fn put(
+    connection: &Connection,
+    sql: &str,
+    columns: &[&dyn ToSql],
+) -> rusqlite::Result<()> {
+    let values: Vec<ToSqlOutput<'_>> =
+        columns.iter().map(|column| column.to_sql()).collect::<Result<_, _>>()?;
+    let plain = values.iter().map(|value| match value {
+        ToSqlOutput::Borrowed(value) => *value,
+        ToSqlOutput::Owned(value) => value.into(),
+        // No column here is of another kind.
+        _ => ValueRef::Null,
+    });
+    let sum = checksum(plain);
+    let all = values.iter().map(|value| value as &dyn ToSql).chain([&sum as &dyn ToSql]);
+    connection.prepare_cached(sql)?.execute(params_from_iter(all)).map(drop)
 }
 
 /// Writes the row of a run.
 pub(crate) fn put_run(tx: &Transaction<'_>, run: &str, head: &Head<'_>) -> rusqlite::Result<()> {
-    let Head { chart, given, saved, .. } = head;
-    let sum = checksum(&[run.as_bytes(), chart.as_bytes(), given.as_bytes(), saved.as_bytes()]);
-    let mut put = tx.prepare_cached(
-        "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?15, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14)
-         ON CONFLICT (name) DO UPDATE SET chart = ?2, status = ?4, stopped = ?15, state = ?5, turns = ?6, calls = ?7, cost = ?8,
-         waits_for = ?9, wake = ?10, now = ?11, updated_ms = ?12, saved = ?13, sum = ?14",
-    )?;
-    put.execute(params![
-        run,
-        chart,
-        given,
-        head.status,
-        head.state,
-        head.turns,
-        head.calls,
-        head.cost as i64,
-        head.waits_for,
-        head.wake.map(|at| at as i64),
-        head.now as i64,
-        wall(),
-        saved,
-        sum,
-        head.stopped,
-    ])?;
-    Ok(())
+    let put_it = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+         ON CONFLICT (name) DO UPDATE SET chart = ?2, given = ?3, status = ?4, stopped = ?5, state = ?6, turns = ?7, calls = ?8,
+         cost = ?9, waits_for = ?10, wake = ?11, now = ?12, made_ms = ?13, updated_ms = ?14, saved = ?15, sum = ?16";
+    put(
+        tx,
+        put_it,
+        params![
+            run,
+            head.chart,
+            head.given,
+            head.status,
+            head.stopped,
+            head.state,
+            head.turns,
+            head.calls,
+            head.cost as i64,
+            head.waits_for,
+            head.wake.map(|at| at as i64),
+            head.now as i64,
+            head.made_ms,
+            wall(),
+            head.saved,
+        ],
+    )
 }
 
 /// Writes a line of a trace.
@@ -72,12 +86,11 @@ pub(crate) fn put_line(
     seq: u64,
     text: &str,
 ) -> rusqlite::Result<()> {
-    let seq = seq as i64;
-    let sum = checksum(&[run.as_bytes(), &seq.to_le_bytes(), text.as_bytes()]);
-    let mut put = tx.prepare_cached("INSERT INTO line VALUES (?1, ?2, ?3, ?4)")?;
-    put.execute(params![run, seq, text, sum])?;
-    Ok(())
+    put(tx, "INSERT INTO line VALUES (?1, ?2, ?3, ?4)", params![run, seq as i64, text])
 }
+
+const PUT_CALL: &str = "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    ON CONFLICT (run, id) DO UPDATE SET stage = ?3, call = ?4, outcome = ?5, planned = ?6, sum = ?7";
 
 /// Plans a call, or plans it again.
 pub(crate) fn put_call(
@@ -87,13 +100,7 @@ pub(crate) fn put_call(
     call: &str,
 ) -> rusqlite::Result<()> {
     let stage = Stage::Planned.word();
-    let sum = call_sum(run, id, stage, call, None);
-    let mut put = tx.prepare_cached(
-        "INSERT INTO call VALUES (?1, ?2, ?3, 0, 0, ?4, NULL, ?5, NULL, ?6)
-         ON CONFLICT (run, id) DO UPDATE SET stage = ?3, call = ?4, outcome = NULL, ended_ms = NULL, sum = ?6",
-    )?;
-    put.execute(params![run, id, stage, call, stamp(), sum])?;
-    Ok(())
+    put(tx, PUT_CALL, params![run, id, stage, call, None::<&str>, stamp()])
 }
 
 /// Moves a call to another stage. Returns whether it was in one of those that lead there.
@@ -103,22 +110,16 @@ pub(crate) fn move_call(
     from: &[Stage],
     to: Stage,
     outcome: Option<&str>,
-    boot: i64,
 ) -> rusqlite::Result<bool> {
-    let mut read = tx.prepare_cached("SELECT stage, call FROM call WHERE run = ?1 AND id = ?2")?;
-    let row: Option<(String, String)> =
-        read.query_row([run, id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let Some((stage, call)) = row else { return Ok(false) };
+    let read = "SELECT stage, call, planned FROM call WHERE run = ?1 AND id = ?2";
+    let row: Option<(String, String, i64)> = tx
+        .prepare_cached(read)?
+        .query_row([run, id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let Some((stage, call, planned)) = row else { return Ok(false) };
     if !from.iter().any(|from| from.word() == stage) {
         return Ok(false);
     }
-    let sum = call_sum(run, id, to.word(), &call, outcome);
-    let ended = (to != Stage::Started).then(wall);
-    let begun = i64::from(to == Stage::Started);
-    let mut put = tx.prepare_cached(
-        "UPDATE call SET stage = ?3, outcome = ?4, boot = ?5, ended_ms = ?6, sum = ?7, attempts = attempts + ?8
-         WHERE run = ?1 AND id = ?2",
-    )?;
-    put.execute(params![run, id, to.word(), outcome, boot, ended, sum, begun])?;
+    put(tx, PUT_CALL, params![run, id, to.word(), call, outcome, planned])?;
     Ok(true)
 }

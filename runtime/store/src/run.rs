@@ -3,7 +3,8 @@
 use crate::error::StoreError;
 use crate::row::Stage;
 use crate::rows::{Head, move_call, put_call, put_line, put_run};
-use chartc_runtime::Saves;
+use chartc_core::host::Machine;
+use chartc_core::machine::Instant;
 use chartc_runtime::stepped::{Left, Planned, Stepped};
 use rusqlite::Transaction;
 
@@ -12,11 +13,21 @@ pub(crate) struct Running<M> {
     pub(crate) run: Stepped<M>,
     /// What its host gave it at its beginning.
     pub(crate) given: String,
+    /// When it was begun, in milliseconds since 1970.
+    pub(crate) made_ms: i64,
+    /// When it is to be stepped again, as the worker has noted it.
+    pub(crate) noted: Option<Instant>,
     /// Calls that a person will answer some time, by the names of their steps.
     pub(crate) people: Vec<(String, String)>,
 }
 
-impl<M: Saves> Running<M> {
+impl<M: Machine> Running<M> {
+    /// Goes on as far as possible at this moment.
+    pub(crate) fn step(&mut self, now: Instant) {
+        self.run.begin(now);
+        self.run.step();
+    }
+
     /// Whether nothing is under way that will end by itself.
     pub(crate) fn is_quiet(&self) -> bool {
         self.run.stopped().is_some() || self.run.session().open_calls() <= self.people.len()
@@ -28,15 +39,15 @@ impl<M: Saves> Running<M> {
         for line in &left.lines {
             put_line(tx, run, line.seq, &serde_json::to_string(line)?)?;
         }
-        for id in &left.doubted {
-            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None, 0)?;
-        }
-        for id in &left.dropped {
-            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None, 0)?;
-            self.people.retain(|(_, open)| open != id);
-        }
         for Planned { id, call } in &left.planned {
             put_call(tx, run, &id.to_string(), &serde_json::to_string(call)?)?;
+        }
+        for id in &left.doubted {
+            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;
+        }
+        for id in &left.dropped {
+            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None)?;
+            self.people.retain(|(_, open)| open != id);
         }
         let saved = match &left.saved {
             Some(saved) => serde_json::to_string(saved)?,
@@ -60,6 +71,7 @@ impl<M: Saves> Running<M> {
             waits_for: &session.waits_for().join(", "),
             wake: self.run.wake(),
             now: self.run.now(),
+            made_ms: self.made_ms,
             saved: &saved,
         };
         put_run(tx, run, &head)?;

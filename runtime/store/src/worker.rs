@@ -3,14 +3,16 @@
 use crate::command::Command;
 use crate::engine::Sqlite;
 use crate::error::StoreError;
-use crate::file::Store;
+use crate::file::{Store, wall};
 use crate::options::Options;
+use crate::read::Kept;
 use crate::run::Running;
+use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
+use chartc_runtime::Session;
 use chartc_runtime::clock::Sleep;
 use chartc_runtime::stepped::{Journal, Outcome, Planned, Stepped};
-use chartc_runtime::{Saved, Saves, Session};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
@@ -36,13 +38,21 @@ pub struct Worker<'e, M> {
     pub(crate) options: Options<'e, M>,
     commands: mpsc::UnboundedReceiver<Command>,
     pub(crate) runs: BTreeMap<String, Running<M>>,
+    /// When runs are to be stepped again. With many runs, each commit costs what it touches.
+    pub(crate) wakes: BTreeSet<(Instant, String)>,
+    /// The runs among `wakes` that were not restored yet.
+    pub(crate) asleep: BTreeMap<String, Instant>,
+    /// The runs that have something under way that will end by itself.
+    pub(crate) busy: BTreeSet<String>,
     pub(crate) flights: Vec<Flight>,
     /// Committed plans that wait for a free worker.
     pub(crate) backlog: VecDeque<(String, Planned)>,
     pub(crate) quiet: Vec<oneshot::Sender<()>>,
     pub(crate) until: Vec<(Instant, oneshot::Sender<()>)>,
-    /// Whether the inbox was looked at since this process began.
-    has_looked: bool,
+    /// Whether all runs of the store go on here, also those that were not restored yet.
+    pub(crate) has_all: bool,
+    /// When the inbox is looked at next; `None` for at once.
+    look: Option<Pin<Box<tokio::time::Sleep>>>,
 }
 
 /// What has happened since the last commit.
@@ -55,7 +65,7 @@ pub(crate) struct Batch {
     pub(crate) is_over: bool,
 }
 
-impl<'e, M: Saves> Worker<'e, M> {
+impl<'e, M: Machine> Worker<'e, M> {
     /// An engine on a store that this process owns: the handle, and its worker.
     pub fn new(store: Store, options: Options<'e, M>) -> (Sqlite, Self) {
         let (commands, receiver) = mpsc::unbounded_channel();
@@ -64,11 +74,15 @@ impl<'e, M: Saves> Worker<'e, M> {
             options,
             commands: receiver,
             runs: BTreeMap::new(),
+            wakes: BTreeSet::new(),
+            asleep: BTreeMap::new(),
+            busy: BTreeSet::new(),
             flights: Vec::new(),
             backlog: VecDeque::new(),
             quiet: Vec::new(),
             until: Vec::new(),
-            has_looked: false,
+            has_all: false,
+            look: None,
         };
         (Sqlite { commands }, worker)
     }
@@ -85,13 +99,26 @@ impl<'e, M: Saves> Worker<'e, M> {
         Ok(true)
     }
 
-    /// Goes on with all runs that have not ended.
+    /// Goes on with all runs that have not ended. Those that wait only for events or for their time are restored when it comes.
     ///
     /// # Errors
     /// One cannot be restored.
     pub fn load_all(&mut self) -> Result<(), StoreError> {
-        for run in self.store.running()? {
-            self.load(&run)?;
+        self.has_all = true;
+        let mut due = Vec::new();
+        for (run, wake, is_open) in self.store.running()? {
+            if self.runs.contains_key(&run) {
+                continue;
+            }
+            if is_open {
+                due.push(run);
+            } else if let Some(at) = wake {
+                self.wakes.insert((at, run.clone()));
+                self.asleep.insert(run, at);
+            }
+        }
+        for due in due.chunks(BATCH) {
+            self.commit(Batch { due: due.to_vec(), ..Batch::default() })?;
         }
         Ok(())
     }
@@ -101,6 +128,16 @@ impl<'e, M: Saves> Worker<'e, M> {
     /// # Errors
     /// The file cannot be written: the runs stand as they were committed last.
     pub async fn work(&mut self) -> Result<(), StoreError> {
+        let worked = self.work_on().await;
+        // Nobody waits for what will not come.
+        self.commands.close();
+        while self.commands.try_recv().is_ok() {}
+        self.quiet.clear();
+        self.until.clear();
+        worked
+    }
+
+    async fn work_on(&mut self) -> Result<(), StoreError> {
         loop {
             let batch = self.gather().await;
             if batch.is_over {
@@ -131,27 +168,54 @@ impl<'e, M: Saves> Worker<'e, M> {
             return Ok(false);
         }
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
-        let (saved, given) = match found {
-            Some((text, given)) if !text.is_empty() => {
-                (Some(Saved::read(&text).map_err(refused)?), given)
-            }
-            Some((_, given)) => (None, given),
-            None => (None, self.options.given.clone()),
+        let found = found.unwrap_or_else(|| Kept {
+            saved: String::new(),
+            given: self.options.given.clone(),
+            made_ms: wall(),
+        });
+        let Kept { saved, given, made_ms } = found;
+        let saved = if saved.is_empty() {
+            None
+        } else {
+            Some(serde_json::from_str(&saved).map_err(|why| refused(why.to_string()))?)
         };
         let known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
         let calls = (self.options.driver.clone(), known);
         let now = self.options.clock.now();
         let stepped = Stepped::new(run, saved.as_ref(), now, calls, &mut self.options.make);
-        let running = Running { run: stepped.map_err(refused)?, given, people: Vec::new() };
+        let running = Running {
+            run: stepped.map_err(refused)?,
+            given,
+            made_ms,
+            noted: self.asleep.remove(run),
+            people: Vec::new(),
+        };
         self.runs.insert(run.to_owned(), running);
         Ok(true)
+    }
+
+    /// Notes what a run waits for, after a step of it.
+    pub(crate) fn note(&mut self, run: &str) {
+        let Some(running) = self.runs.get_mut(run) else { return };
+        let wake = running.run.wake();
+        if running.noted != wake {
+            if let Some(at) = running.noted {
+                self.wakes.remove(&(at, run.to_owned()));
+            }
+            self.wakes.extend(wake.map(|at| (at, run.to_owned())));
+            running.noted = wake;
+        }
+        if running.is_quiet() {
+            self.busy.remove(run);
+        } else if !self.busy.contains(run) {
+            self.busy.insert(run.to_owned());
+        }
     }
 
     /// Waits until something has happened.
     async fn gather(&mut self) -> Batch {
         // Held while time passes: a sleep that is dropped is not waited for.
         let mut sleep: Option<Sleep> = None;
-        let mut inbox = Box::pin(tokio::time::sleep(INBOX));
         let is_real = self.options.is_real;
         poll_fn(|cx| {
             loop {
@@ -177,13 +241,17 @@ impl<'e, M: Saves> Worker<'e, M> {
                     }
                 }
                 let now = self.options.clock.now();
-                let due =
-                    self.runs.iter().filter(|(_, one)| one.run.wake().is_some_and(|at| at <= now));
-                batch.due.extend(due.map(|(run, _)| run.clone()));
+                let due = self.wakes.iter().take_while(|(at, _)| *at <= now).take(BATCH);
+                batch.due.extend(due.map(|(_, run)| run.clone()));
                 let is_later = self.until.iter().any(|(until, _)| *until <= now);
-                batch.has_mail =
-                    !self.has_looked || (is_real && inbox.as_mut().poll(cx).is_ready());
-                self.has_looked = true;
+                // Also where events come more often than anybody looks.
+                batch.has_mail = match &mut self.look {
+                    Some(look) => is_real && look.as_mut().poll(cx).is_ready(),
+                    None => true,
+                };
+                if batch.has_mail {
+                    self.look = Some(Box::pin(tokio::time::sleep(INBOX)));
+                }
                 let is_something = !batch.commands.is_empty()
                     || !batch.results.is_empty()
                     || !batch.due.is_empty();
@@ -191,12 +259,16 @@ impl<'e, M: Saves> Worker<'e, M> {
                     return Poll::Ready(batch);
                 }
                 // Nobody waits for a deadline in virtual time, unless time is to pass.
-                let is_waited = |one: &Running<M>| {
-                    is_real || !self.until.is_empty() || (!self.quiet.is_empty() && !one.is_quiet())
+                let wake = if is_real || !self.until.is_empty() {
+                    self.wakes.first().map(|(at, _)| *at)
+                } else if !self.quiet.is_empty() {
+                    let busy = self.busy.iter().filter_map(|run| self.runs.get(run)?.run.wake());
+                    busy.min()
+                } else {
+                    None
                 };
-                let wakes = self.runs.values().filter(|one| is_waited(one));
-                let wakes = wakes.filter_map(|one| one.run.wake());
-                let at = wakes.chain(self.until.iter().map(|(until, _)| *until)).min();
+                let until = self.until.iter().map(|(until, _)| *until);
+                let at = until.chain(wake).min();
                 sleep = at.map(|at| self.options.clock.sleep_until(at));
                 if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(cx).is_ready()) {
                     continue;
@@ -213,9 +285,8 @@ impl<'e, M: Saves> Worker<'e, M> {
     /// Tells those who wait for time or for quiet.
     fn tell(&mut self) {
         let now = self.options.clock.now();
-        let is_due = self.runs.values().any(|one| one.run.wake().is_some_and(|at| at <= now));
-        let is_quiet = self.runs.values().all(Running::is_quiet) && self.backlog.is_empty();
-        if is_quiet {
+        let is_due = self.wakes.first().is_some_and(|(at, _)| *at <= now);
+        if self.busy.is_empty() && self.backlog.is_empty() {
             self.quiet.drain(..).for_each(|reply| _ = reply.send(()));
         }
         if !is_due {
@@ -224,6 +295,7 @@ impl<'e, M: Saves> Worker<'e, M> {
                 .partition::<Vec<_>, _>(|(until, _)| *until <= now);
             self.until = rest;
             for (_, reply) in over {
+                // Whoever does not wait any more is not told.
                 _ = reply.send(());
             }
         }

@@ -1,6 +1,7 @@
 //! `chartc prompt`.
 
 mod blame;
+mod element;
 mod put;
 mod show;
 
@@ -9,12 +10,15 @@ use super::files::Root;
 use super::instance::{Given, Kind, values};
 use super::output::{Page, complain, complain_page, print, print_json};
 use super::pick::pick_to_run_with_sources;
+use chartc_check::compile::Checked;
 use chartc_core::arena::{EventId, StateId, StepId};
 use chartc_core::model::{AskOn, Chart, StateKind, StepKind, VariableKind};
 use chartc_text::diagnostic::nearest;
+use chartc_text::source::Sources;
+use element::Element;
 use put::{Asked, Setting};
 use show::Shown;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Show the prompts that a model or a person would get in a state, without asking anybody.
 #[derive(Debug, clap::Args)]
@@ -25,10 +29,12 @@ Examples:
   chartc prompt agent.yaml --var strategic_goal=sell --format json
   chartc prompt social.chart --at active.evaluating --functions social.script.yaml
   chartc prompt inbox.chart --at open --event mail.came --data '{\"from\":\"ben\"}'
+  chartc prompt search.chart --at grading --element Owls
 
 The chart enters the state by default entry, without `enter` blocks unless --enter is given. Then it
 takes a turn, or gets each event that a question there waits for. Code steps run as in any turn. Each
-step is shown as if it were the only one that asks.
+step is shown as if it were the only one that asks; one with `each` for the first element of its list,
+for that of --element, or, where the list gives none, for an example.
 
 Exit codes: 0 shown, 1 errors in the chart or in a prompt, or nothing is asked there, 2 wrong usage,
 3 internal error, 4 no chart in the file")]
@@ -62,6 +68,9 @@ pub(super) struct Args {
     /// Data of the event, as a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}")]
     data: String,
+    /// The element for a step with `each`; the value is JSON or plain text [default: the first of its list]
+    #[arg(long, value_name = "VALUE")]
+    element: Option<String>,
     /// Script with results of host functions
     #[arg(long, value_name = "FILE")]
     functions: Option<PathBuf>,
@@ -98,17 +107,23 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut shown = Vec::new();
     let mut faults = Page::default();
     let wanted = args.event.as_deref().map(|name| event(&chart, name)).transpose()?;
-    for id in steps(&chart, args.step.as_deref())? {
-        let only = put::alone(&chart, id);
-        let mut charts = checked.family();
-        charts[0] = &only;
-        let setting = Setting {
-            charts,
-            given: &given,
-            functions: args.functions.as_deref(),
-            data: &args.data,
-            at: args.at.as_deref(),
-        };
+    let all = steps(&chart, args.step.as_deref())?;
+    if args.element.is_some() && all.iter().all(|id| chart.steps[id.index()].each.is_none()) {
+        return Err(miette::miette!("no step that is shown has an `each`: leave `--element` out"));
+    }
+    let element = args.element.as_deref();
+    let (functions, data, at) = (args.functions.as_deref(), args.data.as_str(), args.at.as_deref());
+    let request = Request {
+        chart: &chart,
+        checked: &checked,
+        sources: &sources,
+        given: &given,
+        element,
+        functions,
+        data,
+        at,
+    };
+    for id in all {
         let step = &chart.steps[id.index()];
         let events = match &step.kind {
             StepKind::Ask { on: AskOn::Event(events), .. } => {
@@ -126,10 +141,18 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         for on in events {
             let name = on.map(|on| chart.events[on.index()].name.clone());
             let what = name.as_ref().map_or_else(String::new, |name| format!(" on `{name}`"));
-            match setting.question(id, on)? {
-                Asked::Put(question) => shown.push(Shown { question: *question, event: name }),
+            let (asked, element, places) = request.ask(id, on)?;
+            match asked {
+                Asked::Put(question) => {
+                    shown.push(Shown { question: *question, event: name, element });
+                }
+                Asked::NoList(why) => {
+                    faults.line(format!(
+                        "the list of `{}` cannot be computed: {why}; show the step with `--element`",
+                        step.name
+                    ));
+                }
                 Asked::Failed(why) => {
-                    let places = blame::holes(&setting, &checked, id, on, &sources)?;
                     if places.is_empty() {
                         faults.line(format!("`{}`{what}: {why}", step.name));
                     } else {
@@ -164,6 +187,49 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         ));
     }
     Ok(if faults.is_empty() && !shown.is_empty() { Exit::Clean } else { Exit::Findings })
+}
+
+/// What is asked for by the command line.
+struct Request<'c> {
+    /// Begins where it is to be asked.
+    chart: &'c Chart,
+    checked: &'c Checked,
+    sources: &'c Sources,
+    given: &'c Given,
+    element: Option<&'c str>,
+    functions: Option<&'c Path>,
+    data: &'c str,
+    at: Option<&'c str>,
+}
+
+impl Request<'_> {
+    /// Puts one question; with the element that it is for, and the placeholders that fail.
+    fn ask(
+        &self,
+        id: StepId,
+        on: Option<EventId>,
+    ) -> miette::Result<(Asked, Option<Element>, Page)> {
+        let Self { chart, checked, functions, data, at, .. } = *self;
+        let mut element = Element::read(chart, id, self.element);
+        loop {
+            let mut only = put::alone(chart, id);
+            let own = element.as_ref().map(|element| element.put(&mut only, id, self.given));
+            let mut charts = checked.family();
+            charts[0] = &only;
+            let given = own.as_ref().unwrap_or(self.given);
+            let setting = Setting { charts, given, functions, data, at };
+            let asked = setting.question(id, on)?;
+            match (&asked, &element) {
+                // Its list may be empty.
+                (Asked::Not, Some(Element::First)) => element = Element::example(chart, id),
+                (Asked::Failed(_), _) => {
+                    let places = blame::holes(&setting, checked, id, on, self.sources)?;
+                    return Ok((asked, element, places));
+                }
+                _ => return Ok((asked, element, Page::default())),
+            }
+        }
+    }
 }
 
 /// The state with this path.

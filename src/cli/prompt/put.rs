@@ -36,6 +36,8 @@ pub(super) enum Asked {
     Put(Box<Question>),
     /// The prompt cannot be rendered.
     Failed(String),
+    /// The list of its `each` cannot be computed.
+    NoList(String),
     /// The data do not fit the event.
     Misfit(String),
     /// Nothing is asked.
@@ -127,24 +129,29 @@ impl Setting<'_> {
         if let Some(question) = put.filter(|q| q.step == step.name && is_there(&q.state)) {
             return Ok(Asked::Put(Box::new(question)));
         }
-        Ok(why(&lines, &step.name).map_or(Asked::Not, Asked::Failed))
+        Ok(why(&lines, &step.name))
     }
 }
 
 /// Why a step could not ask. The notes contain the reasons why something cannot be rendered.
-fn why(lines: &[Line], step: &str) -> Option<String> {
+fn why(lines: &[Line], step: &str) -> Asked {
     let mut reason = None;
     for line in lines {
         if let What::Note { text, .. } = &line.what {
-            let of_prompt =
-                text.strip_prefix("prompt of `").and_then(|text| text.split_once("`: "));
-            reason = of_prompt.filter(|(of, _)| *of == step).map(|(_, why)| why).or(reason);
+            let of = |what| {
+                let (of, why) = text.strip_prefix(what)?.split_once("`: ")?;
+                (of == step).then_some(why)
+            };
+            reason = of("prompt of `").or(reason);
+            if let Some(why) = of("`each` of `") {
+                return Asked::NoList(why.to_owned());
+            }
         }
         if let What::CallFailed { step: failed, why, .. } = &line.what
             && failed == step
         {
-            return Some(reason.unwrap_or(why).to_owned());
+            return Asked::Failed(reason.unwrap_or(why).to_owned());
         }
     }
-    None
+    Asked::Not
 }

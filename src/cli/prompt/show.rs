@@ -1,5 +1,6 @@
 //! Questions, as they are shown.
 
+use super::element::Element;
 use crate::cli::output::Page;
 use chartc_runtime::oracle::Question;
 
@@ -7,12 +8,14 @@ use chartc_runtime::oracle::Question;
 pub(super) struct Shown {
     pub(super) question: Question,
     pub(super) event: Option<String>,
+    /// The element that it is for, of a step with `each`.
+    pub(super) element: Option<Element>,
 }
 
 /// The questions as text, each part under a heading.
 pub(super) fn text(shown: &[Shown]) -> Page {
     let mut out = Page::default();
-    for Shown { question, event } in shown {
+    for Shown { question, event, element } in shown {
         if !out.is_empty() {
             out.line("");
         }
@@ -25,6 +28,16 @@ pub(super) fn text(shown: &[Shown]) -> Page {
             question.state,
             question.model.model
         ));
+        if let Some(element) = element {
+            out.line(match element {
+                Element::First => "--- the first element of its list".to_owned(),
+                Element::Given(_) => "--- element".to_owned(),
+                Element::Example(_) => "--- an example, since its list gives none".to_owned(),
+            });
+            if let Element::Given(value) | Element::Example(value) = element {
+                out.line(serde_json::to_string(value).unwrap_or_default());
+            }
+        }
         out.line("--- prompt");
         for line in question.prompt.trim_end().split('\n') {
             // Text from a value must not look like a heading.
@@ -69,14 +82,26 @@ pub(super) fn json(shown: &[Shown]) -> miette::Result<String> {
     let schema = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     let rows: Vec<serde_json::Value> = shown
         .iter()
-        .map(|Shown { question: q, event }| {
+        .map(|Shown { question: q, event, element }| {
             let options = q.options.iter().map(|o| {
                 serde_json::json!({ "name": o.offer.name, "text": o.offer.text, "arguments": schema(&o.schema) })
             });
-            serde_json::json!({
+            let mut row = serde_json::json!({
                 "step": q.step, "kind": q.kind.word(), "event": event, "state": q.state, "client": q.client, "model": q.model.model,
                 "prompt": q.prompt, "options": options.collect::<Vec<_>>(), "schema": schema(q.wanted()),
-            })
+            });
+            if let Some(element) = element {
+                row["element"] = match element {
+                    Element::First => serde_json::json!({ "from": "list", "index": 0 }),
+                    Element::Given(value) => {
+                        serde_json::json!({ "from": "command line", "value": value })
+                    }
+                    Element::Example(value) => {
+                        serde_json::json!({ "from": "example", "value": value })
+                    }
+                };
+            }
+            row
         })
         .collect();
     let text = serde_json::to_string_pretty(&rows).map_err(|fault| miette::miette!("{fault}"))?;

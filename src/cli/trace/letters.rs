@@ -25,6 +25,8 @@ struct Letter<'t> {
     from: &'t str,
     to: String,
     event: &'t str,
+    /// Whether one of several charts has handled it.
+    is_heard: bool,
 }
 
 impl<'t> Letters<'t> {
@@ -38,7 +40,7 @@ impl<'t> Letters<'t> {
         for line in lines {
             if let What::Posted { event, to } = &line.what {
                 let (seq, to) = (line.seq, receiver(&line.child, to).unwrap_or_default());
-                under_way.push(Letter { seq, from: &line.child, to, event });
+                under_way.push(Letter { seq, from: &line.child, to, event, is_heard: false });
             } else if let What::Undelivered { event, to } = &line.what {
                 let to = receiver(&line.child, to).unwrap_or_default();
                 let is_it = |letter: &Letter<'_>| {
@@ -52,13 +54,22 @@ impl<'t> Letters<'t> {
             } else if let What::Taken { .. } = &line.what {
                 passed = None;
             } else if let What::Event { event, .. } = &line.what {
-                let is_it = |letter: &Letter<'_>| letter.event == event && letter.to == line.child;
+                let is_it = |letter: &Letter<'_>| {
+                    letter.event == event
+                        && (letter.to == line.child || is_element(&line.child, &letter.to))
+                };
                 // Another taker is offered it only if this one refuses it.
                 passed = passed.filter(|(by, what)| what == event && is_below(&line.child, by));
                 let sender = if let Some((by, _)) = passed {
                     From::Chart(by)
                 } else if let Some(at) = under_way.iter().position(is_it) {
-                    From::Chart(under_way.remove(at).from)
+                    let from = under_way[at].from;
+                    if under_way[at].to == line.child {
+                        under_way.remove(at);
+                    } else {
+                        under_way[at].is_heard = true;
+                    }
+                    From::Chart(from)
                 } else if line.child.is_empty() {
                     From::Host
                 } else {
@@ -68,6 +79,7 @@ impl<'t> Letters<'t> {
                 from.insert(line.seq, sender);
             }
         }
+        under_way.retain(|letter| !letter.is_heard);
         Self { from, lost: under_way.into_iter().map(|letter| letter.seq).collect() }
     }
 
@@ -96,6 +108,11 @@ pub(super) fn receiver(from: &str, to: &str) -> Option<String> {
 /// The path of the chart that runs another one.
 pub(super) fn above(child: &str) -> &str {
     child.rsplit_once('/').map_or("", |(above, _)| above)
+}
+
+/// Whether a chart is that of an element of a step: `dig[2]` of `dig`.
+fn is_element(child: &str, step: &str) -> bool {
+    child.strip_prefix(step).is_some_and(|rest| rest.starts_with('[') && !rest.contains('/'))
 }
 
 fn is_below(child: &str, above: &str) -> bool {

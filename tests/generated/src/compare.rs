@@ -9,6 +9,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, LimitKind, Outcome, Record, Sink, StepKey};
 use chartc_core::model::{Chart, FunctionKind, StepKind, Type, VariableKind};
 use chartc_core::plan::Plan;
+use chartc_core::saved::Saved;
 use std::collections::BTreeSet;
 
 /// What a machine told while it handled one input.
@@ -126,6 +127,8 @@ fn sequence<'c>(
     let mut story = vec![format!("{} with {params:?}", chart.name)];
     let mut open: Vec<StepKey> = Vec::new();
     let mut now = 0;
+    let mut swaps = Random::new(!seed);
+    let mut has_started = false;
     for nth in 0..length {
         let due = interpreted.next_deadline();
         let known: Vec<Open> = open
@@ -152,6 +155,18 @@ fn sequence<'c>(
             );
         }
         assert_eq!(a.seen.len(), b.seen.len(), "seed {seed}; after\n{}", story.join("\n"));
+        has_started |= matches!(&step, Step::Start);
+        if seed % 8 == 5 && has_started && swaps.one_in(12) {
+            // Each goes on from what the other has saved.
+            let (of_one, of_other) = (saved(&interpreted), saved(generated.as_ref()));
+            let host = || Fickle::new(chart, seed + nth as u64);
+            interpreted = Interpreter::resume(&plan, &[], host(), &of_other)
+                .unwrap_or_else(|why| panic!("seed {seed}: {why}; after\n{}", story.join("\n")));
+            generated = make(&params, host()).expect("it was made before");
+            let loaded = generated.load(&of_one);
+            loaded.unwrap_or_else(|why| panic!("seed {seed}: {why}; after\n{}", story.join("\n")));
+            story.push("swapped".to_owned());
+        }
         for effect in &a.log.effects {
             match effect {
                 Effect::Start(key) | Effect::Ask(key) => open.push(*key),
@@ -206,6 +221,15 @@ fn sequence<'c>(
             | Record::Ended(_) => None,
         }));
     }
+}
+
+/// What a machine saves, as it comes back from a file.
+fn saved(machine: &dyn Machine) -> Saved {
+    let saved = machine.save().expect("it can be saved");
+    let text = serde_json::to_string(&saved).expect("it is data");
+    let read: Saved = serde_json::from_str(&text).expect("it is read as written");
+    assert_eq!(serde_json::to_string(&read).expect("it is data"), text);
+    read
 }
 
 fn params(chart: &Chart, random: &mut Random) -> Vec<(String, Value)> {

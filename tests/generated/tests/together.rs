@@ -4,10 +4,11 @@
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
-use chartc_runtime::Session;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
+use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::oracle::{Answer, Asking, Oracle, OracleError, Question, Script};
 use chartc_runtime::trace::{Line, What};
+use chartc_runtime::{Saved, Session};
 use generated_charts::{many, model, walks};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
@@ -181,4 +182,82 @@ fn elements_of_generated_steps_are_answered_as_interpreted_ones() {
     for wanted in [("search", 0), ("search", 1), ("grade", 1), ("grade", 0), ("rate", 1)] {
         assert!(answered.contains(&wanted), "{wanted:?} is not in {answered:?}");
     }
+}
+
+/// Answers of each call, and the time that they take.
+struct Steady(Arc<dyn Clock>);
+
+impl Oracle for Steady {
+    fn ask(&self, question: Question) -> Asking {
+        let clock = self.0.clone();
+        Box::pin(async move {
+            clock.sleep_until(clock.now() + 2000).await;
+            Ok(Answer::from(
+                match question.step.as_str() {
+                    "grade" => r#"{"good": true, "why": "it fits"}"#,
+                    "rate" => "7",
+                    _ => "true",
+                }
+                .to_owned(),
+            ))
+        })
+    }
+
+    fn name(&self) -> String {
+        "steady".into()
+    }
+}
+
+/// Goes on with a run for one turn, or begins it, and is cut off a second into it; what the other kind of machine goes on from.
+fn one_turn(machine: impl Machine, saved: Option<&Saved>) -> (String, Option<Saved>) {
+    let clock: Arc<dyn Clock> = Arc::new(VirtualClock::starting_at(saved.map_or(0, Saved::now)));
+    let tools =
+        "tools: {docs.search: [{answer: [owls]}, {answer: [bats]}, {answer: [owls, owls]}]}";
+    let tools = Script::parse("tools", tools, clock.clone()).expect("a script");
+    let steady = Arc::new(Steady(clock.clone()));
+    let mut session = Session::new(machine, steady, clock, Vec::<Line>::new())
+        .with_tools(Arc::new(tools))
+        .with_doubt(OnDoubt::Retry);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        match saved {
+            Some(saved) => session.go_on(saved).expect("it goes on"),
+            None => session.start().await.expect("it starts"),
+        }
+        session.settle().await.expect("it is answered");
+        session.begin_turn().await.expect("it begins");
+        session.advance(1000).await.expect("time passes");
+    });
+    let text = session.save().map(|saved| saved.text().expect("it is data"));
+    let saved = text.map(|text| Saved::read(&text).expect("it is read as written"));
+    (session.configuration().join(","), saved)
+}
+
+#[test]
+fn interpreted_and_generated_machines_go_on_from_each_other() {
+    let chart = model("many.chart", include_str!("../charts/many.chart"));
+    let plan = Plan::new(&chart);
+    let interpreted =
+        || Interpreter::new(&plan, Script::empty(), []).expect("params have defaults");
+    let generated = || many::Machine::new(many::Params::default(), ()).expect("of defaults");
+    let mut alone = Vec::new();
+    let mut saved: Option<Saved> = None;
+    for _ in 0..7 {
+        let (states, next) = one_turn(interpreted(), saved.as_ref());
+        alone.push(states);
+        saved = next;
+    }
+    assert!(alone.contains(&"rating".to_owned()), "{alone:?}");
+    let mut in_turn = Vec::new();
+    let mut saved: Option<Saved> = None;
+    for nth in 0..7 {
+        let (states, next) = if nth % 2 == 0 {
+            one_turn(generated(), saved.as_ref())
+        } else {
+            one_turn(interpreted(), saved.as_ref())
+        };
+        in_turn.push(states);
+        saved = next;
+    }
+    assert_eq!(in_turn, alone);
 }

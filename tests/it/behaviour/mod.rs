@@ -99,6 +99,11 @@ fn offering() {
 }
 
 #[test]
+fn fanning() {
+    check("fanning");
+}
+
+#[test]
 fn overlapping() {
     check("overlapping");
 }

@@ -55,6 +55,7 @@ const PIECES: &[&str] = &[
     "f(x)",
     "raise e(1)",
     "send e after 1s as i",
+    "send e to c[x + 1] after 1s",
     "cancel i",
     "log \"l\"",
     "var v: Int = 1",

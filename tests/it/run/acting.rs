@@ -179,7 +179,7 @@ fn a_turn_that_is_left_in_the_middle_is_done_to_its_end_later() {
     let mut agent = stage.agent(machine, Arc::new(Slow(stage.script.clone())), 0);
     let waits = pin!(agent.turn()).as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(waits.is_pending());
-    let text = serde_json::to_string(&agent.save().expect("it runs")).expect("JSON");
+    let text = agent.save().expect("it runs").text().expect("JSON");
     assert_eq!(stage.world.view("ada").own, [], "nothing is done in the middle of a turn");
 
     let saved = Saved::read(&text).expect("a snapshot");
@@ -188,7 +188,8 @@ fn a_turn_that_is_left_in_the_middle_is_done_to_its_end_later() {
         &answers.replace("{action: write_artifact, artifact_id: plan, content: sell}, ", ""),
     );
     let plan = Plan::new(&again.chart);
-    let machine = Interpreter::restore(&plan, again.host(), saved.machine()).expect("its chart");
+    let machine =
+        Interpreter::resume(&plan, &[], again.host(), saved.machine()).expect("its chart");
     let mut agent = again.agent(machine, Arc::new(again.script.clone()), saved.now());
     agent.take_back(&saved).expect("its agent");
     agent.go_on(&saved).expect("it goes on");

@@ -126,9 +126,10 @@ fn a_saved_run_keeps_its_limits_and_amounts() {
     let mut session = Session::new(machine, Arc::new(script.clone()), clock.clone(), Vec::new());
     runtime.block_on(session.run_turns(2)).expect("no fault");
     let saved = session.save().expect("it runs");
-    let text = serde_json::to_string(&saved).expect("it is data");
+    let text = saved.text().expect("it is data");
     let saved = Saved::read(&text).expect("it is one");
-    let machine = Interpreter::restore(&plan, script.clone(), saved.machine()).expect("it fits");
+    let machine =
+        Interpreter::resume(&plan, &[], script.clone(), saved.machine()).expect("it fits");
     let mut session = Session::new(machine, Arc::new(script), clock, Vec::new());
     session.go_on(&saved).expect("it goes on");
     runtime.block_on(session.run_turns(9)).expect("no fault");

@@ -171,3 +171,53 @@ fn what_was_not_recorded_is_not_answered() {
     let (code, _, errors) = again(&folder);
     assert!(code == 2 && errors.contains("there is no folder calls"), "{errors}");
 }
+
+/// Grades texts, two of which are the same and are asked about in the same words.
+const GRADES: &str = r#"
+chart Grades {
+  var all: List(Text) = []
+  initial grading
+  state grading {
+    llm grade each text in ["same", "same", "other"] {
+      prompt "What of {text}?"  returns Text into all  3 at a time  retry 1
+      done -> graded(all)  error -> lost
+    }
+  }
+  final graded(all: List(Text))
+  final lost : error
+}
+"#;
+
+#[test]
+fn answers_belong_to_their_elements_in_whatever_order_they_are_asked_for() {
+    let folder = folder("cassette-each");
+    let write = |text: &str| std::fs::write(folder.join("grades.chart"), text).expect("its own");
+    write(GRADES);
+    let script = "answers: {grade: [{fail: server, after: 1s}, {answer: second, after: 3s}, {answer: third, after: 2s}, {answer: first, after: 1s}]}";
+    std::fs::write(folder.join("script.yaml"), script).expect("its own");
+    let run = |more: &[&str]| {
+        let (code, out, errors) =
+            chartc(&folder, &[&["run", "grades.chart", "--turns", "1"], more].concat());
+        assert_eq!((code, errors.as_str()), (0, ""), "{out}");
+        let (_, result) = out.rsplit_once("\n{").expect("what the final state was given");
+        format!("{{{}", result.trim_end())
+    };
+    let whole = r#"{"all":["first","second","third"]}"#;
+    let recorded =
+        run(&["--llm", "script:script.yaml", "--record", "calls", "--trace", "first.jsonl"]);
+    assert_eq!(recorded, whole);
+    assert_eq!(calls(&folder, "step.grade.").len(), 4);
+    let replays = || run(&["--llm", "replay:calls", "--trace", "second.jsonl"]);
+    assert_eq!(replays(), whole);
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("it was written");
+    assert_eq!(
+        read("first.jsonl"),
+        read("second.jsonl").replace("replay:calls", "script:script.yaml")
+    );
+    // One after another: the first element is asked for a second time before the second one.
+    write(&GRADES.replace("3 at a time", "1 at a time"));
+    assert_eq!(replays(), whole);
+    // What is the same under another number is found, too.
+    write(&GRADES.replace(r#"["same", "same", "other"]"#, r#"["other", "same", "same"]"#));
+    assert_eq!(replays(), r#"{"all":["third","second","first"]}"#);
+}

@@ -20,7 +20,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 }
 
 /// Exit code, standard output, standard error.
-pub(super) fn chartc(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+pub(crate) fn chartc(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     typed(folder, arguments, "")
 }
 

@@ -83,13 +83,13 @@ fn broken_off(lines: &str, second: bool, known: bool, doubt: OnDoubt) -> (String
     } else {
         wait(session.begin_turn()).expect("it begins");
     }
-    let saved = serde_json::to_string(&session.save().expect("it goes on")).expect("data");
+    let saved = session.save().expect("it goes on").text().expect("data");
     let saved = Saved::read(&saved).expect("one");
     let open = holding.paid.lock().expect("one thread").clone();
     assert_eq!(open.len(), 1, "{open:?}");
     let known = if known { open.iter().cloned().collect() } else { BTreeSet::new() };
     let ledger = Arc::new(Ledger { known: Mutex::new(known), ..Ledger::default() });
-    let machine = Interpreter::restore(&plan, Script::empty(), saved.machine()).expect("of it");
+    let machine = Interpreter::resume(&plan, &[], Script::empty(), saved.machine()).expect("of it");
     let clock = Arc::new(VirtualClock::starting_at(saved.now()));
     let mut session: Own<'_> = Session::new(machine, Arc::new(First), clock, Vec::new())
         .with_run("ada")

@@ -10,6 +10,7 @@ mod children;
 pub(crate) mod command;
 mod driver;
 mod engine;
+mod fanout;
 mod history;
 mod nothing_to_spend;
 mod patience;

@@ -210,3 +210,55 @@ chart Small {
     assert_eq!((exit, said.as_str()), (1, why));
     assert_eq!(shown(r#"seen={"a": 1, "b": [1, 2, 3]}"#).0, 0);
 }
+
+const GRADES: &str = r#"
+type Page { text: Text  size: Int  tags: List(Text) }
+enum Mood { glad cross }
+
+chart Grades {
+  param least: Int = 1
+  var pages: List(Page) = []
+  var moods: List(Mood) = [Mood.cross]
+  initial grading
+  state grading {
+    llm grade each page in [p for p in pages if p.size / least > 0] {
+      prompt """Does this help? {page.text} ({page.size:d}) {page.tags}"""
+      returns Bool
+      done -> graded
+    }
+    human sure each mood in moods "Is {mood} right?" { returns Bool }
+  }
+  final graded
+}
+"#;
+
+#[test]
+fn a_step_is_shown_for_the_first_element_of_its_list_or_the_given_one_or_an_example() {
+    let folder = folder("prompt-each");
+    std::fs::write(folder.join("grades.chart"), GRADES).expect("it can be written");
+    let shown = |arguments: &[&str], code| {
+        let (exit, out, complaint) =
+            chartc(&folder, &[&["prompt", "grades.chart"], arguments].concat());
+        assert_eq!(exit, code, "{out}{complaint}");
+        out + &complaint
+    };
+    insta::assert_snapshot!("prompt_each", shown(&[], 0));
+    let pages = r#"pages=[{"text":"Owls","size":3,"tags":[]},{"text":"b","size":2,"tags":[]}]"#;
+    let first = shown(&["--step", "grade", "--var", pages], 0);
+    assert!(first.contains("the first element") && first.contains("Owls (3) []"), "{first}");
+    let element = r#"{"text":"Mice","size":4,"tags":["a"]}"#;
+    for list in [&[][..], &["--var", pages]] {
+        let given = shown(&[&["--step", "grade", "--element", element], list].concat(), 0);
+        assert!(given.contains("--- element\n") && given.contains("Mice (4) ['a']"), "{given}");
+    }
+    let json = shown(&["--step", "grade", "--format", "json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json[0]["element"]["value"]["text"], "<text>");
+    let misfit = shown(&["--step", "grade", "--element", "7"], 2);
+    assert!(misfit.contains("`--element`: expected Page, found Int"), "{misfit}");
+    let fails = shown(&["--step", "grade", "--var", pages, "--param", "least=0"], 1);
+    assert!(fails.contains("the list of `grade` cannot be computed: division by zero"), "{fails}");
+    // A step without a list.
+    let none = inbox("element", &["--element", "7"], 2);
+    assert!(none.contains("no step that is shown has an `each`"), "{none}");
+}

@@ -2,10 +2,12 @@
 
 use super::command::{chartc, folder};
 use super::*;
+use crate::batch::random::Random;
 use chartc_core::expr::Map;
 use chartc_runtime::Saved;
 use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::oracle::{Answer, Asking, Kind, OracleError, Question, ready};
+use chartc_runtime::replay::{Tape, replay};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -44,10 +46,10 @@ fn begun<'p>(plan: &'p Plan<'p>, params: &[(&str, Value)]) -> Own<'p> {
 
 /// Through text and back, as a file would hold it.
 fn resumed<'p>(plan: &'p Plan<'p>, saved: &Saved) -> Own<'p> {
-    let text = serde_json::to_string(saved).expect("it is data");
+    let text = saved.text().expect("it is data");
     let saved = Saved::read(&text).expect("it is one");
     let machine =
-        Interpreter::restore(plan, Script::empty(), saved.machine()).expect("of this chart");
+        Interpreter::resume(plan, &[], Script::empty(), saved.machine()).expect("of this chart");
     let clock = Arc::new(VirtualClock::starting_at(saved.now()));
     let mut session =
         Session::new(machine, Arc::new(ByWords), clock, Vec::new()).with_doubt(OnDoubt::Retry);
@@ -139,6 +141,7 @@ chart Slow {
         session.begin_turn().await.expect("it begins");
         session.advance(10_000).await.expect("time passes");
         let mut second = resumed(&plan, &session.save().expect("it runs"));
+        let (_, mut both) = session.into_parts();
         let attempts = |lines: &[Line]| -> Vec<u32> {
             let asked = lines.iter().filter_map(|line| match line.what {
                 What::Question { attempt, .. } => Some(attempt),
@@ -154,7 +157,92 @@ chart Slow {
         assert!(one > 100, "{spent:?}");
         let (_, lines) = second.into_parts();
         assert_eq!(attempts(&lines), [1], "under its old key");
+        both.extend(lines);
+        assert_eq!(replayed(&plan, &both), both.len());
     });
+}
+
+/// How many lines of a trace come again in the same way.
+fn replayed(plan: &Plan<'_>, lines: &[Line]) -> usize {
+    let text: Vec<String> =
+        lines.iter().map(|line| serde_json::to_string(line).expect("data")).collect();
+    let tape = Tape::read(&text.join("\n")).expect("a trace");
+    let machine = Interpreter::new(plan, tape.host(), Map::new()).expect("no params");
+    replay(&tape, machine).unwrap_or_else(|why| panic!("{why}\n{text:#?}")).lines
+}
+
+#[test]
+fn a_run_with_a_call_in_doubt_is_run_again_from_its_trace() {
+    let text = "
+chart Unsure {
+  client c { model \"m:m\"  max_tokens 100  input_price 1.0  output_price 2.0 }
+  limits { tokens 30000 }
+  initial a
+  state a {
+    llm think each n in [1, 2, 3] with c { prompt \"Think {n}.\"  returns Int  2 at a time  else skip  DOUBT done -> b }
+  }
+  state b { llm more with c { prompt \"More at {tokens}?\"  returns Int } -> c }
+  state unsure {}
+  final c
+}
+";
+    for (doubt, ends) in [("doubt -> unsure", "unsure"), ("", "c")] {
+        let chart = chart(&text.replace("DOUBT", doubt));
+        let plan = Plan::new(&chart);
+        let clock = Arc::new(VirtualClock::new());
+        let script = "answers: {think: [{answer: 1, after: 1m}, {fail: server, after: 1s}, {answer: 3, after: 1m}]}";
+        let script = Script::parse("s", script, clock.clone()).expect("a script");
+        let machine = Interpreter::new(&plan, Script::empty(), Map::new()).expect("no params");
+        let mut first = Session::new(machine, Arc::new(script), clock, Vec::new());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            first.begin_turn().await.expect("it begins");
+            first.advance(10_000).await.expect("time passes");
+            let saved = first.save().expect("it runs");
+            let (_, mut both) = first.into_parts();
+            let script = "answers: {think: {then: repeat, answers: [7]}, more: [8]}";
+            let clock = Arc::new(VirtualClock::starting_at(saved.now()));
+            let script = Arc::new(Script::parse("s", script, clock.clone()).expect("a script"));
+            let machine = Interpreter::resume(&plan, &[], Script::empty(), saved.machine());
+            let mut second =
+                Session::new(machine.expect("of this chart"), script, clock, Vec::new());
+            second.go_on(&saved).expect("it goes on");
+            second.settle().await.expect("it is answered");
+            if second.status().is_none() {
+                second.turn().await.expect("it goes on");
+            }
+            assert_eq!(second.configuration(), [ends]);
+            both.extend(second.into_parts().1);
+            assert_eq!(replayed(&plan, &both), both.len(), "{doubt}");
+        });
+    }
+}
+
+#[test]
+fn a_damaged_snapshot_is_refused() {
+    let builder = shipped("builder.chart");
+    let plan = Plan::new(&builder);
+    let mut session = begun(&plan, &[("agent_id", Value::Text("ada".into()))]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(session.turn()).expect("it runs");
+    let saved = session.save().expect("it runs");
+    let text = saved.text().expect("it is data");
+    let whole = serde_json::to_string(&saved).expect("it is data");
+    let mut random = Random::new(7);
+    for nth in 0..500 {
+        let mut bytes = text.clone().into_bytes();
+        if nth % 5 == 0 {
+            bytes.truncate(random.below(bytes.len()));
+        } else {
+            let at = random.below(bytes.len());
+            bytes[at] ^= 1 << random.below(8);
+        }
+        let Ok(damaged) = String::from_utf8(bytes) else { continue };
+        if let Ok(read) = Saved::read(&damaged) {
+            let read = serde_json::to_string(&read).expect("it is data");
+            assert_eq!(read, whole, "accepted: {damaged}");
+        }
+    }
 }
 
 #[test]
@@ -169,8 +257,8 @@ fn snapshots_of_others_are_refused() {
     let changed = named("b.chart", "chart Builder { initial a  state a {} }");
     let other = Plan::new(&changed);
     let error =
-        Interpreter::restore(&other, Script::empty(), saved.machine()).err().expect("another");
-    assert!(error.to_string().contains("another version of it: `Builder`"), "{error}");
+        Interpreter::resume(&other, &[], Script::empty(), saved.machine()).err().expect("another");
+    assert_eq!(error.to_string(), "the chart has no longer the state `observing`");
     for (text, why) in [
         ("{}", "no snapshot"),
         ("what", "no snapshot"),

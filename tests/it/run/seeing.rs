@@ -279,6 +279,44 @@ fn turns_in_which_a_child_acts_are_told() {
 }
 
 #[test]
+fn messages_to_elements_are_drawn() {
+    let folder = folder("seeing-elements");
+    let chart = r#"
+chart Kid {
+  param q: Text
+  event hint(n: Int)
+  event end
+  initial working
+  state working { on hint(n) { log "{q} {n}" }  on end -> over }
+  final over
+}
+chart Boss {
+  event hint(n: Int)
+  event end
+  event all
+  initial digging
+  state digging {
+    run dig each q in ["a", "b"] Kid(q) { done -> over }
+    on hint(n) { send hint(n) to dig[n] }
+    on all { send end to dig }
+  }
+  final over
+}
+"#;
+    std::fs::write(folder.join("elements.chart"), chart).expect("a folder of its own");
+    let events = r#"[{"event":"turn"},{"event":"hint","data":{"n":1}},{"event":"hint","data":{"n":2}},{"event":"all"}]"#;
+    std::fs::write(folder.join("events.json"), events).expect("a folder of its own");
+    let run = ["run", "elements.chart", "--events", "events.json", "--trace", "run.jsonl"];
+    let (code, screen, errors) = chartc(&folder, &run);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    insta::assert_snapshot!("screen_elements", screen);
+    let picture = shown(&folder, &["run.jsonl", "--format", "mermaid"]);
+    insta::assert_snapshot!("trace_mermaid_elements", picture);
+    let (code, _, errors) = chartc(&folder, &["replay", "run.jsonl"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+}
+
+#[test]
 fn mermaid_takes_the_sequences() {
     let folder = support("sequence");
     let charts = super::replay::world::charts();

@@ -116,7 +116,7 @@ fn a_run_that_was_saved_between_calls_tells_the_same() {
     let mut begun = session(&plan, &slow);
     wait(begun.begin_turn()).expect("it begins");
     wait(begun.advance(1000)).expect("it waits");
-    let saved = serde_json::to_string(&begun.save().expect("it goes on")).expect("data");
+    let saved = begun.save().expect("it goes on").text().expect("data");
     let saved = Saved::read(&saved).expect("one");
     let whole = prompts(&begun.into_parts().1);
     assert_eq!(whole.len(), 3);
@@ -124,7 +124,7 @@ fn a_run_that_was_saved_between_calls_tells_the_same() {
     let rest = "answers: {report: [{title: Owls, score: 5}]}";
     let script = Arc::new(Script::parse("rest", rest, clock.clone()).expect("a script"));
     let machine =
-        Interpreter::restore(&plan, Script::empty(), saved.machine()).expect("this chart");
+        Interpreter::resume(&plan, &[], Script::empty(), saved.machine()).expect("this chart");
     let mut session = Session::new(machine, script, clock, Vec::new()).with_doubt(OnDoubt::Retry);
     session.go_on(&saved).expect("it goes on");
     wait(session.settle()).expect("it runs");

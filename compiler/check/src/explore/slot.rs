@@ -166,8 +166,8 @@ impl<'c> Uses<'c> {
                 for (n, argument) in arguments.iter().enumerate() {
                     self.assign(chart, Slot::Field(*event, n as u32), argument, place);
                 }
-                if let Action::Send { after: Some(after), .. } = action {
-                    self.decide(after, place);
+                if let Action::Send { after, element, .. } = action {
+                    after.iter().chain(element.as_deref()).for_each(|e| self.decide(e, place));
                 }
             }
             Action::Do(_, arguments) | Action::Result(_, arguments) => {

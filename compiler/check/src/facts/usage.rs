@@ -288,8 +288,9 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) 
                 visit(Spot::Other, e);
             }
         }
-        Action::Send { arguments, after, .. } => {
-            arguments.iter().chain(after).for_each(|e| visit(Spot::Other, e));
+        Action::Send { arguments, after, element, .. } => {
+            let all = arguments.iter().chain(after).chain(element.as_deref());
+            all.for_each(|e| visit(Spot::Other, e));
         }
         Action::Cancel(_) => {}
         Action::Log(text) => shown(text, visit),

@@ -163,7 +163,9 @@ pub fn own_expressions(action: &Action) -> Vec<&Expr> {
     match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => vec![e],
         Action::Do(_, es) | Action::Raise(_, es) | Action::Result(_, es) => es.iter().collect(),
-        Action::Send { arguments, after, .. } => arguments.iter().chain(after).collect(),
+        Action::Send { arguments, after, element, .. } => {
+            arguments.iter().chain(after).chain(element.as_deref()).collect()
+        }
         Action::Cancel(_) => Vec::new(),
         Action::Log(text) => text.holes().collect(),
     }

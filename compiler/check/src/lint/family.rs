@@ -163,7 +163,7 @@ impl<'c> Family<'c> {
         let found: BTreeSet<usize> = match to {
             Receiver::Own => BTreeSet::new(),
             Receiver::Parent => parents.iter().map(|(parent, _)| *parent).collect(),
-            Receiver::Child(run) => {
+            Receiver::Child(run) | Receiver::Element(run, _) => {
                 children.iter().filter(|(step, _)| *step == run).map(|(_, child)| *child).collect()
             }
         };

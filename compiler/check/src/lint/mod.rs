@@ -12,6 +12,7 @@ mod dead_line;
 mod dead_option;
 pub(crate) mod duplicate_agent;
 pub(crate) mod duplicate_name;
+mod empty_fan_out;
 mod empty_index;
 mod event_cycle;
 mod eventless_cycle;
@@ -27,6 +28,7 @@ pub(crate) mod idle_line;
 mod impossible_guard;
 mod left_at_once;
 mod limit_out_of_reach;
+mod lists;
 mod lost_count;
 mod maybe_unset;
 mod misdirected_event;
@@ -50,6 +52,7 @@ mod success_by_failure;
 mod too_few_options;
 mod trap_state;
 mod unbounded_calls;
+mod unbounded_fan_out;
 mod unbounded_wait;
 mod uncounted_line;
 mod undecided_check;
@@ -183,6 +186,7 @@ pub const LINTS: &[&Lint] = &[
     &missing_prompt::LINT,
     &huge_retry::LINT,
     &hasty_timeout::LINT,
+    &unbounded_fan_out::LINT,
     &unpriced_model::LINT,
     &unusable_tool::LINT,
     &misleading_format::LINT,
@@ -193,6 +197,7 @@ pub const LINTS: &[&Lint] = &[
     &missing_answer::LINT,
     &repeated_effect::LINT,
     &unordered_assignments::LINT,
+    &empty_fan_out::LINT,
     &unhandled_failure::LINT,
     &unsent_event::LINT,
     &misdirected_event::LINT,

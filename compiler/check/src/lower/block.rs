@@ -47,12 +47,12 @@ fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) 
                 known
             });
             let (event, arguments) = sent(cx, env, path, arguments)?;
-            let to = match to {
-                Some(to) => posts::receiver(cx, to)?,
-                None => Receiver::Own,
+            let (to, element) = match to {
+                Some(to) => posts::addressed(cx, env, to)?,
+                None => (Receiver::Own, None),
             };
             cx.map.posts.push(PostSpans { event, to, span: path.span });
-            Some(Action::Send { event, arguments, after, id, to })
+            Some(Action::Send { event, arguments, after, id, to, element })
         }
         syntax::Action::Cancel(id) => {
             let known = send_id(cx, &id.node);

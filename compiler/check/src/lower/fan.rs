@@ -25,6 +25,7 @@ pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: Ste
     let Some(written) = &step.each else { return false };
     let syntax::Each { name, list } = written.as_ref();
     let lowered = expr::expr(cx, env, list, None);
+    cx.map.steps[id.index()].list = Some(list.span);
     let is_list = matches!(lowered.ty, Type::List(_) | Type::Json);
     let element = if is_list {
         element_of(cx, &lowered, list.span)
@@ -68,7 +69,10 @@ pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
         |count: &Spanned<u32>| if count.node == 0 { Err(count.span) } else { Ok(count.node) };
     let zero = match item {
         StepItem::AtATime(count) => positive(count).map(|n| each.at_a_time = n),
-        StepItem::UpTo(count) => positive(count).map(|n| each.most = n),
+        StepItem::UpTo(count) => {
+            cx.map.steps[id.index()].up_to = Some(count.span);
+            positive(count).map(|n| each.most = n)
+        }
         StepItem::Enough(count) => positive(count).map(|n| each.enough = Some(n)),
         StepItem::Lost(lost) => {
             each.lost = *lost;

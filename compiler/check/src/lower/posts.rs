@@ -2,7 +2,8 @@
 
 use super::Lowered;
 use super::context::Cx;
-use chartc_core::model::{Chart, Event, Receiver, Type};
+use super::expr::{self, Env};
+use chartc_core::model::{Chart, Event, Expr, Receiver, Type};
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::illegal_structure;
 use chartc_text::rules::type_error;
@@ -14,8 +15,30 @@ use std::collections::BTreeMap;
 /// The name for the chart that runs this one.
 const PARENT: &str = "parent";
 
+/// The receiver that `to` means, and the index of the element; reports an unknown one.
+pub(super) fn addressed(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    (to, element): &(Ident, Option<syntax::Expr>),
+) -> Option<(Receiver, Option<Box<Expr>>)> {
+    let receiver = receiver(cx, to);
+    let index = element.as_ref().map(|index| Box::new(expr::expect(cx, env, index, &Type::Int)));
+    let receiver = receiver?;
+    let has_elements = match receiver {
+        Receiver::Child(step) => cx.step_nodes[step.index()].step.each.is_some(),
+        Receiver::Own | Receiver::Parent | Receiver::Element(..) => false,
+    };
+    if let (Some(element), false) = (element, has_elements) {
+        let message = format!("`{}` runs one chart, and has no elements", to.node);
+        let finding = illegal_structure::RULE.at(element.span, message);
+        cx.report(finding.help("leave the index out"));
+        return None;
+    }
+    Some((receiver, index))
+}
+
 /// The receiver that `to` means; reports an unknown one.
-pub(super) fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
+fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
     if to.node == PARENT {
         return Some(Receiver::Parent);
     }
@@ -61,7 +84,7 @@ pub(super) fn refuse_unheard(
             let receivers: Vec<&Lowered> = match post.to {
                 Receiver::Own => Vec::new(),
                 Receiver::Parent => parents.get(&sender.map.name).cloned().unwrap_or_default(),
-                Receiver::Child(step) => {
+                Receiver::Child(step) | Receiver::Element(step, _) => {
                     let child = sender.map.steps[step.index()].child;
                     child.and_then(|child| by_name.get(&child).copied()).into_iter().collect()
                 }

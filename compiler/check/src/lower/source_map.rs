@@ -149,6 +149,10 @@ pub struct StepSpans {
     pub prompt_parts: Vec<Span>,
     /// How often it may call its tools, if it says so.
     pub tool_calls: Option<Span>,
+    /// The list of its `each`.
+    pub list: Option<Span>,
+    /// How many elements it takes at most, if it says so.
+    pub up_to: Option<Span>,
     /// The name of the chart that a `run` step runs, at its declaration.
     pub child: Option<Span>,
 }

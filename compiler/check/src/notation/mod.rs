@@ -162,14 +162,17 @@ fn action(action: &Action, names: Printer<'_>, between: &str) -> String {
         Action::Raise(event, arguments) => {
             format!("raise {}", call(&chart.events[event.index()].name, arguments))
         }
-        Action::Send { event, arguments, after, id, to } => {
+        Action::Send { event, arguments, after, id, to, element } => {
             let mut out = format!("send {}", call(&chart.events[event.index()].name, arguments));
             match to {
                 Receiver::Own => {}
                 Receiver::Parent => out.push_str(" to parent"),
-                Receiver::Child(step) => {
+                Receiver::Child(step) | Receiver::Element(step, _) => {
                     out.push_str(&format!(" to {}", name(&chart.steps[step.index()].name)));
                 }
+            }
+            if let Some(element) = element {
+                out.push_str(&format!("[{}]", names.whole(element)));
             }
             if let Some(after) = after {
                 out.push_str(&format!(" after {}", names.whole(after)));

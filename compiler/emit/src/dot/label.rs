@@ -23,8 +23,9 @@ pub(super) fn whole(rows: &[Row], title: &str, flush_left: bool) -> String {
         out.push_str("<hr/>");
     }
     for row in rows {
-        out.push_str("<tr><td align=\"left\" balign=\"left\"><font point-size=\"9\">");
         let colour = row.look.map_or(BORDER, Look::colour);
+        let (open, close) = cell(row.is_many, colour);
+        out.push_str(&open);
         let lead = if row.word.is_empty() { String::new() } else { format!("{} ", row.word) };
         let lines = wrap(&format!("{lead}{}", row.text), WIDTH);
         for (n, line) in lines.iter().enumerate() {
@@ -45,10 +46,27 @@ pub(super) fn whole(rows: &[Row], title: &str, flush_left: bool) -> String {
             }
             out.push_str(&html(rest));
         }
-        out.push_str("</font></td></tr>");
+        out.push_str(close);
     }
     out.push_str("</table>>");
     out
+}
+
+/// Around the text of a row; that of a step for each element is a stack of boxes.
+fn cell(is_many: bool, colour: &str) -> (String, &'static str) {
+    const TEXT: &str = "align=\"left\" balign=\"left\"";
+    if !is_many {
+        let open = format!("<tr><td {TEXT}><font point-size=\"9\">");
+        return (open, "</font></td></tr>");
+    }
+    // Each box below shows two of its sides.
+    let below = format!(
+        "<td border=\"1\" sides=\"RB\" cellpadding=\"2\"><table border=\"0\" cellborder=\"0\" cellpadding=\"2\" cellspacing=\"0\" color=\"{colour}\"><tr>"
+    );
+    let open = format!(
+        "<tr><td align=\"left\"><table border=\"0\" cellborder=\"0\" cellpadding=\"0\" cellspacing=\"0\" color=\"{colour}\"><tr>{below}{below}<td {TEXT} border=\"1\"><font point-size=\"9\">"
+    );
+    (open, "</font></td></tr></table></td></tr></table></td></tr></table></td></tr>")
 }
 
 /// The name of a state as its first row shows it.

@@ -232,7 +232,11 @@ fn indent(depth: usize) -> String {
 }
 
 fn whole(row: &Row) -> String {
-    if row.word.is_empty() { row.text.clone() } else { format!("{} {}", row.word, row.text) }
+    let sign = if row.is_many { "⧉ " } else { "" };
+    match row.word {
+        "" => row.text.clone(),
+        word => format!("{sign}{word} {}", row.text),
+    }
 }
 
 /// By state: whether a model is asked or a step works in it.

@@ -8,7 +8,7 @@ use chartc_check::notation;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    AskOn, Chart, Expr, Failure, Limits, Otherwise, State, StateKind, StepKind,
+    AskOn, Chart, Each, Expr, Failure, Limits, Lost, Otherwise, State, StateKind, StepKind,
 };
 
 /// The maximum number of characters of an action block or advice.
@@ -20,10 +20,32 @@ pub(crate) struct Row {
     /// The look of the word; `None` for a faint one.
     pub(crate) look: Option<Look>,
     pub(crate) text: String,
+    /// Whether it is work that is done for each element of a list.
+    pub(crate) is_many: bool,
 }
 
 fn row(word: &'static str, look: Option<Look>, text: String) -> Row {
-    Row { word, look, text }
+    Row { word, look, text, is_many: false }
+}
+
+/// What a step says of its elements, where that is not the default.
+fn bounds(each: &Each) -> String {
+    let mut parts = Vec::new();
+    if each.most != Each::MOST {
+        parts.push(format!("up to {}", each.most));
+    }
+    if let Some(enough) = each.enough {
+        parts.push(format!("enough {enough}"));
+    }
+    if each.at_a_time != Each::AT_A_TIME {
+        parts.push(format!("{} at a time", each.at_a_time));
+    }
+    match each.lost {
+        Lost::Fail => {}
+        Lost::Skip => parts.push("else skip".to_owned()),
+        Lost::None => parts.push("else none".to_owned()),
+    }
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// The rows of every state, in document order.
@@ -167,6 +189,7 @@ pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) ->
         text.push_str(&guard(&rest.join(" and ")));
     }
     let is_ask = matches!(step.kind, StepKind::Ask { .. });
+    text.push_str(&step.each.as_ref().map_or(String::new(), bounds));
     if step.failure.then == Failure::Skip && step.failure != chart.defaults && !is_ask {
         text.push_str(" (skip on failure)");
     }
@@ -177,7 +200,7 @@ pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) ->
     if step.ends_turn.as_ref().is_some_and(|e| e.kind == always) {
         text.push_str(" (ends turn)");
     }
-    row(word, look, text)
+    Row { is_many: step.each.is_some(), ..row(word, look, text) }
 }
 
 fn conjunct(chart: &Chart, expr: &Expr, of: usize) -> String {

@@ -102,9 +102,13 @@ fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
             arguments,
             after,
             id,
-            to: to @ (Receiver::Parent | Receiver::Child(_)),
-        } => super::post::send(writer, *event, arguments, after.as_ref(), *id, *to),
-        Action::Send { event, arguments, after, id, to: Receiver::Own } => {
+            to: to @ (Receiver::Parent | Receiver::Child(_) | Receiver::Element(..)),
+            element,
+        } => {
+            let to = (*to, element.as_deref());
+            super::post::send(writer, *event, arguments, after.as_ref(), *id, to)
+        }
+        Action::Send { event, arguments, after, id, to: Receiver::Own, .. } => {
             let row = &context.chart.events[event.index()];
             let name = &context.names.events[event.index()];
             let (delay, id) = (delay(writer, after.as_ref()), id_of(*id));

@@ -134,6 +134,31 @@ pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
     item.push_fn(named);
 }
 
+/// Adds `place_child`, which makes the machine of a `run` step that was under way.
+pub(super) fn place(context: &Context<'_>, item: &mut Impl) {
+    if !context.has_children() {
+        return;
+    }
+    let mut made = String::new();
+    for (i, chart, module) in context.runs() {
+        let variant = super::ident::upper_camel(module);
+        let _ = writeln!(
+            made,
+            "({i}, {chart:?}) => Child::{variant}(Box::new(super::{module}::Machine::lent(
+                super::{module}::Params::saved(saved)?, family::Lent::of(None))?)),"
+        );
+    }
+    let place = item.new_fn("place_child").arg_mut_self().arg("key", "machine::StepKey");
+    place.arg("saved", "&saved::Saved").ret("Result<(), saved::Unfit>").line(format!(
+        "let child = match (key.step.0, saved.chart()) {{
+            {made}
+            (_, chart) => return Err(saved::Unfit::OtherChart(chart.into())),
+        }};
+        self.children.push((key, child));
+        Ok(())"
+    ));
+}
+
 /// Adds the methods of `host::Machine` for children.
 pub(super) fn drive(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
     if !context.has_children() {

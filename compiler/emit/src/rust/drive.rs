@@ -14,6 +14,7 @@ pub(super) fn emit(context: &Context<'_>, asked: &Asked, scope: &mut Scope) {
     super::types::conversions(context, scope);
     super::host::by_name(context, scope);
     payloads(context, scope);
+    super::saved::conversions(context, scope);
     outcome(context, scope);
     let mut item = Impl::new("Machine<H>");
     item.generic(context.bounds()).impl_trait("host::Machine");
@@ -59,6 +60,7 @@ pub(super) fn emit(context: &Context<'_>, asked: &Asked, scope: &mut Scope) {
     let notes = if context.bare { "Vec::new()" } else { "Machine::take_notes(self)" };
     item.new_fn("take_notes").arg_mut_self().ret("Vec<host::Note>").line(notes);
     children::drive(context, asked, &mut item);
+    super::saved::emit(context, &mut item);
     scope.push_impl(item);
     super::typed::emit(context, scope);
 }

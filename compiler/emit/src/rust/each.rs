@@ -4,7 +4,9 @@ use super::Context;
 use super::body::{Arms, Method, Methods};
 use super::code::{Fragment, Use, code};
 use super::expr::Writer;
+use super::keep::matched;
 use super::payload::answer_field;
+use super::saved::chosen;
 use super::types::{list_item, owned};
 use chartc_core::arena::StepId;
 use chartc_core::model::{Each, Lost, Type};
@@ -60,30 +62,30 @@ pub(super) fn hooks(context: &Context<'_>, methods: &mut Methods, program: &mut 
     if let Some(lists) = lists(context).emit(context, methods) {
         begin(&lists, program);
     }
-    let (mut done, mut gathered, mut forget) = (String::new(), String::new(), String::new());
+    let (mut done, mut gathered, mut forget) = (Vec::new(), String::new(), Vec::new());
     for (step, each) in context.each_steps() {
         let (name, field) = (&context.names.steps[step.index()], answer_field(context, step));
-        let _ = writeln!(
-            done,
-            "Payload::Answer(Answer::{name}(answer)) => self.elements.{field}.done(element, answer),"
-        );
+        done.push((
+            format!("Payload::Answer(Answer::{name}(answer))"),
+            format!("self.elements.{field}.done(element, answer);"),
+        ));
         let all = all(each);
         let _ = writeln!(
             gathered,
             "{} => Payload::Gathered(Gathered::{name}(self.elements.{field}.take(){all}.collect())),",
             step.0
         );
-        let _ = writeln!(forget, "{} => self.elements.{field}.forget(),", step.0);
+        forget.push((step.0.to_string(), format!("self.elements.{field}.forget();")));
     }
     let function = program.item.new_fn("element_done").arg_mut_self();
     function.arg("_step", "arena::StepId").arg("element", "machine::Element");
-    function.arg("answer", "Payload").line(format!("match answer {{ {done} _ => {{}} }}"));
+    function.arg("answer", "Payload").line(matched("answer", &done, true));
     let function = program.item.new_fn("gathered").arg_mut_self();
     function.arg("step", "arena::StepId").arg("_with_none", "bool").ret("Option<Payload>");
     function.line(format!("Some(match step.0 {{ {gathered} _ => return None }})"));
     let function = program.item.new_fn("forget_elements").arg_mut_self();
     function.arg("step", "arena::StepId");
-    function.line(format!("match step.0 {{ {forget} _ => {{}} }}"));
+    function.line(chosen("step.0", &forget));
 }
 
 /// What becomes of the answers of all elements, of which some may be missing.

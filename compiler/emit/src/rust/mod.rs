@@ -29,6 +29,7 @@ mod payload;
 mod post;
 mod program;
 mod prompt;
+mod saved;
 mod start;
 mod tables;
 mod tools;

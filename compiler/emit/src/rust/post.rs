@@ -5,7 +5,7 @@ use super::blocks::{delay, id_of};
 use super::code::{Fragment, Use, code};
 use super::expr::Writer;
 use chartc_core::arena::{EventId, SendId, StepId};
-use chartc_core::model::{Action, Chart, Expr, Receiver};
+use chartc_core::model::{Action, Chart, Expr, Receiver, Type};
 use codegen::{Impl, Struct};
 
 /// Whether a chart sends events to others.
@@ -30,7 +30,7 @@ pub(super) fn send(
     arguments: &[Expr],
     after: Option<&Expr>,
     id: Option<SendId>,
-    to: Receiver,
+    (to, element): (Receiver, Option<&Expr>),
 ) -> Fragment {
     let context = writer.context;
     let row = &context.chart.events[event.index()];
@@ -38,10 +38,20 @@ pub(super) fn send(
     let values = row.fields.iter().zip(arguments);
     let values = values.map(|(field, value)| writer.valued(value, &field.ty));
     let values = Fragment::joined(values, ", ");
-    let to = match to {
-        Receiver::Own => "machine::Receiver::Own".to_owned(),
-        Receiver::Parent => "machine::Receiver::Parent".to_owned(),
-        Receiver::Child(StepId(n)) => format!("machine::Receiver::Child(arena::StepId({n}))"),
+    // The index of an element is evaluated last.
+    let (to, addressed) = match (element, to) {
+        (Some(index), Receiver::Child(StepId(n))) => {
+            let whole = writer.value_code(index, &Type::Int);
+            let whole = writer.own(&whole);
+            let absent = context.failure("there is no such element");
+            let addressed = code!(
+                "let Ok(element) = u32::try_from({whole}) else {{ return {absent}; }};
+                let to = machine::Receiver::Element(arena::StepId({n}), machine::Element::at(element));",
+                whole
+            );
+            ("to".to_owned(), addressed.using(Use::Failure))
+        }
+        _ => (to_text(to), Fragment::default()),
     };
     let payload = if values.is_empty() {
         "Vec::new()".into()
@@ -54,22 +64,35 @@ pub(super) fn send(
         self.posted.push(host::Post {{ event: {name}, to: {to}, payload }});"
     );
     if after.is_none() {
-        return code!("{{ {payload}\n{post} }}\n", payload);
+        return code!("{{ {payload}\n{addressed}\n{post} }}\n", payload, addressed);
     }
     let (delay, id) = (delay(writer, after), id_of(id));
     let full = context.failure(&format!("no room to send `{}`", row.name));
     let text = code!(
         "{payload}
         let delay: u64 = {delay};
+        {addressed}
         if delay == 0 {{ {post} }} else {{
             let Some(slot) = outbox.send_to({name}, {to}, delay, {id}) else {{ return {full}; }};
             self.letters.resize_with(self.letters.len().max(slot + 1), Vec::new);
             self.letters[slot] = payload;
         }}\n",
         payload,
-        delay
+        delay,
+        addressed
     );
     text.using(Use::Failure)
+}
+
+/// A receiver that is known beforehand.
+fn to_text(to: Receiver) -> String {
+    match to {
+        Receiver::Own => "machine::Receiver::Own".to_owned(),
+        Receiver::Parent => "machine::Receiver::Parent".to_owned(),
+        Receiver::Child(StepId(n)) | Receiver::Element(StepId(n), _) => {
+            format!("machine::Receiver::Child(arena::StepId({n}))")
+        }
+    }
 }
 
 impl Context<'_> {

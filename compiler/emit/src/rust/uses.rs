@@ -57,7 +57,9 @@ pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
         Action::Do(_, all) | Action::Raise(_, all) | Action::Result(_, all) => {
             all.iter().for_each(found);
         }
-        Action::Send { arguments, after, .. } => arguments.iter().chain(after).for_each(found),
+        Action::Send { arguments, after, element, .. } => {
+            arguments.iter().chain(after).chain(element.as_deref()).for_each(found);
+        }
         Action::Cancel(_) => {}
         Action::Log(text) => text.holes().for_each(found),
     }

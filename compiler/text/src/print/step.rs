@@ -187,7 +187,10 @@ fn action(out: &mut Out, node: &Action) {
         Action::Do(name, all) => format!("{}{}", lower(&name.node), arguments(all, level)),
         Action::Raise(event, all) => format!("raise {}{}", path(event), optional(all, level)),
         Action::Send { event, arguments: all, to, after, id } => {
-            let to = to.as_ref().map_or(String::new(), |to| format!(" to {}", lower(&to.node)));
+            let to = to.as_ref().map_or(String::new(), |to| {
+                let element = to.1.as_ref().map(|index| format!("[{}]", expr(index, level)));
+                format!(" to {}{}", lower(&to.0.node), element.unwrap_or_default())
+            });
             let after =
                 after.as_ref().map_or(String::new(), |a| format!(" after {}", expr(a, level)));
             let id = id.as_ref().map_or(String::new(), |i| format!(" as {}", lower(&i.node)));

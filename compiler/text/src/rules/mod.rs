@@ -15,6 +15,7 @@ pub mod disabled_agent;
 pub mod disguised_name;
 pub mod duplicate_agent;
 pub mod duplicate_name;
+pub mod empty_fan_out;
 pub mod empty_file;
 pub mod empty_index;
 pub mod endless_run;
@@ -74,6 +75,7 @@ pub mod trap_state;
 pub mod type_error;
 pub mod unasked_count;
 pub mod unbounded_calls;
+pub mod unbounded_fan_out;
 pub mod unbounded_wait;
 pub mod uncounted_line;
 pub mod undecided_check;
@@ -208,6 +210,7 @@ pub static RULES: &[&Rule] = &[
     &missing_answer::RULE,
     &repeated_effect::RULE,
     &unordered_assignments::RULE,
+    &empty_fan_out::RULE,
     &not_yet::RULE,
     &name_clash::RULE,
     &outside_subset::RULE,
@@ -215,6 +218,7 @@ pub static RULES: &[&Rule] = &[
     &huge_retry::RULE,
     &unpriced_model::RULE,
     &hasty_timeout::RULE,
+    &unbounded_fan_out::RULE,
     &failed_test::RULE,
 ];
 

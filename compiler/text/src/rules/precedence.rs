@@ -1,8 +1,8 @@
 //! Which findings suppress others, and which are consequences of others.
 
 use super::{
-    dead_line, eventless_cycle, left_at_once, lost_count, missing_field, missing_prompt, never_set,
-    read_before_set, unknown_field, unknown_name,
+    dead_line, empty_fan_out, eventless_cycle, left_at_once, lost_count, missing_field,
+    missing_prompt, never_set, read_before_set, unknown_field, unknown_name,
 };
 use crate::diagnostic::{Broken, Diagnostic, Rule, Severity};
 use crate::span::Span;
@@ -32,6 +32,11 @@ static YIELDS: &[Yield] = &[
     Yield {
         rule: &missing_prompt::RULE,
         to: To::Errors(&[&missing_field::RULE, &unknown_field::RULE]),
+    },
+    // What nothing sets, or only later, is empty in the list, too.
+    Yield {
+        rule: &empty_fan_out::RULE,
+        to: To::Rules(&[&never_set::RULE, &read_before_set::RULE]),
     },
     // The values there are a consequence of the other finding.
     Yield { rule: &never_set::RULE, to: To::All },

@@ -169,8 +169,8 @@ pub enum Action {
         event: Path,
         /// Payload.
         arguments: Vec<Expr>,
-        /// `to`: a `run` step, or `parent`.
-        to: Option<Ident>,
+        /// `to`: a `run` step, or `parent`; with the index of an element.
+        to: Option<Box<(Ident, Option<Expr>)>>,
         /// `after`.
         after: Option<Expr>,
         /// `as`.

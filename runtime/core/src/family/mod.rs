@@ -13,14 +13,17 @@
 //!   instead, and one that is passed none is left out with all below it.
 //! * An event that a member sends to its parent or to a child is handled by that one alone, after what is being handled; where there
 //!   is none, or none that has such an event, it is lost and recorded as such. A child that is stopped sends nothing any more.
-//! * When a member's turn ends, each of its children has a turn.
+//! * When a member's turn ends, each of its children has a turn. A child that is made for an element of a list between two turns has
+//!   one at once.
 //! * Deadlines that are due fire first, the earliest first.
 //! * Charts that start each other, or send to each other, without end are stopped: see [`ROUNDS`].
 
 mod lent;
+mod making;
 mod passing;
 mod posting;
 mod rounds;
+mod saved;
 mod tree;
 mod watch;
 
@@ -29,8 +32,7 @@ pub use rounds::ROUNDS;
 
 use crate::expr::{Map, Value};
 use crate::host::{Machine, Mismatch};
-use crate::machine::{Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey};
-use crate::tables::StepRowKind;
+use crate::machine::{Input, Instant, Outcome, Receipt, Record, Sink, StepKey};
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
@@ -119,7 +121,7 @@ impl<M: Machine> Family<M> {
     /// The members, each before its children, and children in the order of their start.
     pub fn members(&self) -> Vec<Member> {
         let mut found = Vec::new();
-        below(&self.root, &mut Vec::new(), &mut found);
+        below(&self.root, &mut Vec::new(), &mut |member, _| found.push(member.clone()));
         found
     }
 
@@ -149,12 +151,11 @@ impl<M: Machine> Family<M> {
 
     /// The earliest time at which a tick has an effect.
     pub fn next_deadline(&self) -> Option<Instant> {
-        fn earliest(machine: &dyn Machine) -> Option<Instant> {
-            let children = machine.children();
-            let below = children.iter().filter_map(|key| earliest(machine.child(*key)?));
-            machine.next_deadline().into_iter().chain(below).min()
-        }
-        earliest(&self.root)
+        let mut earliest = None;
+        below(&self.root, &mut Vec::new(), &mut |_, machine| {
+            earliest = earliest.into_iter().chain(machine.next_deadline()).min();
+        });
+        earliest
     }
 
     /// Queues what is due by `now`, then an input of the host. `Input::Tick` stands for everything that is due.
@@ -163,10 +164,10 @@ impl<M: Machine> Family<M> {
         self.rounds = 0;
         if tick || !self.root.children().is_empty() {
             let mut due: Vec<(Instant, Member)> = Vec::new();
-            for member in self.members() {
-                let deadline = self.member(&member).and_then(Machine::next_deadline);
-                due.extend(deadline.filter(|at| *at <= now).map(|at| (at, member)));
-            }
+            below(&self.root, &mut Vec::new(), &mut |member, machine| {
+                let deadline = machine.next_deadline().filter(|at| *at <= now);
+                due.extend(deadline.map(|at| (at, member.clone())));
+            });
             due.sort_by_key(|(at, _)| *at);
             let none = due.is_empty();
             for (_, member) in due {
@@ -272,9 +273,18 @@ impl<M: Machine> Family<M> {
     /// Handles those effects of a member that concern its family.
     fn follow(&mut self, member: &Member, seen: Vec<Notice>, stopping: bool, sink: &mut dyn Sink) {
         let mut first = Vec::new();
+        // The end of the turn brings one to all children that run then.
+        let is_turn = seen.iter().any(|one| matches!(one, Notice::TurnEnded))
+            || self.member(member).is_some_and(Machine::is_walking);
         for one in seen {
             match one {
-                Notice::Start(key) if self.runs(member, key) => self.begin(member, key, sink),
+                Notice::Start(key) if self.runs(member, key) => {
+                    self.begin(member, key, sink);
+                    if key.element.is_some() && !is_turn {
+                        let task = Task::Handle(joined(member, key), Input::Turn, Origin::Family);
+                        self.queue.push_back(task);
+                    }
+                }
                 Notice::Cancel(key) => {
                     let child = joined(member, key);
                     if self.member(&child).is_some() {
@@ -305,76 +315,6 @@ impl<M: Machine> Family<M> {
             self.queue.push_front(task);
         }
     }
-
-    fn runs(&self, member: &Member, key: StepKey) -> bool {
-        self.member(member).is_some_and(|machine| {
-            let steps = machine.tables().steps;
-            steps.get(key.step.index()).is_some_and(|s| matches!(s.kind, StepRowKind::Run { .. }))
-        })
-    }
-
-    fn begin(&mut self, member: &Member, key: StepKey, sink: &mut dyn Sink) {
-        if self.goes_round(sink) {
-            // The chart may react to the failure by starting the step again.
-            if self.rounds == ROUNDS + 1 {
-                self.answer(
-                    member.clone(),
-                    key,
-                    failed("charts start each other without end".into()),
-                );
-            }
-            return;
-        }
-        let begun = if member.len() >= DEPTH {
-            Err(Mismatch(format!("charts that run each other nest at most {DEPTH} deep")))
-        } else {
-            let begun = self.with_member(member, |machine| machine.begin_child(key));
-            begun.unwrap_or_else(|| Err(Mismatch(String::new())))
-        };
-        match begun {
-            Ok(()) => {
-                let task = Task::Handle(joined(member, key), Input::Start, Origin::Family);
-                self.queue.push_back(task);
-            }
-            Err(Mismatch(why)) => self.answer(member.clone(), key, failed(why)),
-        }
-    }
-
-    /// Turns the end of a child into an outcome of the step that runs it.
-    fn ended(&mut self, member: &Member, status: Status) {
-        let Some((key, parent)) = member.split_last() else { return };
-        match status {
-            Status::Ok | Status::Partial => {
-                let result = self.member(member).map(Machine::result).unwrap_or_default();
-                let result = Value::Map(result.into_iter().collect::<Map>());
-                self.answer(parent.to_vec(), *key, Outcome::Done(alloc::vec![result]));
-            }
-            Status::Stuck | Status::Limit | Status::Canceled | Status::Error => {
-                self.fails(member, format!("it ended with status {}", status.word()));
-            }
-        }
-    }
-
-    fn fails(&mut self, member: &Member, why: String) {
-        let Some((key, parent)) = member.split_last() else { return };
-        let name = self.member(member).map_or_else(String::new, |m| m.tables().name.into());
-        self.answer(parent.to_vec(), *key, failed(format!("`{name}`: {why}")));
-    }
-
-    fn answer(&mut self, member: Member, key: StepKey, outcome: Outcome<Vec<Value>>) {
-        let input = Input::Answer(key, outcome);
-        self.queue.push_back(Task::Handle(member, input, Origin::Family));
-    }
-
-    fn forget(&mut self, member: &Member) {
-        if let Some((key, parent)) = member.split_last() {
-            self.with_member(parent, |machine| machine.end_child(*key));
-        }
-    }
-}
-
-fn failed(why: String) -> Outcome<Vec<Value>> {
-    Outcome::Failed(alloc::vec![Value::Text(why)])
 }
 
 /// The key of an answer with an effect.

@@ -3,9 +3,9 @@
 use super::tree::{Offered, joined, meant};
 use super::watch::Notice;
 use super::{Family, Member, Origin, Task, Told};
-use crate::arena::EventId;
+use crate::arena::{EventId, StepId};
 use crate::host::{Machine, Post};
-use crate::machine::{Instant, Receipt, Receiver, Record, Sink};
+use crate::machine::{Element, Instant, Receipt, Receiver, Record, Sink, StepKey};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -39,7 +39,7 @@ impl<M: Machine> Family<M> {
             match to {
                 Receiver::Own | Receiver::Parent => self.queue.push_back(Task::Deliver(letter)),
                 // The child may start only now.
-                Receiver::Child(_) => down.push(Task::Deliver(letter)),
+                Receiver::Child(_) | Receiver::Element(..) => down.push(Task::Deliver(letter)),
             }
         }
         self.follow(member, seen, stopping, sink);
@@ -64,7 +64,13 @@ impl<M: Machine> Family<M> {
         Some(Letter { from: member.clone(), event: post.event, to: post.to, written })
     }
 
-    /// Delivers an event to its receiver.
+    /// The children that a step of a member runs, in the order of their start.
+    fn children_of(&self, member: &Member, step: StepId) -> impl Iterator<Item = StepKey> + use<M> {
+        let children = self.member(member).map(Machine::children).unwrap_or_default();
+        children.into_iter().filter(move |key| key.step == step)
+    }
+
+    /// Delivers an event to its receiver, or one to each of several.
     pub(super) fn deliver(
         &mut self,
         letter: Letter,
@@ -77,8 +83,23 @@ impl<M: Machine> Family<M> {
             Receiver::Own => Some(from.clone()),
             Receiver::Parent => from.split_last().map(|(_, above)| above.to_vec()),
             Receiver::Child(step) => {
-                let children = self.member(&from).map(Machine::children).unwrap_or_default();
-                let child = children.into_iter().rfind(|key| key.step == step);
+                let of_elements = self.children_of(&from, step).filter_map(|key| key.element);
+                let of_elements: Vec<Element> = of_elements.collect();
+                if !of_elements.is_empty() {
+                    // Each gets one of its own, in the order of their start.
+                    for element in of_elements.into_iter().rev() {
+                        let (from, written) = (from.clone(), written.clone());
+                        let to = Receiver::Element(step, element);
+                        let letter = Letter { from, event, to, written };
+                        self.queue.push_front(Task::Deliver(letter));
+                    }
+                    return None;
+                }
+                self.children_of(&from, step).last().map(|key| joined(&from, key))
+            }
+            Receiver::Element(step, element) => {
+                let mut children = self.children_of(&from, step);
+                let child = children.find(|key| key.element == Some(element));
                 child.map(|key| joined(&from, key))
             }
         };

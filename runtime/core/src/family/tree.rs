@@ -30,15 +30,18 @@ pub(super) fn joined(member: &[StepKey], key: StepKey) -> Member {
     child
 }
 
-pub(super) fn below(machine: &dyn Machine, at: &mut Member, found: &mut Vec<Member>) {
-    found.push(at.clone());
-    for key in machine.children() {
-        if let Some(child) = machine.child(key) {
-            at.push(key);
-            below(child, at, found);
-            at.pop();
-        }
-    }
+/// Calls `act` with a machine and those below it, each before its children.
+pub(super) fn below(
+    machine: &dyn Machine,
+    at: &mut Member,
+    act: &mut dyn FnMut(&Member, &dyn Machine),
+) {
+    act(at, machine);
+    machine.each_child(&mut |key, child| {
+        at.push(key);
+        below(child, at, act);
+        at.pop();
+    });
 }
 
 pub(super) fn reach(

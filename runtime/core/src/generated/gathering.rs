@@ -1,7 +1,11 @@
 //! The list of a step with an `each`, and the answers of its elements.
 
 use super::data::Failure;
+use crate::arena::StepId;
+use crate::expr::{FromValue, IntoValue, Value};
+use crate::host::Mismatch;
 use crate::machine::{Element, StepKey};
+use crate::saved::Gathered;
 use alloc::vec::Vec;
 
 /// The elements of a step with an `each` and their answers, while the step is under way.
@@ -48,6 +52,34 @@ impl<E, A> Gathering<E, A> {
     pub fn take(&mut self) -> impl Iterator<Item = Option<A>> + use<E, A> {
         self.elements.clear();
         core::mem::take(&mut self.answers).into_iter()
+    }
+
+    /// The elements and answers as values; `None` for a step that is not under way.
+    pub fn saved(&self, step: StepId) -> Option<Gathered>
+    where
+        E: IntoValue + Clone,
+        A: IntoValue + Clone,
+    {
+        if self.elements.is_empty() {
+            return None;
+        }
+        let elements = self.elements.iter().cloned().map(IntoValue::into_value).collect();
+        let answers = self.answers.iter().cloned();
+        Some((step, elements, answers.map(|one| one.map(IntoValue::into_value)).collect()))
+    }
+
+    /// A step under way, from values.
+    ///
+    /// # Errors
+    /// A value does not fit its type.
+    pub fn of(elements: Vec<Value>, answers: Vec<Option<Value>>) -> Result<Self, Mismatch>
+    where
+        E: FromValue,
+        A: FromValue,
+    {
+        let elements = elements.into_iter().map(E::from_value).collect::<Result<Vec<_>, _>>()?;
+        let answers = answers.into_iter().map(|one| one.map(A::from_value).transpose());
+        Ok(Self { elements, answers: answers.collect::<Result<Vec<_>, _>>()? })
     }
 
     /// Drops the list and the answers.

@@ -2,7 +2,9 @@
 
 use super::data::{String, Vec};
 use crate::expr::{self, FromValue, Map, Value, inside, mismatch, short};
+use crate::generated::BadParam;
 use crate::host::Mismatch;
+use crate::saved::{Saved, Unfit};
 use alloc::vec;
 use core::str::FromStr;
 
@@ -152,6 +154,43 @@ impl Given {
         let missing = || Mismatch(alloc::format!("param `{name}` is missing"));
         self.take(name)?.ok_or_else(missing)
     }
+}
+
+impl From<BadParam> for Unfit {
+    fn from(why: BadParam) -> Self {
+        Self::Data(alloc::format!("{why}"))
+    }
+}
+
+/// A variable with its value, if it has one.
+pub fn named(name: &str, value: Option<Value>) -> Option<(String, Value)> {
+    Some((name.into(), value?))
+}
+
+/// A saved value with its declared type.
+///
+/// # Errors
+/// The value does not fit.
+pub fn fitted<T: FromValue>(name: &str, value: Value) -> Result<T, Unfit> {
+    T::from_value(value).map_err(|Mismatch(why)| Unfit::Data(alloc::format!("`{name}`: {why}")))
+}
+
+/// A saved param that has a default.
+///
+/// # Errors
+/// The value does not fit.
+pub fn take_saved<T: FromValue>(saved: &Saved, name: &str) -> Result<Option<T>, Unfit> {
+    let found = saved.variables().find(|(known, _)| *known == name);
+    found.map(|(_, value)| fitted(name, value.clone())).transpose()
+}
+
+/// A saved param.
+///
+/// # Errors
+/// It is missing, or its value does not fit.
+pub fn need_saved<T: FromValue>(saved: &Saved, name: &str) -> Result<T, Unfit> {
+    let missing = || Unfit::Data(alloc::format!("no value for `{name}`"));
+    take_saved(saved, name)?.ok_or_else(missing)
 }
 
 /// Checks that the value of a param is in its range.

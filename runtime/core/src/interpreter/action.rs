@@ -3,6 +3,7 @@
 use super::context::Context;
 use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, python};
 use crate::host::{Host, Post};
+use crate::machine::Element;
 use crate::model::{Action, Expr, Field, Receiver, StateKind, TypeDef};
 use crate::outbox::Outbox;
 use alloc::format;
@@ -91,7 +92,7 @@ pub(super) fn put<H: Host>(
     let payload = fields(arguments, &declared.fields, &context.chart.types, |e| {
         locals.evaluate(e, &*context, fuel)
     })?;
-    let Action::Send { after, id, to, .. } = action else {
+    let Action::Send { after, id, to, element, .. } = action else {
         if !outbox.raise(event) {
             return Err(EvalError { message: format!("no room to raise `{}`", declared.name) });
         }
@@ -109,12 +110,24 @@ pub(super) fn put<H: Host>(
             millis
         }
     };
-    if *to != Receiver::Own && delay == 0 {
-        outbox.post(event, *to);
-        context.data.posted.push(Post { event, to: *to, payload });
+    let to = match (element, *to) {
+        (Some(element), Receiver::Child(step)) => {
+            let index = locals.evaluate(element, &*context, fuel)?;
+            let known =
+                if let Value::Int(index) = index { u32::try_from(index).ok() } else { None };
+            let Some(known) = known else {
+                return Err(EvalError { message: "there is no such element".into() });
+            };
+            Receiver::Element(step, Element::at(known))
+        }
+        (_, to) => to,
+    };
+    if to != Receiver::Own && delay == 0 {
+        outbox.post(event, to);
+        context.data.posted.push(Post { event, to, payload });
         return Ok(());
     }
-    let Some(slot) = outbox.send_to(event, *to, delay, *id) else {
+    let Some(slot) = outbox.send_to(event, to, delay, *id) else {
         return Err(EvalError { message: format!("no room to send `{}`", declared.name) });
     };
     let sent = &mut context.data.sent;

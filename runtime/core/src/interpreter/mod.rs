@@ -39,6 +39,7 @@ use crate::host::{Host, Machine, Mismatch, Note, Offer, Post, ToolCall, listed};
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{StateKind, StepKind, VariableKind, schema};
 use crate::plan::Plan;
+use crate::saved::{Saved, Unfit};
 use crate::semantics::Stepper;
 use crate::store::{Dynamic, Sent};
 use crate::tables::{LimitsRow, Tables};
@@ -299,12 +300,28 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         Some(child)
     }
 
+    fn each_child(&self, act: &mut dyn FnMut(StepKey, &dyn Machine)) {
+        self.children.iter().for_each(|(key, child)| act(*key, child));
+    }
+
     fn with_child(&mut self, key: StepKey, act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
         self.lend(key, act)
     }
 
     fn end_child(&mut self, key: StepKey) {
         self.children.retain(|(k, _)| *k != key);
+    }
+
+    fn save(&self) -> Option<Saved> {
+        Some(self.to_saved())
+    }
+
+    fn load(&mut self, saved: &Saved) -> Result<(), Unfit> {
+        self.take_saved(saved)
+    }
+
+    fn place_child(&mut self, key: StepKey, saved: &Saved) -> Result<(), Unfit> {
+        self.place(key, saved.chart())
     }
 }
 

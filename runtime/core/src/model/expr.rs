@@ -312,6 +312,8 @@ pub enum Action {
         id: Option<SendId>,
         /// The receiver.
         to: Receiver,
+        /// Of a step with an `each`, the index of the element whose chart alone receives it; of type Int.
+        element: Option<Box<Expr>>,
     },
     /// `cancel id`: removes every undelivered event sent with this id.
     Cancel(SendId),

@@ -11,7 +11,7 @@ use crate::arena::{
 };
 use crate::expr::{Map, Value};
 use crate::form::ActionForm;
-use crate::machine::LimitKind;
+use crate::machine::{Element, LimitKind};
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     ComputedLimit, Each, Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function,
@@ -80,6 +80,7 @@ numbers! {
     TypeId: |id| u64::from(id.0);
     ChoiceId: |id| u64::from(id.0);
     SendId: |id| u64::from(id.0);
+    Element: |element| u64::from(element.index());
     LocalId: |id| u64::from(id.0);
 }
 
@@ -240,16 +241,16 @@ impl Feed for FunctionKind {
     }
 }
 
-/// Variants with their numbers, which stay the same when one is added.
+/// Variants with their numbers, which stay the same when one is added. A field behind `|` counts only where it is there.
 macro_rules! variants {
-    ($($ty:ident { $($number:literal $variant:ident $(($($a:ident)*))? $({$($b:ident)*})?;)* })*) => {$(
+    ($($ty:ident { $($number:literal $variant:ident $(($($a:ident)*))? $({$($b:ident)* $(| $rare:ident)?})?;)* })*) => {$(
         impl Feed for $ty {
             fn feed(&self, to: &mut Fnv) {
                 match self {$(
-                    Self::$variant $(($($a),*))? $({$($b),*})? => {
+                    Self::$variant $(($($a),*))? $({$($b,)* $($rare)?})? => {
                         to.number($number);
                         $($($a.feed(to);)*)?
-                        $($($b.feed(to);)*)?
+                        $($($b.feed(to);)* $(if let Some(rare) = $rare { rare.feed(to); })?)?
                     }
                 )*}
             }
@@ -274,7 +275,7 @@ variants! {
     StepKind { 0 Llm; 1 Code(s); 2 Ask{on always otherwise}; 3 Call(t a); 4 Human(t); 5 Run(r); }
     AskOn { 0 Turn; 1 Event(e); }
     Otherwise { 0 Stay; 1 Take(t); }
-    Receiver { 0 Own; 1 Parent; 2 Child(s); }
+    Receiver { 0 Own; 1 Parent; 2 Child(s); 3 Element(s e); }
     Forward { 0 Rest; 1 All; 2 Nothing; }
     ActionForm { 0 Any; 1 Simple; 2 Ooda; }
     Failure { 0 Fail; 1 Skip; 2 Take(t); }
@@ -302,7 +303,7 @@ variants! {
         26 JsSame; 27 JsRemainder; 28 JsGet; 29 JsSet; 30 JsJson; 31 JsList; 32 JsDuration;
     }
     Action {
-        0 Assign(v e); 1 Do(f a); 2 Raise(e a); 3 Send{event arguments after id to}; 4 Cancel(id); 5 Log(t); 8 Result(s a); 6 If(c a b);
+        0 Assign(v e); 1 Do(f a); 2 Raise(e a); 3 Send{event arguments after id to | element}; 4 Cancel(id); 5 Log(t); 8 Result(s a); 6 If(c a b);
         7 For(l e b);
     }
 }

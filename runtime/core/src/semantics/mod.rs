@@ -26,6 +26,8 @@
 //! | `due` | the armed deadlines in the order they are due |
 //! | `limit` | what may still be spent |
 //! | `snapshot` | all registers as data |
+//! | `named`, `number` | all registers by names, and back |
+//! | `plain` | the registers of machines with direct code |
 //! | `point` | all registers, kept to come back to |
 //! | `unroll` | nothing: what all of these do, as data for an emitter |
 
@@ -41,6 +43,12 @@ mod input;
 mod limit;
 pub(crate) mod macrostep;
 mod microstep;
+#[cfg(feature = "alloc")]
+mod named;
+#[cfg(feature = "alloc")]
+mod number;
+#[cfg(feature = "alloc")]
+mod plain;
 #[cfg(feature = "alloc")]
 mod point;
 mod question;
@@ -58,6 +66,14 @@ pub mod unroll;
 mod walk;
 
 pub use configuration::is_legal;
+#[cfg(feature = "alloc")]
+pub use named::{Gone, Key, Named};
+#[cfg(feature = "alloc")]
+pub(crate) use named::{key as named_key, option as named_option};
+#[cfg(feature = "alloc")]
+pub(crate) use number::Numbers;
+#[cfg(feature = "alloc")]
+pub use plain::Plain;
 #[cfg(feature = "alloc")]
 pub use point::{Registers, Standing};
 #[cfg(feature = "alloc")]
@@ -185,6 +201,11 @@ impl<'t, P: Program> Stepper<'t, P> {
     /// Whether a state is active. After the end of the run: whether it was in the last configuration.
     pub fn is_active(&self, state: StateId) -> bool {
         bits::has(self.store.cells().configuration, state.index())
+    }
+
+    /// Whether the run has started.
+    pub fn has_started(&self) -> bool {
+        !matches!(self.scalars.phase, Phase::New)
     }
 
     /// The status of a run that has ended.

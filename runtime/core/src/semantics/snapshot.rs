@@ -11,29 +11,29 @@ use crate::tables::{StateRowKind, StepRowKind, Tables};
 use alloc::vec::Vec;
 
 /// Version of the layout of [`Snapshot`].
-const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 4;
 
 /// The registers of a machine in a stable configuration. The owner of the program stores the program's data beside them.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot {
-    format: u32,
-    hash: u64,
-    scalars: Scalars,
-    bits: [Vec<u64>; 4],
-    entered_at: Vec<Instant>,
-    counters: [Vec<u32>; 4],
-    questions: Vec<Option<Question>>,
-    steps: Vec<StepRegister>,
-    walks: Vec<Walk>,
+    pub(super) format: u32,
+    pub(super) hash: u64,
+    pub(super) scalars: Scalars,
+    pub(super) bits: [Vec<u64>; 4],
+    pub(super) entered_at: Vec<Instant>,
+    pub(super) counters: [Vec<u32>; 4],
+    pub(super) questions: Vec<Option<Question>>,
+    pub(super) steps: Vec<StepRegister>,
+    pub(super) walks: Vec<Walk>,
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
-    fans: Vec<Fan>,
+    pub(super) fans: Vec<Fan>,
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
-    amounts: Vec<Amounts>,
-    deadlines: Vec<u64>,
+    pub(super) amounts: Vec<Amounts>,
+    pub(super) deadlines: Vec<u64>,
     /// The waiting events in order; the index of each is its slot.
-    sends: Vec<Sent>,
-    queue: Vec<Occurrence>,
+    pub(super) sends: Vec<Sent>,
+    pub(super) queue: Vec<Occurrence>,
 }
 
 /// Why a snapshot does not fit.
@@ -148,7 +148,9 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
             && sent.id.is_none_or(|id| id.index() < tables.send_ids.len())
             && match sent.to {
                 Receiver::Own | Receiver::Parent => true,
-                Receiver::Child(step) => step.index() < tables.steps.len(),
+                Receiver::Child(step) | Receiver::Element(step, _) => {
+                    step.index() < tables.steps.len()
+                }
             }
     });
     let sends = sends && snapshot.sends.is_sorted_by_key(|sent| sent.due);

@@ -79,7 +79,7 @@ fn session(
     making: Making<'_>,
 ) -> Result<Session<Interpreter<'static, Script>, Journal>, String> {
     let machine = match making.saved {
-        Some(saved) => Interpreter::restore(plan, Script::empty(), saved.machine())
+        Some(saved) => Interpreter::resume(plan, &[], Script::empty(), saved.machine())
             .map_err(|why| why.to_string())?,
         None => Interpreter::new(plan, Script::empty(), params.iter().cloned())
             .map_err(|why| why.to_string())?,

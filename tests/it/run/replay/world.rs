@@ -275,7 +275,7 @@ async fn act(session: &mut Run<'_>, chart: &Chart, random: &mut Random) -> Resul
 }
 
 /// Runs a chart again from a trace.
-pub(super) fn again(checked: &Checked, trace: &str) -> Result<Replayed, ReplayError> {
+pub(crate) fn again(checked: &Checked, trace: &str) -> Result<Replayed, ReplayError> {
     let charts = checked.family();
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     let tape = Tape::read(trace).expect("it was written as a trace");

@@ -118,7 +118,7 @@ fn session<'p>(
     let clock = Arc::new(VirtualClock::starting_at(saved.map_or(0, Saved::now)));
     let script = Script::parse("s", SCRIPT, clock.clone()).expect("a script");
     let machine = match saved {
-        Some(saved) => Interpreter::restore(plan, Script::empty(), saved.machine()),
+        Some(saved) => Interpreter::resume(plan, &[], Script::empty(), saved.machine()),
         None => {
             return Session::new(
                 Interpreter::new(plan, Script::empty(), Map::new()).expect("no params"),
@@ -155,7 +155,7 @@ fn a_run_that_is_saved_among_its_calls_asks_only_what_was_open() {
             first.begin_turn().await.expect("it begins");
             first.advance(at).await.expect("time passes");
             let saved = first.save().expect("it runs");
-            let text = serde_json::to_string(&saved).expect("it is data");
+            let text = saved.text().expect("it is data");
             let saved = Saved::read(&text).expect("it is one");
             let mut second = session(&plan, Some(&saved));
             second.settle().await.expect("it is answered");

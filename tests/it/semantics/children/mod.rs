@@ -1,5 +1,6 @@
 //! Charts that run charts.
 
+mod elements;
 mod end;
 mod names;
 mod nest;
@@ -128,7 +129,9 @@ impl Tree {
             Record::Refused(e) => format!("refused {}", tables.events[e.index()].name),
             Record::Turn(n) => format!("turn {n}"),
             Record::TurnEnded(n) => format!("turn {n} ended"),
-            Record::Started(key) => format!("started {}", step(key.step)),
+            Record::Started(key) => format!("started {}{}", step(key.step), index(key)),
+            Record::ElementDone(key) => format!("done {}{}", step(key.step), index(key)),
+            Record::ElementLost(key) => format!("lost {}{}", step(key.step), index(key)),
             Record::Skipped(s) => format!("skipped {}", step(s)),
             Record::Done(s) => format!("done {}", step(s)),
             Record::Failed(s) => format!("failed {}", step(s)),
@@ -148,7 +151,8 @@ impl Tree {
     fn way(&self, member: &Member, text: &str) -> String {
         let names = (0..member.len()).map(|i| {
             let above = self.family.member(&member[..i]).expect("it is there");
-            above.tables().steps[member[i].step.index()].name.to_owned()
+            let name = above.tables().steps[member[i].step.index()].name;
+            format!("{name}{}", index(member[i]))
         });
         let names: Vec<String> = names.collect();
         if names.is_empty() { text.to_owned() } else { format!("{}: {text}", names.join("/")) }
@@ -235,12 +239,19 @@ impl Tree {
     }
 }
 
+/// `[1]`, for an element.
+fn index(key: StepKey) -> String {
+    key.element.map_or(String::new(), |element| format!("[{}]", element.index()))
+}
+
 /// `event to whom`.
 fn receiver(tables: &Tables<'_>, event: EventId, to: Receiver) -> String {
+    let step = |step: chartc_core::arena::StepId| tables.steps[step.index()].name;
     let whom = match to {
-        Receiver::Own => "itself",
-        Receiver::Parent => "parent",
-        Receiver::Child(step) => tables.steps[step.index()].name,
+        Receiver::Own => "itself".to_owned(),
+        Receiver::Parent => "parent".to_owned(),
+        Receiver::Child(run) => step(run).to_owned(),
+        Receiver::Element(run, element) => format!("{}[{}]", step(run), element.index()),
     };
     format!("{} to {whom}", tables.events[event.index()].name)
 }

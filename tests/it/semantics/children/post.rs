@@ -130,7 +130,7 @@ fn an_event_goes_to_the_right_one_of_two() {
     assert_eq!(tree.said(), "two · one");
 }
 
-fn found(text: &str) -> Vec<String> {
+pub(super) fn found(text: &str) -> Vec<String> {
     let done = chartc::check(&["t.chart".to_owned()], &Memory::of("t.chart", text));
     done.diagnostics
         .iter()

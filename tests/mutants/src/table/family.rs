@@ -12,11 +12,6 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::children::share::the_earliest_deadline_of_all_charts_is_due_first"],
             ),
             (
-                "children-nest-without-end",
-                &[("member.len() >= DEPTH", "member.len() >= 2 * DEPTH")],
-                &["semantics::children::nest::charts_nest_only_so_deep"],
-            ),
-            (
                 "stopped-after-all-else",
                 &[(
                     "for task in first.into_iter().rev() {
@@ -49,32 +44,83 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::children::end::a_chart_that_can_do_nothing_more_is_an_error"],
             ),
             (
+                "element-that-waits-for-a-turn",
+                &[("key.element.is_some() && !is_turn", "false")],
+                &[
+                    "semantics::children::elements::a_chart_that_begins_when_another_has_ended_has_a_turn_at_once",
+                ],
+            ),
+            (
+                "element-with-two-turns",
+                &[("key.element.is_some() && !is_turn", "key.element.is_some()")],
+                &[
+                    "semantics::children::elements::a_chart_that_begins_when_another_has_ended_has_a_turn_at_once",
+                ],
+            ),
+        ],
+    );
+    let making = of(
+        "runtime/core/src/family/making.rs",
+        &[
+            (
+                "children-nest-without-end",
+                &[("member.len() >= DEPTH", "member.len() >= 2 * DEPTH")],
+                &["semantics::children::nest::charts_nest_only_so_deep"],
+            ),
+            (
                 "failed-start-unsaid",
                 &[("self.answer(member.clone(), key, failed(why))", "drop(why)")],
                 &["semantics::children::start::a_param_out_of_its_range_is_an_error_at_run_time"],
             ),
         ],
     );
-    let tree = of(
-        "runtime/core/src/family/tree.rs",
+    let posting = of(
+        "runtime/core/src/family/posting.rs",
         &[
             (
-                "youngest-child-first",
-                &[(
-                    "machine.children()",
-                    "machine.children().into_iter().rev().collect::<Vec<_>>()",
-                )],
-                &["semantics::children::share::an_event_goes_to_the_first_chart_that_handles_it"],
+                "event-for-the-first-element",
+                &[("children.find(|key| key.element == Some(element))", "children.next()")],
+                &[
+                    "semantics::children::elements::an_event_goes_to_the_chart_of_one_element_or_to_all",
+                ],
             ),
             (
-                "event-by-its-name-alone",
-                &[(
-                    "row.name == event.name && row.fields.of(tables.name_pool).iter().eq(&event.fields)",
-                    "row.name == event.name",
-                )],
-                &["semantics::children::share::an_event_of_other_fields_is_another_event"],
+                "event-for-the-last-element-alone",
+                &[("!of_elements.is_empty()", "false")],
+                &[
+                    "semantics::children::elements::an_event_goes_to_the_chart_of_one_element_or_to_all",
+                ],
+            ),
+            (
+                "elements-in-reverse",
+                &[("of_elements.into_iter().rev()", "of_elements.into_iter()")],
+                &[
+                    "semantics::children::elements::an_event_goes_to_the_chart_of_one_element_or_to_all",
+                ],
             ),
         ],
+    );
+    let tree = of(
+        "runtime/core/src/family/tree.rs",
+        &[(
+            "event-by-its-name-alone",
+            &[(
+                "row.name == event.name && row.fields.of(tables.name_pool).iter().eq(&event.fields)",
+                "row.name == event.name",
+            )],
+            &["semantics::children::share::an_event_of_other_fields_is_another_event"],
+        )],
+    );
+    let children = of(
+        "runtime/core/src/interpreter/mod.rs",
+        &[(
+            "youngest-child-first",
+            &[(
+                "self.children.iter().for_each(|(key, child)| act(*key, child))",
+                "self.children.iter().rev().for_each(|(key, child)| act(*key, child))",
+            )],
+            &["semantics::children::share::an_event_goes_to_the_first_chart_that_handles_it"],
+        )],
     );
     let watch = of(
         "runtime/core/src/family/watch.rs",
@@ -120,5 +166,13 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
         ],
     );
-    family.into_iter().chain(tree).chain(watch).chain(passing).collect()
+    family
+        .into_iter()
+        .chain(making)
+        .chain(posting)
+        .chain(children)
+        .chain(tree)
+        .chain(watch)
+        .chain(passing)
+        .collect()
 }

@@ -161,6 +161,21 @@ fn registers(context: &Context<'_>, item: &mut Impl) {
         .ret("&'static [arena::StateId]")
         .line(format!("static LEAVES: [&[arena::StateId]; {}] = [{}];", all.len(), rows.join(", ")))
         .line("LEAVES[self.configuration as usize]");
+    let names: Vec<String> = (0..all.len()).map(|nth| context.configuration(nth)).collect();
+    item.new_fn("go_to").arg_mut_self().arg("leaves", "&[arena::StateId]").ret("bool").line(
+        format!(
+            "const ALL: [Configuration; {}] = [{}];
+        let before = self.configuration;
+        for one in ALL {{
+            self.configuration = one;
+            if direct::Direct::leaves(self) == leaves {{ return true; }}
+        }}
+        self.configuration = before;
+        false",
+            names.len(),
+            names.join(", ")
+        ),
+    );
     item.new_fn("event_of")
         .arg("id", "arena::EventId")
         .ret("Option<EventName>")

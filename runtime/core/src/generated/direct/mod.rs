@@ -5,6 +5,8 @@
 //! over the sink, so that records cost nothing with `()`.
 
 mod instruction;
+#[cfg(feature = "alloc")]
+mod saved;
 mod tell;
 
 pub use instruction::{Instruction, perform, tell};
@@ -93,6 +95,8 @@ pub trait Direct: Sized {
     fn registers_mut(&mut self) -> &mut Registers;
     /// The active leaves, in document order.
     fn leaves(&self) -> &'static [StateId];
+    /// Makes these leaves the active ones; false if the chart has no such configuration.
+    fn go_to(&mut self, leaves: &[StateId]) -> bool;
     /// The event with this id.
     fn event_of(id: EventId) -> Option<Self::Event>;
     /// The id of an event.
@@ -141,6 +145,11 @@ impl<P: Direct> Machine<P> {
     /// A machine that has not started.
     pub const fn new(program: P) -> Self {
         Self { program }
+    }
+
+    /// Whether the run has started.
+    pub fn has_started(&self) -> bool {
+        self.phase() != Phase::New
     }
 
     fn phase(&self) -> Phase {

@@ -1,10 +1,11 @@
 //! Tool calls of a snapshot.
 
-use super::{Kept, RestoreError, Snapshot, give_back, keep};
+use super::{RestoreError, Snapshot, give_back, keep};
 use crate::arena::{StateId, StepId, ToolId};
 use crate::calls::{Call, Calls};
 use crate::plan::Plan;
 use crate::program::Caller;
+use crate::saved::Kept;
 use alloc::format;
 use alloc::vec::Vec;
 

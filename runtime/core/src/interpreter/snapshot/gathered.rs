@@ -1,11 +1,12 @@
 //! The lists of steps with an `each` that are under way, as data.
 
 use super::super::data::{Data, Gathering};
-use super::{Kept, RestoreError, Snapshot, keep};
+use super::{RestoreError, Snapshot, keep};
 use crate::arena::StepId;
 use crate::expr::{Value, fit};
 use crate::model::Type;
 use crate::plan::Plan;
+use crate::saved::Kept;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;

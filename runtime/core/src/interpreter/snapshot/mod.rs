@@ -2,6 +2,7 @@
 
 mod called;
 mod gathered;
+mod named;
 
 use super::data::Data;
 use super::{Interpreter, check};
@@ -12,6 +13,7 @@ use crate::machine::StepKey;
 use crate::model::{Chart, VariableKind};
 use crate::plan::Plan;
 use crate::program::Bound;
+use crate::saved::Kept;
 use crate::semantics;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -55,10 +57,6 @@ pub struct Snapshot {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     children: Vec<(StepKey, Snapshot)>,
 }
-
-/// A value with an exact form as data.
-#[derive(Debug, Clone, PartialEq)]
-struct Kept(Value);
 
 /// Like [`Bound`], with serializable values.
 #[derive(Debug, Clone, PartialEq)]
@@ -201,7 +199,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         if snapshot.chart != chart.name || snapshot.hash != plan.tables().hash {
             return Err(RestoreError::OtherChart(snapshot.chart.clone()));
         }
-        let mut data = data(plan, snapshot)?;
+        let mut data = data(plan, snapshot, true)?;
         data.sent = sent(plan.chart(), snapshot)?;
         let mut restored = Self::with_data(plan, host, data).with_charts(charts);
         restored.engine.restore(&snapshot.machine).map_err(RestoreError::Machine)?;
@@ -223,13 +221,14 @@ impl<'p, H: Host> Interpreter<'p, H> {
     }
 }
 
-fn data(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Data, RestoreError> {
+/// The data of a snapshot. If it is exact, each variable that must have a value is in it.
+fn data(plan: &Plan<'_>, snapshot: &Snapshot, is_exact: bool) -> Result<Data, RestoreError> {
     let chart = plan.chart();
     let mut data = Data::new(chart);
     for (slot, variable) in data.variables.iter_mut().zip(&chart.variables) {
         let Some(Kept(value)) = snapshot.variables.get(&variable.name) else {
             let needed = matches!(variable.kind, VariableKind::Param { .. }) || snapshot.begun;
-            if needed && variable.default.is_some() {
+            if is_exact && needed && variable.default.is_some() {
                 return Err(RestoreError::Data(format!("no value for `{}`", variable.name)));
             }
             continue;
@@ -284,100 +283,4 @@ fn sent(chart: &Chart, snapshot: &Snapshot) -> Result<Vec<Vec<Value>>, RestoreEr
         fitted.collect()
     };
     events.into_iter().zip(&snapshot.sent).map(payload).collect()
-}
-
-#[cfg(feature = "serde")]
-mod wire {
-    //! Values as JSON with an escape: a map whose only key begins with `$` is a value that JSON cannot say, or such a map.
-
-    use super::Kept;
-    use crate::expr::{Map, Value};
-    use alloc::format;
-    use alloc::string::{String, ToString};
-    use alloc::vec;
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::{Serialize, Serializer};
-
-    impl Serialize for Kept {
-        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            escape(&self.0).serialize(to)
-        }
-    }
-
-    impl<'de> Deserialize<'de> for Kept {
-        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-            plain(Value::deserialize(from)?).map(Self).map_err(D::Error::custom)
-        }
-    }
-
-    fn tagged(tag: &str, value: Value) -> Value {
-        Value::Map([(tag.to_string(), value)].into_iter().collect())
-    }
-
-    fn escape(value: &Value) -> Value {
-        match value {
-            Value::None | Value::Bool(_) | Value::Int(_) | Value::Text(_) => value.clone(),
-            Value::Float(x) if x.is_finite() => Value::Float(*x),
-            Value::Float(x) => tagged("$float", Value::Text(format!("{x}"))),
-            Value::Duration(millis) => match i64::try_from(*millis) {
-                Ok(millis) => tagged("$duration", Value::Int(millis)),
-                Err(_) => tagged("$duration", Value::Text(millis.to_string())),
-            },
-            Value::List(items) => Value::List(items.iter().map(escape).collect()),
-            Value::Map(map) => {
-                let inner = map.iter().map(|(key, value)| (key.to_string(), escape(value)));
-                let inner = Value::Map(inner.collect());
-                match map.iter().next() {
-                    Some((key, _)) if map.len() == 1 && key.starts_with('$') => {
-                        tagged("$map", Value::List(vec![inner]))
-                    }
-                    _ => inner,
-                }
-            }
-        }
-    }
-
-    fn plain(value: Value) -> Result<Value, String> {
-        match value {
-            Value::None
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Duration(_) => Ok(value),
-            Value::List(items) => {
-                items.into_iter().map(plain).collect::<Result<_, _>>().map(Value::List)
-            }
-            Value::Map(map) => {
-                let single =
-                    map.iter().next().filter(|(key, _)| map.len() == 1 && key.starts_with('$'));
-                match single {
-                    Some((key, value)) => tagged_value(key, value),
-                    None => entries(map),
-                }
-            }
-        }
-    }
-
-    fn entries(map: Map) -> Result<Value, String> {
-        let entries = map.into_iter().map(|(key, value)| Ok((key, plain(value)?)));
-        entries.collect::<Result<_, String>>().map(Value::Map)
-    }
-
-    fn tagged_value(tag: &str, value: &Value) -> Result<Value, String> {
-        match (tag, value) {
-            ("$float", Value::Text(text)) => {
-                text.parse().map(Value::Float).map_err(|_| format!("`{text}` is no number"))
-            }
-            ("$duration", Value::Int(millis @ 0..)) => Ok(Value::Duration(*millis as u64)),
-            ("$duration", Value::Text(text)) => {
-                text.parse().map(Value::Duration).map_err(|_| format!("`{text}` is no duration"))
-            }
-            ("$map", Value::List(items)) => match items.as_slice() {
-                [Value::Map(map)] => entries(map.clone()),
-                _ => Err("`$map` holds one map".to_string()),
-            },
-            (tag, _) => Err(format!("unknown form `{tag}`")),
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Actions, in blocks and in `code` steps.
 
-use super::{Cx, child, first_of};
+use super::{Cx, first_of};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Ident;
@@ -129,8 +129,11 @@ fn action(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Action> {
             Rule::call_args => arguments = cx.arguments(part),
             Rule::expr => after = Some(cx.expr(part)),
             Rule::receiver => {
-                let name = child(part, Rule::name);
-                to = Some(cx.ident(&name));
+                let mut parts = part.into_inner();
+                let name = parts.find(|part| part.as_rule() == Rule::name);
+                let element = parts.find(|part| part.as_rule() == Rule::expr);
+                let element = element.map(|index| cx.expr(index));
+                to = name.map(|name| Box::new((cx.ident(&name), element)));
             }
             Rule::line_string | Rule::block_string => text = cx.template(&part),
             _ => {}

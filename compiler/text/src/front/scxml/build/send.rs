@@ -14,7 +14,13 @@ impl Builder<'_, '_> {
         let after = send.delay.as_ref().map(|delay| self.delay(delay, at));
         let event = path(send.event.names.clone(), send.event.span);
         let Some(to_whom) = self.receiver(&send.to) else { return };
-        let action = Action::Send { event, arguments, to: to_whom, after, id: send.id.clone() };
+        let action = Action::Send {
+            event,
+            arguments,
+            to: to_whom.map(|to| Box::new((to, None))),
+            after,
+            id: send.id.clone(),
+        };
         to.push(noted(action, span, &[]));
         if let (Some(place), Some(id)) = (&send.put, &send.id) {
             self.put(place, text_value(&id.node, id.span), span, at, to);

@@ -1,0 +1,84 @@
+//! Children: made for the steps that run them, and turned into outcomes of these.
+
+use super::tree::joined;
+use super::{DEPTH, Family, Member, Origin, ROUNDS, Task};
+use crate::expr::{Map, Value};
+use crate::host::{Machine, Mismatch};
+use crate::machine::{Input, Outcome, Sink, Status, StepKey};
+use crate::tables::StepRowKind;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+impl<M: Machine> Family<M> {
+    pub(super) fn runs(&self, member: &Member, key: StepKey) -> bool {
+        self.member(member).is_some_and(|machine| {
+            let steps = machine.tables().steps;
+            steps.get(key.step.index()).is_some_and(|s| matches!(s.kind, StepRowKind::Run { .. }))
+        })
+    }
+
+    /// Makes the child of a started step.
+    pub(super) fn begin(&mut self, member: &Member, key: StepKey, sink: &mut dyn Sink) {
+        if self.goes_round(sink) {
+            // The chart may react to the failure by starting the step again.
+            if self.rounds == ROUNDS + 1 {
+                self.answer(
+                    member.clone(),
+                    key,
+                    failed("charts start each other without end".into()),
+                );
+            }
+            return;
+        }
+        let begun = if member.len() >= DEPTH {
+            Err(Mismatch(format!("charts that run each other nest at most {DEPTH} deep")))
+        } else {
+            let begun = self.with_member(member, |machine| machine.begin_child(key));
+            begun.unwrap_or_else(|| Err(Mismatch(String::new())))
+        };
+        match begun {
+            Ok(()) => {
+                let task = Task::Handle(joined(member, key), Input::Start, Origin::Family);
+                self.queue.push_back(task);
+            }
+            Err(Mismatch(why)) => self.answer(member.clone(), key, failed(why)),
+        }
+    }
+
+    /// Turns the end of a child into an outcome of the step that runs it.
+    pub(super) fn ended(&mut self, member: &Member, status: Status) {
+        let Some((key, parent)) = member.split_last() else { return };
+        match status {
+            Status::Ok | Status::Partial => {
+                let result = self.member(member).map(Machine::result).unwrap_or_default();
+                let result = Value::Map(result.into_iter().collect::<Map>());
+                self.answer(parent.to_vec(), *key, Outcome::Done(alloc::vec![result]));
+            }
+            Status::Stuck | Status::Limit | Status::Canceled | Status::Error => {
+                self.fails(member, format!("it ended with status {}", status.word()));
+            }
+        }
+    }
+
+    pub(super) fn fails(&mut self, member: &Member, why: String) {
+        let Some((key, parent)) = member.split_last() else { return };
+        let name = self.member(member).map_or_else(String::new, |m| m.tables().name.into());
+        self.answer(parent.to_vec(), *key, failed(format!("`{name}`: {why}")));
+    }
+
+    fn answer(&mut self, member: Member, key: StepKey, outcome: Outcome<Vec<Value>>) {
+        let input = Input::Answer(key, outcome);
+        self.queue.push_back(Task::Handle(member, input, Origin::Family));
+    }
+
+    pub(super) fn forget(&mut self, member: &Member) {
+        if let Some((key, parent)) = member.split_last() {
+            self.with_member(parent, |machine| machine.end_child(*key));
+        }
+    }
+}
+
+fn failed(why: String) -> Outcome<Vec<Value>> {
+    Outcome::Failed(alloc::vec![Value::Text(why)])
+}

@@ -1,0 +1,40 @@
+//! A family as data.
+
+use super::Family;
+use crate::host::Machine;
+use crate::saved::{Saved, Unfit};
+
+impl<M: Machine> Family<M> {
+    /// The states of all machines, between two inputs; `None` if one cannot be saved.
+    pub fn save(&self) -> Option<Saved> {
+        fn of(machine: &dyn Machine) -> Option<Saved> {
+            let mut saved = machine.save()?;
+            for key in machine.children() {
+                if let Some(child) = machine.child(key) {
+                    saved.with_child(&machine.tables(), key, of(child)?);
+                }
+            }
+            Some(saved)
+        }
+        of(&self.root)
+    }
+
+    /// Takes over the states of all machines.
+    ///
+    /// # Errors
+    /// As [`Machine::load`], for each of them.
+    pub fn load(&mut self, saved: &Saved) -> Result<(), Unfit> {
+        fn into(machine: &mut dyn Machine, saved: &Saved) -> Result<(), Unfit> {
+            machine.load(saved)?;
+            let children = saved.children(&machine.tables())?;
+            for (key, child) in children {
+                machine.place_child(key, child)?;
+                let mut loaded = Ok(());
+                machine.with_child(key, &mut |machine| loaded = into(machine, child));
+                loaded?;
+            }
+            Ok(())
+        }
+        into(&mut self.root, saved)
+    }
+}

@@ -1,0 +1,288 @@
+//! Registers by names. `number` gives them the numbers of a chart again.
+
+use super::snapshot::Snapshot;
+use super::{Phase, Scalars};
+use crate::arena::{ChoiceId, StepId};
+use crate::machine::{Element, Instant, Receiver, StepKey};
+use crate::store::{Amounts, Fan, StepRegister, Walk, WalkStage, bits};
+use crate::tables::{StateRowKind, Tables, TriggerRow};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// All registers of a machine, by the chart's names.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Named {
+    pub(super) phase: Phase,
+    pub(super) turns: u32,
+    pub(super) events: u32,
+    pub(super) now: Instant,
+    pub(super) started_at: Instant,
+    pub(super) event: Option<String>,
+    pub(super) walking: bool,
+    pub(super) stopped: bool,
+    pub(super) dead: bool,
+    /// Paths of the active states, the root's empty.
+    pub(super) active: Vec<String>,
+    pub(super) touched: Vec<String>,
+    pub(super) unbroken: Vec<String>,
+    /// By path of a history: what it has recorded.
+    pub(super) history: BTreeMap<String, Vec<String>>,
+    /// By path; states without a register that differs from 0 are left out.
+    pub(super) states: BTreeMap<String, StateCounts>,
+    pub(super) questions: Vec<Asked>,
+    /// By name; steps that never ran are left out.
+    pub(super) steps: BTreeMap<String, StepCounts>,
+    /// By path of the region.
+    pub(super) walks: BTreeMap<String, WalkAt>,
+    pub(super) fans: BTreeMap<String, FanAt>,
+    pub(super) deadlines: Vec<Armed>,
+    pub(super) sends: Vec<Posted>,
+}
+
+/// A key by names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Key {
+    pub(super) step: String,
+    pub(super) leaf: String,
+    pub(super) event: u32,
+    pub(super) attempt: u32,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) element: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct StateCounts {
+    pub(super) entered_at: Instant,
+    pub(super) turns_here: u32,
+    pub(super) turns_in: u32,
+    pub(super) fails_here: u32,
+    pub(super) calls: u32,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) amounts: Option<Amounts>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Asked {
+    pub(super) key: Key,
+    /// The option, with the state that declares it, and the tool.
+    pub(super) calling: Option<(String, String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct StepCounts {
+    pub(super) pending: Option<Key>,
+    pub(super) started_at: Instant,
+    pub(super) due: bool,
+    pub(super) calling: Option<String>,
+    pub(super) called: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct WalkAt {
+    pub(super) stage: WalkStage,
+    /// The next step to visit; `None` after the last.
+    pub(super) next: Option<String>,
+    pub(super) at: Option<String>,
+    /// The leaf behind the last one in which the question of `at` was put; `None` behind all.
+    pub(super) leaf: Option<String>,
+    pub(super) calls: u32,
+    pub(super) spent: bool,
+    pub(super) turn_taken: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct FanAt {
+    pub(super) size: u32,
+    pub(super) next: u32,
+    pub(super) done: u32,
+    pub(super) lost: u32,
+    pub(super) open: Vec<Key>,
+}
+
+/// A deadline: the state of its line, its kind, its number among those of the state, and when it is due.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Armed {
+    pub(super) state: String,
+    pub(super) kind: String,
+    pub(super) nth: u32,
+    pub(super) due: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Posted {
+    pub(super) event: String,
+    pub(super) due: Instant,
+    pub(super) id: Option<String>,
+    pub(super) to: To,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) enum To {
+    Own,
+    Parent,
+    Child(String),
+    Element(String, u32),
+}
+
+/// What a chart does not have that registers name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone(pub String);
+
+/// The option with the state that declares it.
+pub(crate) fn option(tables: &Tables<'_>, id: ChoiceId) -> (String, String) {
+    let row = &tables.choices[id.index()];
+    let source = tables.transitions[row.transition.index()].source;
+    (tables.state(source).path.to_string(), row.name.to_string())
+}
+
+/// A key by names.
+pub(crate) fn key(tables: &Tables<'_>, key: &StepKey) -> Key {
+    Key {
+        step: tables.steps[key.step.index()].name.to_string(),
+        leaf: tables.state(key.leaf).path.to_string(),
+        event: key.event,
+        attempt: key.attempt,
+        element: key.element.map(Element::index),
+    }
+}
+
+/// The lines with a deadline: their slot, and how they are named.
+pub(super) fn lines<'t>(
+    tables: &'t Tables<'_>,
+) -> impl Iterator<Item = (u32, &'t str, String, u32)> {
+    let mut seen: BTreeMap<(u32, String), u32> = BTreeMap::new();
+    tables.transitions.iter().filter_map(move |row| {
+        let slot = row.trigger.deadline()?;
+        let kind = if let TriggerRow::StepTimeout(step, _) = row.trigger {
+            format!("timeout {}", tables.steps[step.index()].name)
+        } else if matches!(row.trigger, TriggerRow::AfterTurns(_)) {
+            "after turns".to_string()
+        } else {
+            "after".to_string()
+        };
+        let count = seen.entry((row.source.0, kind.clone())).or_default();
+        *count += 1;
+        Some((slot, tables.state(row.source).path, kind, *count - 1))
+    })
+}
+
+impl Snapshot {
+    /// The registers by names.
+    pub fn named(&self, tables: &Tables<'_>) -> Named {
+        let path = |state: usize| tables.states[state].path.to_string();
+        let paths = |set: &[u64]| bits::iter(set).map(path).collect::<Vec<_>>();
+        let step = |id: StepId| tables.steps[id.index()].name.to_string();
+        let words = bits::words(tables.states.len());
+        let [configuration, history, touched, unbroken] = &self.bits;
+        let [turns_here, turns_in, fails_here, calls] = &self.counters;
+        let histories = tables.states.iter().filter_map(|row| {
+            let StateRowKind::History { slot, .. } = row.kind else { return None };
+            let recorded = paths(&history[slot as usize * words..][..words]);
+            (!recorded.is_empty()).then(|| (row.path.to_string(), recorded))
+        });
+        let counts = (0..tables.states.len()).filter_map(|i| {
+            let counts = StateCounts {
+                entered_at: self.entered_at[i],
+                turns_here: turns_here[i],
+                turns_in: turns_in[i],
+                fails_here: fails_here[i],
+                calls: calls[i],
+                amounts: self.amounts.get(i).copied().filter(|one| *one != Amounts::default()),
+            };
+            let is_plain = counts.entered_at == 0
+                && [turns_here[i], turns_in[i], fails_here[i], calls[i]] == [0; 4]
+                && counts.amounts.is_none();
+            (!is_plain).then(|| (path(i), counts))
+        });
+        let questions = self.questions.iter().flatten().map(|question| Asked {
+            key: key(tables, &question.key),
+            calling: question.calling.map(|(choice, tool)| {
+                let (state, name) = option(tables, choice);
+                (state, name, tables.tools[tool.index()].name.to_string())
+            }),
+        });
+        let steps =
+            self.steps.iter().enumerate().filter(|(_, one)| **one != StepRegister::default());
+        let steps = steps.map(|(i, one)| {
+            let counts = StepCounts {
+                pending: one.pending.as_ref().map(|pending| key(tables, pending)),
+                started_at: one.started_at,
+                due: one.due,
+                calling: one.calling.map(|tool| tables.tools[tool.index()].name.to_string()),
+                called: one.called,
+            };
+            (step(StepId::at(i)), counts)
+        });
+        let walks = tables.walks.iter().zip(&self.walks).filter(|(_, walk)| **walk != Walk::NEW);
+        let walks = walks.map(|(row, walk)| {
+            let at = WalkAt {
+                stage: walk.stage,
+                next: tables.steps.get(walk.cursor as usize).map(|row| row.name.to_string()),
+                at: walk.at.map(step),
+                leaf: tables.states.get(walk.leaf as usize).map(|row| row.path.to_string()),
+                calls: walk.calls,
+                spent: walk.spent,
+                turn_taken: walk.turn_taken,
+            };
+            (tables.state(row.state).path.to_string(), at)
+        });
+        let each = tables.steps.iter().filter_map(|row| Some((row.name, row.each?)));
+        let fans = each.filter_map(|(name, each)| {
+            let Fan { size, next, done, lost, open } = &self.fans[each.slot as usize];
+            let open = open.iter().map(|one| key(tables, one)).collect();
+            let at = FanAt { size: *size, next: *next, done: *done, lost: *lost, open };
+            (self.fans[each.slot as usize] != Fan::default()).then(|| (name.to_string(), at))
+        });
+        let armed = lines(tables).filter_map(|(slot, state, kind, nth)| {
+            let due = self.deadlines[slot as usize];
+            (due != u64::MAX).then(|| Armed { state: state.to_string(), kind, nth, due })
+        });
+        let sends = self.sends.iter().map(|sent| Posted {
+            event: tables.events[sent.event.index()].name.to_string(),
+            due: sent.due,
+            id: sent.id.map(|id| tables.send_ids[id.index()].to_string()),
+            to: match sent.to {
+                Receiver::Own => To::Own,
+                Receiver::Parent => To::Parent,
+                Receiver::Child(id) => To::Child(step(id)),
+                Receiver::Element(id, element) => To::Element(step(id), element.index()),
+            },
+        });
+        let Scalars { phase, turns, events, now, started_at, walking, stopped, dead, .. } =
+            self.scalars;
+        Named {
+            phase,
+            turns,
+            events,
+            now,
+            started_at,
+            event: self.scalars.event.map(|id| tables.events[id.index()].name.to_string()),
+            walking,
+            stopped,
+            dead,
+            active: paths(configuration),
+            touched: paths(touched),
+            unbroken: paths(unbroken),
+            history: histories.collect(),
+            states: counts.collect(),
+            questions: questions.collect(),
+            steps: steps.collect(),
+            walks: walks.collect(),
+            fans: fans.collect(),
+            deadlines: armed.collect(),
+            sends: sends.collect(),
+        }
+    }
+}

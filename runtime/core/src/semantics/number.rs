@@ -1,0 +1,242 @@
+//! Named registers with the numbers of a chart: the one that they were saved from, or another version of it.
+
+use super::Scalars;
+use super::named::{Gone, Key, Named, To, lines};
+use super::snapshot::{FORMAT, Snapshot};
+use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId};
+use crate::machine::{Element, Receiver, StepKey};
+use crate::store::{Amounts, Fan, Question, Sent, StepRegister, Walk, WalkStage, bits};
+use crate::tables::{StateRowKind, Tables};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Numbers of names.
+pub(crate) struct Numbers<'t> {
+    tables: &'t Tables<'t>,
+    states: BTreeMap<&'t str, StateId>,
+    steps: BTreeMap<&'t str, StepId>,
+}
+
+impl<'t> Numbers<'t> {
+    pub(crate) fn of(tables: &'t Tables<'t>) -> Self {
+        let states = tables.states.iter().enumerate().map(|(i, row)| (row.path, StateId::at(i)));
+        let steps = tables.steps.iter().enumerate().map(|(i, row)| (row.name, StepId::at(i)));
+        Self { tables, states: states.collect(), steps: steps.collect() }
+    }
+
+    pub(crate) fn state(&self, path: &str) -> Result<StateId, Gone> {
+        self.states.get(path).copied().ok_or_else(|| Gone(format!("the state `{path}`")))
+    }
+
+    pub(crate) fn step(&self, name: &str) -> Result<StepId, Gone> {
+        self.steps.get(name).copied().ok_or_else(|| Gone(format!("the step `{name}`")))
+    }
+
+    pub(crate) fn event(&self, name: &str) -> Result<EventId, Gone> {
+        let found = self.tables.events.iter().position(|row| row.name == name);
+        found.map(EventId::at).ok_or_else(|| Gone(format!("the event `{name}`")))
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Result<ToolId, Gone> {
+        let found = self.tables.tools.iter().position(|row| row.name == name);
+        found.map(ToolId::at).ok_or_else(|| Gone(format!("the tool `{name}`")))
+    }
+
+    pub(crate) fn choice(&self, state: &str, name: &str) -> Result<ChoiceId, Gone> {
+        let found = self.tables.choices.iter().position(|row| {
+            let source = self.tables.transitions[row.transition.index()].source;
+            row.name == name && self.tables.state(source).path == state
+        });
+        found.map(ChoiceId::at).ok_or_else(|| Gone(format!("the option `{name}` of `{state}`")))
+    }
+
+    pub(crate) fn key(&self, key: &Key) -> Result<StepKey, Gone> {
+        Ok(StepKey {
+            step: self.step(&key.step)?,
+            leaf: self.state(&key.leaf)?,
+            event: key.event,
+            attempt: key.attempt,
+            element: key.element.map(Element::at),
+        })
+    }
+}
+
+impl Named {
+    /// Events that were sent and are not delivered yet, in order.
+    pub(crate) fn sent(&self) -> impl Iterator<Item = &str> {
+        self.sends.iter().map(|sent| sent.event.as_str())
+    }
+
+    /// The registers with the numbers of this chart.
+    ///
+    /// # Errors
+    /// They need something that the chart does not have. What they only remember of it is dropped.
+    pub(crate) fn numbered(&self, numbers: &Numbers<'_>) -> Result<Snapshot, Gone> {
+        let tables = numbers.tables;
+        let (states, words) = (tables.states.len(), bits::words(tables.states.len()));
+        let set = |paths: &[String], is_needed: bool| -> Result<Vec<u64>, Gone> {
+            let mut set = vec![0; words];
+            for path in paths {
+                match numbers.state(path) {
+                    Ok(state) => bits::insert(&mut set, state.index()),
+                    Err(gone) if is_needed => return Err(gone),
+                    Err(_) => {}
+                }
+            }
+            Ok(set)
+        };
+        let mut history = vec![0; words * tables.histories()];
+        for (path, recorded) in &self.history {
+            let Ok(state) = numbers.state(path) else { continue };
+            let StateRowKind::History { slot, .. } = tables.state(state).kind else { continue };
+            // A record of states that are gone would not be a configuration.
+            if let Ok(recorded) = set(recorded, true) {
+                history[slot as usize * words..][..words].copy_from_slice(&recorded);
+            }
+        }
+        let mut snapshot = Snapshot {
+            format: FORMAT,
+            hash: tables.hash,
+            scalars: Scalars {
+                phase: self.phase,
+                turns: self.turns,
+                events: self.events,
+                now: self.now,
+                started_at: self.started_at,
+                event: self.event.as_ref().and_then(|name| numbers.event(name).ok()),
+                queue_head: 0,
+                queue_len: 0,
+                sends: self.sends.len() as u32,
+                walking: self.walking,
+                stopped: self.stopped,
+                dead: self.dead,
+            },
+            bits: [
+                set(&self.active, true)?,
+                history,
+                set(&self.touched, false)?,
+                set(&self.unbroken, false)?,
+            ],
+            entered_at: vec![0; states],
+            counters: [vec![0; states], vec![0; states], vec![0; states], vec![0; states]],
+            questions: vec![None; states],
+            steps: vec![StepRegister::default(); tables.steps.len()],
+            walks: vec![Walk::NEW; tables.walks.len()],
+            fans: vec![Fan::default(); tables.fans()],
+            amounts: vec![Amounts::default(); if tables.reads_amounts { states } else { 0 }],
+            deadlines: vec![u64::MAX; tables.deadlines()],
+            sends: Vec::new(),
+            queue: Vec::new(),
+        };
+        for (path, counts) in &self.states {
+            let Ok(state) = numbers.state(path) else { continue };
+            let i = state.index();
+            snapshot.entered_at[i] = counts.entered_at;
+            let of = [counts.turns_here, counts.turns_in, counts.fails_here, counts.calls];
+            for (to, count) in snapshot.counters.iter_mut().zip(of) {
+                to[i] = count;
+            }
+            if let (Some(to), Some(amounts)) = (snapshot.amounts.get_mut(i), counts.amounts) {
+                *to = amounts;
+            }
+        }
+        for asked in &self.questions {
+            let calling = match &asked.calling {
+                Some((state, name, tool)) => {
+                    Some((numbers.choice(state, name)?, numbers.tool(tool)?))
+                }
+                None => None,
+            };
+            let key = numbers.key(&asked.key)?;
+            snapshot.questions[key.leaf.index()] = Some(Question { key, calling });
+        }
+        for (name, counts) in &self.steps {
+            let Ok(step) = numbers.step(name) else {
+                if counts.pending.is_some() {
+                    return Err(Gone(format!("the step `{name}`, which is under way")));
+                }
+                continue;
+            };
+            snapshot.steps[step.index()] = StepRegister {
+                pending: counts.pending.as_ref().map(|key| numbers.key(key)).transpose()?,
+                started_at: counts.started_at,
+                due: counts.due,
+                calling: counts.calling.as_ref().map(|tool| numbers.tool(tool)).transpose()?,
+                called: counts.called,
+            };
+        }
+        self.number_walks(numbers, &mut snapshot)?;
+        for (name, at) in &self.fans {
+            let each = numbers.step(name).ok().and_then(|step| tables.steps[step.index()].each);
+            let Some(each) = each else {
+                return Err(Gone(format!("the list of the step `{name}`, which is under way")));
+            };
+            let open = at.open.iter().map(|key| numbers.key(key)).collect::<Result<_, _>>()?;
+            snapshot.fans[each.slot as usize] =
+                Fan { size: at.size, next: at.next, done: at.done, lost: at.lost, open };
+        }
+        for (slot, state, kind, nth) in lines(tables) {
+            let is_it = |armed: &&super::named::Armed| {
+                armed.state == state && armed.kind == kind && armed.nth == nth
+            };
+            if let Some(armed) = self.deadlines.iter().find(is_it) {
+                snapshot.deadlines[slot as usize] = armed.due;
+            }
+        }
+        for (slot, posted) in (0..).zip(&self.sends) {
+            let id = posted
+                .id
+                .as_ref()
+                .and_then(|id| tables.send_ids.iter().position(|name| name == id).map(SendId::at));
+            let to = match &posted.to {
+                To::Own => Receiver::Own,
+                To::Parent => Receiver::Parent,
+                To::Child(step) => Receiver::Child(numbers.step(step)?),
+                To::Element(step, element) => {
+                    Receiver::Element(numbers.step(step)?, Element::at(*element))
+                }
+            };
+            let event = numbers.event(&posted.event)?;
+            snapshot.sends.push(Sent { event, due: posted.due, id, slot, to });
+        }
+        Ok(snapshot)
+    }
+
+    fn number_walks(&self, numbers: &Numbers<'_>, snapshot: &mut Snapshot) -> Result<(), Gone> {
+        let tables = numbers.tables;
+        for (row, to) in tables.walks.iter().zip(&mut snapshot.walks) {
+            let Some(at) = self.walks.get(tables.state(row.state).path) else { continue };
+            let end = (row.steps.start + row.steps.len) as usize;
+            let next = match &at.next {
+                Some(name) => numbers.step(name).map(StepId::index),
+                None => Ok(end.min(tables.steps.len())),
+            };
+            let cursor = match next {
+                Ok(cursor) => cursor as u32,
+                Err(_) if at.stage != WalkStage::Open => end as u32,
+                Err(Gone(what)) => return Err(Gone(format!("{what}, which a walk visits next"))),
+            };
+            let leaf = match &at.leaf {
+                Some(path) => numbers.state(path)?.0,
+                None => tables.states.len() as u32,
+            };
+            *to = Walk {
+                stage: at.stage,
+                cursor,
+                at: match &at.at {
+                    Some(name) if at.stage == WalkStage::Open => Some(numbers.step(name)?),
+                    Some(name) => numbers.step(name).ok(),
+                    None => None,
+                },
+                leaf,
+                calls: at.calls,
+                spent: at.spent,
+                turn_taken: at.turn_taken,
+            };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Places by names, for what a session saves: another version of the chart numbers its steps and states otherwise.
+
+use super::{At, CallPlace, Session, ledger};
+use crate::budget::{Amount, Prices, Usage};
+use crate::trace;
+use chartc_core::arena::StateId;
+use chartc_core::family::Member;
+use chartc_core::host::Machine;
+use chartc_core::machine::StepKey;
+use chartc_core::saved::Key;
+use serde::{Deserialize, Serialize};
+
+/// The steps that lead to a member.
+pub(super) type Way = Vec<Key>;
+
+/// A step of a member.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Spot {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    way: Way,
+    key: Key,
+}
+
+/// What was spent and is held.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Spent {
+    /// What states have spent, and which of their soft bounds were told.
+    accounts: Vec<(Way, String, Amount, [bool; 2])>,
+    /// What is held for calls under way, and in which states.
+    held: Vec<(Spot, Usage, Prices, Vec<String>)>,
+    total: Usage,
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    pub(super) fn way(&self, member: &Member) -> Option<Way> {
+        let keys = (0..member.len()).map(|i| {
+            let machine = self.family.member(&member[..i])?;
+            Some(Key::of(&machine.tables(), &member[i]))
+        });
+        keys.collect()
+    }
+
+    /// The member that steps lead to, if it runs.
+    pub(super) fn member_at(&self, way: &Way) -> Option<Member> {
+        let mut member = Member::new();
+        for key in way {
+            let machine = self.family.member(&member)?;
+            let key = key.number(&machine.tables())?;
+            member.push(key);
+        }
+        self.family.member(&member).map(|_| member)
+    }
+
+    pub(super) fn spot(&self, (member, key): &At) -> Option<Spot> {
+        let machine = self.family.member(member)?;
+        Some(Spot { way: self.way(member)?, key: Key::of(&machine.tables(), key) })
+    }
+
+    pub(super) fn at(&self, spot: &Spot) -> Option<At> {
+        let member = self.member_at(&spot.way)?;
+        let machine = self.family.member(&member)?;
+        let key = spot.key.number(&machine.tables())?;
+        Some((member, key))
+    }
+
+    pub(super) fn spot_of(&self, place: &CallPlace) -> Option<Spot> {
+        let (member, step, leaf, element) = place.clone();
+        self.spot(&(member, StepKey { step, leaf, event: 0, attempt: 1, element }))
+    }
+
+    pub(super) fn place_at(&self, spot: &Spot) -> Option<CallPlace> {
+        let (member, key) = self.at(spot)?;
+        Some((member, key.step, key.leaf, key.element))
+    }
+
+    fn path_of(&self, member: &Member, state: StateId) -> Option<String> {
+        let machine = self.family.member(member)?;
+        Some(machine.tables().states.get(state.index())?.path.to_owned())
+    }
+
+    fn state_at(&self, member: &Member, path: &str) -> Option<StateId> {
+        let machine = self.family.member(member)?;
+        let found = machine.tables().states.iter().position(|row| row.path == path);
+        found.map(StateId::at)
+    }
+
+    pub(super) fn spent_by_name(&self) -> Spent {
+        let ledger::Saved { accounts, held, total } = self.ledger.save();
+        let accounts = accounts.into_iter().filter_map(|(member, state, spent, warned)| {
+            Some((self.way(&member)?, self.path_of(&member, state)?, spent, warned))
+        });
+        let held = held.into_iter().filter_map(|(at, bound, prices, states)| {
+            let states = states.iter().filter_map(|state| self.path_of(&at.0, *state)).collect();
+            Some((self.spot(&at)?, bound, prices, states))
+        });
+        Spent { accounts: accounts.collect(), held: held.collect(), total }
+    }
+
+    /// Takes the accounts over. Those of states that the chart has no longer count nothing.
+    pub(super) fn take_spent(&mut self, spent: &Spent) {
+        let Spent { accounts, held, total } = spent;
+        let accounts = accounts.iter().filter_map(|(way, path, spent, warned)| {
+            let member = self.member_at(way)?;
+            let state = self.state_at(&member, path)?;
+            Some((member, state, *spent, *warned))
+        });
+        let held = held.iter().filter_map(|(spot, bound, prices, paths)| {
+            let at = self.at(spot)?;
+            let states = paths.iter().filter_map(|path| self.state_at(&at.0, path)).collect();
+            Some((at, *bound, *prices, states))
+        });
+        let saved =
+            ledger::Saved { accounts: accounts.collect(), held: held.collect(), total: *total };
+        self.ledger.load(&saved);
+    }
+}

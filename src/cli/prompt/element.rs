@@ -1,0 +1,87 @@
+//! The element for which a step with an `each` is shown.
+
+use crate::cli::given::value;
+use crate::cli::instance::Given;
+use chartc_core::arena::{StepId, VarId};
+use chartc_core::expr::{Map, Value};
+use chartc_core::model::{Chart, Expr, ExprKind, Type, TypeDef, TypeKind, Variable, VariableKind};
+
+/// The name of the param that holds the element, as complaints call it.
+const NAME: &str = "--element";
+
+/// Which element a step is shown for.
+pub(super) enum Element {
+    /// The first of its list.
+    First,
+    /// This one, which the command line gives.
+    Given(Value),
+    /// This one, since the list is empty.
+    Example(Value),
+}
+
+impl Element {
+    /// Reads `--element`; `None` if the step has no elements.
+    pub(super) fn read(chart: &Chart, id: StepId, text: Option<&str>) -> Option<Self> {
+        let ty = element_type(chart, id)?;
+        Some(text.map_or(Self::First, |text| Self::Given(value(ty, text))))
+    }
+
+    /// An element as the list might have it; `None` if the step has no elements.
+    pub(super) fn example(chart: &Chart, id: StepId) -> Option<Self> {
+        let local = &chart.steps[id.index()].each.as_ref()?.local.name;
+        Some(Self::Example(example(&chart.types, element_type(chart, id)?, local)))
+    }
+
+    /// Makes the list of the step consist of the element, unless it is the first anyway.
+    pub(super) fn put(&self, chart: &mut Chart, id: StepId, given: &Given) -> Given {
+        let Given { mut params, inputs } = given.clone();
+        if let (Self::Given(value) | Self::Example(value), Some(ty)) =
+            (self, element_type(chart, id).cloned())
+        {
+            let element = VarId::at(chart.variables.len());
+            chart.variables.push(Variable {
+                name: NAME.into(),
+                doc: String::new(),
+                kind: VariableKind::Param { range: None },
+                ty: ty.clone(),
+                default: None,
+            });
+            params.insert(NAME.into(), value.clone());
+            let list = Type::List(Box::new(ty.clone()));
+            let element = Expr { kind: ExprKind::Variable(element), ty };
+            if let Some(each) = &mut chart.steps[id.index()].each {
+                each.list = Expr { kind: ExprKind::List(vec![element]), ty: list };
+            }
+        }
+        Given { params, inputs }
+    }
+}
+
+fn element_type(chart: &Chart, id: StepId) -> Option<&Type> {
+    let each = chart.steps[id.index()].each.as_ref()?;
+    Some(if let Type::List(element) = &each.list.ty { element } else { &Type::Json })
+}
+
+/// A value of a type. Texts say what they stand for.
+fn example(types: &[TypeDef], ty: &Type, name: &str) -> Value {
+    match ty {
+        Type::Bool => Value::Bool(true),
+        Type::Int => Value::Int(1),
+        Type::Float => Value::Float(1.0),
+        Type::Text | Type::Json => Value::Text(format!("<{name}>")),
+        Type::Duration => Value::Duration(60_000),
+        Type::List(inner) => Value::List(vec![example(types, inner, name)]),
+        Type::Map(inner) => {
+            Value::Map(Map::from_iter([("<key>".to_owned(), example(types, inner, name))]))
+        }
+        Type::Optional(inner) => example(types, inner, name),
+        Type::Named(id) => match &types[id.index()].kind {
+            TypeKind::Record(fields) => {
+                let fields =
+                    fields.iter().map(|f| (f.name.clone(), example(types, &f.ty, &f.name)));
+                Value::Map(fields.collect())
+            }
+            TypeKind::Enum(names) => names.first().cloned().map_or(Value::None, Value::Text),
+        },
+    }
+}

@@ -1,0 +1,191 @@
+//! Runs over hours: people who answer later, deadlines while nobody is there, others at the same store.
+
+use super::*;
+use crate::run::command::chartc;
+use chartc_runtime::agents::Engine;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+const ASKS: &str = "chart Asks {
+  event more(m: Int)
+  var n: Int = 0
+  initial a
+  state a {
+    human approve \"Fine?\"
+    on more(m) { n = m }
+    on done(approve) as it -> b
+    after 1500ms -> late
+  }
+  state b { after 1h -> c }
+  final c
+  final late : partial
+}
+";
+
+fn asks(name: &str, text: &str) -> PathBuf {
+    let folder = folder(&format!("store-{name}"));
+    std::fs::write(folder.join("asks.chart"), text).expect("a file");
+    folder
+}
+
+const RUN: [&str; 9] =
+    ["run", "asks.chart", "--human", "later", "--store", "s.db", "--run", "ada", "--llm=first"];
+
+#[test]
+fn a_person_answers_when_no_process_is_there() {
+    let folder = asks("reply", &ASKS.replace("1500ms", "8h"));
+    let (code, out, err) = chartc(&folder, &RUN);
+    assert_eq!((code, err.as_str()), (0, "`ada` waits for approve\n"), "{out}");
+    let lines = Store::open(&folder.join("s.db")).and_then(|s| s.lines("ada")).expect("a run");
+    assert!(!timeless(&lines).concat().contains("busy"), "a run that waits is given no turns");
+    // The same command again asks nobody twice.
+    let (code, out, err) = chartc(&folder, &RUN);
+    assert_eq!((code, out.contains("->"), err.as_str()), (0, false, "`ada` waits for approve\n"));
+    let store = |arguments: &[&str]| chartc(&folder, &[&["store", "s.db"], arguments].concat());
+    let (_, out, _) = store(&["list"]);
+    assert!(
+        out.starts_with("ada: Asks, running in a") && out.contains("waits for approve"),
+        "{out}"
+    );
+    let (code, _, err) = store(&["reply", "ada", "aprove", "yes"]);
+    assert!(code == 2 && err.contains("does not wait for `aprove`, but for approve"), "{err}");
+    let (code, _, err) = store(&["send", "ada", "more", "{\"k\": 1}"]);
+    assert!(code == 0, "what does not fit is found by the owner: {err}");
+    assert_eq!(store(&["reply", "ada", "approve", "yes"]).0, 0);
+    let (code, out, err) = store(&["resume", "ada"]);
+    assert!(code == 0 && out.contains("a -> b"), "{out}{err}");
+    let (code, _, err) = store(&["reply", "ada", "approve", "yes"]);
+    assert!(code == 2 && err.contains("does not wait for"), "{err}");
+}
+
+#[test]
+fn a_deadline_that_came_while_nobody_was_there_fires_at_its_time() {
+    let folder = asks("deadline", ASKS);
+    let real = [&RUN[..], &["--clock", "real"]].concat();
+    let (code, out, err) = chartc(&folder, &real);
+    assert_eq!((code, err.as_str()), (0, "`ada` waits for approve\n"), "{out}");
+    let file = folder.join("s.db");
+    let is_due =
+        || Store::open(&file).and_then(|s| s.moment(Some("ada"), true)).expect("it") > 1600;
+    while !is_due() {
+        std::thread::yield_now();
+    }
+    let (code, out, err) = chartc(&folder, &["store", "s.db", "resume", "ada"]);
+    assert!(code == 0 && out.contains("a -> late"), "{code} {out}{err}");
+}
+
+#[test]
+fn ten_thousand_deadlines_fire_each_at_its_time() {
+    let charts = charts(
+        "chart T { event go(of: Int)  var s: Int = 0  initial a
+        state a { on go(of) -> b { s = of } }  state b { after s * 1s -> c }  final c }",
+    );
+    let plans = plans(&charts);
+    let file = fresh("many");
+    let world = Arc::new(World::default());
+    let begun = engine(&plans, &file, world.clone(), Box::new(|_, _| Ok(())));
+    let (handle, mut worker) = begun.expect("a store");
+    let host = async {
+        let handle = handle;
+        // Many at a time, so that they share commits.
+        let mut all = Vec::new();
+        for agent in 0..10_000_i64 {
+            let data = [("of".to_owned(), Value::Int(agent % 1000 + 1))].into_iter().collect();
+            let (handle, event) = (handle.clone(), Event::new("1", "go").with(data));
+            all.push(Box::pin(
+                async move { handle.fire(&agent.to_string(), event).await.map(drop) },
+            ));
+        }
+        for fired in all_of(all).await {
+            fired.expect("it fits");
+        }
+    };
+    wait(while_worked(&mut worker, host)).expect("a disk");
+    drop(worker);
+    let (handle, mut worker) =
+        engine(&plans, &file, world, Box::new(|_, _| Ok(()))).expect("a store");
+    let host = async {
+        let handle = handle;
+        handle.advance(500_000).await.expect("it works");
+        handle.advance(499_999).await.expect("it works");
+    };
+    wait(while_worked(&mut worker, host)).expect("a disk");
+    drop(worker);
+    let store = Store::open(&file).expect("a store");
+    let listed = store.list().expect("it can be read");
+    let running = listed.iter().filter(|row| row.status == "running").count();
+    assert_eq!((listed.len(), running), (10_000, 10), "those of the last second");
+    for agent in [0, 1, 998, 4321, 9998] {
+        let lines = store.lines(&agent.to_string()).expect("as written");
+        let last = lines.last().expect("a line").at_ms;
+        assert_eq!(last, (agent % 1000 + 1) * 1000, "agent {agent}");
+    }
+}
+
+/// Waits for all of them at once.
+async fn all_of<R>(all: Vec<std::pin::Pin<Box<impl Future<Output = R>>>>) -> Vec<R> {
+    let mut open: Vec<_> = all.into_iter().map(Some).collect();
+    let mut told = Vec::new();
+    std::future::poll_fn(move |cx| {
+        for one in &mut open {
+            if let Some(work) = one
+                && let std::task::Poll::Ready(result) = work.as_mut().poll(cx)
+            {
+                told.push(result);
+                *one = None;
+            }
+        }
+        if open.iter().all(Option::is_none) {
+            return std::task::Poll::Ready(std::mem::take(&mut told));
+        }
+        std::task::Poll::Pending
+    })
+    .await
+}
+
+/// A process that has the store and waits in real time; and a line that it prints.
+fn live(folder: &Path) -> (Child, BufReader<std::process::ChildStdout>) {
+    std::fs::write(folder.join("long.json"), "[{\"event\": \"turn\"}, {\"after_ms\": 3600000}]")
+        .expect("a file");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_chartc"))
+        .current_dir(folder)
+        .args(RUN)
+        .args(["--clock", "real", "--events", "long.json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("chartc runs");
+    let mut out = BufReader::new(child.stdout.take().expect("piped"));
+    until(&mut out, "-> a");
+    (child, out)
+}
+
+fn until(out: &mut impl BufRead, words: &str) {
+    let mut line = String::new();
+    while !line.contains(words) {
+        line.clear();
+        assert!(out.read_line(&mut line).expect("text") > 0, "it ended before `{words}`");
+    }
+}
+
+#[test]
+fn others_may_put_something_in_but_not_go_on() {
+    let folder = asks("live", &ASKS.replace("1500ms", "8h"));
+    let (mut child, mut out) = live(&folder);
+    let (code, _, err) = chartc(&folder, &RUN);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("another process goes on with the runs of s.db: stop it first"), "{err}");
+    let (code, _, err) = chartc(&folder, &["store", "s.db", "resume", "ada"]);
+    assert!(code == 2 && err.contains("another process"), "{err}");
+    let store = |arguments: &[&str]| chartc(&folder, &[&["store", "s.db"], arguments].concat());
+    assert_eq!(store(&["send", "ada", "more", "{\"m\": 4}"]).0, 0);
+    until(&mut out, "more");
+    assert_eq!(store(&["reply", "ada", "approve", "yes"]).0, 0);
+    until(&mut out, "a -> b");
+    assert_eq!(store(&["backup", "copy.db"]).0, 0);
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+    let (_, copied, _) = chartc(&folder, &["store", "copy.db", "list"]);
+    assert!(copied.contains("running in b"), "{copied}");
+    assert_eq!(store(&["check"]).0, 0);
+}
