@@ -58,7 +58,7 @@ impl Case {
         sink: T,
     ) -> Result<Session<Interpreter<'static, Script>, T>, String> {
         let machine = match making.saved {
-            Some(saved) => Interpreter::restore(self.plan, Script::empty(), saved.machine())
+            Some(saved) => Interpreter::resume(self.plan, &[], Script::empty(), saved.machine())
                 .map_err(|why| why.to_string())?,
             None => self.machine(),
         };
