@@ -75,6 +75,7 @@ impl Screen {
     }
 
     /// For a run that has begun: what is entered next is not its beginning.
+    #[cfg(feature = "sqlite")]
     pub(super) fn going_on(self, goes_on: bool) -> Self {
         Self { started: goes_on, ..self }
     }

@@ -17,11 +17,11 @@ pub struct Options<'e, M> {
     pub make: Make<'e, M>,
     /// Makes the calls.
     pub driver: Arc<dyn Driver>,
-    /// Tells the time, from [`Store::moment`] on.
+    /// Tells the time, from [`Store::moment`](crate::Store::moment) on.
     pub clock: Arc<dyn Clock>,
     /// Whether the clock goes on by itself.
     pub is_real: bool,
-    /// Whether people answer by [`Letter::Reply`], and the driver is not asked for them.
+    /// Whether people answer by [`Letter::Reply`](crate::Letter::Reply), and the driver is not asked for them.
     pub replies: bool,
     /// Calls under way at once, at most.
     pub workers: usize,
