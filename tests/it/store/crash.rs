@@ -1,7 +1,7 @@
 //! A crash at each point of a run where something is kept or paid for.
 
 use super::*;
-use chartc_runtime::agents::Engine;
+use chartc_runtime::agents::{Engine, Quiet};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;

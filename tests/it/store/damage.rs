@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::run::command::chartc;
-use chartc_runtime::agents::{AgentState, Engine};
+use chartc_runtime::agents::{AgentState, Engine, Quiet};
 use chartc_store::{Call, Listed};
 use std::collections::BTreeMap;
 

@@ -2,13 +2,13 @@
 
 use super::*;
 use chartc_core::machine::Receipt;
-use chartc_runtime::agents::{AgentState, Engine, EngineError, Memory};
+use chartc_runtime::agents::{AgentState, Engine, EngineError, Memory, Quiet};
 use std::collections::BTreeMap;
 
 const AGENTS: usize = 7;
 
 /// What a host does with some agents, and what it is told.
-async fn host<E: Engine>(
+async fn host<E: Quiet>(
     engine: &E,
     advance: impl AsyncFn(&E, u64),
 ) -> (Vec<String>, Vec<AgentState>) {

@@ -7,7 +7,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Receipt;
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
-use chartc_runtime::agents::{Engine, Event};
+use chartc_runtime::agents::{Engine, Event, Quiet};
 use chartc_runtime::clock::{Clock, RealClock};
 use chartc_runtime::driver::{CallId, Driver};
 use chartc_runtime::oracle::{Answer, Asking, Deny, Question};
