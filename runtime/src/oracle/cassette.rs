@@ -95,6 +95,9 @@ pub enum End {
         /// If the provider said so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
+        /// It was cut off.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut: bool,
     },
     /// With the result of a tool.
     Result(Value),
@@ -287,7 +290,9 @@ impl End {
     /// Of an answer.
     pub fn of(answer: &Result<Answer, OracleError>) -> Self {
         match answer {
-            Ok(answer) => Self::Answer { text: Lines::of(&answer.text), usage: answer.usage },
+            Ok(Answer { text, usage, cut }) => {
+                Self::Answer { text: Lines::of(text), usage: *usage, cut: *cut }
+            }
             Err(error) => Self::failed(error),
         }
     }

@@ -169,11 +169,13 @@ pub struct Answer {
     pub text: String,
     /// What the call took, if the provider says so.
     pub usage: Option<Usage>,
+    /// Whether it was cut off, because it had as many tokens as it might have.
+    pub cut: bool,
 }
 
 impl From<String> for Answer {
     fn from(text: String) -> Self {
-        Self { text, usage: None }
+        Self { text, usage: None, cut: false }
     }
 }
 

@@ -132,7 +132,7 @@ impl Oracle for Replaying {
             Err(miss) => return super::ready(Err(miss)),
         };
         let answer = match end {
-            End::Answer { text, usage } => Ok(Answer { text: text.text(), usage }),
+            End::Answer { text, usage, cut } => Ok(Answer { text: text.text(), usage, cut }),
             End::Failed { error, why, retry_after_ms } => {
                 Err(OracleError::recorded(&error, &why, retry_after_ms))
             }

@@ -29,7 +29,7 @@ impl Recalled {
     /// before how it ended.
     fn wait<T: Send + 'static>(
         &self,
-        read: impl Fn(&What, &What, Option<Usage>) -> Option<T> + Send + 'static,
+        read: impl Fn(&What, &What, Taken) -> Option<T> + Send + 'static,
     ) -> std::pin::Pin<Box<dyn Future<Output = T> + Send>> {
         let Self { tape, clock } = self.clone();
         let begun = tape.last();
@@ -44,7 +44,7 @@ impl Recalled {
                 (What::Usage { .. }, Some(end)) if end.child == line.child => {
                     read(&begun.what, &end.what, taken(&line.what))
                 }
-                _ => read(&begun.what, &line.what, None),
+                _ => read(&begun.what, &line.what, Taken::default()),
             };
             match ended {
                 Some(ended) => {
@@ -57,17 +57,21 @@ impl Recalled {
     }
 }
 
-/// What a provider said that a call took.
-fn taken(what: &What) -> Option<Usage> {
-    if let What::Usage { input_tokens, output_tokens, cost, assumed: false, .. } = what {
-        let (input_tokens, output_tokens) = (*input_tokens, *output_tokens);
-        return Some(Usage {
-            input_tokens,
-            output_tokens,
-            cost: Some((cost * 1e6).round() as u64),
-        });
-    }
-    None
+/// What a provider said of a call: what it took, and whether its answer was cut off.
+#[derive(Clone, Copy, Default)]
+struct Taken {
+    usage: Option<Usage>,
+    cut: bool,
+}
+
+fn taken(what: &What) -> Taken {
+    let What::Usage { input_tokens, output_tokens, cost, assumed, cut, .. } = what else {
+        return Taken::default();
+    };
+    let (input_tokens, output_tokens) = (*input_tokens, *output_tokens);
+    let cost = Some((cost * 1e6).round() as u64);
+    let usage = (!assumed).then_some(Usage { input_tokens, output_tokens, cost });
+    Taken { usage, cut: *cut }
 }
 
 impl Oracle for Recalled {
@@ -91,14 +95,14 @@ impl Oracle for Recalled {
 fn answered(
     question: &What,
     line: &What,
-    usage: Option<Usage>,
+    Taken { usage, cut }: Taken,
 ) -> Option<Result<Answer, OracleError>> {
     let What::Question { step: asked, attempt: nth, which: of, .. } = question else { return None };
     if let What::Answer { step, attempt, text, which, .. }
     | What::Unusable { step, attempt, text, which, .. } = line
         && (step, attempt, which) == (asked, nth, of)
     {
-        return Some(Ok(Answer { text: text.clone(), usage }));
+        return Some(Ok(Answer { text: text.clone(), usage, cut }));
     }
     if let What::CallFailed { step, attempt, error, why, retry_after_ms, which } = line
         && (step, attempt, which) == (asked, nth, of)
@@ -115,7 +119,7 @@ impl Tools for Recalled {
 }
 
 /// What a line says of a tool call.
-fn returned(call: &What, line: &What, _: Option<Usage>) -> Option<Result<Value, OracleError>> {
+fn returned(call: &What, line: &What, _: Taken) -> Option<Result<Value, OracleError>> {
     let What::ToolCall { step: of, tool: called, which: one, .. } = call else { return None };
     if let What::ToolResult { step, tool, value, which } = line
         && (step, tool, which) == (of, called, one)

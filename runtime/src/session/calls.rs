@@ -1,5 +1,6 @@
 //! Calls under way: begun, waited for, understood, given up.
 
+use super::ledger::Bill;
 use super::patience::{self, Failure};
 use super::{At, Session, Trouble, place_of};
 use crate::error::RunError;
@@ -201,12 +202,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         match self.calls.remove(index).work {
             // It was put, and may be billed whatever becomes of it.
             Work::Question(question, ..) => {
-                let charge = self.settle_call(now, at, question.model.prices, None, true)?;
+                let charge =
+                    self.settle_call(now, at, question.model.prices, Bill::nothing(true))?;
                 let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
                 self.ready.extend(charge);
             }
             Work::Waiting(question, ..) => {
-                self.settle_call(now, at, question.model.prices, None, false)?;
+                self.settle_call(now, at, question.model.prices, Bill::nothing(false))?;
                 self.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
             Work::Room(..) => self.ready.push_back((at.clone(), Input::Unmade(at.1))),
@@ -230,11 +232,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         answer: Result<Answer, OracleError>,
     ) -> Result<(), RunError> {
         let key = at.1;
-        let (usage, billed) = match &answer {
-            Ok(answer) => (answer.usage, true),
-            Err(error) => (None, error.may_be_billed()),
+        let bill = match &answer {
+            Ok(Answer { usage, cut, .. }) => {
+                let allowed = question.model.max_tokens;
+                Bill { usage: *usage, billed: true, cut: *cut, allowed }
+            }
+            Err(error) => Bill::nothing(error.may_be_billed()),
         };
-        let charge = self.settle_call(now, &at, question.model.prices, usage, billed)?;
+        let cut = bill.cut;
+        let charge = self.settle_call(now, &at, question.model.prices, bill)?;
         if let Some(charge) = charge {
             drop(self.apply_to(at.0.clone(), Input::Charge(key, charge))?);
         }
@@ -257,6 +263,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         };
         let understood = match executor::outcome(&question, &text) {
             Ok(understood) => understood,
+            Err(why) if cut => {
+                let why = format!("cut off at `max_tokens`: {}", why.why);
+                return self.unusable(now, at, &question.step, text, false, why);
+            }
             Err(why) => {
                 return self.unusable(now, at, &question.step, text, why.ambiguous, why.why);
             }

@@ -186,6 +186,26 @@ impl Ledger {
     }
 }
 
+/// What is known of a call that has ended.
+#[derive(Default)]
+pub(super) struct Bill {
+    /// What it took, if somebody says so.
+    pub(super) usage: Option<Usage>,
+    /// Whether it may have been billed where nobody says.
+    pub(super) billed: bool,
+    /// Whether its answer was cut off at its limit of tokens.
+    pub(super) cut: bool,
+    /// That limit.
+    pub(super) allowed: Option<u64>,
+}
+
+impl Bill {
+    /// Nobody says what it took.
+    pub(super) fn nothing(billed: bool) -> Self {
+        Self { billed, ..Self::default() }
+    }
+}
+
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Pays for a call beforehand.
     pub(super) fn reserve(&mut self, at: &At, question: &mut Question) -> Admission {
@@ -209,14 +229,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         now: Instant,
         at: &At,
         prices: Prices,
-        usage: Option<Usage>,
-        billed: bool,
+        bill: Bill,
     ) -> Result<Option<Charge>, RunError> {
+        let Bill { usage, billed, cut, allowed } = bill;
         let reserved = self.ledger.under_way.remove(at);
         let assumed = usage.is_none();
         let usage = match (usage, &reserved) {
             (Some(usage), _) => Some(usage),
             (None, Some(reserved)) if billed => Some(reserved.bound),
+            // A line says that it was cut off.
+            (None, _) if cut => Some(Usage::default()),
             (None, _) => None,
         };
         let taken = usage.map_or_else(Amount::default, |usage| prices.amount(usage));
@@ -237,7 +259,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let (child, step) = (self.path(&at.0), self.step_name(&at.0, at.1));
         let cost = taken.cost as f64 / 1e6;
         let (attempt, which) = (at.1.attempt, self.which(at));
-        let what = What::Usage { step, attempt, input_tokens, output_tokens, cost, assumed, which };
+        let allowed = allowed.filter(|allowed| !assumed && output_tokens > *allowed);
+        let what = What::Usage {
+            step,
+            attempt,
+            input_tokens,
+            output_tokens,
+            cost,
+            assumed,
+            cut,
+            allowed,
+            which,
+        };
         self.tracer.put(now, &child, what)?;
         let machine = self.family.member(&at.0);
         let is_read = machine.is_some_and(|machine| machine.tables().reads_amounts);

@@ -3,6 +3,7 @@
 use super::begin::ElementPlace;
 use super::calls::{Call, Work};
 use super::history::Told;
+use super::ledger::Bill;
 use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
 use super::{At, Heard, Kept, Session};
@@ -294,7 +295,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     Probe::Unknown | Probe::Returned(_) => {
                         let (now, prices) = (self.clock.now(), question.model.prices);
                         // It may have been billed.
-                        let charge = self.settle_call(now, &at, prices, None, true)?;
+                        let charge = self.settle_call(now, &at, prices, Bill::nothing(true))?;
                         let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
                         self.ready.extend(charge);
                         if question.kind == Kind::Human || self.on_doubt == OnDoubt::Retry {
@@ -362,7 +363,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let is_tool = matches!(work, Work::Tool(..));
             if let Work::Question(question, ..) = work {
                 let (now, prices) = (self.clock.now(), question.model.prices);
-                let charge = self.settle_call(now, &at, prices, None, true)?;
+                let charge = self.settle_call(now, &at, prices, Bill::nothing(true))?;
                 let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
                 self.ready.extend(charge);
             }

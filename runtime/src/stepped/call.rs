@@ -34,6 +34,8 @@ enum Written {
         text: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut: bool,
     },
     NoAnswer(Error),
     Value(Value),
@@ -64,7 +66,7 @@ impl From<Error> for OracleError {
 impl From<Outcome> for Written {
     fn from(outcome: Outcome) -> Self {
         match outcome {
-            Outcome::Answer(Ok(Answer { text, usage })) => Self::Answer { text, usage },
+            Outcome::Answer(Ok(Answer { text, usage, cut })) => Self::Answer { text, usage, cut },
             Outcome::Answer(Err(error)) => Self::NoAnswer(error.into()),
             Outcome::Result(Ok(value)) => Self::Value(value),
             Outcome::Result(Err(error)) => Self::NoValue(error.into()),
@@ -75,7 +77,7 @@ impl From<Outcome> for Written {
 impl From<Written> for Outcome {
     fn from(written: Written) -> Self {
         match written {
-            Written::Answer { text, usage } => Self::Answer(Ok(Answer { text, usage })),
+            Written::Answer { text, usage, cut } => Self::Answer(Ok(Answer { text, usage, cut })),
             Written::NoAnswer(error) => Self::Answer(Err(error.into())),
             Written::Value(value) => Self::Result(Ok(value)),
             Written::NoValue(error) => Self::Result(Err(error.into())),

@@ -148,7 +148,8 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// What a call took: tokens and, where prices are known, money; `assumed` where nobody says and what was held for it counts.
+    /// What a call took: tokens and, where prices are known, money; `assumed` where nobody says and what was held for it counts. `cut` where the
+    /// answer was cut off at its limit of tokens, and `allowed` is that limit where the provider reports more.
     Usage {
         step: String,
         attempt: u32,
@@ -157,6 +158,10 @@ pub enum What {
         cost: f64,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         assumed: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        allowed: Option<u64>,
         #[serde(flatten)]
         which: Which,
     },

@@ -83,7 +83,7 @@ impl Oracle for Anybody {
             output_tokens: dice.below(most as usize + 1) as u64,
             cost: None,
         });
-        delayed(self, Ok(Answer { text, usage }))
+        delayed(self, Ok(Answer { text, usage, cut: false }))
     }
 
     fn name(&self) -> String {

@@ -77,7 +77,7 @@ fn a_client_without_prices_is_not_asked_again_when_its_provider_has_billed_too_m
     impl Oracle for Dear {
         fn ask(&self, _: Question) -> Asking {
             let usage = Usage { input_tokens: 1, output_tokens: 1, cost: Some(2_000_000) };
-            ready(Ok(Answer { text: "wait".into(), usage: Some(usage) }))
+            ready(Ok(Answer { text: "wait".into(), usage: Some(usage), cut: false }))
         }
 
         fn name(&self) -> String {

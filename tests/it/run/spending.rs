@@ -174,11 +174,13 @@ impl Oracle for Random {
             cost: None,
         };
         let answer = match draw >> 40 & 7 {
-            0 => Ok(Answer { text: r#"{"action": "noop"}"#.into(), usage: None }),
+            0 => Ok(Answer { text: r#"{"action": "noop"}"#.into(), usage: None, cut: false }),
             1 => Err(OracleError::Connection("dropped".into())),
             2 => Err(OracleError::RateLimited { retry_after: Some(20) }),
-            3 => Ok(Answer { text: "I do not know".into(), usage: Some(usage) }),
-            _ => Ok(Answer { text: r#"{"action": "noop"}"#.into(), usage: Some(usage) }),
+            3 => Ok(Answer { text: "I do not know".into(), usage: Some(usage), cut: false }),
+            _ => {
+                Ok(Answer { text: r#"{"action": "noop"}"#.into(), usage: Some(usage), cut: false })
+            }
         };
         let mut polls = draw >> 48 & 7;
         Box::pin(poll_fn(move |cx| {

@@ -211,9 +211,11 @@ impl Oracle for Script {
         };
         let usage = entry.usage;
         let reply = match entry.reply {
-            Reply::Text(text) | Reply::Value(Value::Text(text)) => Ok(Answer { text, usage }),
+            Reply::Text(text) | Reply::Value(Value::Text(text)) => {
+                Ok(Answer { text, usage, cut: false })
+            }
             Reply::Value(value) => match serde_json::to_string(&value) {
-                Ok(text) => Ok(Answer { text, usage }),
+                Ok(text) => Ok(Answer { text, usage, cut: false }),
                 Err(why) => Err(OracleError::Script(why.to_string())),
             },
             Reply::Fail(error) => Err(error),

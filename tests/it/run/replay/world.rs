@@ -105,7 +105,7 @@ impl Oracle for Chance {
             let (input_tokens, output_tokens) = (random.number() % 90, random.number() % 200);
             (!random.one_in(3)).then_some(Usage { input_tokens, output_tokens, cost })
         };
-        self.later(Ok(Answer { text, usage }))
+        self.later(Ok(Answer { text, usage, cut: false }))
     }
 
     fn name(&self) -> String {
