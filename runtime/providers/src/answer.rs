@@ -1,36 +1,51 @@
 //! What a server answered.
 
+use crate::body::{self, Body};
 use crate::form::WRAPPED;
-use chartc_runtime::budget::Usage;
+use crate::wire::{Said, Wire};
 use chartc_runtime::oracle::{Answer, OracleError};
-use genai::chat::{ChatResponse, StopReason};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 
 /// Takes the text and the usage; `wrapped`, where the schema that was sent had to be put into an object.
-pub(crate) fn read(response: ChatResponse, wrapped: bool) -> Result<Answer, OracleError> {
-    let tokens = |n: Option<i32>| n.and_then(|n| u64::try_from(n).ok());
-    let usage =
-        match (tokens(response.usage.prompt_tokens), tokens(response.usage.completion_tokens)) {
-            (Some(input_tokens), Some(output_tokens)) if input_tokens + output_tokens > 0 => {
-                Some(Usage { input_tokens, output_tokens, cost: None })
-            }
-            _ => None,
-        };
-    let body = response.captured_raw_body.as_ref();
-    let refusal =
-        body.and_then(|b| b.pointer("/choices/0/message/refusal")).and_then(Value::as_str);
-    if let Some(why) = refusal.filter(|why| !why.is_empty()) {
-        return Err(OracleError::Refusal(why.to_owned()));
+pub(crate) fn read(
+    wire: &Wire,
+    headers: &HeaderMap,
+    body: Body,
+    wrapped: bool,
+) -> Result<Answer, OracleError> {
+    let header = |name| headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let coding = header(CONTENT_ENCODING);
+    if !matches!(coding, "" | "identity") {
+        // None was asked for.
+        return Err(other(format!(
+            "the answer is compressed with `{}`",
+            crate::fault::short(coding)
+        )));
     }
-    let text = response.content.into_joined_texts().unwrap_or_default();
-    if text.trim().is_empty() {
-        return Err(match response.stop_reason {
-            Some(StopReason::ContentFilter(why)) => OracleError::Refusal(why),
-            Some(_) | None => OracleError::Empty,
-        });
+    let body = match body {
+        Body::Whole(body) => body,
+        Body::Long(_) => {
+            return Err(other(format!("the answer is longer than {} MiB", body::MOST >> 20)));
+        }
+    };
+    let kind = header(CONTENT_TYPE);
+    if !kind.trim_start().to_ascii_lowercase().starts_with("application/json") {
+        return Err(other(format!("the answer is not JSON but `{}`", crate::fault::short(kind))));
     }
+    let Said { text, usage, cut } = (wire.read)(&body).map_err(|why| {
+        if why.is_data() {
+            other(format!("the answer has another form than {}", wire.whose))
+        } else {
+            other(format!("the answer is no JSON: {}", crate::fault::short(&why.to_string())))
+        }
+    })??;
     let text = if wrapped { unwrapped(text) } else { text };
-    Ok(Answer { text, usage })
+    Ok(Answer { text, usage, cut })
+}
+
+fn other(why: String) -> OracleError {
+    OracleError::Other(why)
 }
 
 /// `{"value": x}` as `x`; anything else as it stands, for the ladder to read.

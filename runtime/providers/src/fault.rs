@@ -2,54 +2,30 @@
 
 use crate::date;
 use chartc_runtime::oracle::OracleError;
-use genai::Error;
-use genai::webc;
+use reqwest::header::HeaderMap;
 use std::time::Duration;
 
 /// Characters of a server's own words that are kept.
 const SHOWN: usize = 300;
 
-pub(crate) fn of(error: &Error, timeout: Duration) -> OracleError {
-    if let Some(status) = error.status() {
-        let body = if let Error::WebModelCall {
-            webc_error: webc::Error::ResponseFailedStatus { body, .. },
-            ..
-        }
-        | Error::HttpError { body, .. } = error
-        {
-            said(body)
-        } else {
-            String::new()
-        };
-        let retry_after = error.headers().and_then(|headers| {
-            wait(&|name| headers.get(name)?.to_str().ok().map(str::trim), &now)
-        });
-        return match status.as_u16() {
-            429 => OracleError::RateLimited { retry_after },
-            401 | 403 => OracleError::Denied(format!("{status}: {body}")),
-            408 => OracleError::Timeout(timeout.as_millis() as u64),
-            status @ 500.. => OracleError::Server { status, retry_after },
-            _ => OracleError::Other(format!("{status}: {body}")),
-        };
+/// A refusal of the server.
+pub(crate) fn refused(
+    status: reqwest::StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+    timeout: Duration,
+) -> OracleError {
+    let retry_after = wait(&|name| headers.get(name)?.to_str().ok().map(str::trim), &now);
+    let said = || format!("{status}: {}", said(&String::from_utf8_lossy(body)));
+    match status.as_u16() {
+        429 => OracleError::RateLimited { retry_after },
+        401 | 403 => OracleError::Denied(said()),
+        408 => OracleError::Timeout(timeout.as_millis() as u64),
+        // A redirection would take the key elsewhere.
+        300..=399 => OracleError::Other(format!("{status}: a redirection is not followed")),
+        status @ 500.. => OracleError::Server { status, retry_after },
+        _ => OracleError::Other(said()),
     }
-    let form = || OracleError::Other("the answer has another form than OpenAI's".into());
-    if let Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } = error
-    {
-        return match webc_error {
-            webc::Error::ResponseFailedNotJson { content_type, .. } => {
-                OracleError::Other(format!("the answer is not JSON but `{}`", short(content_type)))
-            }
-            webc::Error::ResponseFailedInvalidJson { cause, .. } => {
-                OracleError::Other(format!("the answer is no JSON: {}", short(cause)))
-            }
-            webc::Error::Reqwest(error) => transport(error, timeout),
-            webc::Error::ResponseFailedStatus { .. } | webc::Error::JsonValueExt(_) => form(),
-        };
-    }
-    if matches!(error, Error::NoChatResponse { .. } | Error::ChatResponseGeneration { .. }) {
-        return form();
-    }
-    OracleError::Other(short(&error.to_string()))
 }
 
 /// How long a server wants to be left alone, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is held to the
@@ -80,7 +56,8 @@ fn now() -> Option<i64> {
     i64::try_from(since.as_secs()).ok()
 }
 
-fn transport(error: &reqwest::Error, timeout: Duration) -> OracleError {
+/// The connection failed.
+pub(crate) fn transport(error: &reqwest::Error, timeout: Duration) -> OracleError {
     if error.is_timeout() && !error.is_connect() {
         return OracleError::Timeout(timeout.as_millis() as u64);
     }
@@ -102,7 +79,8 @@ fn said(body: &str) -> String {
     short(message.unwrap_or(body))
 }
 
-fn short(text: &str) -> String {
+/// One line of foreign text.
+pub(crate) fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &line[..end]),

@@ -1,7 +1,7 @@
 //! The form of an answer: in words for the system message, and as the schema that is sent with the request.
 
+use crate::schema::Schema;
 use chartc_runtime::oracle::{Kind, Question};
-use genai::chat::{ChatResponseFormat, JsonSpec};
 use serde_json::{Map, Value, json};
 
 /// Under which a value stands whose schema is not that of an object, which is all that OpenAI takes.
@@ -11,28 +11,41 @@ pub(crate) const WRAPPED: &str = "value";
 const ACTION: &str = "{\"reasoning\": \"why\", \"action\": \"its name\"}, with what the action needs beside them. The action `noop` does nothing.";
 
 pub(crate) struct Form {
+    /// For the system message.
     pub(crate) words: String,
-    pub(crate) format: Option<ChatResponseFormat>,
+    /// What the schema is called: letters, digits and `_`.
+    pub(crate) name: String,
+    /// Any JSON object without one.
+    pub(crate) schema: Option<Schema>,
+    /// Whether the value stands under [`WRAPPED`].
     pub(crate) wrapped: bool,
 }
 
 pub(crate) fn of(question: &Question) -> Form {
+    let (words, schema, wrapped) = parts(question);
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name = question.step.chars().map(plain).take(60).collect();
+    Form { words, name, schema: schema.map(Schema::new), wrapped }
+}
+
+/// Words, schema, and whether the value is wrapped.
+type Parts = (String, Option<Value>, bool);
+
+fn parts(question: &Question) -> Parts {
     match question.kind {
         Kind::Ask => choice(question),
         Kind::Llm if !question.options.is_empty() => tool_or_answer(question),
         Kind::Llm | Kind::Human => match serde_json::from_str::<Value>(question.wanted()) {
-            Ok(schema) => value(&question.step, schema),
-            Err(_) => Form {
-                words: format!("Answer with one JSON object and nothing else: {ACTION}"),
-                format: Some(ChatResponseFormat::JsonMode),
-                wrapped: false,
-            },
+            Ok(schema) => value(schema),
+            Err(_) => {
+                (format!("Answer with one JSON object and nothing else: {ACTION}"), None, false)
+            }
         },
     }
 }
 
 /// One of the options, by name; with arguments, if any option has some.
-fn choice(question: &Question) -> Form {
+fn choice(question: &Question) -> Parts {
     let names: Vec<&str> = question.options.iter().map(|o| o.offer.name.as_str()).collect();
     let mut definitions = Map::new();
     let mut arguments: Vec<Value> = Vec::new();
@@ -63,15 +76,15 @@ fn choice(question: &Question) -> Form {
     if !definitions.is_empty() {
         schema["$defs"] = Value::Object(definitions);
     }
-    Form { words, format: Some(format(&question.step, schema)), wrapped: false }
+    (words, Some(schema), false)
 }
 
 /// A tool call, or the answer. An answer that has a schema may stand for itself: what is no object cannot be told from a call else.
-fn tool_or_answer(question: &Question) -> Form {
+fn tool_or_answer(question: &Question) -> Parts {
     let mut words = "Answer with one JSON object and nothing else: a tool call, {\"tool\": \"its name\", \"arguments\": {…}}, or ".to_owned();
     let Ok(Value::Object(mut answer)) = serde_json::from_str::<Value>(question.wanted()) else {
         words.push_str(ACTION);
-        return Form { words, format: Some(ChatResponseFormat::JsonMode), wrapped: false };
+        return (words, None, false);
     };
     let mut definitions = Map::new();
     if let Some(Value::Object(own)) = answer.remove("$defs") {
@@ -103,14 +116,14 @@ fn tool_or_answer(question: &Question) -> Form {
     words = format!(
         "{words}what fits this schema: {told}. Put it under the key {WRAPPED:?}: {{{WRAPPED:?}: …}}."
     );
-    Form { words, format: Some(format(&question.step, schema)), wrapped: true }
+    (words, Some(schema), true)
 }
 
-fn value(step: &str, mut schema: Value) -> Form {
+fn value(mut schema: Value) -> Parts {
     let words = format!("Answer with JSON that fits this schema, and nothing else: {schema}");
     let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
     if is_object {
-        return Form { words, format: Some(format(step, schema)), wrapped: false };
+        return (words, Some(schema), false);
     }
     let definitions = schema.as_object_mut().and_then(|map| map.remove("$defs"));
     let mut outer = json!({
@@ -120,12 +133,5 @@ fn value(step: &str, mut schema: Value) -> Form {
         outer["$defs"] = definitions;
     }
     let words = format!("Answer with JSON that fits this schema, and nothing else: {outer}");
-    Form { words, format: Some(format(step, outer)), wrapped: true }
-}
-
-/// Names of formats may have letters, digits, `-` and `_`.
-fn format(step: &str, schema: Value) -> ChatResponseFormat {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = step.chars().map(plain).take(60).collect();
-    ChatResponseFormat::JsonSpec(JsonSpec::new(name, schema))
+    (words, Some(outer), true)
 }

@@ -1,4 +1,4 @@
-//! Real models for charts: any server with OpenAI's chat interface, which are OpenAI, Ollama (`/v1`), vLLM, llama.cpp and many more.
+//! Real models for charts: OpenAI, Anthropic, Gemini, Ollama, and any other server with OpenAI's chat interface, such as vLLM and llama.cpp.
 //!
 //! [`Providers`] is an [`Oracle`]: it puts each question to the model that the step's client names, `"provider:model"`, or all to one
 //! server. It needs a tokio runtime with its network and timer, and a clock that lets real time pass.
@@ -6,11 +6,16 @@
 //! Keys come from the environment only. No key stands in a question, an answer, an error or what `Debug` prints.
 
 mod answer;
+mod body;
 mod date;
 mod fault;
 mod form;
+mod known;
+mod schema;
 mod server;
+mod wire;
 
+pub use known::{PROVIDERS, Provider, provider};
 pub use server::{Server, ServerError};
 
 use chartc_runtime::oracle::{Asking, Oracle, OracleError, Question, ready};
@@ -25,6 +30,8 @@ pub struct Providers {
     all: Option<Arc<Server>>,
     /// The model for steps whose client names none.
     model: String,
+    /// The model of all steps, whatever their clients name.
+    only: bool,
 }
 
 impl Providers {
@@ -36,6 +43,11 @@ impl Providers {
     /// All questions go to one server.
     pub fn one(server: Server) -> Self {
         Self { all: Some(Arc::new(server)), ..Self::default() }
+    }
+
+    /// All questions go to one model of one server, also those of steps with a client.
+    pub fn only(server: Server, model: &str) -> Self {
+        Self { only: true, ..Self::one(server) }.with_model(model)
     }
 
     /// Adds a provider: what stands before the colon of `"provider:model"`.
@@ -58,6 +70,9 @@ impl Providers {
             "" => self.model.as_str(),
             named => named,
         };
+        if let (Some(server), true) = (&self.all, self.only) {
+            return Ok((server.clone(), self.model.clone()));
+        }
         if let Some(server) = &self.all {
             let model = match named.split_once(':') {
                 Some((_, model)) if !question.model.model.is_empty() => model,

@@ -1,18 +1,17 @@
 //! One server: its address, its key, and calls of it.
 
-use crate::{answer, fault, form};
+use crate::wire::{Request, Wire, Written};
+use crate::{answer, body, fault, form, known};
 use chartc_runtime::oracle::{Answer, OracleError, Question};
-use genai::adapter::AdapterKind;
-use genai::chat::{ChatMessage, ChatOptions, ChatRequest};
-use genai::resolver::{AuthData, Endpoint};
-use genai::{Client, Headers, ModelIden, ServiceTarget};
-use serde_json::json;
+use reqwest::header::{ACCEPT_ENCODING, HeaderValue};
 use std::time::Duration;
 
 /// How long a call may take where the client of the chart says nothing.
 const TIMEOUT: Duration = Duration::from_mins(2);
 /// How long it may take to reach the server.
 const CONNECT: Duration = Duration::from_secs(10);
+/// Tokens of an answer where neither the client nor a limit says how many.
+const MAX_TOKENS: u64 = 4096;
 
 /// A server that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,14 +22,18 @@ pub enum ServerError {
     /// The address holds a password.
     #[error("the address of a server must not hold a key: give it by the environment")]
     Secret,
+    /// The key cannot stand in a header.
+    #[error("the key holds a character that no key has")]
+    Key,
     /// There is no web client.
     #[error("no web client: {0}")]
     Web(String),
 }
 
-/// A server with OpenAI's chat interface.
+/// A server with models.
 pub struct Server {
-    client: Client,
+    web: reqwest::Client,
+    wire: &'static Wire,
     /// Ends with a slash.
     url: String,
     key: Option<String>,
@@ -45,12 +48,20 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// `url` is what `chat/completions` is added to, such as `https://api.openai.com/v1`.
+    /// With OpenAI's chat interface. `url` is what `chat/completions` is added to, such as `https://api.openai.com/v1`.
     ///
     /// # Errors
-    /// It is no address of a server, or holds a key.
+    /// It is no address of a server, or holds a key; the key has characters that no header may have.
     pub fn new(url: &str, key: Option<String>) -> Result<Self, ServerError> {
         Self::with_timeout(url, key, TIMEOUT)
+    }
+
+    /// With the interface of a provider: its own if it is one of [`crate::PROVIDERS`], else OpenAI's.
+    ///
+    /// # Errors
+    /// As [`Server::new`].
+    pub fn of(provider: &str, url: &str, key: Option<String>) -> Result<Self, ServerError> {
+        Ok(Self { wire: known::wire(provider), ..Self::new(url, key)? })
     }
 
     /// The same; no call takes longer than `timeout`, whatever clients of the chart say.
@@ -87,12 +98,11 @@ impl Server {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|why| ServerError::Web(why.to_string()))?;
-        let client = Client::builder()
-            .with_reqwest(web)
-            .build()
-            .map_err(|why| ServerError::Web(why.to_string()))?;
-        let key = key.filter(|key| !key.trim().is_empty());
-        Ok(Self { client, url, key, timeout })
+        let key = key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+        if key.as_ref().is_some_and(|key| HeaderValue::from_str(key).is_err()) {
+            return Err(ServerError::Key);
+        }
+        Ok(Self { web, wire: known::wire("openai"), url, key, timeout })
     }
 
     /// Its address, with a slash at the end.
@@ -107,39 +117,68 @@ impl Server {
         question: &Question,
     ) -> Result<Answer, OracleError> {
         let form = form::of(question);
-        let request = ChatRequest::new(vec![ChatMessage::user(question.prompt.as_str())])
-            .with_system(form.words);
-        let mut options = ChatOptions::default()
-            .with_capture_raw_body(true)
-            // The name as it is; see `target`.
-            .with_extra_body(json!({"model": model}));
-        options.response_format = form.format;
-        options.temperature = question.model.temperature;
-        options.max_tokens =
-            question.model.max_tokens.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-        let answer = self.client.exec_chat(self.target(model), request, Some(&options)).await;
-        let answer = match answer {
-            Ok(response) => answer::read(response, form.wrapped),
-            Err(error) => Err(fault::of(&error, self.timeout)),
+        let request = Request {
+            model,
+            prompt: &question.prompt,
+            form: &form,
+            temperature: question.model.temperature,
+            max_tokens: question.model.max_tokens.unwrap_or(MAX_TOKENS),
         };
+        let Written { path, body } = (self.wire.write)(&request);
+        let call = self.web.post(format!("{}{path}", self.url)).json(&body);
+        let answer = self.exchange(call, form.wrapped).await;
         answer.map_err(|error| fault::without(error, self.key.as_deref()))
     }
 
-    /// Address and headers are given whole, so that no key of another provider is looked for.
-    fn target(&self, model: &str) -> ServiceTarget {
-        let mut headers = vec![];
-        if let Some(key) = &self.key {
-            headers.push(("Authorization".to_owned(), format!("Bearer {key}")));
+    async fn exchange(
+        &self,
+        call: reqwest::RequestBuilder,
+        wrapped: bool,
+    ) -> Result<Answer, OracleError> {
+        let lost = |error: reqwest::Error| fault::transport(&error, self.timeout);
+        let response = self.signed(call).send().await.map_err(lost)?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        if !status.is_success() {
+            let (body::Body::Whole(said) | body::Body::Long(said)) =
+                body::read(response, body::MOST_OF_REFUSAL).await.map_err(lost)?;
+            return Err(fault::refused(status, &headers, &said, self.timeout));
         }
-        ServiceTarget {
-            endpoint: Endpoint::from_owned(self.url.as_str()),
-            auth: AuthData::RequestOverride {
-                url: format!("{}chat/completions", self.url),
-                headers: Headers::from(headers),
-            },
-            // An ending such as `-low` would be taken for an option. The name itself goes into the body, over this one, of which only
-            // the beginning counts: it says what the limit of tokens is called.
-            model: ModelIden::new(AdapterKind::OpenAI, format!("{model}-x")),
+        let body = body::read(response, body::MOST).await.map_err(lost)?;
+        answer::read(self.wire, &headers, body, wrapped)
+    }
+
+    /// Whether it can be reached and takes the key: asks for the list of its models, which costs nothing.
+    ///
+    /// # Errors
+    /// Why not.
+    pub async fn look(&self) -> Result<(), OracleError> {
+        let call = self.web.get(format!("{}{}", self.url, self.wire.models));
+        let lost = |error: reqwest::Error| fault::transport(&error, self.timeout);
+        let looked = async {
+            let response = self.signed(call).send().await.map_err(lost)?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            if status.is_success() {
+                return Ok(());
+            }
+            let (body::Body::Whole(said) | body::Body::Long(said)) =
+                body::read(response, body::MOST_OF_REFUSAL).await.map_err(lost)?;
+            Err(fault::refused(status, &headers, &said, self.timeout))
+        };
+        looked.await.map_err(|error| fault::without(error, self.key.as_deref()))
+    }
+
+    /// With the key and the other headers of the provider. No compression: what is read is what counts against the limit.
+    fn signed(&self, call: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        let mut call = call.header(ACCEPT_ENCODING, "identity");
+        for (name, value) in self.wire.headers {
+            call = call.header(*name, *value);
+        }
+        match &self.key {
+            Some(key) => {
+                let (name, value) = (self.wire.key)(key);
+                call.header(name, value)
+            }
+            None => call,
         }
     }
 }

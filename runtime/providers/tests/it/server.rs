@@ -1,6 +1,7 @@
 //! A server on this machine that answers every request in one way, good or bad.
 
 use serde_json::Value;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,6 +23,8 @@ enum Then {
     /// Goes on without an end: nothing, or a byte now and then.
     Hang,
     Drip,
+    /// Sends 500 MB.
+    Flood,
 }
 
 impl Reply {
@@ -69,12 +72,23 @@ impl Reply {
         Self { bytes: Vec::new(), then: Then::Hang }
     }
 
+    /// 500 MB, with headers of its own.
+    pub(crate) fn flood(status: u16, headers: &str) -> Self {
+        let head = format!(
+            "HTTP/1.1 {status} X\r\ncontent-length: {FLOOD}\r\n{headers}connection: close\r\n\r\n"
+        );
+        Self { bytes: head.into_bytes(), then: Then::Flood }
+    }
+
     pub(crate) fn drip() -> Self {
         let head =
             "HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n";
         Self { bytes: head.as_bytes().to_vec(), then: Then::Drip }
     }
 }
+
+/// Bytes of a body that is too long.
+const FLOOD: usize = 500_000_000;
 
 /// A request as it came.
 pub(crate) struct Request {
@@ -94,6 +108,8 @@ struct Traffic {
     requests: Mutex<Vec<Request>>,
     asked: Notify,
     hung_up: Notify,
+    /// Bytes of a flood that were taken.
+    flooded: AtomicUsize,
 }
 
 pub(crate) struct Loopback {
@@ -133,6 +149,12 @@ impl Loopback {
         }
     }
 
+    /// Bytes of the flood that the client, the system and the cable took before the client hung up.
+    pub(crate) async fn flooded(&self) -> usize {
+        self.hung_up().await;
+        self.seen.flooded.load(Ordering::SeqCst)
+    }
+
     /// The client has closed the connection.
     pub(crate) async fn hung_up(&self) {
         self.seen.hung_up.notified().await;
@@ -150,6 +172,15 @@ async fn serve(mut stream: TcpStream, reply: Reply, seen: Arc<Traffic>) {
         Then::Hang => {
             let mut rest = [0; 16];
             while stream.read(&mut rest).await.is_ok_and(|n| n > 0) {}
+            seen.hung_up.notify_one();
+        }
+        Then::Flood => {
+            let piece = vec![b' '; 1 << 16];
+            while seen.flooded.load(Ordering::SeqCst) < FLOOD
+                && stream.write_all(&piece).await.is_ok()
+            {
+                seen.flooded.fetch_add(piece.len(), Ordering::SeqCst);
+            }
             seen.hung_up.notify_one();
         }
         Then::Drip => {
@@ -185,6 +216,9 @@ async fn read(stream: &mut TcpStream) -> Option<Request> {
             return None;
         }
     }
-    let body = serde_json::from_slice(&bytes[end + 4..]).ok()?;
+    let body = match length {
+        0 => Value::Null,
+        _ => serde_json::from_slice(&bytes[end + 4..]).ok()?,
+    };
     Some(Request { path, headers, body })
 }

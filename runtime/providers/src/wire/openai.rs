@@ -1,0 +1,101 @@
+//! OpenAI's chat interface, which many servers speak. Source: <https://platform.openai.com/docs/api-reference/chat>.
+
+use super::{Part, Read, Request, Stop, Wire, Written, part, said, usage};
+use chartc_runtime::oracle::OracleError;
+use serde::Deserialize;
+use serde_json::json;
+
+pub(crate) const WIRE: Wire = Wire {
+    whose: "OpenAI's",
+    write,
+    key: |key| ("authorization", format!("Bearer {key}")),
+    headers: &[],
+    models: "models",
+    read,
+};
+
+/// What the limit of tokens is called. OpenAI's models that think refuse its older name, and other servers may not know the newer one.
+fn limit(model: &str) -> &'static str {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let is_of_gpt = name.starts_with("gpt-") && !name.starts_with("gpt-oss");
+    let of_o = name.strip_prefix('o').and_then(|rest| rest.chars().next());
+    if is_of_gpt || name.starts_with("chatgpt-") || of_o.is_some_and(|c| c.is_ascii_digit()) {
+        "max_completion_tokens"
+    } else {
+        "max_tokens"
+    }
+}
+
+fn write(request: &Request) -> Written {
+    let Request { model, prompt, form, temperature, max_tokens } = request;
+    let mut body = json!({
+        "model": model,
+        "messages": [{"role": "system", "content": form.words}, {"role": "user", "content": prompt}],
+        "response_format": match &form.schema {
+            Some(schema) => {
+                let is_closed = schema.is_closed();
+                let schema = if is_closed { schema.all_required() } else { schema.json().clone() };
+                let named = json!({"name": form.name, "strict": is_closed, "schema": schema});
+                json!({"type": "json_schema", "json_schema": named})
+            }
+            None => json!({"type": "json_object"}),
+        },
+    });
+    body[limit(model)] = json!(max_tokens);
+    if let Some(temperature) = temperature {
+        body["temperature"] = json!(temperature);
+    }
+    Written { path: "chat/completions".into(), body }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    choices: Vec<Choice>,
+    usage: Option<Part>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Message,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    /// A text, or, by some servers, a list of parts.
+    content: Option<Part>,
+    refusal: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    #[serde(default)]
+    prompt_tokens: u64,
+    #[serde(default)]
+    completion_tokens: u64,
+}
+
+fn read(body: &[u8]) -> Read {
+    let Answer { choices, usage: tokens } = serde_json::from_slice(body)?;
+    let usage = part(tokens.as_ref())
+        .and_then(|tokens: Usage| usage(tokens.prompt_tokens, tokens.completion_tokens));
+    let Some(Choice { message, finish_reason }) = choices.into_iter().next() else {
+        return Ok(Err(OracleError::Empty));
+    };
+    let content = message.content.as_ref();
+    let parts = || part::<Vec<Text>>(content).map(|all| all.into_iter().map(|t| t.text).collect());
+    let text: String = part(content).or_else(parts).unwrap_or_default();
+    let stop = match (message.refusal, finish_reason.as_deref()) {
+        (Some(why), _) if !why.is_empty() => Stop::Refused(why),
+        (_, Some(why @ "content_filter")) if text.trim().is_empty() => Stop::Refused(why.into()),
+        (_, Some("length")) => Stop::Cut,
+        _ => Stop::Ended,
+    };
+    Ok(said(text, usage, stop))
+}

@@ -1,0 +1,7 @@
+//! Calls of servers on this machine, those that behave and those that do not.
+
+#![allow(clippy::disallowed_methods, reason = "a test runs itself again with another environment")]
+
+mod loopback;
+mod server;
+mod wires;
