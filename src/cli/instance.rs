@@ -101,12 +101,14 @@ pub(super) fn oracle(
         }
         Some(_) => {
             return Err(miette::miette!(
-                "`{}` is not a valid value of --llm: use script:FILE, replay:DIR, first, random:SEED, human, deny, clients or a URL",
+                "`{}` is not a valid value of --llm: use script:FILE, replay:DIR, first, random:SEED, human, deny, clients, PROVIDER:MODEL or a URL",
                 llm.unwrap_or_default()
             ));
         }
     };
     let people: Option<Arc<dyn Oracle>> = match human {
+        // A model is no person.
+        None if is_live(llm) => Some(Arc::new(Person)),
         None => None,
         Some("terminal") => Some(Arc::new(Person)),
         Some(word) => match word.strip_prefix("script:").filter(|file| !file.is_empty()) {

@@ -1,4 +1,4 @@
-//! Real models: servers with OpenAI's chat interface.
+//! Real models: which `--llm` names one, where its server is, and its key.
 #![cfg_attr(
     feature = "providers",
     allow(clippy::disallowed_methods, reason = "keys come from the environment, and only here")
@@ -8,13 +8,34 @@ use chartc_core::model::Chart;
 use chartc_runtime::oracle::Oracle;
 use std::sync::Arc;
 
-/// Whether `--llm` names a real model, which needs real time.
-pub(super) fn is_live(llm: Option<&str>) -> bool {
-    llm.is_some_and(|word| word == "clients" || is_address(word))
+/// What `--llm` says where a real model answers.
+enum Named<'a> {
+    /// Each step's client says which model.
+    Clients,
+    /// One server gets all questions.
+    Server(&'a str),
+    /// One model of a provider gets all questions.
+    Model(&'a str, &'a str),
 }
 
-fn is_address(word: &str) -> bool {
-    word.starts_with("http://") || word.starts_with("https://")
+/// Words before a colon that name something else than a provider.
+const OTHERS: [&str; 3] = ["script", "replay", "random"];
+
+fn named(word: &str) -> Option<Named<'_>> {
+    if word == "clients" {
+        return Some(Named::Clients);
+    }
+    if word.starts_with("http://") || word.starts_with("https://") {
+        return Some(Named::Server(word));
+    }
+    let (provider, model) = word.split_once(':')?;
+    let is_name = !provider.is_empty() && !OTHERS.contains(&provider);
+    (is_name && !model.is_empty()).then_some(Named::Model(provider, model))
+}
+
+/// Whether `--llm` names a real model, which needs real time.
+pub(super) fn is_live(llm: Option<&str>) -> bool {
+    llm.and_then(named).is_some()
 }
 
 #[cfg(not(feature = "providers"))]
@@ -28,26 +49,36 @@ pub(super) fn oracle(
     ))
 }
 
-/// One server for all steps, or for each step the provider that its client names.
+/// One server or model for all steps, or for each step the provider that its client names.
 #[cfg(feature = "providers")]
 pub(super) fn oracle(
     charts: &[&Chart],
     llm: &str,
     model: Option<&str>,
 ) -> miette::Result<Arc<dyn Oracle>> {
-    use chartc_providers::{Providers, Server};
-    let server = |url: &str, key: Option<String>| {
-        Server::new(url, key).map_err(|why| miette::miette!("{why}"))
-    };
-    let providers = if is_address(llm) {
-        Providers::one(server(llm, variable("CHARTC_API_KEY"))?)
-    } else {
-        let mut providers = Providers::by_client();
-        for name in needed(charts, model) {
-            let (url, key) = address(&name)?;
-            providers = providers.with(&name, server(&url, key)?);
+    use chartc_providers::Providers;
+    let providers = match named(llm) {
+        Some(Named::Model(provider, name)) => {
+            if let Some(model) = model {
+                return Err(miette::miette!(
+                    "`--llm {llm}` names the model of all steps: omit `--model {model}`"
+                ));
+            }
+            return Ok(Arc::new(Providers::only(place(provider).server()?, name)));
         }
-        providers
+        Some(Named::Server(url)) => {
+            let said_by = "`--llm`".to_owned();
+            let place =
+                Place { url: Some(url.to_owned()), url_variable: said_by, ..place("chartc") };
+            Providers::one(place.server()?)
+        }
+        Some(Named::Clients) | None => {
+            let mut providers = Providers::by_client();
+            for name in needed(charts, model) {
+                providers = providers.with(&name, place(&name).server()?);
+            }
+            providers
+        }
     };
     if model.is_none()
         && let Some(step) = charts.iter().find_map(|chart| without_model(chart))
@@ -79,26 +110,68 @@ fn without_model(chart: &Chart) -> Option<&str> {
     steps.find(|step| asks(&step.kind) && step.client.is_none()).map(|step| step.name.as_str())
 }
 
-/// Where a provider is, and its key: `OPENAI_BASE_URL` and `OPENAI_API_KEY` for `openai`, and so on.
+/// Where a provider is, and what it is shown.
 #[cfg(feature = "providers")]
-fn address(provider: &str) -> miette::Result<(String, Option<String>)> {
+pub(super) struct Place {
+    pub(super) provider: String,
+    url: Option<String>,
+    /// Who says so: a variable, or `--llm`.
+    pub(super) url_variable: String,
+    key: Option<String>,
+    /// The variable that holds the key.
+    pub(super) key_variable: String,
+    /// Whether it answers nobody without one, as far as is known.
+    pub(super) wants_key: bool,
+}
+
+/// What the environment and the table of providers say: `OPENAI_BASE_URL` and `OPENAI_API_KEY` for `openai`, and so on.
+#[cfg(feature = "providers")]
+pub(super) fn place(provider: &str) -> Place {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let stem: String = provider.chars().map(plain).collect();
-    let (url, key) = (format!("{stem}_BASE_URL"), format!("{stem}_API_KEY"));
-    let found = variable(&url).or_else(|| match provider {
-        "openai" => Some("https://api.openai.com/v1".to_owned()),
-        "ollama" => Some("http://localhost:11434/v1".to_owned()),
-        _ => None,
-    });
-    let key_found = variable(&key);
-    if provider == "openai" && variable(&url).is_none() && key_found.is_none() {
-        return Err(miette::miette!("the provider `openai` needs a key: set {key}"));
+    let (url_variable, key_variable) = (format!("{stem}_BASE_URL"), format!("{stem}_API_KEY"));
+    let known = chartc_providers::provider(provider);
+    let said = variable(&url_variable);
+    // Who stands somewhere else in for a provider may want no key.
+    let wants_key = said.is_none() && known.is_some_and(|known| known.wants_key);
+    let url = said.or_else(|| known.map(|known| known.url.to_owned()));
+    let key = variable(&key_variable);
+    Place { provider: provider.to_owned(), url, url_variable, key, key_variable, wants_key }
+}
+
+#[cfg(feature = "providers")]
+impl Place {
+    pub(super) fn has_key(&self) -> bool {
+        self.key.is_some()
     }
-    match found {
-        Some(address) => Ok((address, key_found)),
-        None => Err(miette::miette!(
-            "the address of the provider `{provider}` is unknown: set {url} (ending in `/v1`), and {key} if it needs a key"
-        )),
+
+    /// Its address as it is used, without a secret; or why it is none.
+    pub(super) fn address(&self) -> Option<miette::Result<String>> {
+        let url = self.url.as_deref()?;
+        let server = chartc_providers::Server::of(&self.provider, url, None);
+        let server = server.map_err(|why| miette::miette!("{}: {why}", self.url_variable));
+        Some(server.map(|server| server.url().to_owned()))
+    }
+
+    pub(super) fn server(&self) -> miette::Result<chartc_providers::Server> {
+        use chartc_providers::ServerError;
+        let Self { provider, url_variable, key_variable, .. } = self;
+        if self.wants_key && self.key.is_none() {
+            return Err(miette::miette!(
+                help = "`chartc doctor` shows what is set",
+                "the provider `{provider}` needs a key: set {key_variable}"
+            ));
+        }
+        let Some(url) = &self.url else {
+            return Err(miette::miette!(
+                help = "known without an address are openai, anthropic, gemini and ollama",
+                "the address of the provider `{provider}` is unknown: set {url_variable} (ending in `/v1`), and {key_variable} if it needs a key"
+            ));
+        };
+        chartc_providers::Server::of(provider, url, self.key.clone()).map_err(|why| match why {
+            ServerError::Key => miette::miette!("{key_variable}: {why}"),
+            _ => miette::miette!("{url_variable}: {why}"),
+        })
     }
 }
 

@@ -18,6 +18,8 @@ mod completions;
 mod config;
 mod convert;
 mod cost;
+#[cfg(feature = "providers")]
+mod doctor;
 #[cfg(feature = "sqlite")]
 mod durable;
 #[cfg(feature = "run")]
@@ -116,6 +118,8 @@ enum Command {
     Check(check::Args),
     Completions(completions::Args),
     Convert(convert::Args),
+    #[cfg(feature = "providers")]
+    Doctor(doctor::Args),
     Explain(explain::Args),
     Explore(explore::Args),
     Fmt(fmt::Args),
@@ -145,6 +149,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Check(args) => check::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
         Command::Convert(args) => convert::run(args),
+        #[cfg(feature = "providers")]
+        Command::Doctor(args) => doctor::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Explore(args) => explore::run(args),
         Command::Fmt(args) => fmt::run(args),

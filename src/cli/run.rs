@@ -43,6 +43,7 @@ Examples:
   chartc run social.chart --llm first --events posts.jsonl
   chartc run agent.yaml --llm human --record calls/
   chartc run agent.yaml --llm replay:calls/
+  chartc run agent.yaml --llm openai:gpt-4o-mini
   chartc run support.chart --llm clients --snapshot run.json
   chartc run support.chart --llm clients --resume run.json
   chartc run support.chart --llm clients --store runs.db --run ada
@@ -58,18 +59,19 @@ pub(super) struct Args {
     /// The chart, if the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// Who answers: script:FILE, replay:DIR, first, random:SEED, human, deny, clients, or a URL [default: deny, and stop at the first question]
+    /// Who answers: script:FILE, replay:DIR, first, random:SEED, human, deny, clients, PROVIDER:MODEL, or a URL [default: deny, and stop at the first question]
     ///
     /// script:FILE takes scripted answers; replay:DIR takes the calls that --record kept; first takes the first option; random:SEED
-    /// chooses at random; human asks at the terminal; deny fails every call. `clients` asks the model of each step's client; variables
-    /// such as OPENAI_API_KEY and OLLAMA_BASE_URL say where it is. A URL such as http://localhost:8000/v1 gets all questions, with the
-    /// key CHARTC_API_KEY.
+    /// chooses at random; human asks at the terminal; deny fails every call. `clients` asks the model of each step's client; openai:MODEL,
+    /// anthropic:MODEL, gemini:MODEL and ollama:MODEL ask that model in all steps. Variables such as OPENAI_API_KEY and OLLAMA_BASE_URL
+    /// hold keys and addresses; `chartc doctor` shows what is set. A URL such as http://localhost:8000/v1 is any server with OpenAI's chat
+    /// interface: it gets all questions, with the key CHARTC_API_KEY.
     #[arg(long, value_name = "WHO")]
     llm: Option<String>,
     /// Model for steps without a client, with `--llm clients` or a URL, such as openai:gpt-4o-mini
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Who answers `human` steps: terminal, script:FILE, or with --store `later` for `chartc store … reply` [default: as --llm]
+    /// Who answers `human` steps: terminal, script:FILE, or with --store `later` for `chartc store … reply` [default: as --llm; with a real model, terminal]
     #[arg(long, value_name = "WHO")]
     human: Option<String>,
     /// Script with results of host functions and tools [default: the script of --llm]
