@@ -45,7 +45,7 @@ pub(super) fn oracle(
     _model: Option<&str>,
 ) -> miette::Result<Arc<dyn Oracle>> {
     Err(miette::miette!(
-        "this chartc was built without real models: `cargo install --path . --features providers`"
+        "this chartc was built without the feature `providers`, which has real models"
     ))
 }
 

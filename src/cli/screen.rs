@@ -1,7 +1,9 @@
 //! What a run shows: one line for each step and each transition.
 
 use super::output::{Page, print};
-use super::wording::{action_call, arguments, fallback, json, object, outcome, said, short};
+use super::wording::{
+    action_call, arguments, fallback, json, more_tokens, object, outcome, said, short,
+};
 use crate::report::Paper;
 use chartc_check::notation;
 use chartc_core::expr::Duration;
@@ -230,6 +232,10 @@ impl Sink for Screen {
             }
             What::CallFailed { step, why, .. } => {
                 self.write(Ink::Bad, &format!("  {step}: failed: {why}"))
+            }
+            What::Usage { step, output_tokens, allowed: Some(most), .. } => {
+                let why = more_tokens(*output_tokens, *most);
+                self.write(Ink::Bad, &format!("  {step}: {why}"))
             }
             What::Waiting { step, until_ms, .. } => {
                 let wait = Duration(until_ms.saturating_sub(self.now));

@@ -103,3 +103,8 @@ pub(super) fn short(text: &str) -> String {
     let head: String = line.chars().take(SHOWN).collect();
     format!("{head}…")
 }
+
+/// A server that did not keep to `max_tokens`, or counts otherwise.
+pub(super) fn more_tokens(reported: u64, allowed: u64) -> String {
+    format!("the server reports {reported} output tokens, {allowed} were allowed")
+}

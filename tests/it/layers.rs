@@ -172,10 +172,14 @@ const RESTATE: &[Row] = &[
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
-    ("form", &[]),
-    ("answer", &["form"]),
+    ("schema", &[]),
+    ("body", &[]),
+    ("form", &["schema"]),
+    ("wire", &["form", "schema"]),
+    ("known", &["wire"]),
     ("fault", &["date"]),
-    ("server", &["answer", "fault", "form"]),
+    ("answer", &["body", "fault", "form", "wire"]),
+    ("server", &["answer", "body", "fault", "form", "known", "wire"]),
 ];
 
 const CRATES: &[(&str, &[Row])] = &[

@@ -204,3 +204,100 @@ fn the_calls_of_two_regions_are_open_at_once() {
         .expect("it runs");
     assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stdout));
 }
+
+#[test]
+fn one_model_answers_all_steps() {
+    let (url, seen) = server(vec![(200, "escalate")]);
+    let env = [("OTHER_BASE_URL", url.as_str()), ("OTHER_API_KEY", KEY)];
+    let (code, out, err, _) = run("named", &env, &["--llm", "other:large:70b"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    let seen = seen.lock().expect("whole");
+    assert_eq!((&seen[0]["model"], &seen[0]["max_tokens"]), (&json!("large:70b"), &json!(50)));
+    let wrong: [(&[&str], &str); 3] = [
+        (&["--llm", "openai:gpt-4o-mini"], "set OPENAI_API_KEY"),
+        (&["--llm", "nowhere:m"], "set NOWHERE_BASE_URL"),
+        (&["--llm", "other:m", "--model", "other:n"], "omit `--model other:n`"),
+    ];
+    for (args, cure) in wrong {
+        let (code, _, err, _) = run("named-wrong", &[], args);
+        assert_eq!(code, Some(2), "{args:?}");
+        assert!(err.contains(cure), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn more_tokens_than_allowed_are_told() {
+    let (listener, url) = listening();
+    std::thread::spawn(move || {
+        let (mut stream, _) = taken(&listener).expect("a request");
+        let body =
+            json!({"choices": [{"finish_reason": "length", "message": {"content": "escalate"}}],
+                          "usage": {"prompt_tokens": 40, "completion_tokens": 80}})
+            .to_string();
+        let head = "HTTP/1.1 200 X\r\ncontent-type: application/json\r\nconnection: close\r\n";
+        write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).expect("it is read");
+    });
+    let (code, out, _, trace) = run("overrun", &[], &["--llm", &url]);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.contains("triage: the server reports 80 output tokens, 50 were allowed"), "{out}");
+    assert!(trace.contains(r#""cut":true,"allowed":50"#), "{trace}");
+}
+
+/// What `chartc doctor` says of the chart.
+fn doctor(env: &[(&str, &str)], args: &[&str]) -> (Option<i32>, String) {
+    let folder = folder("doctor");
+    std::fs::write(folder.join("small.chart"), CHART).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chartc"));
+    command.current_dir(&folder).args(["doctor", "small.chart"]).args(args);
+    command.env_remove("LOCAL_BASE_URL").env_remove("LOCAL_API_KEY");
+    let output = command.envs(env.iter().copied()).output().expect("it runs");
+    let all = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&all).into_owned())
+}
+
+#[test]
+fn doctor_says_of_each_server_whether_it_can_be_asked() {
+    let secret = format!("http://ada:{KEY}@127.0.0.1:1/v1");
+    let answers = |status: u16, words: &'static str| {
+        let (listener, url) = listening();
+        std::thread::spawn(move || {
+            let (stream, _) = listener.accept().ok()?;
+            let mut reader = BufReader::new(stream.try_clone().ok()?);
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
+                line.clear();
+            }
+            answered(stream, status, words);
+            Some(())
+        });
+        url
+    };
+    let (well, denies) = (answers(200, ""), answers(401, "no such key: sk-very-secret-0123456789"));
+    let (gone, url) = listening();
+    drop(gone);
+    let rows: [(&str, Option<&str>, &str); 5] = [
+        ("no address", None, "no_address"),
+        ("a key in the address", Some(&secret), "wrong"),
+        ("well", Some(&well), "answers"),
+        ("denied", Some(&denies), "denied"),
+        ("gone", Some(&url), "unreachable"),
+    ];
+    for (name, url, state) in rows {
+        let mut env = vec![("LOCAL_API_KEY", KEY)];
+        env.extend(url.map(|url| ("LOCAL_BASE_URL", url)));
+        let (code, told) = doctor(&env, &["--format", "json"]);
+        let json: Value = serde_json::from_str(&told).expect("JSON");
+        let is_well = state == "answers";
+        assert_eq!((code, &json["ok"]), (Some(i32::from(!is_well)), &json!(is_well)), "{name}");
+        let row = &json["providers"][0];
+        assert_eq!(
+            (&row["state"], &row["key"], &row["clients"][0]),
+            (&json!(state), &json!("set"), &json!({"client": "Small.quick", "model": "tiny-low"})),
+            "{name}: {told}"
+        );
+        assert!(!told.contains(KEY), "{name}: {told}");
+    }
+    let (code, told) = doctor(&[("LOCAL_BASE_URL", "http://127.0.0.1:1/v1")], &["--offline"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("not asked") && told.contains("Small.quick (tiny-low)"), "{told}");
+}

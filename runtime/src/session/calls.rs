@@ -232,13 +232,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         answer: Result<Answer, OracleError>,
     ) -> Result<(), RunError> {
         let key = at.1;
-        let bill = match &answer {
-            Ok(Answer { usage, cut, .. }) => {
-                let allowed = question.model.max_tokens;
-                Bill { usage: *usage, billed: true, cut: *cut, allowed }
-            }
-            Err(error) => Bill::nothing(error.may_be_billed()),
-        };
+        let bill = Bill::of(&answer, question.model.max_tokens);
         let cut = bill.cut;
         let charge = self.settle_call(now, &at, question.model.prices, bill)?;
         if let Some(charge) = charge {

@@ -3,7 +3,7 @@
 use super::{At, Session, Trouble};
 use crate::budget::{Account, Amount, Budget, Caps, Hold, Prices, Usage};
 use crate::error::RunError;
-use crate::oracle::Question;
+use crate::oracle::{Answer, OracleError, Question};
 use crate::trace::{self, What};
 use chartc_core::arena::StateId;
 use chartc_core::family::Member;
@@ -200,6 +200,16 @@ pub(super) struct Bill {
 }
 
 impl Bill {
+    /// Of a call that was allowed so many tokens.
+    pub(super) fn of(answer: &Result<Answer, OracleError>, allowed: Option<u64>) -> Self {
+        match answer {
+            Ok(Answer { usage, cut, .. }) => {
+                Self { usage: *usage, billed: true, cut: *cut, allowed }
+            }
+            Err(error) => Self::nothing(error.may_be_billed()),
+        }
+    }
+
     /// Nobody says what it took.
     pub(super) fn nothing(billed: bool) -> Self {
         Self { billed, ..Self::default() }

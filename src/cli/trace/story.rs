@@ -1,6 +1,6 @@
 //! The decisions of a run, one row each: an answer or an event, and where it led.
 
-use super::super::wording::{action_call, outcome};
+use super::super::wording::{action_call, more_tokens, outcome};
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, number, reason, rung, state, time, value};
@@ -217,6 +217,9 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
         What::WalkEnded { why, step, .. } if why == "failed" => {
             let at = step.as_deref().unwrap_or_default();
             row(at, "the turn fails").tone(Tone::Bad)
+        }
+        What::Usage { step, output_tokens, allowed: Some(most), .. } => {
+            row(step, "too many tokens").why(more_tokens(*output_tokens, *most)).tone(Tone::Bad)
         }
         What::Taken { line: taken } => return take(rows, line, turn, taken),
         What::Denied { line: denied } => {
