@@ -170,7 +170,9 @@ impl Place {
         };
         chartc_providers::Server::of(provider, url, self.key.clone()).map_err(|why| match why {
             ServerError::Key => miette::miette!("{key_variable}: {why}"),
-            _ => miette::miette!("{url_variable}: {why}"),
+            ServerError::Address(_) | ServerError::Secret | ServerError::Web(_) => {
+                miette::miette!("{url_variable}: {why}")
+            }
         })
     }
 }
