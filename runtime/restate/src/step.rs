@@ -79,7 +79,7 @@ fn step<M: Machine>(
             now = now.max(due);
         }
     }
-    let mut run = Stepped::new(agent, kept.saved.as_ref(), now, (nobody, known), make)?;
+    let mut run = Stepped::new((agent, ""), kept.saved.as_ref(), now, (nobody, known), make)?;
     let said = event.map(|event| {
         let fired = run.fire(agent, &event);
         Said::from(fired.map(|receipt| Reply { receipt, at: run.now(), is_repeated: false }))

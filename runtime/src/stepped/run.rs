@@ -35,6 +35,8 @@ impl trace::Sink for Journal {
 pub struct Making<'m> {
     /// The name of the run.
     pub run: &'m str,
+    /// What its host gave it at its beginning.
+    pub given: &'m str,
     /// The session's clock.
     pub clock: Arc<dyn Clock>,
     /// The session's driver: see [`Session::with_driver`].
@@ -70,13 +72,13 @@ pub struct Left {
 }
 
 impl<M: Machine> Stepped<M> {
-    /// A new run, or one that goes on where it was saved, with what is `known` of the calls that it waited for. The `driver` makes no call
+    /// A new run, by its name and what its host gave it, or one that goes on where it was saved, with what is `known` of the calls that it waited for. The `driver` makes no call
     /// here: it tells what became of those that were begun.
     ///
     /// # Errors
     /// The session cannot be made, or does not go on.
     pub fn new(
-        run: &str,
+        (run, given): (&str, &str),
         saved: Option<&Saved>,
         now: Instant,
         (driver, known): (Arc<dyn Driver>, BTreeMap<String, Known>),
@@ -87,6 +89,7 @@ impl<M: Machine> Stepped<M> {
         let (moment, journal) = (Arc::new(Moment::at(now)), Journal::default());
         let making = Making {
             run,
+            given,
             clock: moment.clone(),
             driver: planner.clone(),
             journal: journal.clone(),

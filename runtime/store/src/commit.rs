@@ -2,7 +2,7 @@
 
 use crate::command::Command;
 use crate::error::StoreError;
-use crate::file::counted;
+use crate::file::{Store, counted};
 use crate::inbox::Letter;
 use crate::reply::{reply, said};
 use crate::row::Stage;
@@ -22,6 +22,7 @@ enum Ack {
     Fired(oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
     Read(oneshot::Sender<Option<AgentState>>, Option<AgentState>),
     Has(oneshot::Sender<bool>, bool),
+    Look(Box<dyn FnOnce(&Store) + Send>),
 }
 
 impl<M: Machine> Worker<'_, M> {
@@ -29,12 +30,14 @@ impl<M: Machine> Worker<'_, M> {
     pub(crate) fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
         let now = self.options.clock.now();
         let mut acks = Vec::new();
-        let mut fired = Vec::new();
+        let (mut asked, mut fired) = (Vec::new(), Vec::new());
         let mut due = batch.due;
         for command in batch.commands {
             match command {
                 Command::Now(reply) => drop(reply.send(now)),
                 Command::Quiet(reply) => self.quiet.push(reply),
+                Command::Settled(run, reply) => self.settled.push((run, reply)),
+                Command::Look(look) => acks.push(Ack::Look(look)),
                 Command::Advance(milliseconds, reply) => {
                     self.until.push((now.saturating_add(milliseconds), reply));
                 }
@@ -44,7 +47,7 @@ impl<M: Machine> Worker<'_, M> {
                 }
                 Command::Read(run, reply) => {
                     let is_known = self.runs.contains_key(&run);
-                    let state = if self.ensure(&run, false)? {
+                    let state = if self.ensure(&run, None)? {
                         self.runs.get(&run).map(|running| running.run.state())
                     } else {
                         None
@@ -55,17 +58,24 @@ impl<M: Machine> Worker<'_, M> {
                     }
                     acks.push(Ack::Read(reply, state));
                 }
-                Command::Fire(run, event, reply) => match self.ensure(&run, true) {
-                    Ok(_) => fired.push((run, event, reply)),
-                    Err(StoreError::Run { run, why }) => {
-                        acks.push(Ack::Fired(reply, Err(EngineError::Stopped { agent: run, why })));
-                    }
-                    Err(fault) => return Err(fault),
-                },
+                Command::Fire(run, event, reply) => {
+                    let given = self.options.given.clone();
+                    asked.push((run, given, event, reply));
+                }
+                Command::Begin(run, given, event, reply) => asked.push((run, given, event, reply)),
+            }
+        }
+        for (run, given, event, reply) in asked {
+            match self.ensure(&run, Some(&given)) {
+                Ok(_) => fired.push((run, event, reply)),
+                Err(StoreError::Run { run, why }) => {
+                    acks.push(Ack::Fired(reply, Err(EngineError::Stopped { agent: run, why })));
+                }
+                Err(fault) => return Err(fault),
             }
         }
         for run in &due {
-            self.ensure(run, false)?;
+            self.ensure(run, None)?;
         }
         let letters = if batch.has_mail {
             self.store.letters(|run| self.has_all || self.runs.contains_key(run))?
@@ -73,7 +83,7 @@ impl<M: Machine> Worker<'_, M> {
             Vec::new()
         };
         for (_, run, _) in &letters {
-            self.ensure(run, false)?;
+            self.ensure(run, None)?;
         }
         let path = self.store.path().to_owned();
         let tx = self.store.transaction()?;
@@ -154,6 +164,7 @@ impl<M: Machine> Worker<'_, M> {
                 Ack::Fired(to, reply) => drop(to.send(reply)),
                 Ack::Read(to, state) => drop(to.send(state)),
                 Ack::Has(to, has) => drop(to.send(has)),
+                Ack::Look(look) => look(&self.store),
             }
         }
         for (run, Left { lines, planned, dropped, .. }) in left {

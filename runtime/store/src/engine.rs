@@ -2,6 +2,7 @@
 
 use crate::command::Command;
 use crate::error::StoreError;
+use crate::file::Store;
 use chartc_core::machine::Instant;
 use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Quiet, Reply};
 use tokio::sync::{mpsc, oneshot};
@@ -38,6 +39,41 @@ impl Sqlite {
         self.ask(|reply| Command::Has(run.to_owned(), event.to_owned(), reply)).await
     }
 
+    /// Fires at a run that may be new: then it is made with what is `given`, which the store keeps beside it. A run that is there keeps what it
+    /// was given first.
+    ///
+    /// # Errors
+    /// See [`EngineError`].
+    pub async fn begin(
+        &self,
+        run: &str,
+        given: String,
+        event: Event,
+    ) -> Result<Reply, EngineError> {
+        let fired = self.ask(|reply| Command::Begin(run.to_owned(), given, event, reply)).await;
+        fired.unwrap_or_else(|why| Err(stopped(run, &why)))
+    }
+
+    /// Resolves when one run has nothing under way that will end by itself.
+    ///
+    /// # Errors
+    /// The engine has ended.
+    pub async fn settled(&self, run: &str) -> Result<(), StoreError> {
+        self.ask(|reply| Command::Settled(run.to_owned(), reply)).await
+    }
+
+    /// Reads the store, or puts something into its inbox, between two commits.
+    ///
+    /// # Errors
+    /// The engine has ended.
+    pub async fn look<R: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Store) -> R + Send + 'static,
+    ) -> Result<R, StoreError> {
+        // Whoever does not wait any more is not told.
+        self.ask(|reply| Command::Look(Box::new(move |store| drop(reply.send(look(store)))))).await
+    }
+
     /// The time on the engine's clock.
     ///
     /// # Errors
@@ -47,17 +83,19 @@ impl Sqlite {
     }
 }
 
+fn stopped(run: &str, why: &StoreError) -> EngineError {
+    EngineError::Stopped { agent: run.to_owned(), why: why.to_string() }
+}
+
 impl Engine for Sqlite {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
         let fired = self.ask(|reply| Command::Fire(agent.to_owned(), event, reply)).await;
-        fired.unwrap_or_else(|why| {
-            Err(EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() })
-        })
+        fired.unwrap_or_else(|why| Err(stopped(agent, &why)))
     }
 
     async fn read(&self, agent: &str) -> Result<Option<AgentState>, EngineError> {
         let read = self.ask(|reply| Command::Read(agent.to_owned(), reply)).await;
-        read.map_err(|why| EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() })
+        read.map_err(|why| stopped(agent, &why))
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Worker<'e, M> {
     /// Committed plans that wait for a free worker.
     pub(crate) backlog: VecDeque<(String, Planned)>,
     pub(crate) quiet: Vec<oneshot::Sender<()>>,
+    /// Those who wait for one run to be quiet.
+    pub(crate) settled: Vec<(String, oneshot::Sender<()>)>,
     pub(crate) until: Vec<(Instant, oneshot::Sender<()>)>,
     /// Whether all runs of the store go on here, also those that were not restored yet.
     pub(crate) has_all: bool,
@@ -80,6 +82,7 @@ impl<'e, M: Machine> Worker<'e, M> {
             flights: Vec::new(),
             backlog: VecDeque::new(),
             quiet: Vec::new(),
+            settled: Vec::new(),
             until: Vec::new(),
             has_all: false,
             look: None,
@@ -92,7 +95,7 @@ impl<'e, M: Machine> Worker<'e, M> {
     /// # Errors
     /// It cannot be restored.
     pub fn load(&mut self, run: &str) -> Result<bool, StoreError> {
-        if !self.ensure(run, false)? {
+        if !self.ensure(run, None)? {
             return Ok(false);
         }
         self.commit(Batch { due: vec![run.to_owned()], ..Batch::default() })?;
@@ -133,6 +136,7 @@ impl<'e, M: Machine> Worker<'e, M> {
         self.commands.close();
         while self.commands.try_recv().is_ok() {}
         self.quiet.clear();
+        self.settled.clear();
         self.until.clear();
         worked
     }
@@ -158,22 +162,18 @@ impl<'e, M: Machine> Worker<'e, M> {
         self.runs.get(run)?.run.stopped()
     }
 
-    /// Whether a run is here now: one of the store, or a new one.
-    pub(crate) fn ensure(&mut self, run: &str, begins: bool) -> Result<bool, StoreError> {
+    /// Whether a run is here now: one of the store, or a new one that is given something.
+    pub(crate) fn ensure(&mut self, run: &str, given: Option<&str>) -> Result<bool, StoreError> {
         if self.runs.contains_key(run) {
             return Ok(true);
         }
         let found = self.store.saved(run)?;
-        if found.is_none() && !begins {
-            return Ok(false);
-        }
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
-        let found = found.unwrap_or_else(|| Kept {
-            saved: String::new(),
-            given: self.options.given.clone(),
-            made_ms: wall(),
-        });
-        let Kept { saved, given, made_ms } = found;
+        let new =
+            |given: &str| Kept { saved: String::new(), given: given.to_owned(), made_ms: wall() };
+        let Some(Kept { saved, given, made_ms }) = found.or(given.map(new)) else {
+            return Ok(false);
+        };
         let saved = if saved.is_empty() {
             None
         } else {
@@ -182,7 +182,8 @@ impl<'e, M: Machine> Worker<'e, M> {
         let known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
         let calls = (self.options.driver.clone(), known);
         let now = self.options.clock.now();
-        let stepped = Stepped::new(run, saved.as_ref(), now, calls, &mut self.options.make);
+        let stepped =
+            Stepped::new((run, &given), saved.as_ref(), now, calls, &mut self.options.make);
         let running = Running {
             run: stepped.map_err(refused)?,
             given,
@@ -261,7 +262,7 @@ impl<'e, M: Machine> Worker<'e, M> {
                 // Nobody waits for a deadline in virtual time, unless time is to pass.
                 let wake = if is_real || !self.until.is_empty() {
                     self.wakes.first().map(|(at, _)| *at)
-                } else if !self.quiet.is_empty() {
+                } else if !(self.quiet.is_empty() && self.settled.is_empty()) {
                     let busy = self.busy.iter().filter_map(|run| self.runs.get(run)?.run.wake());
                     busy.min()
                 } else {
@@ -273,7 +274,8 @@ impl<'e, M: Machine> Worker<'e, M> {
                 if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(cx).is_ready()) {
                     continue;
                 }
-                let is_waited = !self.quiet.is_empty() || !self.until.is_empty();
+                let is_waited =
+                    !(self.quiet.is_empty() && self.settled.is_empty() && self.until.is_empty());
                 if !(is_waited && self.options.clock.jump()) {
                     return Poll::Pending;
                 }
@@ -288,6 +290,17 @@ impl<'e, M: Machine> Worker<'e, M> {
         let is_due = self.wakes.first().is_some_and(|(at, _)| *at <= now);
         if self.busy.is_empty() && self.backlog.is_empty() {
             self.quiet.drain(..).for_each(|reply| _ = reply.send(()));
+        }
+        let (busy, backlog) = (&self.busy, &self.backlog);
+        let is_at_work =
+            |run: &String| busy.contains(run) || backlog.iter().any(|(of, _)| of == run);
+        for (run, reply) in std::mem::take(&mut self.settled) {
+            if is_at_work(&run) {
+                self.settled.push((run, reply));
+            } else {
+                // Whoever does not wait any more is not told.
+                _ = reply.send(());
+            }
         }
         if !is_due {
             let (over, rest) = std::mem::take(&mut self.until)
