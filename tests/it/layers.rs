@@ -145,20 +145,24 @@ const RUNTIME: &[Row] = &[
 ];
 const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
 const STORE: &[Row] = &[
-    ("command", &[]),
     ("row", &[]),
     ("options", &[]),
     ("error", &[]),
     ("file", &["error"]),
+    ("command", &["file"]),
     ("rows", &["file", "row"]),
     ("read", &["error", "file", "row"]),
     ("inbox", &["error", "file", "read", "row", "rows"]),
     ("reply", &["error", "file", "row"]),
+    ("look", &["error", "file", "read", "row"]),
     ("care", &["error", "file", "row"]),
-    ("engine", &["command", "error"]),
+    ("engine", &["command", "error", "file"]),
     ("run", &["error", "row", "rows"]),
     ("worker", &["command", "engine", "error", "file", "options", "read", "row", "run"]),
-    ("commit", &["command", "error", "file", "inbox", "reply", "row", "rows", "run", "worker"]),
+    (
+        "commit",
+        &["command", "error", "file", "inbox", "look", "reply", "row", "rows", "run", "worker"],
+    ),
 ];
 const RESTATE: &[Row] = &[
     ("error", &[]),

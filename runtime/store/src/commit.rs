@@ -4,6 +4,7 @@ use crate::command::Command;
 use crate::error::StoreError;
 use crate::file::{Store, counted};
 use crate::inbox::Letter;
+use crate::look::person;
 use crate::reply::{reply, said};
 use crate::row::Stage;
 use crate::rows::{move_call, put};
@@ -11,7 +12,7 @@ use crate::worker::{Batch, Flight, Worker};
 use chartc_core::host::Machine;
 use chartc_core::machine::Receipt;
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply};
-use chartc_runtime::oracle::{Answer, Kind, Question};
+use chartc_runtime::oracle::{Answer, Kind};
 use chartc_runtime::stepped::{Call, Left, Outcome, made};
 use rusqlite::params;
 use std::collections::{BTreeSet, VecDeque};
@@ -224,15 +225,5 @@ impl<M: Machine> Worker<'_, M> {
         tx.commit().map_err(fault)?;
         self.store.seal(number);
         Ok(())
-    }
-}
-
-/// The name of a step that a person answers, with the way to it.
-fn person(question: &Question) -> String {
-    let way =
-        if question.child.is_empty() { String::new() } else { format!("{}/", question.child) };
-    match question.element {
-        Some(element) => format!("{way}{}[{element}]", question.step),
-        None => format!("{way}{}", question.step),
     }
 }

@@ -13,6 +13,7 @@ mod engine;
 mod error;
 mod file;
 mod inbox;
+mod look;
 mod options;
 mod read;
 mod reply;

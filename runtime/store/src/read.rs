@@ -51,6 +51,24 @@ pub(crate) struct Kept {
     pub(crate) made_ms: i64,
 }
 
+/// A row of the table of runs.
+pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
+    Ok(Listed {
+        run: row.get(0)?,
+        chart: row.get(1)?,
+        given: row.get(2)?,
+        status: row.get(3)?,
+        stopped: row.get(4)?,
+        state: row.get(5)?,
+        turns: row.get(6)?,
+        calls: row.get(7)?,
+        cost: row.get::<_, i64>(8)? as u64,
+        waits_for: steps(&row.get::<_, String>(9)?),
+        made_ms: row.get(12)?,
+        updated_ms: row.get(13)?,
+    })
+}
+
 /// Names of steps as they are stored.
 fn steps(text: &str) -> Vec<String> {
     text.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
@@ -66,23 +84,7 @@ impl Store {
             .connection
             .prepare("SELECT * FROM run ORDER BY name")
             .map_err(|error| self.fault(error))?;
-        let rows = rows.query_map([], |row| {
-            let listed = Listed {
-                run: row.get(0)?,
-                chart: row.get(1)?,
-                given: row.get(2)?,
-                status: row.get(3)?,
-                stopped: row.get(4)?,
-                state: row.get(5)?,
-                turns: row.get(6)?,
-                calls: row.get(7)?,
-                cost: row.get::<_, i64>(8)? as u64,
-                waits_for: steps(&row.get::<_, String>(9)?),
-                made_ms: row.get(12)?,
-                updated_ms: row.get(13)?,
-            };
-            Ok((is_whole(row)?, listed))
-        });
+        let rows = rows.query_map([], |row| Ok((is_whole(row)?, listed(row)?)));
         let mut all = Vec::new();
         for row in rows.map_err(|error| self.fault(error))? {
             match row.map_err(|error| self.fault(error))? {

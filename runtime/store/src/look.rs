@@ -1,0 +1,101 @@
+//! One run of a store: how it stands, what it asks people, and the end of its trace.
+
+use crate::error::StoreError;
+use crate::file::Store;
+use crate::read::{Listed, listed};
+use crate::row::is_whole;
+use chartc_runtime::oracle::{Kind, Question};
+use chartc_runtime::stepped::Call;
+use chartc_runtime::trace::Line;
+use rusqlite::{OptionalExtension, Params, Row};
+
+impl Store {
+    /// A run, as [`Store::list`] lists it.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the row is damaged.
+    pub fn find(&self, run: &str) -> Result<Option<Listed>, StoreError> {
+        let read = self.connection.prepare_cached("SELECT * FROM run WHERE name = ?1");
+        let row = |row: &Row<'_>| Ok((is_whole(row)?, listed(row)?));
+        let found = read.and_then(|mut read| read.query_row([run], row).optional());
+        match found.map_err(|error| self.fault(error))? {
+            Some((false, _)) => Err(self.damaged("its saved state", run)),
+            found => Ok(found.map(|(_, listed)| listed)),
+        }
+    }
+
+    /// How many runs have not ended.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn unfinished(&self) -> Result<u64, StoreError> {
+        let read = "SELECT count(*) FROM run WHERE status = 'running'";
+        let count = self.connection.query_row(read, [], |row| row.get::<_, i64>(0));
+        count.map(|count| count as u64).map_err(|error| self.fault(error))
+    }
+
+    /// At most so many lines of a run's trace, those behind a sequence number.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is damaged.
+    pub fn lines_after(&self, run: &str, seq: u64, most: u32) -> Result<Vec<Line>, StoreError> {
+        let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+        let read = "SELECT * FROM line WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+        self.some_lines(run, read, (run, seq, most))
+    }
+
+    /// The last line of a run's trace.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the line is damaged.
+    pub fn last_line(&self, run: &str) -> Result<Option<Line>, StoreError> {
+        let read = "SELECT * FROM line WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
+        self.some_lines(run, read, [run]).map(|mut lines| lines.pop())
+    }
+
+    fn some_lines(&self, run: &str, read: &str, of: impl Params) -> Result<Vec<Line>, StoreError> {
+        let fault = |error| self.fault(error);
+        let mut rows = self.connection.prepare_cached(read).map_err(fault)?;
+        let rows = rows.query_map(of, |row| Ok((row.get::<_, String>(2)?, is_whole(row)?)));
+        let mut lines = Vec::new();
+        for row in rows.map_err(fault)? {
+            let (text, is_whole) = row.map_err(fault)?;
+            let line = serde_json::from_str(&text).ok().filter(|_| is_whole);
+            lines.push(line.ok_or_else(|| self.damaged("a line of its trace", run))?);
+        }
+        Ok(lines)
+    }
+
+    /// What a run asks people, by the names under which they answer.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a call is damaged.
+    pub fn asked(&self, run: &str) -> Result<Vec<(String, Question)>, StoreError> {
+        let fault = |error| self.fault(error);
+        let read = "SELECT * FROM call WHERE run = ?1 AND stage = 'planned' ORDER BY planned";
+        let mut rows = self.connection.prepare_cached(read).map_err(fault)?;
+        let rows = rows.query_map([run], |row| Ok((row.get::<_, String>(3)?, is_whole(row)?)));
+        let mut asked = Vec::new();
+        for row in rows.map_err(fault)? {
+            let (text, is_whole) = row.map_err(fault)?;
+            match serde_json::from_str(&text).ok().filter(|_| is_whole) {
+                Some(Call::Question(question)) if question.kind == Kind::Human => {
+                    asked.push((person(&question), *question));
+                }
+                Some(Call::Question(_) | Call::Tool(_)) => {}
+                None => return Err(self.damaged("a call", run)),
+            }
+        }
+        Ok(asked)
+    }
+}
+
+/// The name of a step that a person answers, with the way to it.
+pub(crate) fn person(question: &Question) -> String {
+    let way =
+        if question.child.is_empty() { String::new() } else { format!("{}/", question.child) };
+    match question.element {
+        Some(element) => format!("{way}{}[{element}]", question.step),
+        None => format!("{way}{}", question.step),
+    }
+}
