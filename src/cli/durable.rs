@@ -14,17 +14,17 @@ use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{Entry, Sent};
 use chartc_runtime::driver::{CallId, Driver, Parts, Probe};
 use chartc_runtime::host::{HostLog, Watched};
-use chartc_runtime::oracle::{Asking, Deny, Question};
+use chartc_runtime::oracle::{Asking, Deny, Question, Script};
 use chartc_runtime::tools::Calling;
 use chartc_runtime::trace::{Origin, Sink};
 use chartc_runtime::{Session, TurnReport};
-use chartc_store::{Call, Options, Safety, Sqlite, Store, StoreError, Worker};
+use chartc_store::{Call, Journal, Making, Options, Safety, Sqlite, Store, StoreError, Worker};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Calls of one run under way at once, at most.
-const WORKERS: usize = 64;
+pub(super) const WORKERS: usize = 64;
 
 /// How a run was begun, so that it can be continued without saying it again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -111,6 +111,34 @@ pub(super) struct Cast<'c, 'p> {
     pub(super) turns: u32,
 }
 
+/// The session of a run: one that begins with what it is given, or goes on where it was saved.
+pub(super) fn made<'p>(
+    making: Making<'_>,
+    plans: &'p [Plan<'p>],
+    given: &Given,
+    host: Script,
+    origin: Origin,
+) -> Result<Session<Interpreter<'p, Watched<Script>>, Journal>, String> {
+    let log = HostLog::default();
+    let host = Watched::new(host, log.clone());
+    let machine = match making.saved {
+        Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
+            .map_err(|why| why.to_string())?,
+        None => instance(plans, given, host).map_err(|why| why.to_string())?,
+    };
+    let mut session = Session::new(machine, Arc::new(Deny), making.clock, making.journal)
+        .with_driver(making.driver)
+        .with_run(making.run)
+        .with_host_log(log)
+        .with_origin(origin);
+    if making.saved.is_none() {
+        for (name, value) in given.inputs.iter() {
+            session.input(name, value.clone()).map_err(|why| why.to_string())?;
+        }
+    }
+    Ok(session)
+}
+
 /// Begins the run, or goes on with it, up to its end or to what it waits for.
 pub(super) async fn go(
     durable: Durable,
@@ -132,26 +160,7 @@ pub(super) async fn go(
     let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
     let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
     let options = Options {
-        make: Box::new(move |making| {
-            let log = HostLog::default();
-            let host = Watched::new(host.clone(), log.clone());
-            let machine = match making.saved {
-                Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
-                    .map_err(|why| why.to_string())?,
-                None => instance(plans, given, host).map_err(|why| why.to_string())?,
-            };
-            let mut session = Session::new(machine, Arc::new(Deny), making.clock, making.journal)
-                .with_driver(making.driver)
-                .with_run(making.run)
-                .with_host_log(log)
-                .with_origin(origin.clone());
-            if making.saved.is_none() {
-                for (name, value) in given.inputs.iter() {
-                    session.input(name, value.clone()).map_err(|why| why.to_string())?;
-                }
-            }
-            Ok(session)
-        }),
+        make: Box::new(move |making| made(making, plans, given, host.clone(), origin.clone())),
         driver,
         clock,
         is_real,

@@ -53,6 +53,8 @@ mod run;
 mod save;
 #[cfg(feature = "run")]
 mod screen;
+#[cfg(feature = "serve")]
+mod serve;
 mod settings;
 mod show;
 #[cfg(feature = "run")]
@@ -132,6 +134,8 @@ enum Command {
     Replay(replay::Args),
     #[cfg(feature = "run")]
     Run(Box<run::Args>),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
     Show(show::Args),
     #[cfg(feature = "run")]
     Simulate(simulate::Args),
@@ -163,6 +167,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Replay(args) => replay::run(args),
         #[cfg(feature = "run")]
         Command::Run(args) => run::run(*args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args),
         Command::Show(args) => show::run(args),
         #[cfg(feature = "run")]
         Command::Simulate(args) => simulate::run(args),

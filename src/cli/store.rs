@@ -157,7 +157,7 @@ fn posted(path: &std::path::Path, run: &str) {
 fn list(store: &Store, is_json: bool) -> miette::Result<()> {
     let rows = store.list().map_err(refused)?;
     if is_json {
-        let rows: Vec<_> = rows.iter().map(json).collect();
+        let rows: Vec<_> = rows.iter().map(Listed::json).collect();
         let text = serde_json::to_string_pretty(&rows).unwrap_or_default();
         return print_json(&format!("{text}\n"));
     }
@@ -182,22 +182,6 @@ fn list(store: &Store, is_json: bool) -> miette::Result<()> {
         say(&*visible::line(&line))?;
     }
     Ok(())
-}
-
-fn json(row: &Listed) -> serde_json::Value {
-    serde_json::json!({
-        "run": row.run,
-        "chart": row.chart,
-        "state": row.state,
-        "status": row.status,
-        "turns": row.turns,
-        "calls": row.calls,
-        "cost": row.cost as f64 / 1e6,
-        "waits_for": row.waits_for,
-        "stopped": row.stopped,
-        "made_ms": row.made_ms,
-        "updated_ms": row.updated_ms,
-    })
 }
 
 /// A time in its largest unit.

@@ -15,7 +15,7 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("src", "std::io", &["cli", "build", "disk", "main", "scenario"]),
     ("src", "std::time", &["cli"]),
     ("src", "std::thread", &["cli"]),
-    ("src", "std::net", &[]),
+    ("src", "std::net", &["cli"]),
     ("src", "clap", &["cli", "main"]),
     ("src", "miette", &["cli", "main", "report"]),
     ("src", "ignore", &["cli"]),

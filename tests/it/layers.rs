@@ -174,6 +174,17 @@ const RESTATE: &[Row] = &[
     ("agent", &["kept", "step", "wire"]),
     ("serve", &["agent", "flights", "step"]),
 ];
+const SERVE: &[Row] = &[
+    ("token", &[]),
+    ("refusal", &[]),
+    ("feed", &[]),
+    ("offer", &[]),
+    ("guard", &["token"]),
+    ("drive", &["feed"]),
+    ("runs", &["drive", "feed", "offer", "refusal", "token"]),
+    ("mcp", &["offer", "refusal", "runs"]),
+    ("http", &["guard", "mcp", "offer", "refusal", "runs"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),
@@ -197,6 +208,7 @@ const CRATES: &[(&str, &[Row])] = &[
     ("runtime/providers/src", PROVIDERS),
     ("runtime/store/src", STORE),
     ("runtime/restate/src", RESTATE),
+    ("runtime/serve/src", SERVE),
 ];
 
 #[test]

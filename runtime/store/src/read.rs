@@ -38,6 +38,23 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "run": self.run,
+            "chart": self.chart,
+            "state": self.state,
+            "status": self.status,
+            "turns": self.turns,
+            "calls": self.calls,
+            "cost": self.cost as f64 / 1e6,
+            "waits_for": self.waits_for,
+            "stopped": self.stopped,
+            "made_ms": self.made_ms,
+            "updated_ms": self.updated_ms,
+        })
+    }
+
     /// Milliseconds since it last changed.
     pub fn age_ms(&self) -> u64 {
         u64::try_from(wall().saturating_sub(self.updated_ms)).unwrap_or(0)

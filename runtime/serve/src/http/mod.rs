@@ -1,0 +1,228 @@
+//! Runs over HTTP: connections, and what each address does. `docs/serve.md` describes it to clients.
+
+mod reply;
+mod request;
+mod stream;
+
+use crate::guard::{Gate, Visitor};
+use crate::mcp::{self, Endpoint};
+use crate::offer::Offer;
+use crate::refusal::Refusal;
+use crate::runs::{Order, Runs};
+use chartc_core::expr::Map;
+use chartc_core::machine::Receipt;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::http::request::Parts;
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use reply::{Refused, Reply};
+use serde::Deserialize;
+use serde_json::json;
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// Connections at once; more wait until one ends.
+const CONNECTIONS: usize = 256;
+/// Traces that are followed at once.
+const STREAMS: usize = 64;
+/// How long the head of a request may take.
+const HEAD: Duration = Duration::from_secs(10);
+/// The longest head of a request, in bytes.
+const LONGEST_HEAD: usize = 64 * 1024;
+/// How long requests under way may take to end when the server is stopped.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What all requests share.
+struct Shared {
+    runs: Arc<Runs>,
+    gate: Gate,
+    mcp: Endpoint,
+    streams: Arc<Semaphore>,
+}
+
+/// Answers requests until `stop` resolves.
+///
+/// # Errors
+/// No connection can be taken.
+pub async fn serve(
+    listener: TcpListener,
+    runs: Arc<Runs>,
+    gate: Gate,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let mcp = mcp::endpoint(runs.clone());
+    let shared = Arc::new(Shared { runs, gate, mcp, streams: Arc::new(Semaphore::new(STREAMS)) });
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut connections = JoinSet::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let taken = async {
+            let place = places.clone().acquire_owned().await;
+            (listener.accept().await, place)
+        };
+        let (stream, place) = tokio::select! {
+            () = &mut stop => break,
+            (taken, place) = taken => match taken {
+                Ok((stream, _)) => (stream, place),
+                // One connection has failed, or there is no room for its descriptor: others may do.
+                Err(why) if is_passing(&why) => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+                Err(why) => return Err(why),
+            },
+        };
+        // Small answers go out at once.
+        drop(stream.set_nodelay(true));
+        let shared = shared.clone();
+        connections.spawn(async move {
+            let service = service_fn(move |request| {
+                let shared = shared.clone();
+                async move { Ok::<_, Infallible>(answered(&shared, request).await) }
+            });
+            let mut server = hyper::server::conn::http1::Builder::new();
+            server.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
+            // Whoever hangs up is not told.
+            drop(server.serve_connection(TokioIo::new(stream), service).await);
+            drop(place);
+        });
+        while connections.try_join_next().is_some() {}
+    }
+    // Streams of traces do not end by themselves.
+    drop(
+        tokio::time::timeout(FAREWELL, async { while connections.join_next().await.is_some() {} })
+            .await,
+    );
+    Ok(())
+}
+
+fn is_passing(why: &io::Error) -> bool {
+    matches!(
+        why.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::Interrupted
+            | io::ErrorKind::WouldBlock
+    ) || why.raw_os_error().is_some_and(|code| code == 23 || code == 24)
+}
+
+async fn answered(shared: &Shared, request: Request<Incoming>) -> Reply {
+    let (head, body) = request.into_parts();
+    let visitor = match shared.gate.pass(&head) {
+        Ok(visitor) => visitor,
+        Err(outside) => return Refused::from(outside).reply(),
+    };
+    if head.uri.path() == "/mcp" {
+        return spoken(&shared.mcp, head, body).await.unwrap_or_else(Refused::reply);
+    }
+    done(shared, visitor, &head, body).await.unwrap_or_else(Refused::reply)
+}
+
+/// Hands a message of the Model Context Protocol on.
+async fn spoken(mcp: &Endpoint, head: Parts, body: Incoming) -> Result<Reply, Refused> {
+    let body = match head.method {
+        Method::POST => request::read(&head, body).await?,
+        // Others have none: they are refused there.
+        _ => Bytes::new(),
+    };
+    let reply = mcp.handle(Request::from_parts(head, Full::new(body))).await;
+    Ok(reply.map(BodyExt::boxed_unsync))
+}
+
+/// An event, as clients send it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sent {
+    event: String,
+    #[serde(default)]
+    data: Map,
+    id: Option<String>,
+}
+
+/// An answer of a person, as clients send it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answered {
+    step: String,
+    answer: String,
+}
+
+async fn done(
+    shared: &Shared,
+    visitor: Visitor,
+    head: &Parts,
+    body: Incoming,
+) -> Result<Reply, Refused> {
+    let runs = &shared.runs;
+    let path: Vec<&str> = head.uri.path().split('/').skip(1).collect();
+    match (&head.method, path.as_slice()) {
+        (&Method::GET, ["charts"]) => {
+            let offers: Vec<_> = runs.offers().iter().map(Offer::json).collect();
+            Ok(reply::json(StatusCode::OK, &json!(offers)))
+        }
+        (&Method::GET, ["runs"]) => Ok(reply::json(StatusCode::OK, &runs.list().await?)),
+        (&Method::POST, ["runs"]) => {
+            let order: Order = request::json(head, body).await?;
+            let (run, is_new) = runs.begin(order).await?;
+            let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+            Ok(reply::json(status, &runs.read(&run).await?))
+        }
+        (&Method::GET, ["runs", run]) => Ok(reply::json(StatusCode::OK, &runs.read(run).await?)),
+        (&Method::POST, ["runs", run, "events"]) => {
+            let Sent { event, data, id } = request::json(head, body).await?;
+            let reply = runs.fire(run, id, event, data).await?;
+            let status = match reply.receipt {
+                Receipt::Handled => StatusCode::OK,
+                Receipt::Unhandled | Receipt::Refused => StatusCode::ACCEPTED,
+                // It was not taken in: the same may be sent again.
+                Receipt::Busy | Receipt::Closed => StatusCode::CONFLICT,
+            };
+            Ok(reply::json(
+                status,
+                &json!({"receipt": reply.receipt, "repeated": reply.is_repeated}),
+            ))
+        }
+        (&Method::POST, ["runs", run, "answers"]) => {
+            if visitor != Visitor::Person {
+                return Err(Refused::person());
+            }
+            let Answered { step, answer } = request::json(head, body).await?;
+            runs.answer(run, step, answer).await?;
+            Ok(reply::json(StatusCode::ACCEPTED, &json!({"taken": true})))
+        }
+        (&Method::GET, ["runs", run, "trace"]) => {
+            runs.find(run).await?;
+            Ok(stream::lines(runs.clone(), run))
+        }
+        (&Method::GET, ["runs", run, "stream"]) => {
+            runs.find(run).await?;
+            let Ok(place) = shared.streams.clone().try_acquire_owned() else {
+                return Err(Refused::streams());
+            };
+            let after = head.headers.get("last-event-id").and_then(|id| id.to_str().ok());
+            let after = match after.map(str::parse) {
+                None => 0,
+                Some(Ok(after)) => after,
+                Some(Err(_)) => {
+                    let why = "the header `Last-Event-ID` is no number of a line".to_owned();
+                    return Err(Refusal::Misfit(why).into());
+                }
+            };
+            Ok(stream::events(runs.clone(), run, after, place))
+        }
+        (_, ["charts"] | ["runs", _] | ["runs", _, "trace" | "stream"]) => {
+            Err(Refused::method("GET"))
+        }
+        (_, ["runs"]) => Err(Refused::method("GET, POST")),
+        (_, ["runs", _, "events" | "answers"]) => Err(Refused::method("POST")),
+        _ => Err(Refused::nowhere()),
+    }
+}

@@ -1,0 +1,257 @@
+//! Charts as tools of the Model Context Protocol. A client of it may be a model, so no tool answers for a person.
+
+use crate::offer::{Offer, object, with};
+use crate::refusal::Refusal;
+use crate::runs::{Order, Runs};
+use chartc_core::expr::Map;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::StreamableHttpService;
+use rmcp::transport::io::stdio_pipes;
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map as JsonMap, Value, json};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Seconds that a tool waits for a run to come to rest, unless its client says.
+const PATIENCE: u64 = 60;
+/// Seconds that it waits at most.
+const MOST_PATIENCE: u64 = 600;
+
+/// The tools beside those that begin runs.
+const READ: &str = "read_run";
+const SEND: &str = "send_event";
+const LIST: &str = "list_runs";
+
+/// The protocol over HTTP.
+pub(crate) type Endpoint = StreamableHttpService<Tools, NeverSessionManager>;
+
+/// One for all requests, without sessions: what belongs together are runs, and these have names.
+pub(crate) fn endpoint(runs: Arc<Runs>) -> Endpoint {
+    // Who may come in was looked at before.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .disable_allowed_hosts()
+        .disable_allowed_origins();
+    let tools = Tools { runs };
+    let make = move || Ok(tools.clone());
+    StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config)
+}
+
+/// Speaks the protocol over the standard streams, until the client closes them.
+///
+/// # Errors
+/// The client does not speak it.
+pub async fn over_stdio(runs: Arc<Runs>) -> io::Result<()> {
+    let server = Tools { runs }.serve(stdio_pipes()).await.map_err(io::Error::other)?;
+    server.waiting().await.map_err(io::Error::other)?;
+    Ok(())
+}
+
+/// The tools that clients see.
+#[derive(Clone)]
+pub(crate) struct Tools {
+    runs: Arc<Runs>,
+}
+
+/// Arguments of a tool that begins a run.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Begin {
+    run: Option<String>,
+    #[serde(default)]
+    params: Map,
+    #[serde(default)]
+    inputs: Map,
+    turns: Option<u32>,
+    wait_seconds: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Send {
+    run: String,
+    event: String,
+    #[serde(default)]
+    data: Map,
+    id: Option<String>,
+    wait_seconds: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    run: String,
+    wait_seconds: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {}
+
+fn wait() -> Value {
+    json!({
+        "type": "integer", "minimum": 0, "maximum": MOST_PATIENCE,
+        "description": format!("How long to wait until the run ends or waits for somebody; {PATIENCE} unless given"),
+    })
+}
+
+fn name() -> Value {
+    json!({"type": "string", "description": "Name of the run"})
+}
+
+/// A tool whose arguments have this schema.
+fn tool(name: &str, doc: String, schema: Value) -> Tool {
+    let mut whole = JsonMap::new();
+    if let Value::Object(schema) = schema {
+        whole = schema;
+    }
+    Tool::new(name.to_owned(), doc, whole)
+}
+
+/// The tool that begins a run of a chart.
+fn begins(offer: &Offer) -> Tool {
+    let mut definitions = JsonMap::new();
+    let params = object(&offer.params, &mut definitions);
+    let inputs = object(&offer.inputs, &mut definitions);
+    let needed: Vec<&str> =
+        if offer.params.iter().any(|part| part.is_needed) { vec!["params"] } else { Vec::new() };
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "params": params,
+            "inputs": inputs,
+            "run": {"type": "string", "description": "Name for the run, so that the same call again finds it"},
+            "turns": {"type": "integer", "minimum": 0, "description": format!("Turns to make; {} unless given", offer.turns)},
+            "wait_seconds": wait(),
+        },
+        "required": needed,
+        "additionalProperties": false,
+    });
+    let doc = if offer.doc.is_empty() { String::new() } else { format!("{}\n\n", offer.doc) };
+    let doc = format!(
+        "{doc}Begins a run of the statechart `{}` and waits until it ends or waits for somebody.",
+        offer.name
+    );
+    tool(&offer.name, doc, with(schema, definitions))
+}
+
+impl Tools {
+    fn list(&self) -> Vec<Tool> {
+        let offers = self.runs.offers();
+        let events: Vec<Value> =
+            offers.iter().map(|offer| offer.json()["events"].clone()).collect();
+        let happens = |(offer, events): (&Offer, &Value)| format!("{}: {events}", offer.name);
+        let happens: Vec<String> = offers.iter().zip(&events).map(happens).collect();
+        let all = |properties: Value, needed: &[&str]| json!({"type": "object", "properties": properties, "required": needed, "additionalProperties": false});
+        let mut tools: Vec<Tool> = offers.iter().map(begins).collect();
+        tools.push(tool(
+            READ,
+            "Tells how a run stands: its state, its variables, what it waits for, its result. What it asks a person, only a person answers.".into(),
+            all(json!({"run": name(), "wait_seconds": wait()}), &["run"]),
+        ));
+        tools.push(tool(
+            SEND,
+            format!("Sends an event to a run, or `turn`. The events of the charts, with their data: {}", happens.join("; ")),
+            all(
+                json!({
+                    "run": name(),
+                    "event": {"type": "string"},
+                    "data": {"type": "object"},
+                    "id": {"type": "string", "description": "The same id again is the same event, sent twice"},
+                    "wait_seconds": wait(),
+                }),
+                &["run", "event"],
+            ),
+        ));
+        tools.push(tool(LIST, "Lists the runs.".into(), all(json!({}), &[])));
+        tools
+    }
+
+    async fn call(&self, name: &str, arguments: JsonObject) -> Result<Option<Value>, Refusal> {
+        if self.runs.offers().iter().any(|offer| offer.name == name) {
+            let Begin { run, params, inputs, turns, wait_seconds } = read(arguments)?;
+            let order = Order { chart: Some(name.to_owned()), run, params, inputs, turns };
+            let (run, _) = self.runs.begin(order).await?;
+            return self.rested(&run, wait_seconds).await.map(Some);
+        }
+        match name {
+            READ => {
+                let Read { run, wait_seconds } = read(arguments)?;
+                self.rested(&run, Some(wait_seconds.unwrap_or(0))).await.map(Some)
+            }
+            SEND => {
+                let Send { run, event, data, id, wait_seconds } = read(arguments)?;
+                let reply = self.runs.fire(&run, id, event, data).await?;
+                let mut read = self.rested(&run, wait_seconds).await?;
+                read["receipt"] = json!(reply.receipt);
+                Ok(Some(read))
+            }
+            LIST => {
+                let List {} = read(arguments)?;
+                Ok(Some(json!({"runs": self.runs.list().await?})))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A run once it is at rest, or the time is over.
+    async fn rested(&self, run: &str, seconds: Option<u64>) -> Result<Value, Refusal> {
+        let seconds = seconds.unwrap_or(PATIENCE).min(MOST_PATIENCE);
+        self.runs.find(run).await?;
+        let is_at_rest = self.runs.rest(run, Duration::from_secs(seconds)).await;
+        let mut read = self.runs.read(run).await?;
+        read["at_rest"] = is_at_rest.into();
+        Ok(read)
+    }
+}
+
+/// Arguments as a tool wants them.
+fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Refusal> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|why| Refusal::Misfit(why.to_string()))
+}
+
+impl ServerHandler for Tools {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("chartc", env!("CARGO_PKG_VERSION")))
+            .with_instructions(
+                "Each tool with the name of a statechart begins a run of it. A run that waits for an event goes on by send_event. \
+                 A run that waits for a person has to be answered by a person, outside of this protocol.",
+            )
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.list()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let called = self.call(&request.name, request.arguments.unwrap_or_default()).await;
+        match called {
+            Ok(Some(value)) => Ok(CallToolResult::structured(value).into()),
+            Ok(None) => {
+                let why = format!("there is no tool `{}`", request.name);
+                Err(ErrorData::invalid_params(why, None))
+            }
+            // The caller, which may be a model, reads what was wrong.
+            Err(why) => Ok(CallToolResult::error(vec![ContentBlock::text(why.to_string())]).into()),
+        }
+    }
+}

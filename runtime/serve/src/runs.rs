@@ -1,0 +1,301 @@
+//! What clients do with runs, whatever way they come.
+
+use crate::drive::Driver;
+use crate::feed::{Feed, Follower};
+use crate::offer::{Offer, Part};
+use crate::refusal::Refusal;
+use crate::token::unique;
+use chartc_core::expr::Map;
+use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, Reply};
+use chartc_runtime::trace::{Line, What};
+use chartc_store::{Letter, Listed, Sqlite, Store};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Lines of a trace that are read at once.
+pub(crate) const LINES: u32 = 256;
+
+/// What a run is begun with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given<'g> {
+    /// Name of the chart.
+    pub chart: &'g str,
+    /// Its params, as far as the client gives them.
+    pub params: &'g Map,
+    /// Its inputs.
+    pub inputs: &'g Map,
+    /// How many turns it makes by itself.
+    pub turns: u32,
+}
+
+/// A request to begin a run.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Order {
+    /// Name of the chart; needed where several are served.
+    pub chart: Option<String>,
+    /// Name of the run. The same order with the same name again is the same run.
+    pub run: Option<String>,
+    /// Params.
+    pub params: Map,
+    /// Inputs.
+    pub inputs: Map,
+    /// How many turns it makes by itself.
+    pub turns: Option<u32>,
+}
+
+/// Writes down what a run is begun with, so that it can be made again.
+type Note = Box<dyn Fn(&Given<'_>) -> String + Send + Sync>;
+
+/// The runs of a server.
+pub struct Runs {
+    engine: Sqlite,
+    feed: Feed,
+    offers: Vec<Offer>,
+    note: Note,
+    most: u64,
+    at_rest: Mutex<BTreeMap<String, watch::Receiver<Option<u64>>>>,
+    /// One run is begun at a time, so that their number is never passed.
+    beginning: tokio::sync::Mutex<()>,
+}
+
+impl Runs {
+    /// The runs on an engine that tells `feed` what it commits. At `most` so many have not ended. `note` writes down what one is begun with.
+    pub fn new(
+        engine: Sqlite,
+        feed: Feed,
+        offers: Vec<Offer>,
+        most: u64,
+        note: impl Fn(&Given<'_>) -> String + Send + Sync + 'static,
+    ) -> Self {
+        let (note, at_rest) = (Box::new(note), Mutex::default());
+        let beginning = tokio::sync::Mutex::default();
+        Self { engine, feed, offers, note, most, at_rest, beginning }
+    }
+
+    pub(crate) fn offers(&self) -> &[Offer] {
+        &self.offers
+    }
+
+    /// Begins a run; the same order again finds it. Says whether it is new.
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub async fn begin(&self, order: Order) -> Result<(String, bool), Refusal> {
+        let offer = self.offer(order.chart.as_deref())?;
+        fit(offer, "param", &offer.params, &order.params)?;
+        fit(offer, "input", &offer.inputs, &order.inputs)?;
+        let run = match order.run {
+            Some(run) => named(run)?,
+            None => {
+                let unique = unique().map_err(|why| Refusal::Store(why.to_string()))?;
+                format!("{}-{unique}", offer.name.to_lowercase())
+            }
+        };
+        let turns = order.turns.unwrap_or(offer.turns);
+        let (params, inputs) = (&order.params, &order.inputs);
+        let given = (self.note)(&Given { chart: &offer.name, params, inputs, turns });
+        let _one = self.beginning.lock().await;
+        let name = run.clone();
+        let (found, unfinished) =
+            self.engine.look(move |store| (store.find(&name), store.unfinished())).await?;
+        match found? {
+            Some(found) if found.given == given => return Ok((run, false)),
+            Some(_) => return Err(Refusal::Taken(run)),
+            None if unfinished? >= self.most => return Err(Refusal::TooMany(self.most)),
+            None => {}
+        }
+        let begin = Event { id: "begin".into(), name: INPUTS.into(), data: order.inputs };
+        self.engine.begin(&run, given, begin).await.map_err(|why| match why {
+            // Nothing was made: its values do not fit.
+            EngineError::Stopped { why, .. } => Refusal::Misfit(why),
+            why @ EngineError::Event { .. } => why.into(),
+        })?;
+        self.drive(&run, turns);
+        Ok((run, true))
+    }
+
+    /// Makes the turns of a run that are not made, also of one that was begun by an earlier process.
+    pub fn drive(&self, run: &str, turns: u32) {
+        if turns == 0 {
+            return;
+        }
+        let (said, at_rest) = watch::channel(None);
+        let mut all = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that are at rest for ever need no memory.
+        all.retain(|_, at_rest| at_rest.has_changed().is_ok());
+        all.insert(run.to_owned(), at_rest);
+        drop(all);
+        let (engine, feed) = (self.engine.clone(), self.feed.clone());
+        let driver = Driver { engine, feed, run: run.to_owned(), at_rest: said };
+        tokio::spawn(driver.drive(turns));
+    }
+
+    /// Sends an event. One with an id that came before gets the reply that it had.
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub async fn fire(
+        &self,
+        run: &str,
+        id: Option<String>,
+        name: String,
+        data: Map,
+    ) -> Result<Reply, Refusal> {
+        self.find(run).await?;
+        let id = match id {
+            Some(id) if id.is_empty() || id.len() > 256 => {
+                return Err(Refusal::Misfit("an id has 1 to 256 bytes".into()));
+            }
+            Some(id) => format!("client:{id}"),
+            None => unique().map_err(|why| Refusal::Store(why.to_string()))?,
+        };
+        Ok(self.engine.fire(run, Event { id, name, data }).await?)
+    }
+
+    /// Answers an open step, as a person.
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub async fn answer(&self, run: &str, step: String, text: String) -> Result<(), Refusal> {
+        self.find(run).await?;
+        let run = run.to_owned();
+        let post = move |store: &Store| store.post(&run, &Letter::Reply(step, text));
+        self.engine.look(post).await??;
+        Ok(())
+    }
+
+    /// All runs.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn list(&self) -> Result<Value, Refusal> {
+        let rows = self.engine.look(Store::list).await??;
+        Ok(rows.iter().map(Listed::json).collect())
+    }
+
+    /// A run as it stands: where it is, what it waits for, how it ended.
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub async fn read(&self, run: &str) -> Result<Value, Refusal> {
+        let (name, last) = (run.to_owned(), run.to_owned());
+        let found = self.find(run).await?;
+        let asked = self.engine.look(move |store| store.asked(&name)).await??;
+        let last = self.engine.look(move |store| store.last_line(&last)).await??;
+        let state = self.engine.read(run).await.ok().flatten();
+        let question = |step: &String| {
+            let asked = asked.iter().find(|(name, _)| name == step).map(|(_, question)| question);
+            match asked {
+                Some(question) => json!({
+                    "step": step,
+                    "person": true,
+                    "question": question.prompt,
+                    "schema": serde_json::from_str::<Value>(&question.schema).ok(),
+                }),
+                None => json!({"step": step, "person": false}),
+            }
+        };
+        let mut read = found.json();
+        if let Value::Object(read) = &mut read {
+            let waits: Vec<Value> = found.waits_for.iter().map(question).collect();
+            read.insert("waits_for".into(), waits.into());
+            if let Some(state) = state {
+                read.insert("configuration".into(), json!(state.configuration));
+                read.insert("variables".into(), json!(state.variables));
+            }
+            if let Some(Line { what: What::Ended { result, summary, .. }, .. }) = last {
+                read.insert("result".into(), json!(result));
+                read.insert("summary".into(), json!(summary));
+            }
+        }
+        Ok(read)
+    }
+
+    /// The lines of a trace behind one of them, at most [`LINES`].
+    pub(crate) async fn lines(&self, run: &str, seq: u64) -> Result<Vec<Line>, Refusal> {
+        let run = run.to_owned();
+        Ok(self.engine.look(move |store| store.lines_after(&run, seq, LINES)).await??)
+    }
+
+    pub(crate) fn follow(&self, run: &str) -> Follower {
+        self.feed.follow(run)
+    }
+
+    pub(crate) async fn find(&self, run: &str) -> Result<Listed, Refusal> {
+        let name = run.to_owned();
+        let found = self.engine.look(move |store| store.find(&name)).await??;
+        found.ok_or_else(|| Refusal::NoRun(run.to_owned()))
+    }
+
+    /// Waits until a run has nothing to do but to wait for an event or a person, or until the time is over. Says whether it came to rest.
+    pub(crate) async fn rest(&self, run: &str, patience: Duration) -> bool {
+        let rest = async {
+            if let Some(mut driven) = self.driven(run) {
+                let run = run.to_owned();
+                let last = self.engine.look(move |store| store.last_line(&run)).await;
+                let last = last.ok().and_then(Result::ok).flatten().map_or(0, |line| line.seq);
+                // Whoever drove it has ended with it at rest.
+                drop(driven.wait_for(|seen| seen.is_some_and(|seen| seen >= last)).await);
+            }
+            drop(self.engine.settled(run).await);
+        };
+        tokio::time::timeout(patience, rest).await.is_ok()
+    }
+
+    fn driven(&self, run: &str) -> Option<watch::Receiver<Option<u64>>> {
+        self.at_rest.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned()
+    }
+
+    fn offer(&self, name: Option<&str>) -> Result<&Offer, Refusal> {
+        let found = match (name, self.offers.as_slice()) {
+            (None, [only]) => Some(only),
+            (Some(name), offers) => offers.iter().find(|offer| offer.name == name),
+            (None, _) => None,
+        };
+        found.ok_or_else(|| Refusal::NoChart {
+            name: name.unwrap_or_default().to_owned(),
+            known: names(self.offers.iter().map(|offer| offer.name.as_str())),
+        })
+    }
+}
+
+fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+/// The name of a run, which stands in addresses.
+fn named(run: String) -> Result<String, Refusal> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+    let is_name = run.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && run.len() <= 128
+        && run.chars().all(is_plain);
+    if is_name {
+        return Ok(run);
+    }
+    let rule =
+        "consists of 1 to 128 letters, digits and `-_.:`, and begins with a letter or a digit";
+    Err(Refusal::Misfit(format!("the name of a run {rule}")))
+}
+
+/// Whether the values are those of a chart, and all that are needed.
+fn fit(offer: &Offer, word: &str, parts: &[Part], values: &Map) -> Result<(), Refusal> {
+    let chart = &offer.name;
+    let known = || names(parts.iter().map(|part| part.name.as_str()));
+    for (name, _) in values.iter() {
+        if !parts.iter().any(|part| part.name == *name) {
+            let known = known();
+            let why = format!("`{chart}` has no {word} `{name}` for clients; there are {known}");
+            return Err(Refusal::Misfit(why));
+        }
+    }
+    match parts.iter().find(|part| part.is_needed && values.get(&part.name).is_none()) {
+        Some(part) => Err(Refusal::Misfit(format!("`{chart}` needs the {word} `{}`", part.name))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,83 @@
+//! Secrets that clients show.
+
+use std::fmt::Write as _;
+
+/// A secret that a client shows with each request. It is never printed by accident: `Debug` hides it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+/// Something that is no token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// It can be guessed.
+    #[error("a token needs at least 16 characters")]
+    Short,
+    /// It cannot stand in a header.
+    #[error("a token consists of letters, digits and `-._~+/=`")]
+    Characters,
+    /// There is no randomness.
+    #[error("this machine has no random numbers")]
+    NoRandomness,
+}
+
+impl Token {
+    /// A token that somebody has chosen.
+    ///
+    /// # Errors
+    /// It is too short, or has characters that no header may have.
+    pub fn new(text: &str) -> Result<Self, TokenError> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+        if !text.chars().all(is_plain) {
+            return Err(TokenError::Characters);
+        }
+        if text.len() < 16 {
+            return Err(TokenError::Short);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// A token of 256 random bits.
+    ///
+    /// # Errors
+    /// The machine has none.
+    pub fn random() -> Result<Self, TokenError> {
+        Ok(Self(hex(&random::<32>()?)))
+    }
+
+    /// Its text, to be told to those who may have it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is this one. Takes as long for a nearly right one as for a wrong one.
+    pub(crate) fn is(&self, shown: &[u8]) -> bool {
+        let own = self.0.as_bytes();
+        let differences = own.iter().zip(shown).fold(0, |sum, (a, b)| sum | (a ^ b));
+        own.len() == shown.len() && differences == 0
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// A name that nothing else has.
+pub(crate) fn unique() -> Result<String, TokenError> {
+    Ok(hex(&random::<8>()?))
+}
+
+fn random<const N: usize>() -> Result<[u8; N], TokenError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|_| TokenError::NoRandomness)?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String does not fail.
+        _ = write!(text, "{byte:02x}");
+        text
+    })
+}

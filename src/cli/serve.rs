@@ -1,0 +1,343 @@
+//! `chartc serve`: charts for programs, over HTTP and as tools of the Model Context Protocol.
+#![allow(clippy::disallowed_methods, reason = "tokens come from the environment, and only here")]
+
+use super::Exit;
+use super::durable::{Begun, WORKERS, made, refused};
+use super::files::Root;
+use super::given::{Kind, given};
+use super::instance::{Given, Who, has_turns, oracle};
+use super::output::complain;
+use super::pick::pick_to_run;
+use chartc_check::compile::Checked;
+use chartc_core::expr::Map;
+use chartc_core::model::Chart;
+use chartc_core::plan::Plan;
+use chartc_runtime::clock::{Clock, RealClock};
+use chartc_runtime::driver::Parts;
+use chartc_runtime::trace::Origin;
+use chartc_serve::{Feed, Gate, Offer, Runs, Token, over_stdio, serve};
+use chartc_store::{Options, Safety, Store, Worker};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// Where it listens unless told otherwise.
+const ADDRESS: &str = "127.0.0.1:7878";
+
+/// The names of this machine for itself.
+const OWN: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Serve charts to programs: begin runs, send events, follow traces, answer for people. Over HTTP, and as tools of the Model Context Protocol
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc serve support.chart --llm clients --store runs.db
+  chartc serve support.chart researcher.chart --llm openai:gpt-4o-mini --listen 127.0.0.1:9000
+  chartc serve support.chart --llm ollama:llama3.2 --mcp
+  SERVE_TOKEN=$(openssl rand -hex 32) chartc serve support.chart --token-env SERVE_TOKEN
+
+Each request needs the header `Authorization: Bearer TOKEN`. Unless they are given, the tokens are chosen at random and printed once.
+Answers to `human` steps need the people's token; a client of the Model Context Protocol cannot give them. docs/serve.md lists the addresses.
+
+Exit codes: 0 stopped by Ctrl-C or SIGTERM, or the client of --mcp has left; 1 errors in a chart, 2 wrong usage, 3 internal error")]
+pub(super) struct Args {
+    /// *.chart, *.scxml or agent.yaml files, one chart of each
+    #[arg(required = true)]
+    files: Vec<String>,
+    /// Speak the Model Context Protocol over standard input and output; with --listen, HTTP too
+    #[arg(long)]
+    mcp: bool,
+    /// Address for HTTP; port 0 chooses a free one [default: 127.0.0.1:7878, or none with --mcp]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// A name by which clients may call this server, beside localhost
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+    /// SQLite file in which the runs survive this process, created if missing [default: none, the runs end with it]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+    /// Variable of the environment that holds the token of clients [default: a random token]
+    #[arg(long, value_name = "NAME")]
+    token_env: Option<String>,
+    /// Variable of the environment that holds the token of those who answer for people [default: a random token]
+    #[arg(long, value_name = "NAME")]
+    people_token_env: Option<String>,
+    /// Who answers, as in `chartc run` [default: deny]
+    #[arg(long, value_name = "WHO")]
+    llm: Option<String>,
+    /// Model for steps without a client, with `--llm clients` or a URL
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Script with results of host functions and tools [default: the script of --llm]
+    #[arg(long, value_name = "FILE")]
+    functions: Option<PathBuf>,
+    /// Set a param of all charts that have it; clients cannot change it
+    #[arg(long, value_name = "NAME=VALUE")]
+    param: Vec<String>,
+    /// Turns that a run makes by itself unless its client says how many [default: 100; 0 where nothing happens in a turn]
+    #[arg(long, value_name = "N")]
+    turns: Option<u32>,
+    /// Runs that have not ended, at most
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    max_runs: u64,
+    #[command(flatten)]
+    root: Root,
+}
+
+/// A chart that is served.
+struct Served {
+    file: String,
+    checked: Checked,
+    /// The params that the host has set.
+    fixed: Map,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let mut served: Vec<Served> = Vec::new();
+    for file in &args.files {
+        let checked = match pick_to_run(file, None, &args.root, 0)? {
+            Ok(checked) => checked,
+            Err(exit) => return Ok(exit),
+        };
+        let name = &checked.chart().name;
+        if let Some(other) = served.iter().find(|one| one.checked.chart().name == *name) {
+            return Err(miette::miette!("{} and {file} both have a chart `{name}`", other.file));
+        }
+        let fixed = fixed(checked.chart(), &args.param)?;
+        served.push(Served { file: file.clone(), checked, fixed });
+    }
+    for pair in &args.param {
+        let name = pair.split('=').next().unwrap_or_default();
+        if !served.iter().any(|one| one.fixed.get(name).is_some()) {
+            return Err(miette::miette!("no chart that is served has a param `{name}`"));
+        }
+    }
+    let gate = gate(&args)?;
+    let families: BTreeMap<&str, Vec<&Chart>> = served
+        .iter()
+        .map(|one| (one.checked.chart().name.as_str(), one.checked.family()))
+        .collect();
+    let plans: BTreeMap<&str, Vec<Plan<'_>>> = families
+        .iter()
+        .map(|(name, family)| (*name, family.iter().map(|chart| Plan::new(chart)).collect()))
+        .collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
+    let done = runtime.block_on(work(&args, &served, &families, &plans, gate));
+    // Standard input may still be waited for.
+    runtime.shutdown_background();
+    done
+}
+
+/// The params of a chart among those that the host sets.
+fn fixed(chart: &Chart, pairs: &[String]) -> miette::Result<Map> {
+    let has = |name: &str| {
+        chart.variables.iter().any(|one| one.name == name && Kind::Param.is(&one.kind))
+    };
+    let own = pairs.iter().filter(|pair| has(pair.split('=').next().unwrap_or_default()));
+    given(chart, Kind::Param, &own.cloned().collect::<Vec<_>>())
+}
+
+fn gate(args: &Args) -> miette::Result<Gate> {
+    let token = |variable: &Option<String>| match variable {
+        None => Token::random().map_err(|why| miette::miette!("{why}")),
+        Some(name) => {
+            let text = std::env::var(name)
+                .map_err(|_| miette::miette!("the variable {name} is not set to a token"))?;
+            Token::new(text.trim()).map_err(|why| miette::miette!("{name}: {why}"))
+        }
+    };
+    let (token, people) = (token(&args.token_env)?, token(&args.people_token_env)?);
+    if token == people {
+        return Err(miette::miette!(
+            "clients and people have the same token: a client could answer for people"
+        ));
+    }
+    let hosts = OWN.iter().map(|&name| name.to_owned()).chain(args.host.iter().cloned()).collect();
+    Ok(Gate { token, people, hosts })
+}
+
+async fn work(
+    args: &Args,
+    served: &[Served],
+    families: &BTreeMap<&str, Vec<&Chart>>,
+    plans: &BTreeMap<&str, Vec<Plan<'_>>>,
+    gate: Gate,
+) -> miette::Result<Exit> {
+    let listen = match args.listen {
+        None if args.mcp => None,
+        None => ADDRESS.parse().ok(),
+        listen => listen,
+    };
+    let listener = match listen {
+        None => None,
+        Some(address) => {
+            let bound = TcpListener::bind(address).await;
+            Some(bound.map_err(|why| miette::miette!("{address}: {why}"))?)
+        }
+    };
+    // Removed with all that is in it when the process ends.
+    let passing = tempfile::tempdir().map_err(|why| miette::miette!("no folder: {why}"))?;
+    let (path, safety) = match &args.store {
+        Some(path) => (path.clone(), Safety::Full),
+        None => (passing.path().join("runs.db"), Safety::Process),
+    };
+    let store = Store::own(&path, safety).map_err(refused)?;
+    let before = store.list().map_err(refused)?;
+    let now = store.moment(None, true).map_err(refused)?;
+    let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
+    let charts: Vec<&Chart> = families.values().flatten().copied().collect();
+    let llm = (args.llm.as_deref(), args.model.as_deref());
+    let Who { oracle, people, tools, host } =
+        oracle(&charts, llm, None, args.functions.as_deref(), &clock)?;
+    let feed = Feed::default();
+    let show = feed.clone();
+    let options = Options {
+        make: Box::new(|making| {
+            let begun: Begun = serde_json::from_str(making.given)
+                .map_err(|why| format!("it was not begun by `chartc serve`: {why}"))?;
+            let chart = begun.chart.as_deref().unwrap_or_default();
+            let Some(plans) = plans.get(chart) else {
+                return Err(format!("its chart `{chart}` is not served now"));
+            };
+            let origin =
+                Origin { file: begun.file, calls_per_turn: begun.calls_per_turn, real_clock: true };
+            let given = Given { params: begun.params, inputs: begun.inputs };
+            made(making, plans, &given, host.clone(), origin)
+        }),
+        driver: Arc::new(Parts { oracle, people, tools }),
+        clock,
+        is_real: true,
+        replies: true,
+        workers: WORKERS,
+        show: Box::new(move |run, _| {
+            show.grown(run);
+            Ok(())
+        }),
+        given: String::new(),
+    };
+    let (engine, mut worker) = Worker::new(store, options);
+    worker.load_all().map_err(refused)?;
+    let turns = |chart: &Chart, family: &[&Chart]| {
+        let lasts = has_turns(chart) || family.iter().any(|one| has_turns(one));
+        args.turns.unwrap_or(if lasts { 100 } else { 0 })
+    };
+    let offers: Vec<Offer> = served
+        .iter()
+        .map(|one| {
+            let chart = one.checked.chart();
+            let turns = turns(chart, &families[chart.name.as_str()]);
+            Offer::new(chart, turns, &|name| one.fixed.get(name).is_some())
+        })
+        .collect();
+    let known: BTreeMap<String, (String, Map)> = served
+        .iter()
+        .map(|one| (one.checked.chart().name.clone(), (one.file.clone(), one.fixed.clone())))
+        .collect();
+    let begun = Begun {
+        llm: args.llm.clone(),
+        model: args.model.clone(),
+        human: Some("later".into()),
+        functions: args.functions.as_ref().map(|path| path.display().to_string()),
+        clock: Some("real".into()),
+        ..Begun::default()
+    };
+    let note = move |given: &chartc_serve::Given<'_>| {
+        let (file, fixed) = known.get(given.chart).cloned().unwrap_or_default();
+        let params = given.params.iter().map(|(name, value)| (name.to_owned(), value.clone()));
+        let begun = Begun {
+            file,
+            chart: Some(given.chart.to_owned()),
+            turns: Some(given.turns),
+            params: fixed
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.clone()))
+                .chain(params)
+                .collect(),
+            inputs: given.inputs.clone(),
+            ..begun.clone()
+        };
+        serde_json::to_string(&begun).unwrap_or_default()
+    };
+    let runs = Arc::new(Runs::new(engine, feed, offers, args.max_runs, note));
+    for row in before.iter().filter(|row| row.status == "running") {
+        let begun: Begun = serde_json::from_str(&row.given).unwrap_or_default();
+        runs.drive(&row.run, begun.turns.unwrap_or(0));
+    }
+    if let Some(listener) = &listener {
+        welcome(args, listener, &gate);
+    }
+    let outside = async {
+        match (listener, args.mcp) {
+            (Some(listener), false) => serve(listener, runs, gate, stopped()).await,
+            (None, _) => {
+                tokio::select! { done = over_stdio(runs) => done, () = stopped() => Ok(()) }
+            }
+            (Some(listener), true) => {
+                let http = serve(listener, runs.clone(), gate, stopped());
+                tokio::select! { done = over_stdio(runs) => done, done = http => done }
+            }
+        }
+    };
+    let mut outside = std::pin::pin!(outside);
+    let done = tokio::select! {
+        done = &mut outside => done,
+        // The worker ends before only where the file cannot be written.
+        worked = worker.work() => {
+            worked.map_err(refused)?;
+            Ok(())
+        }
+    };
+    done.map_err(|why| miette::miette!("{why}"))?;
+    Ok(Exit::Clean)
+}
+
+/// Tells on standard error where the server is, and the tokens that nobody has yet.
+fn welcome(args: &Args, listener: &TcpListener, gate: &Gate) {
+    let Ok(address) = listener.local_addr() else { return };
+    complain(format!("listening on http://{address}"));
+    if !address.ip().is_loopback() {
+        complain(
+            "warning: others can reach this address, and HTTP is not encrypted: put a proxy with TLS before it",
+        );
+    }
+    if args.token_env.is_none() {
+        complain(format!("token of clients: {}", gate.token.reveal()));
+    }
+    if args.people_token_env.is_none() {
+        complain(format!("token of people: {}", gate.people.reveal()));
+    }
+    if args.store.is_none() {
+        complain("the runs end with this process: --store FILE keeps them");
+    }
+}
+
+/// Resolves when the process is to end.
+async fn stopped() {
+    let interrupt = async {
+        // Without a handler the signal ends the process as before.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut term), Ok(mut hangup)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+        else {
+            return interrupt.await;
+        };
+        tokio::select! {
+            () = interrupt => {}
+            _ = term.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    interrupt.await;
+}
