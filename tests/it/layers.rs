@@ -185,6 +185,7 @@ const SERVE: &[Row] = &[
     ("mcp", &["offer", "refusal", "runs"]),
     ("http", &["guard", "mcp", "offer", "refusal", "runs"]),
 ];
+const OTEL: &[Row] = &[("names", &[]), ("call", &["names"]), ("run", &["call", "names"])];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),
@@ -209,6 +210,7 @@ const CRATES: &[(&str, &[Row])] = &[
     ("runtime/store/src", STORE),
     ("runtime/restate/src", RESTATE),
     ("runtime/serve/src", SERVE),
+    ("runtime/otel/src", OTEL),
 ];
 
 #[test]

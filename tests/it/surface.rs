@@ -18,6 +18,7 @@ fn public_items_are_as_listed() {
         ("chartc-store", "runtime/store/src"),
         ("chartc-restate", "runtime/restate/src"),
         ("chartc-serve", "runtime/serve/src"),
+        ("chartc-otel", "runtime/otel/src"),
     ];
     for (name, folder) in crates {
         insta::assert_snapshot!(format!("surface_{name}"), listing(folder));

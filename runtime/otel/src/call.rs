@@ -1,0 +1,150 @@
+//! Calls of models, people and tools.
+
+use crate::names::{self, Models};
+use chartc_runtime::trace::Which;
+use opentelemetry::trace::{SpanKind, Status, TraceContextExt, Tracer};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_sdk::trace::SdkTracer;
+use serde_json::json;
+use std::time::SystemTime;
+
+/// What spans are made with.
+pub(crate) struct Export<'e> {
+    pub(crate) tracer: &'e SdkTracer,
+    pub(crate) models: &'e Models,
+    pub(crate) has_content: bool,
+}
+
+/// Which call, among those that are open.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    child: String,
+    step: String,
+    state: String,
+    element: Option<u32>,
+    is_tool: bool,
+}
+
+impl Key {
+    pub(crate) fn new(child: &str, step: &str, which: &Which, is_tool: bool) -> Self {
+        let (child, step) = (child.to_owned(), step.to_owned());
+        Self { child, step, state: which.state.clone(), element: which.element, is_tool }
+    }
+}
+
+/// A call under way.
+pub(crate) struct Call(pub(crate) Context);
+
+/// Begins a span below another one.
+pub(crate) fn begun(
+    tracer: &SdkTracer,
+    name: String,
+    kind: SpanKind,
+    attributes: Vec<KeyValue>,
+    (parent, at): (&Context, SystemTime),
+) -> Context {
+    let builder =
+        tracer.span_builder(name).with_kind(kind).with_start_time(at).with_attributes(attributes);
+    parent.with_span(tracer.build_with_context(builder, parent))
+}
+
+impl Call {
+    /// A question to a model or a person.
+    pub(crate) fn question(
+        export: &Export<'_>,
+        (step, client, prompt): (&str, &str, &str),
+        key: &Key,
+        attempt: u32,
+        at: (&Context, SystemTime),
+    ) -> Self {
+        let mut attributes = key.attributes(attempt);
+        let (name, kind) = if export.models.is_person(step) {
+            (format!("ask_person {step}"), SpanKind::Internal)
+        } else {
+            let model = export.models.of(step, client);
+            attributes.push(KeyValue::new(names::OPERATION, "chat"));
+            if !model.provider.is_empty() {
+                attributes.push(KeyValue::new(names::PROVIDER, provider(&model.provider)));
+            }
+            attributes
+                .extend(model.temperature.map(|heat| KeyValue::new(names::TEMPERATURE, heat)));
+            attributes.extend(model.max_tokens.map(|most| KeyValue::new(names::MAX_TOKENS, most)));
+            let name =
+                if model.name.is_empty() { "chat".into() } else { format!("chat {}", model.name) };
+            if !model.name.is_empty() {
+                attributes.push(KeyValue::new(names::MODEL, model.name));
+            }
+            (name, SpanKind::Client)
+        };
+        if export.has_content {
+            let said = json!([{"role": "user", "parts": [{"type": "text", "content": prompt}]}]);
+            attributes.push(KeyValue::new(names::INPUT, said.to_string()));
+        }
+        Self(begun(export.tracer, name, kind, attributes, at))
+    }
+
+    /// A call of a tool.
+    pub(crate) fn tool(
+        export: &Export<'_>,
+        tool: &str,
+        arguments: String,
+        key: &Key,
+        at: (&Context, SystemTime),
+    ) -> Self {
+        let mut attributes = key.attributes(1);
+        attributes.push(KeyValue::new(names::OPERATION, "execute_tool"));
+        attributes.push(KeyValue::new(names::TOOL, tool.to_owned()));
+        attributes.push(KeyValue::new(names::TOOL_TYPE, "function"));
+        if export.has_content {
+            attributes.push(KeyValue::new(names::ARGUMENTS, arguments));
+        }
+        Self(begun(
+            export.tracer,
+            format!("execute_tool {tool}"),
+            SpanKind::Internal,
+            attributes,
+            at,
+        ))
+    }
+
+    pub(crate) fn set(&self, name: &'static str, value: impl Into<opentelemetry::Value>) {
+        self.0.span().set_attribute(KeyValue::new(name, value));
+    }
+
+    /// Ends it; `failed` is the kind of the failure and why.
+    pub(crate) fn end(self, failed: Option<(&str, &str)>, at: SystemTime) {
+        let span = self.0.span();
+        if let Some((kind, why)) = failed {
+            span.set_attribute(KeyValue::new(names::ERROR, kind.to_owned()));
+            span.set_status(Status::error(why.to_owned()));
+        }
+        span.end_with_timestamp(at);
+    }
+}
+
+impl Key {
+    fn attributes(&self, attempt: u32) -> Vec<KeyValue> {
+        let mut all = vec![
+            KeyValue::new("chartc.step", self.step.clone()),
+            KeyValue::new("chartc.attempt", i64::from(attempt)),
+        ];
+        if !self.child.is_empty() {
+            all.push(KeyValue::new("chartc.child", self.child.clone()));
+        }
+        if !self.state.is_empty() {
+            all.push(KeyValue::new("chartc.state", self.state.clone()));
+        }
+        all.extend(self.element.map(|nth| KeyValue::new("chartc.element", i64::from(nth))));
+        all
+    }
+}
+
+/// As OpenTelemetry calls it.
+fn provider(name: &str) -> String {
+    if name == "gemini" { "gcp.gemini".into() } else { name.to_owned() }
+}
+
+/// A span that is no call.
+pub(crate) fn ended(context: &Context, at: SystemTime) {
+    context.span().end_with_timestamp(at);
+}
