@@ -299,6 +299,6 @@ async fn fire(engine: &Sqlite, run: &str, event: Event) -> Result<(), EngineErro
 fn of_entry(nth: usize, why: &EngineError) -> Driven {
     match why {
         EngineError::Event { why, .. } => Driven::Entry(format!("entry {nth}: {why}")),
-        EngineError::Stopped { .. } => Driven::Run(why.to_string()),
+        EngineError::Stopped { .. } | EngineError::Away { .. } => Driven::Run(why.to_string()),
     }
 }

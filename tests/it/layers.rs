@@ -153,7 +153,7 @@ const STORE: &[Row] = &[
     ("rows", &["file", "row"]),
     ("read", &["error", "file", "row"]),
     ("inbox", &["error", "file", "read", "row", "rows"]),
-    ("reply", &["error", "file", "row"]),
+    ("reply", &["command", "error", "file", "row"]),
     ("care", &["error", "file", "row"]),
     ("engine", &["command", "error"]),
     ("run", &["error", "row", "rows"]),

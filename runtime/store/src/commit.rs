@@ -4,7 +4,7 @@ use crate::command::Command;
 use crate::error::StoreError;
 use crate::file::counted;
 use crate::inbox::Letter;
-use crate::reply::{reply, said};
+use crate::reply::{forget, reply, said};
 use crate::row::Stage;
 use crate::rows::{move_call, put};
 use crate::worker::{Batch, Flight, Worker};
@@ -22,14 +22,18 @@ enum Ack {
     Fired(oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
     Read(oneshot::Sender<Option<AgentState>>, Option<AgentState>),
     Has(oneshot::Sender<bool>, bool),
+    Forgotten(oneshot::Sender<Piece>, Piece),
 }
+
+/// How many events were forgotten, and where to go on.
+type Piece = (usize, Option<(String, String)>);
 
 impl<M: Machine> Worker<'_, M> {
     /// Takes a batch in one commit, makes it known, and makes the calls that it plans.
     pub(crate) fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
         let now = self.options.clock.now();
         let mut acks = Vec::new();
-        let mut fired = Vec::new();
+        let (mut fired, mut forgets) = (Vec::new(), Vec::new());
         let mut due = batch.due;
         for command in batch.commands {
             match command {
@@ -38,6 +42,7 @@ impl<M: Machine> Worker<'_, M> {
                 Command::Advance(milliseconds, reply) => {
                     self.until.push((now.saturating_add(milliseconds), reply));
                 }
+                Command::Forget(old, reply) => forgets.push((old, reply)),
                 Command::Has(run, event, reply) => {
                     let has = self.store.has(&run, &event)?;
                     acks.push(Ack::Has(reply, has));
@@ -134,6 +139,9 @@ impl<M: Machine> Worker<'_, M> {
             acks.push(Ack::Fired(to, taken));
             running.step(now);
         }
+        for (old, to) in forgets {
+            acks.push(Ack::Forgotten(to, forget(&tx, &old, now).map_err(fault)?));
+        }
         touched.extend(due);
         let touched_any = !touched.is_empty();
         let mut left = Vec::new();
@@ -154,6 +162,7 @@ impl<M: Machine> Worker<'_, M> {
                 Ack::Fired(to, reply) => drop(to.send(reply)),
                 Ack::Read(to, state) => drop(to.send(state)),
                 Ack::Has(to, has) => drop(to.send(has)),
+                Ack::Forgotten(to, piece) => drop(to.send(piece)),
             }
         }
         for (run, Left { lines, planned, dropped, .. }) in left {

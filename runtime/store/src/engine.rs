@@ -1,6 +1,6 @@
 //! The handle through which a host fires at the runs of a store.
 
-use crate::command::Command;
+use crate::command::{Command, Old};
 use crate::error::StoreError;
 use chartc_core::machine::Instant;
 use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Quiet, Reply};
@@ -51,13 +51,30 @@ impl Engine for Sqlite {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
         let fired = self.ask(|reply| Command::Fire(agent.to_owned(), event, reply)).await;
         fired.unwrap_or_else(|why| {
-            Err(EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() })
+            Err(EngineError::Away { agent: agent.to_owned(), why: why.to_string() })
         })
     }
 
     async fn read(&self, agent: &str) -> Result<Option<AgentState>, EngineError> {
         let read = self.ask(|reply| Command::Read(agent.to_owned(), reply)).await;
-        read.map_err(|why| EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() })
+        read.map_err(|why| EngineError::Away { agent: agent.to_owned(), why: why.to_string() })
+    }
+
+    async fn forget(&self, prefix: &str, age_ms: u64) -> Result<usize, EngineError> {
+        let (mut count, mut after) = (0, Some((String::new(), String::new())));
+        // Piece by piece: events go on between.
+        while let Some(last) = after {
+            let old = Old { prefix: prefix.to_owned(), age_ms, after: last };
+            let piece = self.ask(|reply| Command::Forget(old, reply)).await;
+            let away = |why: StoreError| {
+                let agent = String::new();
+                EngineError::Away { agent, why: why.to_string() }
+            };
+            let forgotten;
+            (forgotten, after) = piece.map_err(away)?;
+            count += forgotten;
+        }
+        Ok(count)
     }
 }
 
