@@ -23,11 +23,13 @@ mod entry;
 mod error;
 mod flight;
 mod intake;
+mod landing;
 mod lanes;
 mod link;
 mod notice;
 mod options;
 mod session;
+mod shard;
 
 pub use error::IntakeError;
 pub use intake::Intake;

@@ -1,11 +1,11 @@
 //! The work of one connection: nothing of it outlives the connection, since the server has all that was not acknowledged.
 
-use crate::entry::{DELETED, Entry, EntryId, Raw};
-use crate::flight::{Flight, Landing, fly, longer};
-use crate::lanes::Lanes;
+use crate::entry::{DELETED, Entry, EntryId};
+use crate::flight::{Flight, Landing, fly};
 use crate::link::{Line, Link};
 use crate::notice::{Counts, Notice};
 use crate::options::Options;
+use crate::shard::{Shard, Stage};
 use chartc_runtime::agents::Engine;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use redis::RedisError;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
 use std::pin::Pin;
 use std::time::Duration;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 /// Entries that one command reads.
 const PAGE: usize = 256;
@@ -40,50 +40,23 @@ impl From<RedisError> for Broken {
     }
 }
 
-/// How far the reading of a stream is.
-enum Stage {
-    /// What was delivered to others is taken over, from here on.
-    Claims(String),
-    /// Own entries that were not acknowledged, behind this one.
-    Pending(EntryId),
-    New,
-}
-
-/// A stream that is held.
-struct Shard {
-    stage: Stage,
-    lanes: Lanes,
-    tenure: u64,
-    /// The last entry that was delivered.
-    last: EntryId,
-    /// The last one that was pending at the beginning.
-    pending: EntryId,
-    /// Whether there may be entries that were not read.
-    has_more: bool,
-    /// It goes to another process, once nothing is under way.
-    is_leaving: bool,
-    /// Events under way.
-    flying: usize,
-    done: Vec<EntryId>,
-    dead: Vec<(Raw, String)>,
-}
-
 type Task<'e, T> = Pin<Box<dyn Future<Output = T> + Send + 'e>>;
 
+/// One connection at work.
 pub(crate) struct Session<'e, E> {
-    link: Link,
-    options: &'e Options,
-    engine: &'e E,
-    counts: &'e mut Counts,
-    shards: BTreeMap<usize, Shard>,
-    flights: FuturesUnordered<Task<'e, (Flight, Landing)>>,
+    pub(crate) link: Link,
+    pub(crate) options: &'e Options,
+    pub(crate) engine: &'e E,
+    pub(crate) counts: &'e mut Counts,
+    pub(crate) shards: BTreeMap<usize, Shard>,
+    pub(crate) flights: FuturesUnordered<Task<'e, (Flight, Landing)>>,
     /// Turns that are tried again when it is time: stream, tenure, agent.
-    retries: FuturesUnordered<Task<'e, (usize, u64, String)>>,
+    pub(crate) retries: FuturesUnordered<Task<'e, (usize, u64, String)>>,
     /// The waits of turns that were busy.
-    waits: BTreeMap<(usize, String), Duration>,
-    tenures: u64,
-    is_away: bool,
-    is_stopping: bool,
+    pub(crate) waits: BTreeMap<(usize, String), Duration>,
+    pub(crate) tenures: u64,
+    pub(crate) is_away: bool,
+    pub(crate) is_stopping: bool,
 }
 
 impl<'e, E: Engine + Sync> Session<'e, E> {
@@ -338,101 +311,5 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
             }
         }
         Ok(has_read)
-    }
-
-    fn land(&mut self, flight: Flight, landing: Landing, tell: &mut impl FnMut(Notice)) {
-        let Flight { shard: nth, tenure, entry, waited } = flight;
-        let agent = entry.agent.clone();
-        match &landing {
-            Landing::Away(_) => {}
-            Landing::Taken { .. } | Landing::Busy | Landing::Dead(_) => self.is_away = false,
-        }
-        let Some(shard) = self.shards.get_mut(&nth).filter(|shard| shard.tenure == tenure) else {
-            return;
-        };
-        shard.flying -= 1;
-        let next = match landing {
-            Landing::Taken { is_repeated } => {
-                if is_repeated {
-                    self.counts.repeated += 1;
-                } else {
-                    self.counts.applied += 1;
-                }
-                shard.done.push(entry.id);
-                if entry.is_of_turns() {
-                    self.waits.remove(&(nth, agent.clone()));
-                }
-                shard.lanes.done(&agent)
-            }
-            Landing::Dead(reason) => {
-                shard.dead.push((Raw { id: entry.id, fields: Some(entry.fields) }, reason));
-                shard.lanes.done(&agent)
-            }
-            Landing::Busy if entry.is_of_turns() => {
-                self.counts.busy += 1;
-                let wait = self.waits.entry((nth, agent.clone())).or_default();
-                *wait = longer(*wait);
-                let (wait, agent) = (*wait, agent.clone());
-                self.retries.push(Box::pin(async move {
-                    sleep(wait).await;
-                    (nth, tenure, agent)
-                }));
-                shard.lanes.park(entry)
-            }
-            Landing::Busy | Landing::Away(_) => {
-                if let Landing::Away(why) = landing
-                    && !std::mem::replace(&mut self.is_away, true)
-                {
-                    tell(Notice::EngineAway(why));
-                }
-                if !self.is_stopping && !shard.is_leaving {
-                    shard.flying += 1;
-                    let flight = Flight { shard: nth, tenure, entry, waited: longer(waited) };
-                    self.flights.push(Box::pin(fly(self.engine, flight)));
-                }
-                return;
-            }
-        };
-        self.go_on(nth, next);
-    }
-
-    fn retry(&mut self, nth: usize, tenure: u64, agent: &str) {
-        let Some(shard) = self.shards.get_mut(&nth).filter(|shard| shard.tenure == tenure) else {
-            return;
-        };
-        let next = shard.lanes.unpark(agent);
-        self.go_on(nth, next);
-    }
-
-    /// Sends the next event of an agent on its way. What is not sent when the stream is to be left stays pending.
-    fn go_on(&mut self, nth: usize, next: Option<Entry>) {
-        let Some(shard) = self.shards.get_mut(&nth) else { return };
-        let Some(entry) = next.filter(|_| !self.is_stopping && !shard.is_leaving) else { return };
-        shard.flying += 1;
-        let flight = Flight { shard: nth, tenure: shard.tenure, entry, waited: Duration::ZERO };
-        self.flights.push(Box::pin(fly(self.engine, flight)));
-    }
-}
-
-impl Shard {
-    fn new(tenure: u64, last: EntryId) -> Self {
-        Self {
-            stage: Stage::Claims("0-0".into()),
-            lanes: Lanes::default(),
-            tenure,
-            last,
-            pending: EntryId::default(),
-            has_more: true,
-            is_leaving: false,
-            flying: 0,
-            done: Vec::new(),
-            dead: Vec::new(),
-        }
-    }
-
-    /// Whether all that was pending at the beginning is done with.
-    fn is_fresh(&self) -> bool {
-        let is_read = matches!(self.stage, Stage::New);
-        is_read && self.lanes.oldest().is_none_or(|oldest| oldest > self.pending)
     }
 }
