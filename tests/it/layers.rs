@@ -170,6 +170,19 @@ const RESTATE: &[Row] = &[
     ("agent", &["kept", "step", "wire"]),
     ("serve", &["agent", "flights", "step"]),
 ];
+const REDIS: &[Row] = &[
+    ("error", &[]),
+    ("entry", &[]),
+    ("notice", &[]),
+    ("flight", &["entry"]),
+    ("lanes", &["entry"]),
+    ("options", &["error"]),
+    ("link", &["entry", "error", "options"]),
+    ("shard", &["entry", "lanes"]),
+    ("session", &["entry", "flight", "link", "notice", "options", "shard"]),
+    ("landing", &["entry", "flight", "notice", "session"]),
+    ("intake", &["error", "link", "notice", "options", "session"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("form", &[]),
@@ -189,6 +202,7 @@ const CRATES: &[(&str, &[Row])] = &[
     ("runtime/providers/src", PROVIDERS),
     ("runtime/store/src", STORE),
     ("runtime/restate/src", RESTATE),
+    ("runtime/redis/src", REDIS),
 ];
 
 #[test]

@@ -17,6 +17,7 @@ fn public_items_are_as_listed() {
         ("chartc-providers", "runtime/providers/src"),
         ("chartc-store", "runtime/store/src"),
         ("chartc-restate", "runtime/restate/src"),
+        ("chartc-redis", "runtime/redis/src"),
     ];
     for (name, folder) in crates {
         insta::assert_snapshot!(format!("surface_{name}"), listing(folder));

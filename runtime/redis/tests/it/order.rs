@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// An engine that answers some time after its commit, and counts what comes again.
+/// An engine that commits after some time and answers some time after it, and counts what comes again.
 pub(crate) struct Slow<E> {
     pub(crate) engine: E,
     pub(crate) repeated: AtomicU64,
@@ -29,9 +29,10 @@ impl<E> Slow<E> {
 
 impl<E: Engine + Sync> Engine for Slow<E> {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
+        let some = || Duration::from_millis(self.chance.lock().expect("no panic").below(5));
+        tokio::time::sleep(some()).await;
         let reply = self.engine.fire(agent, event).await;
-        let some = self.chance.lock().expect("no panic").below(5);
-        tokio::time::sleep(Duration::from_millis(some)).await;
+        tokio::time::sleep(some()).await;
         let is_repeated = reply.as_ref().is_ok_and(|reply| reply.is_repeated);
         self.repeated.fetch_add(u64::from(is_repeated), Ordering::Relaxed);
         reply
@@ -152,4 +153,28 @@ async fn a_process_that_leaves_is_followed_at_once_and_one_with_its_name_replace
         () = new => unreachable!("it waits"),
     };
     assert!(matches!(replaced, Err(IntakeError::Taken(name)) if name == "two"));
+}
+
+#[tokio::test]
+async fn a_process_that_was_held_up_reads_nothing_that_another_one_has() {
+    let Some(server) = Server::start("fence", &[]) else { return };
+    let engine = ledger();
+    let options = Options::new(&server.url(), "events", GROUP).with_idle(Duration::from_hours(1));
+    let said = RefCell::new(Vec::new());
+    let tell = |notice: Notice| said.borrow_mut().push(notice);
+    let old = Intake::new(options).expect("good").run(&engine, pending(), tell);
+    let stream = "events".to_owned();
+    let rest = async {
+        until_async("it reads", || said.borrow().contains(&Notice::Reads(stream.clone()))).await;
+        // As if its time had run out while it did not notice.
+        let _: () = server.ask(redis::cmd("SET").arg(format!("events:{GROUP}:owner")).arg("other"));
+        server.add("events", &[("agent", "ada"), ("event", "add"), ("data", "{\"n\": 1}")]);
+        until_async("it leaves", || said.borrow().contains(&Notice::Leaves(stream.clone()))).await;
+    };
+    tokio::select! {
+        over = old => panic!("{over:?}"),
+        () = rest => {}
+    }
+    assert_eq!(server.pending("events"), 0, "it was delivered");
+    assert!(engine.read("ada").await.expect("it works").is_none());
 }
