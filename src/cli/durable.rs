@@ -14,12 +14,13 @@ use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{Entry, Sent};
 use chartc_runtime::driver::{CallId, Driver, Parts, Probe};
 use chartc_runtime::host::{HostLog, Watched};
-use chartc_runtime::oracle::{Asking, Deny, Question};
+use chartc_runtime::oracle::{Asking, Deny, Question, Script};
 use chartc_runtime::tools::Calling;
-use chartc_runtime::trace::{Origin, Sink};
+use chartc_runtime::trace::{Line, Origin, Sink};
 use chartc_runtime::{Session, TurnReport};
 use chartc_store::{Call, Options, Safety, Sqlite, Store, StoreError, Worker};
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -118,51 +119,20 @@ pub(super) async fn go(
     mut sink: impl Sink,
 ) -> miette::Result<Exit> {
     let Durable { store, run, .. } = durable;
-    let Cast { plans, given, who, clock, is_real, replies, origin, begun, entries, turns } = cast;
-    if !is_real {
+    let (entries, turns) = (cast.entries, cast.turns);
+    if !cast.is_real {
         // A script goes on behind the answers that are in the store.
         for call in store.made(&run).map_err(refused)? {
             match call {
-                Call::Question(question) => drop(who.oracle.ask(*question)),
-                Call::Tool(call) => drop(who.tools.call(call)),
+                Call::Question(question) => drop(cast.who.oracle.ask(*question)),
+                Call::Tool(call) => drop(cast.who.tools.call(call)),
             }
         }
     }
-    let host = who.host;
-    let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
-    let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
-    let options = Options {
-        make: Box::new(move |making| {
-            let log = HostLog::default();
-            let host = Watched::new(host.clone(), log.clone());
-            let machine = match making.saved {
-                Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
-                    .map_err(|why| why.to_string())?,
-                None => instance(plans, given, host).map_err(|why| why.to_string())?,
-            };
-            let mut session = Session::new(machine, Arc::new(Deny), making.clock, making.journal)
-                .with_driver(making.driver)
-                .with_run(making.run)
-                .with_host_log(log)
-                .with_origin(origin.clone());
-            if making.saved.is_none() {
-                for (name, value) in given.inputs.iter() {
-                    session.input(name, value.clone()).map_err(|why| why.to_string())?;
-                }
-            }
-            Ok(session)
-        }),
-        driver,
-        clock,
-        is_real,
-        replies,
-        workers: WORKERS,
-        show: Box::new(move |_, line| sink.line(line)),
-        given: serde_json::to_string(&begun).unwrap_or_default(),
-    };
+    let events = cast.begun.events.clone().unwrap_or_default();
+    let options = options(cast, move |line| sink.line(line));
     let (engine, mut worker) = Worker::new(store, options);
     worker.load(&run).map_err(refused)?;
-    let events = begun.events.unwrap_or_default();
     let host = drive(engine, &run, &events, entries, turns);
     let (worked, driven) = tokio::join!(worker.work(), host);
     worked.map_err(refused)?;
@@ -188,6 +158,46 @@ pub(super) async fn go(
         complain(format!("`{run}` waits for {}", waits.join(", ")));
     }
     Ok(exit)
+}
+
+/// How the engine of a store works.
+pub(super) fn options<'c>(
+    cast: Cast<'c, 'c>,
+    mut show: impl FnMut(&Line) -> io::Result<()> + 'c,
+) -> Options<'c, Interpreter<'c, Watched<Script>>> {
+    let Cast { plans, given, who, clock, is_real, replies, origin, begun, .. } = cast;
+    let host = who.host;
+    let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
+    let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
+    Options {
+        make: Box::new(move |making| {
+            let log = HostLog::default();
+            let host = Watched::new(host.clone(), log.clone());
+            let machine = match making.saved {
+                Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
+                    .map_err(|why| why.to_string())?,
+                None => instance(plans, given, host).map_err(|why| why.to_string())?,
+            };
+            let mut session = Session::new(machine, Arc::new(Deny), making.clock, making.journal)
+                .with_driver(making.driver)
+                .with_run(making.run)
+                .with_host_log(log)
+                .with_origin(origin.clone());
+            if making.saved.is_none() {
+                for (name, value) in given.inputs.iter() {
+                    session.input(name, value.clone()).map_err(|why| why.to_string())?;
+                }
+            }
+            Ok(session)
+        }),
+        driver,
+        clock,
+        is_real,
+        replies,
+        workers: WORKERS,
+        show: Box::new(move |_, line| show(line)),
+        given: serde_json::to_string(&begun).unwrap_or_default(),
+    }
 }
 
 /// Answers that cost nothing and have no effect: a call that was under way when the process ended is made again.
