@@ -33,23 +33,25 @@ for _, other in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
 end
 redis.call('ZADD', KEYS[1], now + ttl, me)
 local share = math.ceil((#KEYS - 1) / redis.call('ZCARD', KEYS[1]))
-local free, held = {}, {share}
+local free, kept, taken = {}, {}, {}
+local function hold(nth, list)
+    redis.call('SET', KEYS[nth], me, 'PX', ttl)
+    list[#list + 1] = nth - 2
+end
 for nth = 2, #KEYS do
     local owner = redis.call('GET', KEYS[nth])
-    if owner == me or (ARGV[3] == '1' and is_mine(owner)) then
-        redis.call('SET', KEYS[nth], me, 'PX', ttl)
-        held[#held + 1] = nth - 2
+    if owner == me then
+        hold(nth, kept)
+    elseif ARGV[3] == '1' and is_mine(owner) then
+        hold(nth, taken)
     elseif not owner then
         free[#free + 1] = nth
     end
 end
 for _, nth in ipairs(free) do
-    if #held - 1 < share then
-        redis.call('SET', KEYS[nth], me, 'PX', ttl)
-        held[#held + 1] = nth - 2
-    end
+    if #kept + #taken < share then hold(nth, taken) end
 end
-return held
+return {share, kept, taken}
 ";
 
 /// Gives streams back.
@@ -87,6 +89,16 @@ return redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
 
 /// Fields that a script may have in hand; Lua's stack ends at 8,000 values.
 const HANDFUL: usize = 2_000;
+
+/// The streams of this process.
+pub(crate) struct Beat {
+    /// How many it may have.
+    pub(crate) share: usize,
+    /// Those that it has had since the last time.
+    pub(crate) kept: Vec<usize>,
+    /// Those that are new. Another process may have had one of them, even if this one has not noticed.
+    pub(crate) taken: Vec<usize>,
+}
 
 /// What a read gives: `None` if the stream is held by another process.
 pub(crate) type Held<T> = Result<Option<T>, RedisError>;
@@ -149,17 +161,14 @@ impl Link {
         script
     }
 
-    /// Shows itself. Gives the number of streams that it may have, and those that it has; `None` if a later process has its name.
-    pub(crate) async fn beat(&mut self, is_first: bool) -> Held<(usize, Vec<usize>)> {
+    /// Shows itself. `None` if a later process has its name.
+    pub(crate) async fn beat(&mut self, is_first: bool) -> Held<Beat> {
         let owners = (0..self.options.shards).map(|shard| self.owner(shard));
         let keys: Vec<String> = std::iter::once(self.members()).chain(owners).collect();
         let mut script = Self::script(BEAT, &keys);
         script.arg(&self.me).arg(milliseconds(self.options.idle)).arg(u8::from(is_first));
-        let said: Option<Vec<usize>> = plain(&self.ask(&script).await?)?;
-        Ok(said.map(|mut held| {
-            let share = if held.is_empty() { 0 } else { held.remove(0) };
-            (share, held)
-        }))
+        let said: Option<(usize, Vec<usize>, Vec<usize>)> = plain(&self.ask(&script).await?)?;
+        Ok(said.map(|(share, kept, taken)| Beat { share, kept, taken }))
     }
 
     /// Gives streams back; with all of them, takes itself off the list.

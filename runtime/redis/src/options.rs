@@ -73,6 +73,8 @@ impl Options {
             "the number of shards is between 1 and 4096"
         } else if self.window == 0 || self.window > WINDOW {
             "the window is between 1 and 1024 entries"
+        } else if self.horizon < Duration::from_secs(1) {
+            "the horizon is at least a second"
         } else if self.idle < Duration::from_millis(100) {
             "the idle time is at least 100 milliseconds"
         } else {
@@ -122,6 +124,7 @@ mod tests {
             good().with_window(0),
             good().with_consumer(""),
             good().with_idle(Duration::ZERO),
+            good().with_horizon(Duration::ZERO),
         ];
         assert!(bad.iter().all(|options| options.check().is_err()));
     }

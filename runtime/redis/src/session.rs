@@ -2,14 +2,14 @@
 
 use crate::entry::{DELETED, Entry, EntryId};
 use crate::flight::{Flight, Landing, fly};
-use crate::link::{Line, Link};
+use crate::link::{Beat, Line, Link};
 use crate::notice::{Counts, Notice};
 use crate::options::Options;
 use crate::shard::{Shard, Stage};
 use chartc_runtime::agents::Engine;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use redis::RedisError;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::pin::Pin;
 use std::time::Duration;
@@ -190,14 +190,13 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
 
     /// Shows itself, takes streams that are free, and gives up those that others are to have.
     async fn beat(&mut self, tell: &mut impl FnMut(Notice)) -> Result<(), Broken> {
-        let Some((share, held)) = self.link.beat(false).await? else { return Err(Broken::Taken) };
-        let held: BTreeSet<usize> = held.into_iter().collect();
-        let lost: Vec<usize> =
-            self.shards.keys().copied().filter(|nth| !held.contains(nth)).collect();
-        for nth in lost {
-            self.drop_shard(nth, tell);
+        let Some(beat) = self.link.beat(false).await? else { return Err(Broken::Taken) };
+        let Beat { share, kept, taken } = beat;
+        let had: Vec<usize> = self.shards.keys().copied().collect();
+        for nth in had.iter().filter(|nth| !kept.contains(nth)) {
+            self.drop_shard(*nth, tell);
         }
-        for nth in held {
+        for nth in kept.into_iter().chain(taken) {
             if !self.shards.contains_key(&nth) && !self.is_stopping {
                 let last = self.link.last(nth).await?;
                 self.tenures += 1;

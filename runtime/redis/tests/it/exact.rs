@@ -3,8 +3,10 @@
 use crate::agents::{engine, plan};
 use crate::ledger::{AGENTS, Chance, EACH, add, chart, drained, is_exact};
 use crate::order::ledger;
-use crate::server::{GROUP, Process, Server};
+use crate::server::{GROUP, PATIENCE, Process, Server};
+use chartc_core::expr::Value;
 use chartc_redis::{Intake, Options};
+use chartc_runtime::agents::{Engine, Event};
 use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -114,4 +116,83 @@ async fn an_intake_that_is_dropped_at_any_moment_has_lost_nothing() {
     println!("{drops} drops: {repeated} events came again; then: {counts:?}");
     assert!(repeated > 0, "no drop has hit an event: it proves nothing");
     is_exact(&engine).await;
+}
+
+#[tokio::test]
+async fn ids_past_the_horizon_are_forgotten_and_others_are_not() {
+    let Some(server) = Server::start("horizon", &[]) else { return };
+    let (engine, mut worker) =
+        engine(plan(&chart()).expect("a chart"), &server.folder().join("s.db"), None)
+            .expect("a store");
+    let options = Options::new(&server.url(), "events", GROUP);
+    let intake = Intake::new(options.with_horizon(Duration::from_secs(1))).expect("an address");
+    let data = [("n".to_owned(), Value::Int(1))];
+    let rest = async {
+        let own = Event::new("own", "add").with(data.into_iter().collect());
+        engine.fire("ada", own).await.expect("it fits");
+        let fields = [("agent", "ada"), ("event", "add"), ("data", "{\"n\": 2}"), ("id", "x")];
+        server.add("events", &fields);
+        server.drained("events").await;
+        let id = "redis:events:id:x";
+        assert!(engine.has("ada", id).await.expect("it works"));
+        let limit = tokio::time::Instant::now() + PATIENCE;
+        while engine.has("ada", id).await.expect("it works") {
+            assert!(tokio::time::Instant::now() < limit, "it is not forgotten");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert!(engine.has("ada", "own").await.expect("it works"));
+    };
+    tokio::select! {
+        () = rest => {}
+        over = intake.run(&engine, pending(), |_| {}) => panic!("{over:?}"),
+        over = worker.work() => panic!("{over:?}"),
+    }
+}
+
+/// How long the engine needs for many events of so many agents.
+async fn measured(server: &Server, engine: &(impl Engine + Sync), what: &str) {
+    const EVENTS: usize = 50_000;
+    for from in (0..EVENTS).step_by(1_000) {
+        let mut many = redis::pipe();
+        for nth in from..from + 1_000 {
+            let add = many.cmd("XADD").arg("events").arg("*").arg("event").arg("add");
+            add.arg("data").arg("{\"n\": 1}").arg("agent").arg(format!("agent-{}", nth % 1_000));
+        }
+        let mut connection = server.connect().expect("a connection");
+        let _: redis::Value = many.query(&mut connection).expect("they are added");
+    }
+    let intake = Intake::new(Options::new(&server.url(), "events", GROUP)).expect("an address");
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let begun = std::time::Instant::now();
+    let rest = async {
+        drained(server, 1).await;
+        drop(stop);
+    };
+    let run = intake.run(engine, async { drop(stopped.await) }, |_| {});
+    let (counts, ()) = tokio::join!(run, rest);
+    let passed = begun.elapsed();
+    let counts = counts.expect("it ends well");
+    assert_eq!(counts.applied, EVENTS as u64);
+    let rate = counts.applied as f64 / passed.as_secs_f64();
+    println!("{what}: {EVENTS} events of 1000 agents in {passed:?}, {rate:.0} a second");
+}
+
+#[tokio::test]
+#[ignore = "it measures: cargo test --release -p chartc-redis --test it -- --ignored --nocapture"]
+async fn events_a_second() {
+    let counter = plan(&format!("{}/tests/it/counter.chart", env!("CARGO_MANIFEST_DIR")));
+    let counter = counter.expect("a chart");
+    let Some(server) = Server::start("rate-memory", &[]) else { return };
+    let clock = std::sync::Arc::new(chartc_runtime::clock::VirtualClock::new());
+    let memory = chartc_runtime::agents::Memory::new(clock, |_: &str, clock| {
+        crate::agents::session(counter, None, clock, ()).map_err(chartc_runtime::RunError::Start)
+    });
+    measured(&server, &memory, "in memory").await;
+    let server = Server::start("rate-sqlite", &[]).expect("as before");
+    let (engine, mut worker) =
+        engine(counter, &server.folder().join("s.db"), None).expect("a store");
+    tokio::select! {
+        () = measured(&server, &engine, "in an SQLite file, each commit on the disk") => {}
+        over = worker.work() => panic!("{over:?}"),
+    }
 }

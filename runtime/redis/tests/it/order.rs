@@ -178,3 +178,29 @@ async fn a_process_that_was_held_up_reads_nothing_that_another_one_has() {
     assert_eq!(server.pending("events"), 0, "it was delivered");
     assert!(engine.read("ada").await.expect("it works").is_none());
 }
+
+#[tokio::test]
+async fn a_stream_that_was_lost_and_found_is_taken_over_again() {
+    let Some(server) = Server::start("found", &[]) else { return };
+    let engine = ledger();
+    let options =
+        Options::new(&server.url(), "events", GROUP).with_idle(Duration::from_millis(600));
+    let run = Intake::new(options).expect("good").run(&engine, pending(), |_| {});
+    let rest = async {
+        let one = server.add("events", &[("agent", "a"), ("event", "add"), ("data", "{\"n\": 1}")]);
+        server.drained("events").await;
+        // Another process has had the stream and has died, while this one slept.
+        let mut both = redis::pipe();
+        both.atomic().cmd("DEL").arg(format!("events:{GROUP}:owner"));
+        both.cmd("XCLAIM").arg("events").arg(GROUP).arg("other").arg(0).arg(&one).arg("FORCE");
+        let mut connection = server.connect().expect("a connection");
+        let _: redis::Value = both.query(&mut connection).expect("it works");
+        assert_eq!(server.pending("events"), 1);
+        server.drained("events").await;
+    };
+    tokio::select! {
+        over = run => panic!("{over:?}"),
+        () = rest => {}
+    }
+    assert_eq!(engine.repeated.load(Ordering::Relaxed), 1);
+}
