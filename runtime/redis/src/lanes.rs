@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// What waits and what is under way, by agent.
 #[derive(Default)]
 pub(crate) struct Lanes {
-    lanes: BTreeMap<String, Lane>,
+    by_agent: BTreeMap<String, Lane>,
     /// Entries that are here, with those under way.
     count: usize,
     /// Entries that wait behind a turn that waits.
@@ -87,12 +87,12 @@ impl Lanes {
     }
 
     fn with<R>(&mut self, agent: &str, work: impl FnOnce(&mut Lane) -> R) -> R {
-        let lane = self.lanes.entry(agent.to_owned()).or_default();
+        let lane = self.by_agent.entry(agent.to_owned()).or_default();
         let before = lane.parked();
         let result = work(lane);
         self.parked = self.parked + lane.parked() - before;
         if lane.waiting.is_empty() && lane.flying.is_none() {
-            self.lanes.remove(agent);
+            self.by_agent.remove(agent);
         }
         result
     }
@@ -112,7 +112,7 @@ impl Lanes {
         let of = |lane: &Lane| {
             lane.waiting.front().map(|entry| entry.id).into_iter().chain(lane.flying).min()
         };
-        self.lanes.values().filter_map(of).min()
+        self.by_agent.values().filter_map(of).min()
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(id(lanes.done("a")), Some(2));
         assert_eq!((id(lanes.done("b")), id(lanes.done("a"))), (None, None));
         assert_eq!((lanes.active(), lanes.oldest()), (0, None));
-        assert!(lanes.lanes.is_empty());
+        assert!(lanes.by_agent.is_empty());
     }
 
     #[test]

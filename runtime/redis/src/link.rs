@@ -5,7 +5,7 @@ use crate::error::IntakeError;
 use crate::options::Options;
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, RedisError, Value, cmd, from_redis_value_ref as plain,
+    AsyncConnectionConfig, Client, Cmd, RedisError, Value, cmd, from_redis_value as plain,
 };
 use std::time::Duration;
 
@@ -119,7 +119,7 @@ impl Link {
     /// The client, and the server's address without a password.
     pub(crate) fn client(options: &Options) -> Result<(Client, String), IntakeError> {
         let client = Client::open(options.url.as_str()).map_err(|_| IntakeError::Address)?;
-        let address = client.get_connection_info().addr().to_string();
+        let address = client.get_connection_info().addr.to_string();
         Ok((client, address))
     }
 
@@ -195,7 +195,7 @@ impl Link {
         let mut script = Self::script(CLAIM, &self.keys(shard));
         script.arg(&self.me).arg(&self.options.group).arg(&self.options.consumer);
         script.arg(from).arg(CLAIMED).arg(DELETED);
-        plain(&self.ask(&script).await?).map_err(RedisError::from)
+        plain(&self.ask(&script).await?)
     }
 
     /// Reads entries: own pending ones behind an id, or with `>` new ones.
@@ -293,8 +293,8 @@ impl Link {
 
 async fn connect(client: &Client, patience: Duration) -> Result<MultiplexedConnection, RedisError> {
     let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(PATIENCE))
-        .set_response_timeout(Some(patience));
+        .set_connection_timeout(PATIENCE)
+        .set_response_timeout(patience);
     client.get_multiplexed_async_connection_with_config(&config).await
 }
 

@@ -158,7 +158,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                         }
                     }
                 }
-                _ = swept => sweep = None,
+                () = swept => sweep = None,
                 () = sleep_until(next_beat) => {}
                 () = sleep_until(next_sweep), if is_swept => {
                     next_sweep = Instant::now() + SWEEP.min(self.options.horizon / 4);
