@@ -16,10 +16,11 @@ use chartc_runtime::driver::{CallId, Driver, Parts, Probe};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Asking, Deny, Question, Script};
 use chartc_runtime::tools::Calling;
-use chartc_runtime::trace::{Origin, Sink};
+use chartc_runtime::trace::{Line, Origin, Sink};
 use chartc_runtime::{Session, TurnReport};
 use chartc_store::{Call, Journal, Making, Options, Safety, Sqlite, Store, StoreError, Worker};
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -146,32 +147,20 @@ pub(super) async fn go(
     mut sink: impl Sink,
 ) -> miette::Result<Exit> {
     let Durable { store, run, .. } = durable;
-    let Cast { plans, given, who, clock, is_real, replies, origin, begun, entries, turns } = cast;
-    if !is_real {
+    let (entries, turns) = (cast.entries, cast.turns);
+    if !cast.is_real {
         // A script goes on behind the answers that are in the store.
         for call in store.made(&run).map_err(refused)? {
             match call {
-                Call::Question(question) => drop(who.oracle.ask(*question)),
-                Call::Tool(call) => drop(who.tools.call(call)),
+                Call::Question(question) => drop(cast.who.oracle.ask(*question)),
+                Call::Tool(call) => drop(cast.who.tools.call(call)),
             }
         }
     }
-    let host = who.host;
-    let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
-    let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
-    let options = Options {
-        make: Box::new(move |making| made(making, plans, given, host.clone(), origin.clone())),
-        driver,
-        clock,
-        is_real,
-        replies,
-        workers: WORKERS,
-        show: Box::new(move |_, line| sink.line(line)),
-        given: serde_json::to_string(&begun).unwrap_or_default(),
-    };
+    let events = cast.begun.events.clone().unwrap_or_default();
+    let options = options(cast, move |line| sink.line(line));
     let (engine, mut worker) = Worker::new(store, options);
     worker.load(&run).map_err(refused)?;
-    let events = begun.events.unwrap_or_default();
     let host = drive(engine, &run, &events, entries, turns);
     let (worked, driven) = tokio::join!(worker.work(), host);
     worked.map_err(refused)?;
@@ -197,6 +186,27 @@ pub(super) async fn go(
         complain(format!("`{run}` waits for {}", waits.join(", ")));
     }
     Ok(exit)
+}
+
+/// How the engine of a store works.
+pub(super) fn options<'c>(
+    cast: Cast<'c, 'c>,
+    mut show: impl FnMut(&Line) -> io::Result<()> + 'c,
+) -> Options<'c, Interpreter<'c, Watched<Script>>> {
+    let Cast { plans, given, who, clock, is_real, replies, origin, begun, .. } = cast;
+    let host = who.host;
+    let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
+    let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
+    Options {
+        make: Box::new(move |making| made(making, plans, given, host.clone(), origin.clone())),
+        driver,
+        clock,
+        is_real,
+        replies,
+        workers: WORKERS,
+        show: Box::new(move |_, line| show(line)),
+        given: serde_json::to_string(&begun).unwrap_or_default(),
+    }
 }
 
 /// Answers that cost nothing and have no effect: a call that was under way when the process ended is made again.
@@ -308,6 +318,6 @@ async fn fire(engine: &Sqlite, run: &str, event: Event) -> Result<(), EngineErro
 fn of_entry(nth: usize, why: &EngineError) -> Driven {
     match why {
         EngineError::Event { why, .. } => Driven::Entry(format!("entry {nth}: {why}")),
-        EngineError::Stopped { .. } => Driven::Run(why.to_string()),
+        EngineError::Stopped { .. } | EngineError::Away { .. } => Driven::Run(why.to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! Real models: which `--llm` names one, where its server is, and its key.
 #![cfg_attr(
-    feature = "providers",
+    any(feature = "providers", feature = "redis"),
     allow(clippy::disallowed_methods, reason = "keys come from the environment, and only here")
 )]
 
@@ -177,7 +177,8 @@ impl Place {
     }
 }
 
-#[cfg(feature = "providers")]
-fn variable(name: &str) -> Option<String> {
+/// A variable of the environment that says something.
+#[cfg(any(feature = "providers", feature = "redis"))]
+pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }

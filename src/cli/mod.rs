@@ -33,6 +33,8 @@ mod graph;
 mod highlight;
 #[cfg(feature = "run")]
 mod instance;
+#[cfg(feature = "redis")]
+mod intake;
 #[cfg(feature = "run")]
 mod interrupt;
 mod levels;
@@ -126,6 +128,8 @@ enum Command {
     Explore(explore::Args),
     Fmt(fmt::Args),
     Graph(graph::Args),
+    #[cfg(feature = "redis")]
+    Intake(Box<intake::Args>),
     Man(man::Args),
     New(new::Args),
     #[cfg(feature = "run")]
@@ -159,6 +163,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Explore(args) => explore::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Graph(args) => graph::run(args),
+        #[cfg(feature = "redis")]
+        Command::Intake(args) => intake::run(*args),
         Command::Man(args) => man::run(args, Cli::command()),
         Command::New(args) => new::run(args),
         #[cfg(feature = "run")]

@@ -153,7 +153,7 @@ const STORE: &[Row] = &[
     ("rows", &["file", "row"]),
     ("read", &["error", "file", "row"]),
     ("inbox", &["error", "file", "read", "row", "rows"]),
-    ("reply", &["error", "file", "row"]),
+    ("reply", &["command", "error", "file", "row"]),
     ("look", &["error", "file", "read", "row"]),
     ("care", &["error", "file", "row"]),
     ("engine", &["command", "error", "file"]),
@@ -186,6 +186,19 @@ const SERVE: &[Row] = &[
     ("http", &["guard", "mcp", "offer", "refusal", "runs"]),
 ];
 const OTEL: &[Row] = &[("names", &[]), ("call", &["names"]), ("run", &["call", "names"])];
+const REDIS: &[Row] = &[
+    ("error", &[]),
+    ("entry", &[]),
+    ("notice", &[]),
+    ("flight", &["entry"]),
+    ("lanes", &["entry"]),
+    ("options", &["error"]),
+    ("link", &["entry", "error", "options"]),
+    ("shard", &["entry", "lanes"]),
+    ("session", &["entry", "flight", "link", "notice", "options", "shard"]),
+    ("landing", &["entry", "flight", "notice", "session"]),
+    ("intake", &["error", "link", "notice", "options", "session"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),
@@ -211,6 +224,7 @@ const CRATES: &[(&str, &[Row])] = &[
     ("runtime/restate/src", RESTATE),
     ("runtime/serve/src", SERVE),
     ("runtime/otel/src", OTEL),
+    ("runtime/redis/src", REDIS),
 ];
 
 #[test]

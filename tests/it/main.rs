@@ -37,6 +37,8 @@ mod guessing;
 mod hostile;
 mod idle;
 mod imports;
+#[cfg(feature = "redis")]
+mod intake;
 mod interpreter;
 mod layers;
 mod licences;

@@ -19,6 +19,7 @@ fn public_items_are_as_listed() {
         ("chartc-restate", "runtime/restate/src"),
         ("chartc-serve", "runtime/serve/src"),
         ("chartc-otel", "runtime/otel/src"),
+        ("chartc-redis", "runtime/redis/src"),
     ];
     for (name, folder) in crates {
         insta::assert_snapshot!(format!("surface_{name}"), listing(folder));

@@ -121,17 +121,17 @@ impl Engine for Restate {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
         let fired = Fired { at: Some(wall()), id: event.id, name: event.name, data: event.data };
         let said: Result<Said, _> = self.handler(agent, "fire", Some(&fired)).await;
-        said.map_err(|why| stopped(agent, &why))?.of(agent)
+        said.map_err(|why| away(agent, &why))?.of(agent)
     }
 
     async fn read(&self, agent: &str) -> Result<Option<AgentState>, EngineError> {
         let read = self.handler::<(), _>(agent, "read", None).await;
-        read.map_err(|why| stopped(agent, &why))
+        read.map_err(|why| away(agent, &why))
     }
 }
 
-fn stopped(agent: &str, why: &RestateError) -> EngineError {
-    EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() }
+fn away(agent: &str, why: &RestateError) -> EngineError {
+    EngineError::Away { agent: agent.to_owned(), why: why.to_string() }
 }
 
 /// An error with what has caused it.

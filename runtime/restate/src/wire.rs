@@ -52,7 +52,9 @@ impl From<Result<Reply, EngineError>> for Said {
     fn from(result: Result<Reply, EngineError>) -> Self {
         match result {
             Ok(reply) => Self::Reply(reply),
-            Err(EngineError::Stopped { why, .. }) => Self::Stopped { why },
+            Err(EngineError::Stopped { why, .. } | EngineError::Away { why, .. }) => {
+                Self::Stopped { why }
+            }
             Err(EngineError::Event { why, .. }) => match why {
                 RunError::UnknownEvent { name, known } => Self::UnknownEvent { name, known },
                 RunError::Event { name, why } => Self::Event { name, why },

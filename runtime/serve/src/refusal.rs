@@ -64,6 +64,7 @@ impl From<EngineError> for Refusal {
         match why {
             EngineError::Event { why, .. } => Self::Misfit(why.to_string()),
             EngineError::Stopped { .. } => Self::NotNow(why.to_string()),
+            EngineError::Away { .. } => Self::Store(why.to_string()),
         }
     }
 }

@@ -113,7 +113,7 @@ impl Runs {
         self.engine.begin(&run, given, begin).await.map_err(|why| match why {
             // Nothing was made: its values do not fit.
             EngineError::Stopped { why, .. } => Refusal::Misfit(why),
-            why @ EngineError::Event { .. } => why.into(),
+            why @ (EngineError::Event { .. } | EngineError::Away { .. }) => why.into(),
         })?;
         self.drive(&run, turns);
         Ok((run, true))

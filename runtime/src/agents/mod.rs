@@ -152,6 +152,14 @@ pub enum EngineError {
         /// Why.
         why: String,
     },
+    /// The engine has ended or cannot be reached. Whether it has taken the event is not known: the same one again, under its id, does no harm.
+    #[error("agent `{agent}`: the engine is away: {why}")]
+    Away {
+        /// Whose event or state was asked for.
+        agent: String,
+        /// What is wrong with the engine.
+        why: String,
+    },
 }
 
 /// Keeps agents, and takes in what happens to them.
@@ -175,6 +183,20 @@ pub trait Engine {
         &self,
         agent: &str,
     ) -> impl Future<Output = Result<Option<AgentState>, EngineError>> + Send;
+
+    /// Forgets the ids of events that were taken more than so many milliseconds ago, of those that begin with a prefix; such an event that
+    /// comes again is a new one. Returns how many. An engine that bounds its memory of ids by itself has nothing to do.
+    ///
+    /// # Errors
+    /// [`EngineError::Away`].
+    fn forget(
+        &self,
+        prefix: &str,
+        age_ms: u64,
+    ) -> impl Future<Output = Result<usize, EngineError>> + Send {
+        let _ = (prefix, age_ms);
+        std::future::ready(Ok(0))
+    }
 }
 
 /// An engine that sees all of its agents, and so can tell when none is at work.

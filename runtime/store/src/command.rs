@@ -18,4 +18,16 @@ pub(crate) enum Command {
     /// Something to do with the store, after the commit.
     Look(Box<dyn FnOnce(&Store) + Send>),
     Advance(u64, oneshot::Sender<()>),
+    /// Answered with how many events were forgotten, and where the next piece begins; `None` at the end.
+    Forget(Old, oneshot::Sender<(usize, Option<(String, String)>)>),
+}
+
+/// Events to forget.
+pub(crate) struct Old {
+    /// How their ids begin.
+    pub(crate) prefix: String,
+    /// How long ago they were taken, at least.
+    pub(crate) age_ms: u64,
+    /// The run and the id after which they come.
+    pub(crate) after: (String, String),
 }

@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::file::{Store, counted};
 use crate::inbox::Letter;
 use crate::look::person;
-use crate::reply::{reply, said};
+use crate::reply::{forget, reply, said};
 use crate::row::Stage;
 use crate::rows::{move_call, put};
 use crate::worker::{Batch, Flight, Worker};
@@ -24,14 +24,18 @@ enum Ack {
     Read(oneshot::Sender<Option<AgentState>>, Option<AgentState>),
     Has(oneshot::Sender<bool>, bool),
     Look(Box<dyn FnOnce(&Store) + Send>),
+    Forgotten(oneshot::Sender<Piece>, Piece),
 }
+
+/// How many events were forgotten, and where to go on.
+type Piece = (usize, Option<(String, String)>);
 
 impl<M: Machine> Worker<'_, M> {
     /// Takes a batch in one commit, makes it known, and makes the calls that it plans.
     pub(crate) fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
         let now = self.options.clock.now();
         let mut acks = Vec::new();
-        let (mut asked, mut fired) = (Vec::new(), Vec::new());
+        let (mut asked, mut fired, mut forgets) = (Vec::new(), Vec::new(), Vec::new());
         let mut due = batch.due;
         for command in batch.commands {
             match command {
@@ -42,6 +46,7 @@ impl<M: Machine> Worker<'_, M> {
                 Command::Advance(milliseconds, reply) => {
                     self.until.push((now.saturating_add(milliseconds), reply));
                 }
+                Command::Forget(old, reply) => forgets.push((old, reply)),
                 Command::Has(run, event, reply) => {
                     let has = self.store.has(&run, &event)?;
                     acks.push(Ack::Has(reply, has));
@@ -145,6 +150,9 @@ impl<M: Machine> Worker<'_, M> {
             acks.push(Ack::Fired(to, taken));
             running.step(now);
         }
+        for (old, to) in forgets {
+            acks.push(Ack::Forgotten(to, forget(&tx, &old, now).map_err(fault)?));
+        }
         touched.extend(due);
         let touched_any = !touched.is_empty();
         let mut left = Vec::new();
@@ -166,6 +174,7 @@ impl<M: Machine> Worker<'_, M> {
                 Ack::Read(to, state) => drop(to.send(state)),
                 Ack::Has(to, has) => drop(to.send(has)),
                 Ack::Look(look) => look(&self.store),
+                Ack::Forgotten(to, piece) => drop(to.send(piece)),
             }
         }
         for (run, Left { lines, planned, dropped, .. }) in left {

@@ -1,6 +1,6 @@
 //! The handle through which a host fires at the runs of a store.
 
-use crate::command::Command;
+use crate::command::{Command, Old};
 use crate::error::StoreError;
 use crate::file::Store;
 use chartc_core::machine::Instant;
@@ -51,7 +51,7 @@ impl Sqlite {
         event: Event,
     ) -> Result<Reply, EngineError> {
         let fired = self.ask(|reply| Command::Begin(run.to_owned(), given, event, reply)).await;
-        fired.unwrap_or_else(|why| Err(stopped(run, &why)))
+        fired.unwrap_or_else(|why| Err(away(run, &why)))
     }
 
     /// Resolves when one run has nothing under way that will end by itself.
@@ -83,19 +83,36 @@ impl Sqlite {
     }
 }
 
-fn stopped(run: &str, why: &StoreError) -> EngineError {
-    EngineError::Stopped { agent: run.to_owned(), why: why.to_string() }
+fn away(run: &str, why: &StoreError) -> EngineError {
+    EngineError::Away { agent: run.to_owned(), why: why.to_string() }
 }
 
 impl Engine for Sqlite {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
         let fired = self.ask(|reply| Command::Fire(agent.to_owned(), event, reply)).await;
-        fired.unwrap_or_else(|why| Err(stopped(agent, &why)))
+        fired.unwrap_or_else(|why| Err(away(agent, &why)))
     }
 
     async fn read(&self, agent: &str) -> Result<Option<AgentState>, EngineError> {
         let read = self.ask(|reply| Command::Read(agent.to_owned(), reply)).await;
-        read.map_err(|why| stopped(agent, &why))
+        read.map_err(|why| away(agent, &why))
+    }
+
+    async fn forget(&self, prefix: &str, age_ms: u64) -> Result<usize, EngineError> {
+        let (mut count, mut after) = (0, Some((String::new(), String::new())));
+        // Piece by piece: events go on between.
+        while let Some(last) = after {
+            let old = Old { prefix: prefix.to_owned(), age_ms, after: last };
+            let piece = self.ask(|reply| Command::Forget(old, reply)).await;
+            let away = |why: StoreError| {
+                let agent = String::new();
+                EngineError::Away { agent, why: why.to_string() }
+            };
+            let forgotten;
+            (forgotten, after) = piece.map_err(away)?;
+            count += forgotten;
+        }
+        Ok(count)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Replies to events as they are stored, so that an event that comes again gets the same one.
 
+use crate::command::Old;
 use crate::error::StoreError;
 use crate::file::Store;
 use crate::row::is_whole;
 use chartc_core::machine::Receipt;
 use chartc_runtime::agents::Reply;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use std::path::Path;
 
 impl Store {
@@ -13,6 +14,37 @@ impl Store {
     pub(crate) fn has(&self, run: &str, event: &str) -> Result<bool, StoreError> {
         reply(&self.connection, &self.path, run, event).map(|found| found.is_some())
     }
+}
+
+/// Rows that one piece looks at.
+const PIECE: usize = 5_000;
+
+/// Forgets a piece of the old events. Returns how many, and the last one that was looked at, unless it was the last of all.
+pub(crate) fn forget(
+    tx: &Transaction<'_>,
+    old: &Old,
+    now: u64,
+) -> rusqlite::Result<(usize, Option<(String, String)>)> {
+    let read =
+        "SELECT run, id, at_ms FROM event WHERE (run, id) > (?1, ?2) ORDER BY run, id LIMIT ?3";
+    let (run, id) = &old.after;
+    let rows: Vec<(String, String, i64)> = tx
+        .prepare_cached(read)?
+        .query_map(params![run, id, PIECE as i64], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?
+        .collect::<Result<_, _>>()?;
+    let Some(until) = now.checked_sub(old.age_ms) else { return Ok((0, None)) };
+    let mut delete = tx.prepare_cached("DELETE FROM event WHERE run = ?1 AND id = ?2")?;
+    let mut count = 0;
+    for (run, id, at) in &rows {
+        if id.starts_with(&old.prefix) && *at <= until as i64 {
+            count += delete.execute([run, id])?;
+        }
+    }
+    let is_last = rows.len() < PIECE;
+    let next = rows.into_iter().next_back().map(|(run, id, _)| (run, id));
+    Ok((count, next.filter(|_| !is_last)))
 }
 
 /// The reply to an event that was taken before.

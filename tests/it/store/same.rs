@@ -130,3 +130,35 @@ fn a_busy_agent_has_not_taken_the_turn_in() {
     wait(while_worked(&mut worker, host)).expect("a disk");
     assert_eq!(world.paid().len(), 2, "{:?}", world.paid());
 }
+
+#[test]
+fn old_ids_are_forgotten_by_their_prefix_and_age() {
+    let charts = charts(
+        "chart T { event add  var n: Int = 0  initial a  state a { on add { n = n + 1 } } }",
+    );
+    let plans = plans(&charts);
+    let world = Arc::new(World::default());
+    let (handle, mut worker) =
+        engine(&plans, &fresh("forget"), world, Box::new(|_, _| Ok(()))).expect("a store");
+    let host = async {
+        let engine = handle;
+        let is_new = async |agent: &str, id: &str| {
+            let reply = engine.fire(agent, Event::new(id, "add")).await.expect("an event");
+            !reply.is_repeated
+        };
+        // More than one piece.
+        let old: Vec<String> = (0..6_000).map(|nth| format!("redis:s:{nth}")).collect();
+        for id in &old {
+            assert!(is_new("ada", id).await);
+        }
+        assert!(is_new("bob", "redis:s:1").await && is_new("bob", "redis:t:1").await);
+        engine.advance(1_000).await.expect("it goes on");
+        assert!(is_new("bob", "redis:s:2").await);
+        engine.advance(500).await.expect("it goes on");
+        assert_eq!(engine.forget("redis:s:", 2_000).await.expect("it works"), 0);
+        assert_eq!(engine.forget("redis:s:", 1_000).await.expect("it works"), 6_001);
+        assert!(is_new("ada", "redis:s:5999").await && is_new("bob", "redis:s:1").await);
+        assert!(!is_new("bob", "redis:t:1").await && !is_new("bob", "redis:s:2").await);
+    };
+    wait(while_worked(&mut worker, host)).expect("a disk");
+}

@@ -1,0 +1,314 @@
+//! The work of one connection: nothing of it outlives the connection, since the server has all that was not acknowledged.
+
+use crate::entry::{DELETED, Entry, EntryId};
+use crate::flight::{Flight, Landing, fly};
+use crate::link::{Beat, Line, Link};
+use crate::notice::{Counts, Notice};
+use crate::options::Options;
+use crate::shard::{Shard, Stage};
+use chartc_runtime::agents::Engine;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use redis::RedisError;
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// Entries that one command reads.
+const PAGE: usize = 256;
+
+/// Entries of a stream that wait behind turns that wait, at most: with more, nothing new is read.
+const PARKED: usize = 4_096;
+
+/// How long what is under way may take when the intake is to stop.
+const LAST: Duration = Duration::from_secs(10);
+
+/// How often old ids are forgotten; never right after the beginning, when other processes may still have old entries in hand.
+const SWEEP: Duration = Duration::from_hours(1);
+
+/// Why a connection is of no use any more.
+pub(crate) enum Broken {
+    Redis(RedisError),
+    /// A later process has the same name.
+    Taken,
+}
+
+impl From<RedisError> for Broken {
+    fn from(error: RedisError) -> Self {
+        Self::Redis(error)
+    }
+}
+
+type Task<'e, T> = Pin<Box<dyn Future<Output = T> + Send + 'e>>;
+
+/// One connection at work.
+pub(crate) struct Session<'e, E> {
+    pub(crate) link: Link,
+    pub(crate) options: &'e Options,
+    pub(crate) engine: &'e E,
+    pub(crate) counts: &'e mut Counts,
+    pub(crate) shards: BTreeMap<usize, Shard>,
+    pub(crate) flights: FuturesUnordered<Task<'e, (Flight, Landing)>>,
+    /// Turns that are tried again when it is time: stream, tenure, agent.
+    pub(crate) retries: FuturesUnordered<Task<'e, (usize, u64, String)>>,
+    /// The waits of turns that were busy.
+    pub(crate) waits: BTreeMap<(usize, String), Duration>,
+    pub(crate) tenures: u64,
+    pub(crate) is_away: bool,
+    pub(crate) is_stopping: bool,
+}
+
+impl<'e, E: Engine + Sync> Session<'e, E> {
+    pub(crate) fn new(
+        link: Link,
+        options: &'e Options,
+        engine: &'e E,
+        counts: &'e mut Counts,
+    ) -> Self {
+        Self {
+            link,
+            options,
+            engine,
+            counts,
+            shards: BTreeMap::new(),
+            flights: FuturesUnordered::new(),
+            retries: FuturesUnordered::new(),
+            waits: BTreeMap::new(),
+            tenures: 0,
+            is_away: false,
+            is_stopping: false,
+        }
+    }
+
+    /// Shows itself for the first time on this connection.
+    pub(crate) async fn begin(&mut self, is_first: bool) -> Result<(), Broken> {
+        match self.link.beat(is_first).await? {
+            Some(_) => Ok(()),
+            None => Err(Broken::Taken),
+        }
+    }
+
+    /// Works until it is told to stop.
+    pub(crate) async fn work(
+        &mut self,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+        tell: &mut impl FnMut(Notice),
+    ) -> Result<(), Broken> {
+        let every = self.options.idle / 3;
+        let mut next_beat = Instant::now();
+        let mut next_sweep = next_beat + SWEEP.min(self.options.horizon / 4);
+        let mut sweep: Option<Task<'e, _>> = None;
+        let mut news: Option<Task<'static, Result<Line, RedisError>>> = None;
+        let (mut awaited, mut quiet_line) = (Vec::new(), None);
+        let mut until = None;
+        loop {
+            if Instant::now() >= next_beat {
+                next_beat = Instant::now() + every;
+                self.beat(tell).await?;
+            }
+            self.settle(tell).await?;
+            if self.is_stopping && (self.flights.is_empty() || until <= Some(Instant::now())) {
+                let held: Vec<usize> = self.shards.keys().copied().collect();
+                self.link.leave(&held, true).await?;
+                return Ok(());
+            }
+            let has_read = self.read(tell).await?;
+            if has_read {
+                // Others work on this thread, too.
+                tokio::task::yield_now().await;
+            } else if !self.is_stopping {
+                // A stream with more than there is room for makes no news.
+                let quiet = self.shards.iter().filter(|(_, shard)| !shard.has_more);
+                let behind: Vec<_> = quiet.map(|(nth, shard)| (*nth, shard.last)).collect();
+                let of: Vec<usize> = behind.iter().map(|(nth, _)| *nth).collect();
+                if !of.is_empty() && (news.is_none() || awaited != of) {
+                    news = Some(Box::pin(self.link.news(quiet_line.take(), behind, every)));
+                    awaited = of;
+                }
+            }
+            let is_swept = sweep.is_none();
+            let news_are = async {
+                match news.as_mut() {
+                    Some(news) => news.await,
+                    None => pending().await,
+                }
+            };
+            let swept = async {
+                match sweep.as_mut() {
+                    Some(sweep) => sweep.await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = &mut stop, if !self.is_stopping => {
+                    self.is_stopping = true;
+                    until = Some(Instant::now() + LAST);
+                    self.retries.clear();
+                }
+                Some((flight, landing)) = self.flights.next() => self.land(flight, landing, tell),
+                Some((shard, tenure, agent)) = self.retries.next() => self.retry(shard, tenure, &agent),
+                came = news_are => {
+                    quiet_line = Some(came?);
+                    news = None;
+                    for nth in &awaited {
+                        if let Some(shard) = self.shards.get_mut(nth) {
+                            shard.has_more = true;
+                        }
+                    }
+                }
+                () = swept => sweep = None,
+                () = sleep_until(next_beat) => {}
+                () = sleep_until(next_sweep), if is_swept => {
+                    next_sweep = Instant::now() + SWEEP.min(self.options.horizon / 4);
+                    if self.shards.values().all(Shard::is_fresh) {
+                        sweep = Some(self.sweep());
+                    }
+                }
+                () = std::future::ready(()), if has_read => {}
+            }
+            // All that is ready, so that one command acknowledges it.
+            while let Some(Some((flight, landing))) =
+                futures_util::FutureExt::now_or_never(self.flights.next())
+            {
+                self.land(flight, landing, tell);
+            }
+        }
+    }
+
+    /// Forgets ids that are past the horizon.
+    fn sweep(&self) -> Task<'e, ()> {
+        let (engine, age) = (self.engine, self.options.horizon);
+        let prefix = format!("redis:{}:", self.options.stream);
+        let age = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        Box::pin(async move {
+            // An engine that is away has the next time for it.
+            drop(engine.forget(&prefix, age).await);
+        })
+    }
+
+    /// Shows itself, takes streams that are free, and gives up those that others are to have.
+    async fn beat(&mut self, tell: &mut impl FnMut(Notice)) -> Result<(), Broken> {
+        let Some(beat) = self.link.beat(false).await? else { return Err(Broken::Taken) };
+        let Beat { share, kept, taken } = beat;
+        let had: Vec<usize> = self.shards.keys().copied().collect();
+        for nth in had.iter().filter(|nth| !kept.contains(nth)) {
+            self.drop_shard(*nth, tell);
+        }
+        for nth in kept.into_iter().chain(taken) {
+            if !self.shards.contains_key(&nth) && !self.is_stopping {
+                let last = self.link.last(nth).await?;
+                self.tenures += 1;
+                self.shards.insert(nth, Shard::new(self.tenures, last));
+                tell(Notice::Reads(self.options.key(nth)));
+            }
+        }
+        let stay = self.shards.values_mut().filter(|shard| !shard.is_leaving);
+        stay.skip(share.max(1)).for_each(|shard| shard.is_leaving = true);
+        Ok(())
+    }
+
+    /// What waits there stays pending, and is read by whoever has the stream next.
+    fn drop_shard(&mut self, nth: usize, tell: &mut impl FnMut(Notice)) {
+        if self.shards.remove(&nth).is_some() {
+            self.waits.retain(|(shard, _), _| *shard != nth);
+            tell(Notice::Leaves(self.options.key(nth)));
+        }
+    }
+
+    /// Acknowledges what is done, and buries what is of no use.
+    async fn settle(&mut self, tell: &mut impl FnMut(Notice)) -> Result<(), Broken> {
+        let mut free = Vec::new();
+        for (nth, shard) in &mut self.shards {
+            for (raw, reason) in std::mem::take(&mut shard.dead) {
+                self.link.bury(*nth, &raw, &reason).await?;
+                self.counts.dead += 1;
+                let (stream, entry) = (self.options.key(*nth), raw.id.to_string());
+                tell(Notice::Dead { stream, entry, reason });
+            }
+            if !shard.done.is_empty() {
+                self.link.acknowledge(*nth, &shard.done).await?;
+                shard.done.clear();
+            }
+            if shard.is_leaving && shard.flying == 0 {
+                free.push(*nth);
+            }
+        }
+        for nth in free {
+            self.link.leave(&[nth], false).await?;
+            self.drop_shard(nth, tell);
+        }
+        Ok(())
+    }
+
+    /// Reads a page of each stream that may have one. Returns whether there was any.
+    async fn read(&mut self, tell: &mut impl FnMut(Notice)) -> Result<bool, Broken> {
+        let mut has_read = false;
+        let ready: Vec<usize> =
+            self.shards.iter().filter(|(_, shard)| shard.has_more).map(|(nth, _)| *nth).collect();
+        for nth in ready {
+            let Some(shard) = self.shards.get_mut(&nth) else { continue };
+            let room = self.options.window.saturating_sub(shard.lanes.active()).min(PAGE);
+            if self.is_stopping || shard.is_leaving || room == 0 || shard.lanes.parked() >= PARKED {
+                continue;
+            }
+            let read = match &shard.stage {
+                Stage::Claims(from) => {
+                    let claimed = self.link.claim(nth, from).await?;
+                    let Some((next, gone)) = claimed else {
+                        self.drop_shard(nth, tell);
+                        continue;
+                    };
+                    self.counts.dead += gone.len() as u64;
+                    for entry in gone {
+                        let (stream, reason) = (self.options.key(nth), DELETED.to_owned());
+                        tell(Notice::Dead { stream, entry, reason });
+                    }
+                    let is_last = next == "0-0";
+                    shard.stage = if is_last {
+                        Stage::Pending(EntryId::default())
+                    } else {
+                        Stage::Claims(next)
+                    };
+                    has_read = true;
+                    continue;
+                }
+                Stage::Pending(after) => self.link.read(nth, &after.to_string(), room).await?,
+                Stage::New => self.link.read(nth, ">", room).await?,
+            };
+            let Some(entries) = read else {
+                self.drop_shard(nth, tell);
+                continue;
+            };
+            has_read |= !entries.is_empty();
+            match (&shard.stage, entries.last()) {
+                (Stage::Pending(_), Some(raw)) => {
+                    shard.pending = raw.id;
+                    shard.stage = Stage::Pending(raw.id);
+                }
+                (Stage::Pending(_), None) => {
+                    shard.stage = Stage::New;
+                    has_read = true;
+                }
+                (Stage::New | Stage::Claims(_), Some(raw)) => shard.last = shard.last.max(raw.id),
+                (Stage::New | Stage::Claims(_), None) => shard.has_more = false,
+            }
+            let (key, tenure) = (self.options.key(nth), shard.tenure);
+            for raw in entries {
+                match Entry::read(raw, &key, &self.options.stream) {
+                    Ok(entry) => {
+                        if let Some(entry) = shard.lanes.push(entry) {
+                            shard.flying += 1;
+                            let flight =
+                                Flight { shard: nth, tenure, entry, waited: Duration::ZERO };
+                            self.flights.push(Box::pin(fly(self.engine, flight)));
+                        }
+                    }
+                    Err(dead) => shard.dead.push(dead),
+                }
+            }
+        }
+        Ok(has_read)
+    }
+}
