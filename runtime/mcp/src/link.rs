@@ -1,0 +1,446 @@
+//! A connection to one server: the handshake, the list of its tools, calls.
+
+use crate::config::{Limits, Reach, ServerSpec};
+use crate::fault::{Fault, short};
+use crate::process::{Heard, Running, start};
+use crate::wire::{Lines, MESSAGE, Reason, raw};
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::ClientHandler;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
+    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest,
+    PaginatedRequestParams, ProtocolVersion,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions,
+    RequestHandle, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{
+    HttpStatusError, StreamableHttpClientTransportConfig,
+};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::io::BufReader;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+/// Tools of one server, and requests for the list of them.
+const TOOLS: usize = 10_000;
+const PAGES: usize = 1000;
+/// How long a connection may take to close.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// What a server's list says, tool by tool.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Listed {
+    pub(crate) tools: Vec<Listing>,
+    /// Entries that are no tools, and lists that do not end.
+    pub(crate) faults: Vec<String>,
+}
+
+/// A tool in a server's list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Listing {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) input: Value,
+    pub(crate) output: Option<Value>,
+}
+
+/// The client's side of a connection.
+struct Client {
+    /// Whether the server has said that its list changed.
+    changed: Arc<AtomicBool>,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let name = Implementation::new("chartc", env!("CARGO_PKG_VERSION"));
+        let mut config = ClientConfig::new(ClientCapabilities::default(), name);
+        config.protocol_version = ProtocolVersion::V_2025_11_25;
+        config
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A connection.
+pub(crate) struct Link {
+    service: Mutex<RunningService<RoleClient, Client>>,
+    peer: Peer<RoleClient>,
+    process: Mutex<Option<Running>>,
+    reason: Reason,
+    changed: Arc<AtomicBool>,
+    /// Whether a request has found the connection lost.
+    lost: AtomicBool,
+    spec: ServerSpec,
+}
+
+impl Link {
+    /// Starts the server if it is a process, and shakes hands.
+    pub(crate) async fn open(
+        spec: &ServerSpec,
+        base: &[(String, String)],
+        heard: &Heard,
+    ) -> Result<Self, Fault> {
+        let changed = Arc::new(AtomicBool::new(false));
+        let client = Client { changed: changed.clone() };
+        let reason = Reason::default();
+        let (service, process) = match &spec.reach {
+            Reach::Process(program) => {
+                let (mut running, pipes) = start(&spec.name, program, base, heard)
+                    .map_err(|why| Fault::Start(format!("`{}`: {why}", program.argv[0])))?;
+                let (name, heard) = (spec.name.clone(), heard.clone());
+                let stray = Box::new(move |line: &str| heard(&name, line));
+                let read = BufReader::new(pipes.stdout);
+                let lines = Lines::new(read, pipes.stdin, reason.clone(), stray);
+                let shaking =
+                    serve_client_with_lifecycle(client, lines, ClientLifecycleMode::Initialize);
+                match timeout(spec.start, shaking).await {
+                    Ok(Ok(service)) => (service, Some(running)),
+                    Ok(Err(why)) => {
+                        let fault = not_begun(why);
+                        let fault = match (reason.get(), fault) {
+                            (Some(why), _) => Fault::Protocol(why + &running.tail.told()),
+                            (None, Fault::Gone(_)) => Fault::Start(running.ending().await),
+                            (None, fault) => fault,
+                        };
+                        running.close().await;
+                        return Err(fault);
+                    }
+                    Err(_) => {
+                        let what = format!("`initialize`{}", running.tail.told());
+                        running.close().await;
+                        return Err(Fault::Silent { what, after: spec.start });
+                    }
+                }
+            }
+            Reach::Http { url, headers } => {
+                let transport = transport(url, headers)?;
+                let shaking =
+                    serve_client_with_lifecycle(client, transport, ClientLifecycleMode::Initialize);
+                match timeout(spec.start, shaking).await {
+                    Ok(Ok(service)) => (service, None),
+                    Ok(Err(why)) => return Err(not_begun(why)),
+                    Err(_) => {
+                        return Err(Fault::Silent { what: "`initialize`".into(), after: spec.start });
+                    }
+                }
+            }
+        };
+        let peer = service.peer().clone();
+        let (service, process) = (Mutex::new(service), Mutex::new(process));
+        let (lost, spec) = (AtomicBool::new(false), spec.clone());
+        let link = Self { service, peer, process, reason, changed, lost, spec };
+        let version = link.peer.peer_info().map(|info| info.protocol_version.clone());
+        let is_known = version.as_ref().is_some_and(|version| {
+            ProtocolVersion::KNOWN_VERSIONS.contains(version) && version.has_initialize()
+        });
+        if !is_known {
+            let version = version.map(|version| version.to_string()).unwrap_or_default();
+            link.close().await;
+            return Err(Fault::Protocol(format!(
+                "it speaks version {version:?} of the protocol, which chartc does not know"
+            )));
+        }
+        Ok(link)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.peer.is_transport_closed() || self.lost.load(Ordering::Relaxed)
+    }
+
+    /// What the server has said since the last time about its list: that it changed.
+    pub(crate) fn change(&self) -> Option<Change<'_>> {
+        self.changed.swap(false, Ordering::Relaxed).then_some(Change { of: &self.changed })
+    }
+
+    /// All tools. A malformed one costs no others.
+    pub(crate) async fn list(&self) -> Result<Listed, Fault> {
+        let mut listed = Listed::default();
+        let (mut cursor, mut seen) = (None, HashSet::new());
+        let (mut names, mut bytes) = (HashSet::new(), 0);
+        for _ in 0..PAGES {
+            let mut request = ListToolsRequest::default();
+            if let Some(cursor) = cursor.take() {
+                let params = PaginatedRequestParams::default().with_cursor(Some(cursor));
+                request.params = Some(params);
+            }
+            let request = ClientRequest::ListToolsRequest(request);
+            let limits = Limits { idle: self.spec.start, total: self.spec.start, output: MESSAGE };
+            let page = self.ask(request, "`tools/list`", limits).await?;
+            let Some(tools) = page.get("tools").and_then(Value::as_array) else {
+                return Err(Fault::Protocol("its answer to `tools/list` has no `tools`".into()));
+            };
+            for (nth, tool) in tools.iter().enumerate() {
+                bytes += tool.to_string().len();
+                if bytes > MESSAGE {
+                    listed.faults.push(format!("its list has more than {MESSAGE} bytes: the rest is left out"));
+                    return Ok(listed);
+                }
+                if listed.tools.len() >= TOOLS {
+                    listed.faults.push(format!("more than {TOOLS} tools: the rest is left out"));
+                    return Ok(listed);
+                }
+                match listing(tool) {
+                    Ok(tool) if !names.insert(tool.name.clone()) => {
+                        listed.faults.push(format!("the tool `{}` is listed twice", tool.name));
+                    }
+                    Ok(tool) => listed.tools.push(tool),
+                    Err(why) => {
+                        let name = tool.get("name").and_then(Value::as_str);
+                        let name = name.map_or_else(
+                            || format!("entry {} of the list", nth + 1),
+                            |name| format!("the tool `{}`", short(name, 100)),
+                        );
+                        listed.faults.push(format!("{name} is left out: {why}"));
+                    }
+                }
+            }
+            match page.get("nextCursor").and_then(Value::as_str) {
+                None => return Ok(listed),
+                Some(next) if seen.insert(next.to_owned()) => cursor = Some(next.to_owned()),
+                Some(_) => {
+                    listed.faults.push("its list repeats itself: the rest is left out".into());
+                    return Ok(listed);
+                }
+            }
+        }
+        listed.faults.push(format!("its list has more than {PAGES} pages: the rest is left out"));
+        Ok(listed)
+    }
+
+    /// One call of a tool, with the result as it was sent.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        limits: Limits,
+    ) -> Result<Value, Fault> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        self.ask(request, &format!("`{tool}`"), limits).await
+    }
+
+    /// A request. Dropping it tells the server that nobody waits any more.
+    async fn ask(
+        &self,
+        request: ClientRequest,
+        what: &str,
+        limits: Limits,
+    ) -> Result<Value, Fault> {
+        let options = PeerRequestOptions::with_timeout(limits.idle)
+            .reset_timeout_on_progress()
+            .with_max_total_timeout(limits.total);
+        let sent = self.peer.send_cancellable_request(request, options).await;
+        let handle = match sent {
+            Ok(handle) => handle,
+            Err(why) => return Err(self.fault(why, what).await),
+        };
+        let mut left = Left::new(&handle);
+        let answer = handle.await_response().await;
+        left.is_done = true;
+        match answer {
+            Ok(result) => Ok(raw(result)),
+            Err(why) => Err(self.fault(why, what).await),
+        }
+    }
+
+    async fn fault(&self, why: ServiceError, what: &str) -> Fault {
+        let fault = self.reading(why, what).await;
+        if let Fault::Gone(_) = fault {
+            self.lost.store(true, Ordering::Relaxed);
+        }
+        fault
+    }
+
+    async fn reading(&self, why: ServiceError, what: &str) -> Fault {
+        match why {
+            ServiceError::McpError(error) => Fault::Refused(error.message.into_owned()),
+            ServiceError::Timeout { timeout } => Fault::Silent {
+                what: what.to_owned() + &self.tail().await,
+                after: timeout,
+            },
+            ServiceError::TransportSend(why) => match self.reason.get() {
+                Some(why) => Fault::Gone(why + &self.tail().await),
+                None if self.process.lock().await.is_some() => self.gone().await,
+                None => status(why.error.as_ref()),
+            },
+            ServiceError::TransportClosed => self.gone().await,
+            other => Fault::Protocol(other.to_string()),
+        }
+    }
+
+    async fn tail(&self) -> String {
+        let process = self.process.lock().await;
+        process.as_ref().map(|running| running.tail.told()).unwrap_or_default()
+    }
+
+    /// Why the connection ended, as far as is known.
+    async fn gone(&self) -> Fault {
+        if let Some(why) = self.reason.get() {
+            return Fault::Gone(why + &self.tail().await);
+        }
+        match self.process.lock().await.as_mut() {
+            Some(running) => Fault::Gone(running.ending().await),
+            None => Fault::Gone("the server closed it".into()),
+        }
+    }
+
+    /// Ends the connection, and the server if it is ours.
+    pub(crate) async fn close(&self) {
+        // A closing that fails or takes too long leaves nothing that the process's end does not take.
+        drop(self.service.lock().await.close_with_timeout(CLOSING).await);
+        if let Some(running) = self.process.lock().await.take() {
+            running.close().await;
+        }
+    }
+}
+
+/// A change of the list, which is forgotten only when the new list is known.
+pub(crate) struct Change<'l> {
+    of: &'l AtomicBool,
+}
+
+impl Change<'_> {
+    pub(crate) fn is_known(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        self.of.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Tells the server, when it is dropped before the answer has come, that nobody waits any more.
+struct Left {
+    peer: Peer<RoleClient>,
+    id: rmcp::model::RequestId,
+    is_done: bool,
+}
+
+impl Left {
+    fn new(handle: &RequestHandle<RoleClient>) -> Self {
+        Self { peer: handle.peer.clone(), id: handle.id.clone(), is_done: false }
+    }
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if self.is_done {
+            return;
+        }
+        let (peer, id) = (self.peer.clone(), self.id.clone());
+        runtime.spawn(async move {
+            let reason = Some("the call was given up".to_owned());
+            let params = CancelledNotificationParam::new(Some(id), reason);
+            // Whoever cannot be told has no connection.
+            drop(peer.send_notification(CancelledNotification::new(params).into()).await);
+        });
+    }
+}
+
+fn transport(
+    url: &str,
+    headers: &[(String, String)],
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, Fault> {
+    let client = client().map_err(|why| Fault::Start(why.to_string()))?;
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url.to_owned())
+        .max_sse_event_size(MESSAGE)
+        .max_json_response_size(MESSAGE)
+        // A call that went to a session that is gone is not sent again: it fails, and the next one opens another.
+        .reinit_on_expired_session(false);
+    let pair = |(name, value): &(String, String)| {
+        let value = HeaderValue::from_str(value).ok().map(|mut value| {
+            value.set_sensitive(true);
+            value
+        });
+        Some((HeaderName::from_bytes(name.as_bytes()).ok()?, value?))
+    };
+    config.custom_headers = headers.iter().filter_map(pair).collect();
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// A client for HTTP that follows no redirects: they would take headers and arguments to somebody else.
+pub(crate) fn client() -> Result<reqwest::Client, reqwest::Error> {
+    // Somebody else may have installed one already.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(Duration::from_secs(10))
+        .user_agent(concat!("chartc/", env!("CARGO_PKG_VERSION")))
+        .build()
+}
+
+fn not_begun(why: ClientInitializeError) -> Fault {
+    match why {
+        ClientInitializeError::JsonRpcError(error) => Fault::Refused(error.message.into_owned()),
+        ClientInitializeError::ConnectionClosed(why) => Fault::Gone(why),
+        ClientInitializeError::TransportError { error, .. } => match status(error.error.as_ref()) {
+            Fault::Gone(why) => Fault::Start(why),
+            #[expect(clippy::wildcard_enum_match_arm, reason = "the others say enough")]
+            other => other,
+        },
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_) => {
+            Fault::Protocol("its answer to `initialize` is malformed".into())
+        }
+        other => Fault::Protocol(other.to_string()),
+    }
+}
+
+/// What HTTP says, if it says a status; otherwise the chain of causes.
+fn status(why: &(dyn Error + 'static)) -> Fault {
+    let mut at = Some(why);
+    let mut words: Vec<String> = Vec::new();
+    while let Some(error) = at {
+        if let Some(http) = error.downcast_ref::<HttpStatusError>() {
+            let seconds = http.retry_after.as_deref().and_then(|text| text.trim().parse().ok());
+            let retry_after = seconds.map(|seconds: u64| seconds.saturating_mul(1000));
+            return Fault::Status { status: http.status, retry_after };
+        }
+        if let Some(http) = error.downcast_ref::<reqwest::Error>()
+            && let Some(status) = http.status()
+        {
+            return Fault::Status { status: status.as_u16(), retry_after: None };
+        }
+        let text = error.to_string();
+        if !words.iter().any(|before| before.contains(&text)) {
+            words.push(text);
+        }
+        at = error.source();
+    }
+    Fault::Gone(short(&words.join(": "), 1000))
+}
+
+fn listing(tool: &Value) -> Result<Listing, String> {
+    let tool = tool.as_object().ok_or("it is no object")?;
+    let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let name = name.ok_or("it has no `name`")?;
+    if name.len() > 256 {
+        return Err("its name has more than 256 bytes".into());
+    }
+    let input = match tool.get("inputSchema") {
+        Some(schema @ Value::Object(_)) => schema.clone(),
+        Some(_) => return Err("its `inputSchema` is no object".into()),
+        None => return Err("it has no `inputSchema`".into()),
+    };
+    let output = match tool.get("outputSchema") {
+        None | Some(Value::Null) => None,
+        Some(schema @ Value::Object(_)) => Some(schema.clone()),
+        Some(_) => return Err("its `outputSchema` is no object".into()),
+    };
+    let doc = tool.get("description").and_then(Value::as_str);
+    let doc = doc.or_else(|| tool.get("title").and_then(Value::as_str)).unwrap_or_default();
+    Ok(Listing { name: name.to_owned(), doc: doc.to_owned(), input, output })
+}

@@ -1,0 +1,1 @@
+//! Tools without a server: commands and HTTP endpoints.

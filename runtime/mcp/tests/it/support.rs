@@ -1,0 +1,128 @@
+//! What the tests share.
+
+use chartc_core::expr::Value;
+use chartc_core::host::ToolCall;
+use chartc_core::model::{Chart, Field, Tool, Type};
+use chartc_mcp::{Configuration, Pool};
+use chartc_runtime::oracle::OracleError;
+use chartc_runtime::tools::Tools;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub(crate) const TEXT: &str = r#"{"type":"string"}"#;
+pub(crate) const INT: &str = r#"{"type":"integer"}"#;
+pub(crate) const ANY: &str = r#"{"description":"any JSON"}"#;
+
+/// Lines that servers wrote to standard error.
+pub(crate) type Lines = Arc<Mutex<Vec<String>>>;
+
+/// The folder below `target` with the servers that many use.
+pub(crate) fn installed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools")
+}
+
+/// Whether a program runs; says so if not.
+pub(crate) fn has(program: impl AsRef<Path>) -> bool {
+    let program = program.as_ref();
+    let runs = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
+    if !runs {
+        eprintln!("skipped, not found: {}", program.display());
+    }
+    runs
+}
+
+/// A new folder for a test.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp").join(name);
+    drop(std::fs::remove_dir_all(&folder));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// The configuration of one hostile server `h`, with more lines for it.
+pub(crate) fn hostile(mode: &str, file: &Path, more: &str) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile.py");
+    let args = json!([script, mode, file]);
+    format!("[servers.h]\ncommand = \"python3\"\nargs = {args}\nstart_timeout = \"20s\"\n{more}\n")
+}
+
+pub(crate) fn configuration(text: &str, folder: &Path) -> Configuration {
+    let variables = |name: &str| match name {
+        "TOKEN" => Some("tok-0123456789".to_owned()),
+        "OPENAI_API_KEY" => Some("sk-must-not-be-seen".to_owned()),
+        _ => std::env::var(name).ok(),
+    };
+    Configuration::read("tools.toml", text, folder, &variables)
+        .unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// A pool with all servers of a configuration, and what they write.
+pub(crate) async fn pool(text: &str, folder: &Path) -> (Pool, Lines) {
+    let lines = Lines::default();
+    let heard = lines.clone();
+    let pool = Pool::start(configuration(text, folder), &[], move |name, line| {
+        heard.lock().expect("whole").push(format!("{name}: {line}"));
+    });
+    (pool.await, lines)
+}
+
+pub(crate) fn tool_call(tool: &str, arguments: serde_json::Value, result: &str) -> ToolCall {
+    let arguments: Value = serde_json::from_value(arguments).expect("a value");
+    let Value::Map(arguments) = arguments else { panic!("arguments are an object") };
+    ToolCall {
+        tool: tool.to_owned(),
+        arguments: arguments.into_iter().collect(),
+        result: result.to_owned(),
+    }
+}
+
+pub(crate) async fn call(
+    pool: &Pool,
+    tool: &str,
+    arguments: serde_json::Value,
+    result: &str,
+) -> Result<serde_json::Value, OracleError> {
+    let value = pool.call(tool_call(tool, arguments, result)).await?;
+    Ok(serde_json::to_value(value).expect("JSON"))
+}
+
+/// A chart with these tools: names, parameters, result.
+pub(crate) fn chart(tools: &[(&str, &[(&str, Type)], Type)]) -> Chart {
+    let tool = |(name, params, result): &(&str, &[(&str, Type)], Type)| Tool {
+        name: (*name).into(),
+        doc: String::new(),
+        params: params.iter().map(|(n, ty)| Field { name: (*n).into(), ty: ty.clone() }).collect(),
+        result: result.clone(),
+    };
+    Chart { tools: tools.iter().map(tool).collect(), ..Chart::empty("T") }
+}
+
+/// Waits until something holds, at most 20 seconds.
+pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
+    let waiting = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap_or_else(|_| panic!("{what}"));
+}
+
+/// Whether a process runs; a zombie does not.
+pub(crate) fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+pub(crate) fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_default()
+}
+
+/// The pids after a word that the hostile server wrote to its file.
+pub(crate) fn pids(file: &Path, word: &str) -> Vec<u32> {
+    let text = read(file);
+    let lines = text.lines().filter_map(|line| line.strip_prefix(word));
+    lines.flat_map(str::split_whitespace).map(|pid| pid.parse().expect("a pid")).collect()
+}
