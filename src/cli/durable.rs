@@ -36,6 +36,7 @@ pub(super) struct Begun {
     pub(super) model: Option<String>,
     pub(super) human: Option<String>,
     pub(super) functions: Option<String>,
+    pub(super) tools: Option<String>,
     pub(super) events: Option<String>,
     pub(super) turns: Option<u32>,
     pub(super) calls_per_turn: Option<u32>,
@@ -102,6 +103,8 @@ pub(super) struct Cast<'c, 'p> {
     pub(super) given: &'c Given,
     pub(super) who: Who,
     pub(super) clock: Arc<dyn Clock>,
+    /// Whether a real model answers, and no script.
+    pub(super) is_live: bool,
     pub(super) is_real: bool,
     /// Whether people answer with `chartc store … reply`.
     pub(super) replies: bool,
@@ -118,9 +121,21 @@ pub(super) async fn go(
     mut sink: impl Sink,
 ) -> miette::Result<Exit> {
     let Durable { store, run, .. } = durable;
-    let Cast { plans, given, who, clock, is_real, replies, origin, begun, entries, turns } = cast;
-    if !is_real {
-        // A script goes on behind the answers that are in the store.
+    let Cast {
+        plans,
+        given,
+        who,
+        clock,
+        is_live,
+        is_real,
+        replies,
+        origin,
+        begun,
+        entries,
+        turns,
+    } = cast;
+    if !is_live {
+        // A script goes on behind the answers that are in the store. A server is asked nothing: nobody polls the call.
         for call in store.made(&run).map_err(refused)? {
             match call {
                 Call::Question(question) => drop(who.oracle.ask(*question)),

@@ -64,7 +64,9 @@ impl Fault {
             Self::Silent { after, .. } => {
                 OracleError::Timeout(u64::try_from(after.as_millis()).unwrap_or(u64::MAX))
             }
-            Self::Start(_) | Self::Gone(_) | Self::Protocol(_) => OracleError::Connection(text),
+            // The error says itself that the connection is lost.
+            Self::Gone(why) => OracleError::Connection(format!("{by}: {why}")),
+            Self::Start(_) | Self::Protocol(_) => OracleError::Connection(text),
             Self::Status { status: 429, retry_after } => OracleError::RateLimited { retry_after },
             Self::Status { status, retry_after } if status >= 500 => {
                 OracleError::Server { status, retry_after }

@@ -1,7 +1,7 @@
 //! All servers of a run.
 
 use crate::check::{Finding, check};
-use crate::config::{Act, Configuration, Place};
+use crate::config::{Act, Configuration, Place, ServerSpec};
 use crate::declare::declaration;
 use crate::fault::Fault;
 use crate::link::client;
@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 /// The processes end with [`Pool::close`], or when the last clone is dropped; nothing that they have started outlives them.
 ///
 /// ```
+/// use chartc_core::expr::Value;
 /// use chartc_core::host::ToolCall;
 /// use chartc_mcp::{Configuration, Pool};
 /// use chartc_runtime::tools::Tools;
@@ -35,10 +36,10 @@ use tokio::task::JoinSet;
 /// let pool = Pool::start(configuration.expect("it is sound"), &[], |_, line| println!("{line}")).await;
 /// let call = ToolCall {
 ///     tool: "greet".into(),
-///     arguments: vec![("name".into(), "Ada".to_owned().into())],
+///     arguments: vec![("name".into(), Value::Text("Ada".into()))],
 ///     result: r#"{"type":"string"}"#.into(),
 /// };
-/// assert_eq!(pool.call(call).await, Ok("hello Ada".to_owned().into()));
+/// assert_eq!(pool.call(call).await, Ok(Value::Text("hello Ada".into())));
 /// pool.close().await;
 /// # }
 /// # }
@@ -88,9 +89,9 @@ pub struct ToolView {
 }
 
 impl Pool {
-    /// Starts the servers that these charts need, or all of the configuration if there are no charts. One that cannot be started is told by
-    /// [`Pool::check`] and [`Pool::servers`]. `heard` gets what servers write to standard error, line by line.
-    pub async fn start(
+    /// The servers that these charts need, or all of the configuration if there are no charts; not started yet. `heard` gets what they write
+    /// to standard error, line by line.
+    pub fn new(
         configuration: Configuration,
         charts: &[&Chart],
         heard: impl Fn(&str, &str) + Send + Sync + 'static,
@@ -100,11 +101,11 @@ impl Pool {
             [] => configuration.servers.keys().cloned().collect(),
             _ => configuration.needed(tools),
         };
-        Self::start_servers(configuration, &wanted, heard).await
+        Self::of_servers(configuration, &wanted, heard)
     }
 
-    /// Starts these servers.
-    pub async fn start_servers(
+    /// These servers, not started yet.
+    pub fn of_servers(
         configuration: Configuration,
         wanted: &BTreeSet<String>,
         heard: impl Fn(&str, &str) + Send + Sync + 'static,
@@ -113,17 +114,34 @@ impl Pool {
         let heard: Heard = Arc::new(move |name, line| {
             heard(name, &crate::fault::hidden(line, &secrets));
         });
-        let mut servers = BTreeMap::new();
-        let mut starting = JoinSet::new();
-        for spec in configuration.servers.values().filter(|spec| wanted.contains(&spec.name)) {
+        let specs = configuration.servers.values().filter(|spec| wanted.contains(&spec.name));
+        let server = |spec: &ServerSpec| {
             let (base, heard) = (configuration.environment.clone(), heard.clone());
-            let server = Arc::new(Server::new(spec.clone(), base, heard));
-            servers.insert(spec.name.clone(), server.clone());
+            (spec.name.clone(), Arc::new(Server::new(spec.clone(), base, heard)))
+        };
+        let servers = specs.map(server).collect();
+        let client = OnceLock::new();
+        Self(Arc::new(Inner { configuration, servers, heard, client }))
+    }
+
+    /// Starts the servers, all at once. One that cannot be started is told by [`Pool::check`] and [`Pool::servers`].
+    pub async fn begin(&self) {
+        let mut starting = JoinSet::new();
+        for server in self.0.servers.values().cloned() {
             starting.spawn(async move { server.start().await });
         }
         while starting.join_next().await.is_some() {}
-        let client = OnceLock::new();
-        Self(Arc::new(Inner { configuration, servers, heard, client }))
+    }
+
+    /// [`Pool::new`], begun.
+    pub async fn start(
+        configuration: Configuration,
+        charts: &[&Chart],
+        heard: impl Fn(&str, &str) + Send + Sync + 'static,
+    ) -> Self {
+        let pool = Self::new(configuration, charts, heard);
+        pool.begin().await;
+        pool
     }
 
     /// The configuration.

@@ -83,15 +83,20 @@ impl Group {
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::TERM);
         }
     }
+
+    /// Kills its processes, once: the number may be somebody else's afterwards.
+    fn end(&mut self) {
+        #[cfg(unix)]
+        if let Some(id) = self.id.take() {
+            // The group may be gone already.
+            let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+        }
+    }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(id) = self.id {
-            // The group may be gone already.
-            let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
-        }
+        self.end();
     }
 }
 
@@ -100,7 +105,8 @@ pub(crate) struct Running {
     // Killed before the child is dropped, so that the number of the group is still its own.
     group: Group,
     child: Child,
-    stderr: JoinHandle<()>,
+    /// Reads standard error; `None` when that has ended.
+    stderr: Option<JoinHandle<()>>,
     pub(crate) tail: Tail,
 }
 
@@ -140,7 +146,7 @@ pub(crate) fn start(
     let stdout = child.stdout.take().ok_or_else(broken)?;
     let pipe = child.stderr.take().ok_or_else(broken)?;
     let tail = Tail::default();
-    let stderr = tokio::spawn(drain(pipe, name.to_owned(), tail.clone(), heard.clone()));
+    let stderr = Some(tokio::spawn(drain(pipe, name.to_owned(), tail.clone(), heard.clone())));
     Ok((Running { group, child, stderr, tail }, Pipes { stdin, stdout }))
 }
 
@@ -186,7 +192,7 @@ impl Running {
     /// How it ended, with what it wrote last; waits for it a moment.
     pub(crate) async fn ending(&mut self) -> String {
         let ended = timeout(DRAIN, self.child.wait()).await;
-        drop(timeout(DRAIN, &mut self.stderr).await);
+        self.drained().await;
         let how = match ended {
             Ok(Ok(status)) => told(status),
             Ok(Err(why)) => why.to_string(),
@@ -202,7 +208,11 @@ impl Running {
 
     /// Waits for the rest of standard error, unless somebody else holds it open.
     pub(crate) async fn drained(&mut self) {
-        drop(timeout(DRAIN, &mut self.stderr).await);
+        if let Some(stderr) = &mut self.stderr
+            && timeout(DRAIN, stderr).await.is_ok()
+        {
+            self.stderr = None;
+        }
     }
 
     /// Ends it and all that it has started. Its standard input is closed already.
@@ -211,9 +221,11 @@ impl Running {
             self.group.ask();
             drop(timeout(GRACE, self.child.wait()).await);
         }
-        drop(self.group);
-        drop(timeout(DRAIN, &mut self.stderr).await);
-        self.stderr.abort();
+        self.group.end();
+        self.drained().await;
+        if let Some(stderr) = &self.stderr {
+            stderr.abort();
+        }
     }
 }
 

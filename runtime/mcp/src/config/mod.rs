@@ -202,6 +202,11 @@ impl Configuration {
         self.servers.keys().map(String::as_str)
     }
 
+    /// The tools that are commands or HTTP endpoints, in alphabetical order.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
     /// Whether the configuration maps a chart's tool to a server, a command or an endpoint. Whether the server has it is another question.
     pub fn provides(&self, tool: &str) -> bool {
         self.tools.contains_key(tool) || self.server_of(tool).is_some()
