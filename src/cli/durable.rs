@@ -121,19 +121,8 @@ pub(super) async fn go(
     mut sink: impl Sink,
 ) -> miette::Result<Exit> {
     let Durable { store, run, .. } = durable;
-    let Cast {
-        plans,
-        given,
-        who,
-        clock,
-        is_live,
-        is_real,
-        replies,
-        origin,
-        begun,
-        entries,
-        turns,
-    } = cast;
+    let Cast { plans, given, who, clock, is_live, is_real, replies, origin, begun, entries, turns } =
+        cast;
     if !is_live {
         // A script goes on behind the answers that are in the store. A server is asked nothing: nobody polls the call.
         for call in store.made(&run).map_err(refused)? {

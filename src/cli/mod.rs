@@ -52,9 +52,9 @@ mod replay;
 mod run;
 mod save;
 #[cfg(feature = "run")]
-mod servers;
-#[cfg(feature = "run")]
 mod screen;
+#[cfg(feature = "run")]
+mod servers;
 mod settings;
 mod show;
 #[cfg(feature = "run")]

@@ -5,21 +5,20 @@ use super::cassette::shelf;
 use super::durable::{self, Begun, Cast};
 use super::ending::close;
 use super::files::Root;
-use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
+use super::instance::{Given, Kind, has_turns, instance, is_disabled, oracle, read, values};
 use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
 use super::output::{Colour, complain, paper};
 use super::pick::pick_to_run_with_sources;
 use super::save::{self, Stream};
 use super::screen::Screen;
-use super::status::Live;
 use super::servers::{self, Beside};
+use super::status::Live;
 use super::{Exit, memory, world};
 use chartc_check::explore::STATES;
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
@@ -145,8 +144,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let chosen =
-        pick_to_run_with_sources(&args.file, args.chart.as_deref(), &args.root, STATES)?;
+    let chosen = pick_to_run_with_sources(&args.file, args.chart.as_deref(), &args.root, STATES)?;
     let (checked, sources) = match chosen {
         Ok(found) => found,
         Err(exit) => return Ok(exit),
@@ -200,8 +198,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     // Real models and tools take real time, and a call of theirs is not repeated unasked.
     let in_earnest = live || args.servers.are_given();
     let types = args.llm.as_deref() == Some("human") || args.human.as_deref() == Some("terminal");
-    let servers = args.servers.servers(&checked)?;
     let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
+    let servers = args.servers.servers(&checked, beside)?;
     let seen = (&checked, &sources);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -216,6 +214,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     charts[0] = &chart;
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     runtime.block_on(servers.during(types, async {
+        // Before the clock of the run begins.
+        servers.begin().await;
         #[cfg(feature = "sqlite")]
         if let Some(durable) = durable {
             let is_real = in_earnest || args.clock.as_deref() == Some("real");
@@ -224,7 +224,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             let human = args.human.as_deref().filter(|_| !replies);
             let llm = (args.llm.as_deref(), args.model.as_deref());
             let mut who = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
-            if let Some(exit) = servers.serve(&mut who, seen, beside).await? {
+            if let Some(exit) = servers.serve(&mut who, seen, beside)? {
                 return Ok(exit);
             }
             let begun = args.begun(&given);
@@ -262,7 +262,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let functions = args.functions.as_deref();
         let llm = (args.llm.as_deref(), args.model.as_deref());
         let mut who = oracle(&charts, llm, args.human.as_deref(), functions, &clock)?;
-        if let Some(exit) = servers.serve(&mut who, seen, beside).await? {
+        if let Some(exit) = servers.serve(&mut who, seen, beside)? {
             return Ok(exit);
         }
         if let Some(folder) = &args.record {
@@ -394,23 +394,5 @@ impl Args {
             params: given.params.clone(),
             inputs: given.inputs.clone(),
         }
-    }
-}
-
-/// Whether the chart's metadata say `enabled: false`.
-fn is_disabled(chart: &Chart) -> bool {
-    let enabled = chart.meta.iter().find(|(key, _)| key == "enabled").map(|(_, value)| value);
-    match enabled {
-        Some(Value::Bool(enabled)) => !enabled,
-        Some(Value::Text(word)) => matches!(word.to_ascii_lowercase().as_str(), "no" | "off"),
-        Some(
-            Value::None
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Duration(_)
-            | Value::List(_)
-            | Value::Map(_),
-        )
-        | None => false,
     }
 }

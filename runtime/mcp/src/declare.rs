@@ -1,6 +1,6 @@
 //! Declarations of a server's tools, as a chart writes them.
 
-use crate::link::Listing;
+use crate::listing::Listing;
 use crate::pool::ToolView;
 use crate::shape::{Shape, parameters, shape, wrapped};
 use chartc_core::model::RESERVED;
@@ -61,8 +61,7 @@ pub(crate) fn declaration(
     let result = returned(tool)
         .map_or_else(|| "Text".to_owned(), |shape| writing.ty(&shape, &format!("{stem}Result")));
     let types = writing.types;
-    let path: Vec<String> =
-        std::iter::once(server).chain(called.split('.')).map(lower).collect();
+    let path: Vec<String> = std::iter::once(server).chain(called.split('.')).map(lower).collect();
     let mut out = types;
     out.push_str(&doc(&tool.doc));
     out.push_str(&format!("tool {}({}) -> {result}\n", path.join("."), params.join(", ")));

@@ -55,7 +55,9 @@ fn filled(text: &str, json: &mut Map<String, Json>) -> Result<Url, Fault> {
                 let value = json.get(&name).map(plain).unwrap_or_default();
                 // As a whole step of a path these would lead elsewhere, escaped or not.
                 if matches!(value.as_str(), "." | "..") {
-                    return Err(Fault::Refused(format!("`{value}` is no value for `{name}` in an address")));
+                    return Err(Fault::Refused(format!(
+                        "`{value}` is no value for `{name}` in an address"
+                    )));
                 }
                 url.push_str(&escaped(&value));
                 used.push(name);
@@ -100,7 +102,8 @@ async fn read(mut response: Response, limit: usize) -> Result<String, Fault> {
         }
     }
     if status.is_success() {
-        return String::from_utf8(body).map_err(|_| Fault::Protocol("its answer is not UTF-8".into()));
+        return String::from_utf8(body)
+            .map_err(|_| Fault::Protocol("its answer is not UTF-8".into()));
     }
     let text = short(String::from_utf8_lossy(&body).trim(), 1000);
     Err(match status.as_u16() {

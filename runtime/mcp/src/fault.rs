@@ -53,7 +53,9 @@ pub enum Fault {
 }
 
 fn wait(retry_after: Option<u64>) -> String {
-    retry_after.map(|ms| format!(", to be asked again after {}", ChartDuration(ms))).unwrap_or_default()
+    retry_after
+        .map(|ms| format!(", to be asked again after {}", ChartDuration(ms)))
+        .unwrap_or_default()
 }
 
 impl Fault {

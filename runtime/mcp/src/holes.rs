@@ -28,7 +28,9 @@ pub(crate) fn parts(text: &str) -> Result<Vec<Part>, &'static str> {
         }
         let end = after.find('}').ok_or("`{` without `}`; `{{` stands for the brace")?;
         if after[..end].is_empty() || after[..end].contains('{') {
-            return Err("between `{` and `}` stands the name of an argument; `{{` stands for the brace");
+            return Err(
+                "between `{` and `}` stands the name of an argument; `{{` stands for the brace",
+            );
         }
         if !plain.is_empty() {
             parts.push(Part::Text(std::mem::take(&mut plain)));

@@ -2,9 +2,10 @@
 
 use crate::config::{Limits, Reach, ServerSpec};
 use crate::fault::{Fault, short};
+use crate::listing::{Listed, listing};
 use crate::process::{Heard, Running, start};
+use crate::reach::{not_begun, status, transport};
 use crate::wire::{Lines, MESSAGE, Reason, raw};
-use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
@@ -12,16 +13,11 @@ use rmcp::model::{
     PaginatedRequestParams, ProtocolVersion,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions,
-    RequestHandle, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
-};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::{
-    HttpStatusError, StreamableHttpClientTransportConfig,
+    ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestHandle, RoleClient,
+    RunningService, ServiceError, serve_client_with_lifecycle,
 };
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -34,23 +30,6 @@ const TOOLS: usize = 10_000;
 const PAGES: usize = 1000;
 /// How long a connection may take to close.
 const CLOSING: Duration = Duration::from_secs(2);
-
-/// What a server's list says, tool by tool.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Listed {
-    pub(crate) tools: Vec<Listing>,
-    /// Entries that are no tools, and lists that do not end.
-    pub(crate) faults: Vec<String>,
-}
-
-/// A tool in a server's list.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Listing {
-    pub(crate) name: String,
-    pub(crate) doc: String,
-    pub(crate) input: Value,
-    pub(crate) output: Option<Value>,
-}
 
 /// The client's side of a connection.
 struct Client {
@@ -130,7 +109,10 @@ impl Link {
                     Ok(Ok(service)) => (service, None),
                     Ok(Err(why)) => return Err(not_begun(why)),
                     Err(_) => {
-                        return Err(Fault::Silent { what: "`initialize`".into(), after: spec.start });
+                        return Err(Fault::Silent {
+                            what: "`initialize`".into(),
+                            after: spec.start,
+                        });
                     }
                 }
             }
@@ -182,7 +164,9 @@ impl Link {
             for (nth, tool) in tools.iter().enumerate() {
                 bytes += tool.to_string().len();
                 if bytes > MESSAGE {
-                    listed.faults.push(format!("its list has more than {MESSAGE} bytes: the rest is left out"));
+                    listed.faults.push(format!(
+                        "its list has more than {MESSAGE} bytes: the rest is left out"
+                    ));
                     return Ok(listed);
                 }
                 if listed.tools.len() >= TOOLS {
@@ -264,10 +248,9 @@ impl Link {
     async fn reading(&self, why: ServiceError, what: &str) -> Fault {
         match why {
             ServiceError::McpError(error) => Fault::Refused(error.message.into_owned()),
-            ServiceError::Timeout { timeout } => Fault::Silent {
-                what: what.to_owned() + &self.tail().await,
-                after: timeout,
-            },
+            ServiceError::Timeout { timeout } => {
+                Fault::Silent { what: what.to_owned() + &self.tail().await, after: timeout }
+            }
             ServiceError::TransportSend(why) => match self.reason.get() {
                 Some(why) => Fault::Gone(why + &self.tail().await),
                 None if self.process.lock().await.is_some() => self.gone().await,
@@ -348,99 +331,4 @@ impl Drop for Left {
             drop(peer.send_notification(CancelledNotification::new(params).into()).await);
         });
     }
-}
-
-fn transport(
-    url: &str,
-    headers: &[(String, String)],
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, Fault> {
-    let client = client().map_err(|why| Fault::Start(why.to_string()))?;
-    let mut config = StreamableHttpClientTransportConfig::with_uri(url.to_owned())
-        .max_sse_event_size(MESSAGE)
-        .max_json_response_size(MESSAGE)
-        // A call that went to a session that is gone is not sent again: it fails, and the next one opens another.
-        .reinit_on_expired_session(false);
-    let pair = |(name, value): &(String, String)| {
-        let value = HeaderValue::from_str(value).ok().map(|mut value| {
-            value.set_sensitive(true);
-            value
-        });
-        Some((HeaderName::from_bytes(name.as_bytes()).ok()?, value?))
-    };
-    config.custom_headers = headers.iter().filter_map(pair).collect();
-    Ok(StreamableHttpClientTransport::with_client(client, config))
-}
-
-/// A client for HTTP that follows no redirects: they would take headers and arguments to somebody else.
-pub(crate) fn client() -> Result<reqwest::Client, reqwest::Error> {
-    // Somebody else may have installed one already.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(Duration::from_secs(10))
-        .user_agent(concat!("chartc/", env!("CARGO_PKG_VERSION")))
-        .build()
-}
-
-fn not_begun(why: ClientInitializeError) -> Fault {
-    match why {
-        ClientInitializeError::JsonRpcError(error) => Fault::Refused(error.message.into_owned()),
-        ClientInitializeError::ConnectionClosed(why) => Fault::Gone(why),
-        ClientInitializeError::TransportError { error, .. } => match status(error.error.as_ref()) {
-            Fault::Gone(why) => Fault::Start(why),
-            #[expect(clippy::wildcard_enum_match_arm, reason = "the others say enough")]
-            other => other,
-        },
-        ClientInitializeError::ExpectedInitResponse(_)
-        | ClientInitializeError::ExpectedInitResult(_) => {
-            Fault::Protocol("its answer to `initialize` is malformed".into())
-        }
-        other => Fault::Protocol(other.to_string()),
-    }
-}
-
-/// What HTTP says, if it says a status; otherwise the chain of causes.
-fn status(why: &(dyn Error + 'static)) -> Fault {
-    let mut at = Some(why);
-    let mut words: Vec<String> = Vec::new();
-    while let Some(error) = at {
-        if let Some(http) = error.downcast_ref::<HttpStatusError>() {
-            let seconds = http.retry_after.as_deref().and_then(|text| text.trim().parse().ok());
-            let retry_after = seconds.map(|seconds: u64| seconds.saturating_mul(1000));
-            return Fault::Status { status: http.status, retry_after };
-        }
-        if let Some(http) = error.downcast_ref::<reqwest::Error>()
-            && let Some(status) = http.status()
-        {
-            return Fault::Status { status: status.as_u16(), retry_after: None };
-        }
-        let text = error.to_string();
-        if !words.iter().any(|before| before.contains(&text)) {
-            words.push(text);
-        }
-        at = error.source();
-    }
-    Fault::Gone(short(&words.join(": "), 1000))
-}
-
-fn listing(tool: &Value) -> Result<Listing, String> {
-    let tool = tool.as_object().ok_or("it is no object")?;
-    let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let name = name.ok_or("it has no `name`")?;
-    if name.len() > 256 {
-        return Err("its name has more than 256 bytes".into());
-    }
-    let input = match tool.get("inputSchema") {
-        Some(schema @ Value::Object(_)) => schema.clone(),
-        Some(_) => return Err("its `inputSchema` is no object".into()),
-        None => return Err("it has no `inputSchema`".into()),
-    };
-    let output = match tool.get("outputSchema") {
-        None | Some(Value::Null) => None,
-        Some(schema @ Value::Object(_)) => Some(schema.clone()),
-        Some(_) => return Err("its `outputSchema` is no object".into()),
-    };
-    let doc = tool.get("description").and_then(Value::as_str);
-    let doc = doc.or_else(|| tool.get("title").and_then(Value::as_str)).unwrap_or_default();
-    Ok(Listing { name: name.to_owned(), doc: doc.to_owned(), input, output })
 }

@@ -79,7 +79,9 @@ pub(crate) fn brought(result: &Json, wanted: &Wanted, limit: usize) -> Result<Va
         return Err(Fault::Failed(if text.is_empty() { "it failed".into() } else { text }));
     }
     if object.get("content").is_none() && structured.is_none() {
-        return Err(Fault::Protocol("its result has neither `content` nor `structuredContent`".into()));
+        return Err(Fault::Protocol(
+            "its result has neither `content` nor `structuredContent`".into(),
+        ));
     }
     Ok(match structured {
         Some(data) if wanted.is_text() && content.is_empty() => match data {
@@ -137,18 +139,20 @@ fn prune(value: &mut Json, schema: &Json, root: &Json) {
                 items.iter_mut().for_each(|item| prune(item, of, root));
             }
         }
-        Json::Object(object) => match (schema.get("properties"), schema.get("additionalProperties")) {
-            (Some(Json::Object(parts)), _) => {
-                object.retain(|name, _| parts.contains_key(name));
-                for (name, value) in object.iter_mut() {
-                    if let Some(of) = parts.get(name) {
-                        prune(value, of, root);
+        Json::Object(object) => {
+            match (schema.get("properties"), schema.get("additionalProperties")) {
+                (Some(Json::Object(parts)), _) => {
+                    object.retain(|name, _| parts.contains_key(name));
+                    for (name, value) in object.iter_mut() {
+                        if let Some(of) = parts.get(name) {
+                            prune(value, of, root);
+                        }
                     }
                 }
+                (_, Some(of)) => object.values_mut().for_each(|value| prune(value, of, root)),
+                (_, None) => {}
             }
-            (_, Some(of)) => object.values_mut().for_each(|value| prune(value, of, root)),
-            (_, None) => {}
-        },
+        }
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
     }
 }
@@ -224,8 +228,14 @@ mod tests {
         let blocks = json!([{"type": "text", "text": "a"}, {"type": "image", "mimeType": "image/png", "data": "AAAA"},
             {"type": "resource", "resource": {"uri": "x:y", "text": "b"}}, {"type": "later"}]);
         let result = json!({"content": blocks, "structuredContent": {"n": 1}});
-        assert_eq!(brings(result, TEXT), Ok(json!("a\n[image image/png 3 bytes]\nb\n[later  0 bytes]")));
-        assert_eq!(brings(json!({"structuredContent": {"n": 1}, "content": []}), TEXT), Ok(json!("{\"n\":1}")));
+        assert_eq!(
+            brings(result, TEXT),
+            Ok(json!("a\n[image image/png 3 bytes]\nb\n[later  0 bytes]"))
+        );
+        assert_eq!(
+            brings(json!({"structuredContent": {"n": 1}, "content": []}), TEXT),
+            Ok(json!("{\"n\":1}"))
+        );
     }
 
     #[test]
@@ -238,7 +248,8 @@ mod tests {
         assert_eq!(brings(text, TEXT), Ok(json!("{\"a\": 1}")));
         let plain = json!({"content": [{"type": "text", "text": "not JSON"}]});
         assert_eq!(brings(plain, ANY), Ok(json!("not JSON")));
-        let own = r#"{"type":"object","properties":{"result":{"type":"integer"}},"required":["result"]}"#;
+        let own =
+            r#"{"type":"object","properties":{"result":{"type":"integer"}},"required":["result"]}"#;
         let result = json!({"content": [], "structuredContent": {"result": 7}});
         assert_eq!(brings(result.clone(), own), Ok(json!({"result": 7})));
         assert_eq!(brings(result, r#"{"type":"integer"}"#), Ok(json!(7)));

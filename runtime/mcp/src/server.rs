@@ -2,7 +2,8 @@
 
 use crate::config::ServerSpec;
 use crate::fault::Fault;
-use crate::link::{Link, Listed, Listing};
+use crate::link::Link;
+use crate::listing::{Listed, Listing};
 use crate::process::Heard;
 use crate::result::{Wanted, arguments, brought};
 use crate::shape::parameters;
@@ -118,7 +119,9 @@ impl Server {
         }
         match (find(now), first) {
             (Some(tool), None) => Ok(tool),
-            (Some(tool), Some(first)) if tool.input == first.input && tool.output == first.output => {
+            (Some(tool), Some(first))
+                if tool.input == first.input && tool.output == first.output =>
+            {
                 Ok(tool)
             }
             (Some(_), Some(_)) => Err(Fault::Changed(format!(

@@ -203,7 +203,9 @@ impl<'s> Reading<'s> {
                 let mut names: Vec<String> = Vec::new();
                 for shape in several {
                     let Shape::Enum(more) = shape else { return Shape::Any };
-                    names.extend(more.iter().filter(|n| !names.contains(n)).cloned().collect::<Vec<_>>());
+                    names.extend(
+                        more.iter().filter(|n| !names.contains(n)).cloned().collect::<Vec<_>>(),
+                    );
                 }
                 if names.is_empty() {
                     return Shape::Any;
@@ -284,12 +286,20 @@ mod tests {
     fn schemas_become_types() {
         let of = |schema: Value| shape(&schema).to_string();
         assert_eq!(of(json!({"type": ["integer", "null"]})), "Int?");
-        assert_eq!(of(json!({"anyOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]})), r#"one of "a", "b"?"#);
-        assert_eq!(of(json!({"type": "array", "items": {"type": "number"}})), "List(Float)");
-        assert_eq!(of(json!({"type": "object", "additionalProperties": {"type": "boolean"}})), "Map(Text, Bool)");
         assert_eq!(
-            of(json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"enum": ["x", 1]}},
-                      "required": ["a"], "$defs": {"A": {"type": "object", "properties": {"n": {"type": "integer"}}}}})),
+            of(json!({"anyOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]})),
+            r#"one of "a", "b"?"#
+        );
+        assert_eq!(of(json!({"type": "array", "items": {"type": "number"}})), "List(Float)");
+        assert_eq!(
+            of(json!({"type": "object", "additionalProperties": {"type": "boolean"}})),
+            "Map(Text, Bool)"
+        );
+        assert_eq!(
+            of(
+                json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"enum": ["x", 1]}},
+                      "required": ["a"], "$defs": {"A": {"type": "object", "properties": {"n": {"type": "integer"}}}}})
+            ),
             "{ a: { n?: Int }, b?: Json }"
         );
         assert_eq!(of(json!({"anyOf": [{"type": "string"}, {"type": "integer"}]})), "Json");

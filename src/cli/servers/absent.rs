@@ -25,7 +25,7 @@ impl Options {
     }
 
     #[expect(clippy::unused_self, reason = "as with servers")]
-    pub(in crate::cli) fn servers(&self, _: &Checked) -> miette::Result<Servers> {
+    pub(in crate::cli) fn servers(&self, _: &Checked, _: Beside<'_>) -> miette::Result<Servers> {
         Ok(Servers)
     }
 }
@@ -34,7 +34,10 @@ pub(in crate::cli) struct Servers;
 
 impl Servers {
     #[expect(clippy::unused_async, clippy::unused_self, reason = "as with servers")]
-    pub(in crate::cli) async fn serve(
+    pub(in crate::cli) async fn begin(&self) {}
+
+    #[expect(clippy::unused_self, reason = "as with servers")]
+    pub(in crate::cli) fn serve(
         &self,
         _: &mut Who,
         _: (&Checked, &Sources),

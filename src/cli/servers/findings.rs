@@ -24,9 +24,7 @@ pub(in crate::cli) fn found(pool: &Pool, lowered: &[&Lowered], sources: &Sources
         let source = sources.get(span.file);
         let (file, place) = (source.name.clone(), source.position(span.start));
         let is_told = all.iter().any(|other| {
-            other.file == file
-                && other.place == place
-                && other.finding.message == finding.message
+            other.file == file && other.place == place && other.finding.message == finding.message
         });
         if !is_told {
             all.push(Found { finding, file, place });

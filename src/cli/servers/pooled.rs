@@ -50,13 +50,29 @@ impl Options {
     }
 
     /// The servers that a chart and its child charts need, not started yet.
-    pub(in crate::cli) fn servers(&self, checked: &Checked) -> miette::Result<Servers> {
+    pub(in crate::cli) fn servers(
+        &self,
+        checked: &Checked,
+        beside: Beside<'_>,
+    ) -> miette::Result<Servers> {
         let Some(path) = &self.tools else { return Ok(Servers(None)) };
+        if word(beside) == "replay" {
+            return Err(miette::miette!(
+                "`--llm {}` answers tool calls from its record: omit `--tools {}`",
+                beside.llm.unwrap_or_default(),
+                path.display()
+            ));
+        }
         let configuration = configuration(path)?;
         let log = self.tools_log.as_deref().map(Stream::append).transpose()?;
         let pool = Pool::new(configuration, &checked.family(), heard(log));
         Ok(Servers(Some(Serving { pool })))
     }
+}
+
+/// The kind of who answers: what `--llm` says before a colon.
+fn word<'a>(beside: Beside<'a>) -> &'a str {
+    beside.llm.map_or("", |llm| llm.split(':').next().unwrap_or(llm))
 }
 
 /// Reads the configuration.
@@ -66,14 +82,16 @@ pub(in crate::cli) fn configuration(path: &Path) -> miette::Result<Configuration
     let variables = |name: &str| std::env::var(name).ok();
     Configuration::read(&name, &read(path)?, folder, &variables).map_err(|fault| {
         let help = fault.help.clone();
-        if help.is_empty() { miette::miette!("{fault}") } else { miette::miette!(help = help, "{fault}") }
+        if help.is_empty() {
+            miette::miette!("{fault}")
+        } else {
+            miette::miette!(help = help, "{fault}")
+        }
     })
 }
 
 /// Writes what servers say to a log, or to standard error.
-pub(in crate::cli) fn heard(
-    log: Option<Stream>,
-) -> impl Fn(&str, &str) + Send + Sync + use<> {
+pub(in crate::cli) fn heard(log: Option<Stream>) -> impl Fn(&str, &str) + Send + Sync + use<> {
     let log = log.map(Mutex::new);
     move |name, line| match &log {
         Some(log) => {
@@ -145,9 +163,16 @@ async fn signal(with_ctrl_c: bool) -> i32 {
 pub(in crate::cli) struct Servers(Option<Serving>);
 
 impl Servers {
-    /// Starts them, compares their tools with those of the charts, and lets them make the calls of the tools that they have. Gives how the
-    /// command ends if something is wrong.
-    pub(in crate::cli) async fn serve(
+    /// Starts them.
+    pub(in crate::cli) async fn begin(&self) {
+        if let Some(Serving { pool }) = &self.0 {
+            pool.begin().await;
+        }
+    }
+
+    /// Compares their tools with those of the charts, and lets them make the calls of the tools that they have. Gives how the command ends if
+    /// something is wrong.
+    pub(in crate::cli) fn serve(
         &self,
         who: &mut Who,
         (checked, sources): (&Checked, &Sources),
@@ -155,14 +180,7 @@ impl Servers {
     ) -> miette::Result<Option<Exit>> {
         let Some(Serving { pool }) = &self.0 else { return Ok(None) };
         let file = pool.configuration().file();
-        let word = beside.llm.map_or("", |llm| llm.split(':').next().unwrap_or(llm));
-        if word == "replay" {
-            return Err(miette::miette!(
-                "`--llm {}` answers the tool calls from its record: omit `--tools {file}`",
-                beside.llm.unwrap_or_default()
-            ));
-        }
-        pool.begin().await;
+        let word = word(beside);
         let children = checked.lowered_children();
         let lowered: Vec<&Lowered> = std::iter::once(checked.lowered()).chain(children).collect();
         let scripted = who.host.strangers(&[], &[], &[]);

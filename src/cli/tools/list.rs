@@ -35,7 +35,8 @@ fn page(pool: &Pool, servers: &[ServerView], others: &[&str]) -> Page {
             Err(fault) => page.line(format!("{} ({}): {fault}", server.name, server.place)),
             Ok(tools) => {
                 let count = tools.len();
-                let tools_word = if count == 1 { "1 tool".into() } else { format!("{count} tools") };
+                let tools_word =
+                    if count == 1 { "1 tool".into() } else { format!("{count} tools") };
                 page.line(format!("{} ({}): {tools_word}", server.name, server.place));
                 for tool in tools {
                     page.line(format!("  {}", signature(&server.name, tool)));
@@ -62,7 +63,8 @@ fn signature(server: &str, tool: &ToolView) -> String {
         format!("{name}: {ty}{mark}")
     });
     let params: Vec<String> = params.collect();
-    let alias = if tool.called == tool.name { String::new() } else { format!("  (`{}`)", tool.name) };
+    let alias =
+        if tool.called == tool.name { String::new() } else { format!("  (`{}`)", tool.name) };
     format!("{server}.{}({}) -> {}{alias}", tool.called, params.join(", "), tool.result)
 }
 

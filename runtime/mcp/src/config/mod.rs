@@ -3,6 +3,7 @@
 mod expand;
 mod read;
 mod tree;
+mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,9 +19,8 @@ const TOTAL: Duration = Duration::from_secs(600);
 const OUTPUT: usize = 1024 * 1024;
 
 /// The variables that every process gets, if they are set; all others must be configured.
-pub(crate) const INHERITED: &[&str] = &[
-    "HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ",
-];
+pub(crate) const INHERITED: &[&str] =
+    &["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ"];
 /// The same, for processes on Windows.
 const WINDOWS: &[&str] = &[
     "APPDATA",

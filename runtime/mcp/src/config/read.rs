@@ -1,46 +1,17 @@
 //! From the tree to the configuration.
 
-use super::expand::{Refused, Variables, expand};
+use super::expand::Variables;
 use super::tree::{self, Node, Tree};
+use super::value::{At, Dialect, Entries, Read, Reading};
 use super::{
     Act, Alias, ConfigError, Configuration, Limits, Program, Reach, START, ServerSpec, ToolSpec,
 };
 use crate::holes::parts;
-use chartc_core::expr::Duration as ChartDuration;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 /// The maximum length of the file.
 const LENGTH: usize = 1024 * 1024;
-
-/// Who reads the file, besides chartc.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Dialect {
-    /// Only chartc: an unknown key is an error.
-    Toml,
-    /// Others too, whose keys are ignored.
-    Json,
-}
-
-/// A configuration under way.
-struct Reading<'r> {
-    file: &'r str,
-    folder: &'r Path,
-    variables: Variables<'r>,
-    dialect: Dialect,
-    secrets: Vec<String>,
-}
-
-/// A value with its key, for messages.
-#[derive(Clone, Copy)]
-struct At<'n> {
-    key: &'n str,
-    node: &'n Node,
-}
-
-type Entries = [(String, Node)];
-type Read<T> = Result<T, ConfigError>;
 
 pub(super) fn read(
     file: &str,
@@ -76,16 +47,6 @@ pub(super) fn read(
 }
 
 impl Reading<'_> {
-    fn wrong(&self, at: At<'_>, why: impl Into<String>, help: impl Into<String>) -> ConfigError {
-        ConfigError {
-            file: self.file.to_owned(),
-            line: at.node.line,
-            key: at.key.to_owned(),
-            why: why.into(),
-            help: help.into(),
-        }
-    }
-
     fn root(
         &mut self,
         root: &Node,
@@ -209,8 +170,8 @@ impl Reading<'_> {
 
     fn transport(&self, at: At<'_>) -> Read<()> {
         match self.text(at)? {
-            "stdio" | "local" | "http" | "streamable-http" | "streamableHttp" | "streamable_http"
-            | "remote" => Ok(()),
+            "stdio" | "local" | "http" | "streamable-http" | "streamableHttp"
+            | "streamable_http" | "remote" => Ok(()),
             "sse" => {
                 let help = "use the server's address for streamable HTTP, often `…/mcp` instead of `…/sse`, with \"type\": \"http\"";
                 Err(self.wrong(at, "the transport `sse` is gone from the protocol", help))
@@ -311,140 +272,6 @@ impl Reading<'_> {
         Err(self.wrong(at, "unknown method", "use GET, POST, PUT, PATCH or DELETE"))
     }
 
-    fn limit(&self, word: &str, at: At<'_>, limits: &mut Limits) -> Read<()> {
-        match word {
-            "timeout" => limits.idle = self.duration(at)?,
-            "max_timeout" | "maxTimeout" => limits.total = self.duration(at)?,
-            "max_output" | "maxOutput" => match at.node.tree {
-                Tree::Number(bytes) if bytes >= 1.0 && bytes.fract() == 0.0 => {
-                    limits.output = bytes as usize;
-                }
-                Tree::Null
-                | Tree::Bool(_)
-                | Tree::Number(_)
-                | Tree::Text(_)
-                | Tree::List(_)
-                | Tree::Table(_) => return Err(self.wrong(at, "expected a number of bytes", "")),
-            },
-            _ => {}
-        }
-        limits.total = limits.total.max(limits.idle);
-        Ok(())
-    }
-
-    /// `"30s"`; in JSON also milliseconds.
-    fn duration(&self, at: At<'_>) -> Read<Duration> {
-        let millis = match &at.node.tree {
-            Tree::Text(text) => text.parse::<ChartDuration>().ok().map(|d| d.0),
-            Tree::Number(millis) if self.dialect == Dialect::Json && *millis >= 1.0 => {
-                Some(*millis as u64)
-            }
-            Tree::Number(_) | Tree::Null | Tree::Bool(_) | Tree::List(_) | Tree::Table(_) => None,
-        };
-        // More than a year is no deadline, and would overflow a clock.
-        let millis = millis.filter(|millis| (1..=31_536_000_000).contains(millis));
-        let help = "write a number with a unit, such as \"30s\" or \"5m\"";
-        millis
-            .map(Duration::from_millis)
-            .ok_or_else(|| self.wrong(at, "not a duration", help))
-    }
-
-    fn table<'n>(&self, at: At<'n>) -> Read<&'n Entries> {
-        match &at.node.tree {
-            Tree::Table(entries) => Ok(entries),
-            Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::List(_) => {
-                Err(self.wrong(at, "expected a table", ""))
-            }
-        }
-    }
-
-    fn text<'n>(&self, at: At<'n>) -> Read<&'n str> {
-        match &at.node.tree {
-            Tree::Text(text) => Ok(text),
-            Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::List(_) | Tree::Table(_) => {
-                Err(self.wrong(at, "expected a text", ""))
-            }
-        }
-    }
-
-    fn expanded(&mut self, at: At<'_>) -> Read<String> {
-        let text = self.text(at)?;
-        if text.contains('\0') {
-            return Err(self.wrong(at, "contains a NUL character", ""));
-        }
-        expand(text, self.variables, &mut self.secrets).map_err(|refused| match refused {
-            Refused::Unset(name) => {
-                let help = format!("set {name}, or write a default: ${{{name}:-…}}");
-                self.wrong(at, format!("the variable `{name}` is not set"), help)
-            }
-            Refused::Input(name) => {
-                let help = "put the value into a variable of the environment, and write ${VARIABLE}";
-                self.wrong(at, format!("`${{{name}}}` would ask a person"), help)
-            }
-            Refused::Unknown(word) => {
-                let help = "write ${VARIABLE}, ${env:VARIABLE} or ${VARIABLE:-default}; $${ stands for ${";
-                self.wrong(at, format!("`${{{word}}}` is no variable of the environment"), help)
-            }
-            Refused::Open => self.wrong(at, "`${` without `}`", "$${ stands for ${"),
-        })
-    }
-
-    fn texts(&mut self, at: At<'_>) -> Read<Vec<String>> {
-        let Tree::List(items) = &at.node.tree else {
-            return Err(self.wrong(at, "expected a list of texts", ""));
-        };
-        items.iter().map(|node| self.expanded(At { key: at.key, node })).collect()
-    }
-
-    fn named(&mut self, at: At<'_>) -> Read<Vec<(String, String)>> {
-        let mut all = Vec::new();
-        for (name, node) in self.table(at)? {
-            let key = format!("{}.{name}", at.key);
-            let at = At { key: &key, node };
-            if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(self.wrong(at, "not the name of a variable", ""));
-            }
-            all.push((name.clone(), self.expanded(at)?));
-        }
-        Ok(all)
-    }
-
-    fn headers(&mut self, at: At<'_>) -> Read<Vec<(String, String)>> {
-        let mut all = Vec::new();
-        for (name, node) in self.table(at)? {
-            let key = format!("{}.{name}", at.key);
-            let at = At { key: &key, node };
-            let value = self.expanded(at)?;
-            let is_name = reqwest::header::HeaderName::from_bytes(name.as_bytes()).is_ok();
-            if !is_name || reqwest::header::HeaderValue::from_str(&value).is_err() {
-                return Err(self.wrong(at, "not a header of HTTP", ""));
-            }
-            all.push((name.clone(), value));
-        }
-        Ok(all)
-    }
-
-    fn url(&mut self, at: At<'_>) -> Read<String> {
-        let text = self.expanded(at)?;
-        if let Err(why) = parts(&text) {
-            return Err(self.wrong(at, why, ""));
-        }
-        let behind = text.split_once("://").map_or("", |(_, behind)| behind);
-        let host = behind.split(['/', '?', '#']).next().unwrap_or_default();
-        if host.contains('{') {
-            let help = "an argument may stand in the path and behind it";
-            return Err(self.wrong(at, "a call must not choose the server", help));
-        }
-        // Placeholders of a tool's arguments are filled in later.
-        let plain = text.replace(['{', '}'], "x");
-        match reqwest::Url::parse(&plain) {
-            Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text),
-            Ok(_) | Err(_) => {
-                Err(self.wrong(at, "not an address", "it begins with http:// or https://"))
-            }
-        }
-    }
-
     /// Refuses keys that nobody reads.
     fn keys(&self, at: At<'_>, entries: &Entries, known: &[&str]) -> Read<()> {
         for (nth, (key, node)) in entries.iter().enumerate() {
@@ -483,9 +310,8 @@ const SERVER_KEYS: &[&str] = &[
     "enabled",
 ];
 
-const TOOL_KEYS: &[&str] = &[
-    "command", "env", "cwd", "url", "method", "headers", "timeout", "max_timeout", "max_output",
-];
+const TOOL_KEYS: &[&str] =
+    &["command", "env", "cwd", "url", "method", "headers", "timeout", "max_timeout", "max_output"];
 
 /// A key as TOML writes it.
 fn quoted(key: &str) -> String {

@@ -100,12 +100,7 @@ fn words(why: &serde_json::Error) -> String {
     text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }
 
-fn json_node(
-    text: &str,
-    raw: &RawValue,
-    lines: &Lines,
-    depth: usize,
-) -> Result<Node, Unreadable> {
+fn json_node(text: &str, raw: &RawValue, lines: &Lines, depth: usize) -> Result<Node, Unreadable> {
     let offset = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     let line = lines.at(offset);
     let refused = |why: serde_json::Error| Unreadable { line, why: words(&why) };
@@ -266,7 +261,8 @@ mod tests {
     #[test]
     fn every_value_knows_its_line() {
         let mut found = Vec::new();
-        let text = "// é\n{\"a\": /* x\n */ {\n \"b\": [1, 2,],\n \"//\": \"\\\"/*\",\n},\n\"c\": null}";
+        let text =
+            "// é\n{\"a\": /* x\n */ {\n \"b\": [1, 2,],\n \"//\": \"\\\"/*\",\n},\n\"c\": null}";
         lines(&json(text).expect("it is JSON"), &mut found, "");
         let of = |all: &[(&str, usize)]| -> Vec<(String, usize)> {
             all.iter().map(|(key, line)| ((*key).to_owned(), *line)).collect()
@@ -275,7 +271,10 @@ mod tests {
         let mut found = Vec::new();
         let text = "[z]\nb = 1\n[a]\nc = [\n 1]\nd = { e = true }";
         lines(&toml(text).expect("it is TOML"), &mut found, "");
-        assert_eq!(found, of(&[("z", 1), ("z.b", 2), ("a", 3), ("a.c", 4), ("a.d", 6), ("a.d.e", 6)]));
+        assert_eq!(
+            found,
+            of(&[("z", 1), ("z.b", 2), ("a", 3), ("a.c", 4), ("a.d", 6), ("a.d.e", 6)])
+        );
     }
 
     #[test]

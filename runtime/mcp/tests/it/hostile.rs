@@ -40,13 +40,24 @@ fn connection(result: Result<serde_json::Value, OracleError>) -> String {
 
 #[tokio::test]
 async fn calls_bring_values() {
-    let Some((pool, _, file)) = with("good", "[servers.h.tools]\nsum = \"get-sum\"").await else { return };
-    assert_eq!(call(&pool, "h.echo", json!({"text": "hi", "shout": null}), TEXT).await, Ok(json!("hi")));
+    let Some((pool, _, file)) = with("good", "[servers.h.tools]\nsum = \"get-sum\"").await else {
+        return;
+    };
+    assert_eq!(
+        call(&pool, "h.echo", json!({"text": "hi", "shout": null}), TEXT).await,
+        Ok(json!("hi"))
+    );
     assert_eq!(call(&pool, "h.add", json!({"a": 2, "b": 3}), INT).await, Ok(json!(5)));
     assert_eq!(call(&pool, "h.add", json!({"a": 2, "b": 3}), TEXT).await, Ok(json!("It is 5.")));
-    assert_eq!(call(&pool, "h.sum", json!({"values": [1, 2.5]}), r#"{"type":"number"}"#).await, Ok(json!(3.5)));
+    assert_eq!(
+        call(&pool, "h.sum", json!({"values": [1, 2.5]}), r#"{"type":"number"}"#).await,
+        Ok(json!(3.5))
+    );
     let record = r#"{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}"#;
-    assert_eq!(call(&pool, "h.place", json!({"kind": "hill"}), record).await, Ok(json!({"name": "hill"})));
+    assert_eq!(
+        call(&pool, "h.place", json!({"kind": "hill"}), record).await,
+        Ok(json!({"name": "hill"}))
+    );
     let odd = call(&pool, "h.odd", json!({}), TEXT).await;
     assert_eq!(odd, Ok(json!("[hologram  0 bytes]\nstill here\n[unknown  0 bytes]")));
     let failed = call(&pool, "h.fail", json!({}), TEXT).await.expect_err("it fails");
@@ -78,7 +89,8 @@ async fn a_server_that_cannot_be_used_says_why() {
         assert_eq!(findings[0].kind, FindingKind::Unreachable);
         pool.close().await;
     }
-    let (pool, _) = pool("[servers.h]\ncommand = \"no-such-program-anywhere\"", &folder("absent")).await;
+    let (pool, _) =
+        pool("[servers.h]\ncommand = \"no-such-program-anywhere\"", &folder("absent")).await;
     let fault = pool.servers().remove(0).tools.expect_err("it must not start").to_string();
     assert!(fault.contains("`no-such-program-anywhere`: No such file"), "{fault}");
 }
@@ -94,7 +106,11 @@ async fn a_list_that_is_wrong_keeps_what_is_right() {
         let Some((pool, _, _)) = with(mode, "").await else { return };
         let server = pool.servers().remove(0);
         assert_eq!(server.tools.map(|tools| tools.len()), Ok(tools), "{mode}");
-        assert!(server.faults.iter().any(|fault| fault.contains(wanted)), "{mode}: {:?}", server.faults);
+        assert!(
+            server.faults.iter().any(|fault| fault.contains(wanted)),
+            "{mode}: {:?}",
+            server.faults
+        );
         if mode == "malformed" {
             assert_eq!(server.faults.len(), 6, "{:?}", server.faults);
             assert_eq!(call(&pool, "h.echo", json!({"text": "a"}), TEXT).await, Ok(json!("a")));
@@ -103,7 +119,11 @@ async fn a_list_that_is_wrong_keeps_what_is_right() {
     }
     for mode in ["garbage", "old"] {
         let Some((pool, _, _)) = with(mode, "").await else { return };
-        assert_eq!(call(&pool, "h.echo", json!({"text": "a"}), TEXT).await, Ok(json!("a")), "{mode}");
+        assert_eq!(
+            call(&pool, "h.echo", json!({"text": "a"}), TEXT).await,
+            Ok(json!("a")),
+            "{mode}"
+        );
         pool.close().await;
     }
 }
@@ -144,7 +164,10 @@ async fn a_call_without_an_answer_ends_in_time_and_is_taken_back() {
     assert_eq!(call(&pool, "h.hang", json!({}), TEXT).await, Err(OracleError::Timeout(300)));
     // Progress keeps it alive: 2 s are more than 1.5 s. But not for ever.
     assert_eq!(call(&pool, "h.progress", json!({"steps": 10}), TEXT).await, Ok(json!("done")));
-    assert_eq!(call(&pool, "h.progress", json!({"steps": 30}), TEXT).await, Err(OracleError::Timeout(3000)));
+    assert_eq!(
+        call(&pool, "h.progress", json!({"steps": 30}), TEXT).await,
+        Err(OracleError::Timeout(3000))
+    );
     until("the server was told", || read(&file).matches("cancelled").count() == 2).await;
     pool.close().await;
 }
@@ -174,7 +197,8 @@ async fn only_named_variables_reach_a_server_and_no_secret_leaves_it() {
     assert!(!all.as_object().expect("an object").keys().any(inherits), "{all}");
     let leak = call(&pool, "h.leak", json!({}), TEXT).await.expect_err("it fails").to_string();
     assert_eq!(leak, "`h.leak`: 401: bad token …");
-    until("its line is heard", || lines.lock().expect("whole").contains(&"h: using …".to_owned())).await;
+    until("its line is heard", || lines.lock().expect("whole").contains(&"h: using …".to_owned()))
+        .await;
     pool.close().await;
 }
 
@@ -193,7 +217,10 @@ async fn a_tool_that_changes_during_the_run_is_not_called() {
     let Some((pool, _, file)) = with("good", "").await else { return };
     assert_eq!(call(&pool, "h.rename", json!({}), TEXT).await, Ok(json!("renamed")));
     let changed = call(&pool, "h.echo", json!({"text": "a"}), TEXT).await.expect_err("it changed");
-    assert!(changed.to_string().contains("no longer the one that the chart was checked against"), "{changed}");
+    assert!(
+        changed.to_string().contains("no longer the one that the chart was checked against"),
+        "{changed}"
+    );
     let gone = call(&pool, "h.add", json!({"a": 1, "b": 1}), INT).await.expect_err("it is gone");
     assert!(gone.to_string().contains("no longer has the tool `add`"), "{gone}");
     assert_eq!(call(&pool, "h.get-sum", json!({"values": [1]}), INT).await, Ok(json!(1)));
@@ -225,12 +252,14 @@ async fn nothing_outlives_the_pool() {
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_outlives_a_pool_that_is_dropped_outside_a_runtime() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let Some((pool, _, file)) = runtime.block_on(with("stays", "timeout = \"9s\"")) else { return };
     let all = pids(&file, "pids ");
     assert_eq!(all.len(), 2);
     drop(runtime);
     drop(pool);
-    let other = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let other =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     other.block_on(until("all are gone", || all.iter().all(|pid| !runs(*pid))));
 }

@@ -107,7 +107,9 @@ pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap_or_else(|_| panic!("{what}"));
+    tokio::time::timeout(Duration::from_secs(20), waiting)
+        .await
+        .unwrap_or_else(|_| panic!("{what}"));
 }
 
 /// Whether a process runs; a zombie does not.

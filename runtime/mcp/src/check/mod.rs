@@ -1,12 +1,15 @@
 //! The tools of charts compared with those of servers.
 
+mod fit;
+
 use crate::config::{Act, Configuration, Place};
 use crate::holes::names;
-use crate::link::{Listed, Listing};
+use crate::listing::{Listed, Listing};
 use crate::server::Server;
 use crate::shape::{Record, Shape, parameters, shape, wrapped};
 use chartc_core::expr::type_text;
 use chartc_core::model::{Chart, Tool, Type, TypeKind};
+use fit::{gives, takes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -170,11 +173,10 @@ fn compare(
         );
         return;
     }
-    let full = format!("{by}.{}", server.spec.called(&name));
     if let Some(record) = parameters(&listing.input) {
-        params(chart, tool, &full, &record, put);
+        params(chart, tool, &record, put);
     }
-    result(chart, tool, &full, listing, put);
+    result(chart, tool, listing, put);
 }
 
 fn missing(name: &str, server: &Server, listed: &Listed) -> String {
@@ -184,7 +186,8 @@ fn missing(name: &str, server: &Server, listed: &Listed) -> String {
     }
     let names = || listed.tools.iter().map(|tool| tool.name.as_str());
     // Names of charts have `_` where many servers have `-`.
-    let same = names().find(|other| other.replace(['-', '.'], "_") == name.replace(['-', '.'], "_"));
+    let same =
+        names().find(|other| other.replace(['-', '.'], "_") == name.replace(['-', '.'], "_"));
     if let Some(same) = same {
         let by = &server.spec.name;
         return format!(
@@ -195,7 +198,11 @@ fn missing(name: &str, server: &Server, listed: &Listed) -> String {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
             let some: Vec<&str> = names().take(12).collect();
-            format!("it has: {}{}", some.join(", "), if listed.tools.len() > 12 { ", …" } else { "" })
+            format!(
+                "it has: {}{}",
+                some.join(", "),
+                if listed.tools.len() > 12 { ", …" } else { "" }
+            )
         }
     }
 }
@@ -203,7 +210,6 @@ fn missing(name: &str, server: &Server, listed: &Listed) -> String {
 fn params(
     chart: &Chart,
     tool: &Tool,
-    full: &str,
     record: &Record,
     put: &mut impl FnMut(FindingKind, String, String),
 ) {
@@ -220,7 +226,7 @@ fn params(
                 };
                 put(
                     FindingKind::UnknownParameter,
-                    format!("`{full}` has no parameter `{}`", param.name),
+                    format!("the server knows no parameter `{}` of it", param.name),
                     help,
                 );
             }
@@ -233,7 +239,7 @@ fn params(
                     put(
                         FindingKind::ParameterType,
                         format!(
-                            "the parameter `{}` is {ty} in the chart, and {} on the server `{full}`{}",
+                            "the parameter `{}` is {ty} in the chart, and {} on the server{}",
                             param.name,
                             part.shape,
                             inside(&why)
@@ -248,7 +254,10 @@ fn params(
         if !tool.params.iter().any(|param| param.name == part.name) {
             put(
                 FindingKind::MissingParameter,
-                format!("`{full}` requires the parameter `{}`, of type {}", part.name, part.shape),
+                format!(
+                    "the server requires the parameter `{}`, of type {}",
+                    part.name, part.shape
+                ),
                 format!("add it to `tool {}`", tool.name),
             );
         }
@@ -258,7 +267,6 @@ fn params(
 fn result(
     chart: &Chart,
     tool: &Tool,
-    full: &str,
     listing: &Listing,
     put: &mut impl FnMut(FindingKind, String, String),
 ) {
@@ -271,7 +279,7 @@ fn result(
         put(
             FindingKind::ResultType,
             format!(
-                "the result is {} in the chart, and {of} on the server `{full}`{}",
+                "the result is {} in the chart, and {of} on the server{}",
                 type_text(&tool.result, &chart.types),
                 inside(&why)
             ),
@@ -308,174 +316,8 @@ fn advice(shape: &Shape) -> String {
         | Shape::Enum(_)
         | Shape::List(_)
         | Shape::Map(_)
-        | Shape::Record(_) => "`chartc tools add` writes the declaration as the server has it".into(),
-    }
-}
-
-/// Whether a server takes the values of a type. The error says where inside they differ; it is empty where they differ as a whole.
-fn takes(chart: &Chart, ty: &Type, shape: &Shape, depth: usize) -> Result<(), String> {
-    let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
-    match (ty, shape) {
-        // A `Json` is checked by the server.
-        (_, Shape::Any) | (Type::Json, _) => Ok(()),
-        (Type::Optional(of), Shape::Optional(shape)) => takes(chart, of, shape, depth),
-        (Type::Optional(_), _) => Err("it may be `none`, which the server does not take".into()),
-        (ty, Shape::Optional(shape)) => takes(chart, ty, shape, depth),
-        (Type::Bool, Shape::Bool)
-        | (Type::Int, Shape::Int | Shape::Float)
-        | (Type::Float, Shape::Float)
-        | (Type::Text | Type::Duration, Shape::Text) => Ok(()),
-        (Type::List(of), Shape::List(shape)) | (Type::Map(of), Shape::Map(shape)) => {
-            takes(chart, of, shape, depth)
+        | Shape::Record(_) => {
+            "`chartc tools add` writes the declaration as the server has it".into()
         }
-        (Type::Named(id), shape) => match (&chart.types[id.index()].kind, shape) {
-            (TypeKind::Enum(_), Shape::Text) => Ok(()),
-            (TypeKind::Enum(names), Shape::Enum(known)) => {
-                match names.iter().find(|name| !known.contains(name)) {
-                    Some(name) => Err(format!("the server has no value `{name}`")),
-                    None => Ok(()),
-                }
-            }
-            (TypeKind::Record(fields), Shape::Map(of)) => {
-                fields.iter().try_for_each(|field| {
-                    takes(chart, &field.ty, of, depth).map_err(|why| at(&field.name, &why))
-                })
-            }
-            (TypeKind::Record(fields), Shape::Record(record)) => {
-                for field in fields {
-                    match record.part(&field.name) {
-                        None if record.is_open => {}
-                        None => return Err(format!("the server has no part `{}`", field.name)),
-                        Some(part) => {
-                            let ty = match &field.ty {
-                                Type::Optional(of) if !part.is_required => of.as_ref(),
-                                ty => ty,
-                            };
-                            takes(chart, ty, &part.shape, depth)
-                                .map_err(|why| at(&field.name, &why))?;
-                        }
-                    }
-                }
-                let lacking = record.parts.iter().find(|part| {
-                    part.is_required && !fields.iter().any(|field| field.name == part.name)
-                });
-                match lacking {
-                    Some(part) => Err(format!("the part `{}` is required", part.name)),
-                    None => Ok(()),
-                }
-            }
-            (
-                TypeKind::Enum(_) | TypeKind::Record(_),
-                Shape::Any
-                | Shape::Bool
-                | Shape::Int
-                | Shape::Float
-                | Shape::Text
-                | Shape::Enum(_)
-                | Shape::List(_)
-                | Shape::Map(_)
-                | Shape::Record(_)
-                | Shape::Optional(_),
-            ) => Err(String::new()),
-        },
-        (
-            Type::Bool
-            | Type::Int
-            | Type::Float
-            | Type::Text
-            | Type::Duration
-            | Type::List(_)
-            | Type::Map(_),
-            Shape::Bool
-            | Shape::Int
-            | Shape::Float
-            | Shape::Text
-            | Shape::Enum(_)
-            | Shape::List(_)
-            | Shape::Map(_)
-            | Shape::Record(_),
-        ) => Err(String::new()),
     }
-}
-
-/// Whether what a server gives has a type.
-fn gives(chart: &Chart, shape: &Shape, ty: &Type, depth: usize) -> Result<(), String> {
-    let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
-    match (shape, ty) {
-        // What no type says is checked when it is there.
-        (Shape::Any, _) | (_, Type::Json) => Ok(()),
-        (Shape::Optional(shape), Type::Optional(of)) => gives(chart, shape, of, depth),
-        (Shape::Optional(_), _) => Err("it may be null".into()),
-        (shape, Type::Optional(of)) => gives(chart, shape, of, depth),
-        (Shape::Bool, Type::Bool)
-        | (Shape::Int, Type::Int | Type::Float)
-        | (Shape::Float, Type::Float)
-        | (Shape::Text, Type::Text | Type::Duration)
-        | (Shape::Enum(_), Type::Text) => Ok(()),
-        (Shape::List(shape), Type::List(of)) | (Shape::Map(shape), Type::Map(of)) => {
-            gives(chart, shape, of, depth)
-        }
-        (Shape::Record(record), Type::Map(of)) => record.parts.iter().try_for_each(|part| {
-            gives(chart, &part.shape, of, depth).map_err(|why| at(&part.name, &why))
-        }),
-        (shape, Type::Named(id)) => match (shape, &chart.types[id.index()].kind) {
-            (Shape::Enum(given), TypeKind::Enum(names)) => {
-                match given.iter().find(|name| !names.contains(name)) {
-                    Some(name) => Err(format!("the chart's enum has no value `{name}`")),
-                    None => Ok(()),
-                }
-            }
-            // Of a text or an object nobody knows what is in it before it is there.
-            (Shape::Text, TypeKind::Enum(_)) | (Shape::Map(_), TypeKind::Record(_)) => Ok(()),
-            (Shape::Record(record), TypeKind::Record(fields)) => {
-                for field in fields {
-                    let is_optional = matches!(field.ty, Type::Optional(_) | Type::Json);
-                    match record.part(&field.name) {
-                        None if is_optional || record.is_open => {}
-                        None => return Err(format!("the server has no part `{}`", field.name)),
-                        Some(part) if !part.is_required && !is_optional => {
-                            return Err(format!("the server may leave `{}` out", field.name));
-                        }
-                        Some(part) => gives(chart, &part.shape, &field.ty, depth)
-                            .map_err(|why| at(&field.name, &why))?,
-                    }
-                }
-                Ok(())
-            }
-            (
-                Shape::Any
-                | Shape::Bool
-                | Shape::Int
-                | Shape::Float
-                | Shape::Text
-                | Shape::Enum(_)
-                | Shape::List(_)
-                | Shape::Map(_)
-                | Shape::Record(_)
-                | Shape::Optional(_),
-                TypeKind::Enum(_) | TypeKind::Record(_),
-            ) => Err(String::new()),
-        },
-        (
-            Shape::Bool
-            | Shape::Int
-            | Shape::Float
-            | Shape::Text
-            | Shape::Enum(_)
-            | Shape::List(_)
-            | Shape::Map(_)
-            | Shape::Record(_),
-            Type::Bool
-            | Type::Int
-            | Type::Float
-            | Type::Text
-            | Type::Duration
-            | Type::List(_)
-            | Type::Map(_),
-        ) => Err(String::new()),
-    }
-}
-
-fn at(name: &str, why: &str) -> String {
-    if why.is_empty() { format!("`{name}` differs") } else { format!("`{name}`: {why}") }
 }
