@@ -246,19 +246,21 @@ impl Link {
     }
 
     async fn reading(&self, why: ServiceError, what: &str) -> Fault {
-        match why {
-            ServiceError::McpError(error) => Fault::Refused(error.message.into_owned()),
-            ServiceError::Timeout { timeout } => {
-                Fault::Silent { what: what.to_owned() + &self.tail().await, after: timeout }
-            }
-            ServiceError::TransportSend(why) => match self.reason.get() {
-                Some(why) => Fault::Gone(why + &self.tail().await),
-                None if self.process.lock().await.is_some() => self.gone().await,
-                None => status(why.error.as_ref()),
-            },
-            ServiceError::TransportClosed => self.gone().await,
-            other => Fault::Protocol(other.to_string()),
+        if let ServiceError::McpError(error) = why {
+            return Fault::Refused(error.message.into_owned());
         }
+        if let ServiceError::Timeout { timeout: after } = why {
+            return Fault::Silent { what: what.to_owned() + &self.tail().await, after };
+        }
+        if let ServiceError::TransportSend(why) = &why
+            && self.process.lock().await.is_none()
+        {
+            return status(why.error.as_ref());
+        }
+        if matches!(why, ServiceError::TransportClosed | ServiceError::TransportSend(_)) {
+            return self.gone().await;
+        }
+        Fault::Protocol(why.to_string())
     }
 
     async fn tail(&self) -> String {
@@ -293,7 +295,7 @@ pub(crate) struct Change<'l> {
 }
 
 impl Change<'_> {
-    pub(crate) fn is_known(self) {
+    pub(crate) fn settle(self) {
         std::mem::forget(self);
     }
 }

@@ -127,7 +127,8 @@ impl Pool {
     /// Starts the servers, all at once. One that cannot be started is told by [`Pool::check`] and [`Pool::servers`].
     pub async fn begin(&self) {
         let mut starting = JoinSet::new();
-        for server in self.0.servers.values().cloned() {
+        for server in self.0.servers.values() {
+            let server = server.clone();
             starting.spawn(async move { server.start().await });
         }
         while starting.join_next().await.is_some() {}
@@ -198,7 +199,8 @@ impl Pool {
     /// Ends all servers, and waits for their end.
     pub async fn close(&self) {
         let mut closing = JoinSet::new();
-        for server in self.0.servers.values().cloned() {
+        for server in self.0.servers.values() {
+            let server = server.clone();
             closing.spawn(async move { server.close().await });
         }
         while closing.join_next().await.is_some() {}

@@ -166,11 +166,9 @@ async fn drain(pipe: impl AsyncRead + Unpin, name: String, tail: Tail, heard: He
             heard(&name, &text);
         }
     };
-    loop {
-        let Ok(bytes) = reader.fill_buf().await else { break };
-        if bytes.is_empty() {
-            break;
-        }
+    while let Ok(bytes) = reader.fill_buf().await
+        && !bytes.is_empty()
+    {
         let room = LINE.saturating_sub(line.len()).max(1);
         let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
         let take = end.min(room);

@@ -43,21 +43,28 @@ pub(crate) fn client() -> Result<reqwest::Client, reqwest::Error> {
         .build()
 }
 
+/// Why a handshake failed.
 pub(crate) fn not_begun(why: ClientInitializeError) -> Fault {
-    match why {
-        ClientInitializeError::JsonRpcError(error) => Fault::Refused(error.message.into_owned()),
-        ClientInitializeError::ConnectionClosed(why) => Fault::Gone(why),
-        ClientInitializeError::TransportError { error, .. } => match status(error.error.as_ref()) {
-            Fault::Gone(why) => Fault::Start(why),
-            #[expect(clippy::wildcard_enum_match_arm, reason = "the others say enough")]
-            other => other,
-        },
-        ClientInitializeError::ExpectedInitResponse(_)
-        | ClientInitializeError::ExpectedInitResult(_) => {
-            Fault::Protocol("its answer to `initialize` is malformed".into())
-        }
-        other => Fault::Protocol(other.to_string()),
+    if let ClientInitializeError::TransportError { error, .. } = why {
+        let fault = status(error.error.as_ref());
+        return if let Fault::Gone(why) = fault { Fault::Start(why) } else { fault };
     }
+    if let ClientInitializeError::JsonRpcError(error) = why {
+        return Fault::Refused(error.message.into_owned());
+    }
+    if let ClientInitializeError::ConnectionClosed(why) = why {
+        return Fault::Gone(why);
+    }
+    let is_malformed = matches!(
+        why,
+        ClientInitializeError::ExpectedInitResponse(_)
+            | ClientInitializeError::ExpectedInitResult(_)
+    );
+    Fault::Protocol(if is_malformed {
+        "its answer to `initialize` is malformed".into()
+    } else {
+        why.to_string()
+    })
 }
 
 /// What HTTP says, if it says a status; otherwise the chain of causes.

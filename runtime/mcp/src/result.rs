@@ -136,7 +136,9 @@ fn prune(value: &mut Json, schema: &Json, root: &Json) {
     match value {
         Json::Array(items) => {
             if let Some(of) = schema.get("items") {
-                items.iter_mut().for_each(|item| prune(item, of, root));
+                for item in items {
+                    prune(item, of, root);
+                }
             }
         }
         Json::Object(object) => {
@@ -178,7 +180,9 @@ fn without_none(value: &mut Json, shape: &Shape) {
     match (value, shape) {
         (value, Shape::Optional(of)) => without_none(value, of),
         (Json::Array(items), Shape::List(of)) => {
-            items.iter_mut().for_each(|item| without_none(item, of));
+            for item in items {
+                without_none(item, of);
+            }
         }
         (Json::Object(object), Shape::Map(of)) => {
             object.values_mut().for_each(|value| without_none(value, of));

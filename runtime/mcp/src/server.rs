@@ -65,7 +65,7 @@ impl Server {
         if let Some(link) = state.link.clone().filter(|link| !link.is_closed()) {
             if let Some(change) = link.change() {
                 state.now = Arc::new(self.list(&link).await?);
-                change.is_known();
+                change.settle();
             }
             return Ok((link, state.now.clone()));
         }

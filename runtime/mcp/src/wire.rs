@@ -132,12 +132,11 @@ fn read(line: &[u8]) -> Line {
             // A log line may begin with a brace; only a message names the protocol.
             let is_message = line.trim_ascii_start().starts_with(b"{")
                 && line.windows(9).any(|part| part == b"\"jsonrpc\"");
-            match is_message {
-                true => Line::Broken(format!(
-                    "it sent a message that is not JSON ({why}): {}",
-                    short(&String::from_utf8_lossy(line), 200)
-                )),
-                false => Line::Other,
+            if is_message {
+                let start = short(&String::from_utf8_lossy(line), 200);
+                Line::Broken(format!("it sent a message that is not JSON ({why}): {start}"))
+            } else {
+                Line::Other
             }
         }
     }
@@ -172,9 +171,8 @@ fn message_of(mut message: Map<String, Value>) -> Line {
 
 /// A result as it was sent.
 pub(crate) fn raw(result: ServerResult) -> Value {
-    match result {
-        ServerResult::CustomResult(CustomResult(value)) => value,
-        #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is of another crate")]
-        other => serde_json::to_value(other).unwrap_or_default(),
+    if let ServerResult::CustomResult(CustomResult(value)) = result {
+        return value;
     }
+    serde_json::to_value(result).unwrap_or_default()
 }

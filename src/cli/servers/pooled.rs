@@ -71,7 +71,7 @@ impl Options {
 }
 
 /// The kind of who answers: what `--llm` says before a colon.
-fn word<'a>(beside: Beside<'a>) -> &'a str {
+fn word(beside: Beside<'_>) -> &str {
     beside.llm.map_or("", |llm| llm.split(':').next().unwrap_or(llm))
 }
 

@@ -38,9 +38,9 @@ pub(super) fn takes(chart: &Chart, ty: &Type, shape: &Shape, depth: usize) -> Re
                         None if record.is_open => {}
                         None => return Err(format!("the server has no part `{}`", field.name)),
                         Some(part) => {
-                            let ty = match &field.ty {
-                                Type::Optional(of) if !part.is_required => of.as_ref(),
-                                ty => ty,
+                            let ty = match (&field.ty, part.is_required) {
+                                (Type::Optional(of), false) => of.as_ref(),
+                                (ty, _) => ty,
                             };
                             takes(chart, ty, &part.shape, depth).map_err(|why| {
                                 at(&field.name, &why, &type_text(ty, &chart.types), &part.shape)

@@ -12,9 +12,9 @@ use std::time::Duration;
 /// The time within which a server must answer `initialize`, and each request for its list of tools.
 const START: Duration = Duration::from_secs(30);
 /// The time within which a call must end or show progress.
-const CALL: Duration = Duration::from_secs(60);
+const CALL: Duration = Duration::from_mins(1);
 /// The time within which a call must end, whatever progress it shows.
-const TOTAL: Duration = Duration::from_secs(600);
+const TOTAL: Duration = Duration::from_mins(10);
 /// Bytes of a result.
 const OUTPUT: usize = 1024 * 1024;
 

@@ -31,10 +31,8 @@ pub(super) fn read(
     if text.len() > LENGTH {
         return Err(wrong(1, format!("longer than {LENGTH} bytes")));
     }
-    let (parsed, dialect) = match is_json {
-        true => (tree::json(text), Dialect::Json),
-        false => (tree::toml(text), Dialect::Toml),
-    };
+    let (parsed, dialect) =
+        if is_json { (tree::json(text), Dialect::Json) } else { (tree::toml(text), Dialect::Toml) };
     let root = parsed.map_err(|fault| wrong(fault.line, fault.why))?;
     let mut reading = Reading { file, folder, variables, dialect, secrets: Vec::new() };
     let (servers, tools) = reading.root(&root)?;

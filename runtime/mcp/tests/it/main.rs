@@ -1,5 +1,7 @@
 //! Pools against servers: those that many use, and one that misbehaves.
 
+mod check;
+mod configured;
 mod hostile;
 mod programs;
 mod support;

@@ -1,8 +1,9 @@
 //! What the tests share.
+#![allow(clippy::disallowed_methods, reason = "tests start servers and read what they wrote")]
 
 use chartc_core::expr::Value;
 use chartc_core::host::ToolCall;
-use chartc_core::model::{Chart, Field, Tool, Type};
+use chartc_core::model::{Chart, Field, Tool, Type, TypeDef, TypeKind};
 use chartc_mcp::{Configuration, Pool};
 use chartc_runtime::oracle::OracleError;
 use chartc_runtime::tools::Tools;
@@ -89,15 +90,29 @@ pub(crate) async fn call(
     Ok(serde_json::to_value(value).expect("JSON"))
 }
 
-/// A chart with these tools: names, parameters, result.
-pub(crate) fn chart(tools: &[(&str, &[(&str, Type)], Type)]) -> Chart {
-    let tool = |(name, params, result): &(&str, &[(&str, Type)], Type)| Tool {
+/// A tool of a chart: its name, its parameters, its result.
+pub(crate) type Declared<'d> = (&'d str, &'d [(&'d str, Type)], Type);
+
+/// A chart with these tools, and an enum `Kind` and a record `Place`, which are types 0 and 1.
+pub(crate) fn chart(tools: &[Declared<'_>]) -> Chart {
+    let field = |name: &str, ty: &Type| Field { name: name.into(), ty: ty.clone() };
+    let tool = |(name, params, result): &Declared<'_>| Tool {
         name: (*name).into(),
         doc: String::new(),
-        params: params.iter().map(|(n, ty)| Field { name: (*n).into(), ty: ty.clone() }).collect(),
+        params: params.iter().map(|(name, ty)| field(name, ty)).collect(),
         result: result.clone(),
     };
-    Chart { tools: tools.iter().map(tool).collect(), ..Chart::empty("T") }
+    let height = Type::Optional(Box::new(Type::Float));
+    let place = vec![field("name", &Type::Text), field("height", &height)];
+    let ty = |name: &str, kind| TypeDef { name: name.into(), doc: String::new(), kind };
+    Chart {
+        tools: tools.iter().map(tool).collect(),
+        types: vec![
+            ty("Kind", TypeKind::Enum(vec!["hill".into(), "lake".into()])),
+            ty("Place", TypeKind::Record(place)),
+        ],
+        ..Chart::empty("T")
+    }
 }
 
 /// Waits until something holds, at most 20 seconds.
