@@ -177,6 +177,31 @@ const PROVIDERS: &[Row] = &[
     ("fault", &["date"]),
     ("server", &["answer", "fault", "form"]),
 ];
+const MCP: &[Row] = &[
+    ("fault", &[]),
+    ("holes", &[]),
+    ("listing", &[]),
+    ("shape", &[]),
+    ("config", &["holes"]),
+    ("view", &["config", "fault"]),
+    ("process", &["config", "fault"]),
+    ("wire", &["fault"]),
+    ("reach", &["fault", "wire"]),
+    ("result", &["fault", "shape"]),
+    ("command", &["config", "fault", "holes", "process", "result"]),
+    ("endpoint", &["config", "fault", "holes", "result"]),
+    ("declare", &["fault", "listing", "shape", "view"]),
+    ("link", &["config", "fault", "listing", "process", "reach", "wire"]),
+    ("server", &["config", "fault", "link", "listing", "process", "result", "shape"]),
+    ("check", &["config", "holes", "listing", "server", "shape"]),
+    (
+        "pool",
+        &[
+            "check", "command", "config", "declare", "endpoint", "fault", "process", "reach",
+            "result", "server", "view",
+        ],
+    ),
+];
 
 const CRATES: &[(&str, &[Row])] = &[
     ("compiler/text/src", TEXT),
@@ -185,6 +210,7 @@ const CRATES: &[(&str, &[Row])] = &[
     ("src", COMMAND),
     ("runtime/core/src", CORE),
     ("runtime/src", RUNTIME),
+    ("runtime/mcp/src", MCP),
     ("runtime/memory/src", MEMORY),
     ("runtime/providers/src", PROVIDERS),
     ("runtime/store/src", STORE),

@@ -1,8 +1,8 @@
 //! Declarations of a server's tools, as a chart writes them.
 
 use crate::listing::Listing;
-use crate::pool::ToolView;
 use crate::shape::{Shape, parameters, shape, wrapped};
+use crate::view::ToolView;
 use chartc_core::model::RESERVED;
 use chartc_core::visible;
 use std::collections::BTreeSet;

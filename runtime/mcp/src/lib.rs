@@ -22,9 +22,11 @@ mod reach;
 mod result;
 mod server;
 mod shape;
+mod view;
 mod wire;
 
 pub use check::{Finding, FindingKind};
 pub use config::{ConfigError, Configuration, Place};
 pub use fault::Fault;
-pub use pool::{Pool, ServerView, ToolView};
+pub use pool::Pool;
+pub use view::{ServerView, ToolView};

@@ -8,6 +8,7 @@ use crate::process::Heard;
 use crate::reach::client;
 use crate::result::Wanted;
 use crate::server::Server;
+use crate::view::ServerView;
 use crate::{command, endpoint};
 use chartc_core::expr::Value;
 use chartc_core::host::ToolCall;
@@ -58,34 +59,6 @@ impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Pool").field(&self.0.configuration).finish()
     }
-}
-
-/// A server, as people see it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ServerView {
-    /// Its name in the configuration.
-    pub name: String,
-    /// Where it is configured.
-    pub place: Place,
-    /// Its tools, or why it cannot be used.
-    pub tools: Result<Vec<ToolView>, Fault>,
-    /// What is wrong with its list.
-    pub faults: Vec<String>,
-}
-
-/// A tool of a server, as people see it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolView {
-    /// Its name in charts, without the server.
-    pub called: String,
-    /// Its name on the server.
-    pub name: String,
-    /// Its description.
-    pub doc: String,
-    /// The type of each parameter, as a chart would write it, and whether it is required.
-    pub parameters: Vec<(String, String, bool)>,
-    /// The type of the result, as a chart would write it; `Text` where the server declares none.
-    pub result: String,
 }
 
 impl Pool {
