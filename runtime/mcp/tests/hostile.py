@@ -129,8 +129,9 @@ def call(message, name, arguments):
     if name == "flood":
         for line in range(arguments["lines"]):
             sys.stderr.write(f"line {line} {'z' * 100}\n")
-        sys.stderr.write("\x1b[2J\xff no newline")
         sys.stderr.flush()
+        sys.stderr.buffer.write(b"\x1b[2J\xff no newline")
+        sys.stderr.buffer.flush()
         return result("flooded")
     if name == "child":
         child = subprocess.Popen(["sleep", "1000"])
