@@ -182,6 +182,7 @@ const MCP: &[Row] = &[
     ("holes", &[]),
     ("listing", &[]),
     ("shape", &[]),
+    ("waiting", &[]),
     ("config", &["holes"]),
     ("view", &["config", "fault"]),
     ("process", &["config", "fault"]),
@@ -191,7 +192,7 @@ const MCP: &[Row] = &[
     ("command", &["config", "fault", "holes", "process", "result"]),
     ("endpoint", &["config", "fault", "holes", "result"]),
     ("declare", &["fault", "listing", "shape", "view"]),
-    ("link", &["config", "fault", "listing", "process", "reach", "wire"]),
+    ("link", &["config", "fault", "listing", "process", "reach", "waiting", "wire"]),
     ("server", &["config", "fault", "link", "listing", "process", "result", "shape"]),
     ("check", &["config", "holes", "listing", "server", "shape"]),
     (

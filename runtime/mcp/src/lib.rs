@@ -23,6 +23,7 @@ mod result;
 mod server;
 mod shape;
 mod view;
+mod waiting;
 mod wire;
 
 pub use check::{Finding, FindingKind};

@@ -5,25 +5,26 @@ use crate::fault::{Fault, short};
 use crate::listing::{Listed, listing};
 use crate::process::{Heard, Running, start};
 use crate::reach::{not_begun, status, transport};
+use crate::waiting::{Left, Progress, Watched};
 use crate::wire::{Lines, MESSAGE, Reason, raw};
 use rmcp::ClientHandler;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest,
-    PaginatedRequestParams, ProtocolVersion,
+    CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
+    Implementation, ListToolsRequest, PaginatedRequestParams, ProgressNotificationParam,
+    ProtocolVersion,
 };
 use rmcp::service::{
-    ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestHandle, RoleClient,
-    RunningService, ServiceError, serve_client_with_lifecycle,
+    ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RoleClient, RunningService,
+    ServiceError, serve_client_with_lifecycle,
 };
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::io::BufReader;
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// Tools of one server, and requests for the list of them.
 const TOOLS: usize = 10_000;
@@ -35,6 +36,7 @@ const CLOSING: Duration = Duration::from_secs(2);
 struct Client {
     /// Whether the server has said that its list changed.
     changed: Arc<AtomicBool>,
+    progress: Progress,
 }
 
 impl ClientHandler for Client {
@@ -48,6 +50,17 @@ impl ClientHandler for Client {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.changed.store(true, Ordering::Relaxed);
     }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let all = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(progress) = all.get(&params.progress_token) {
+            progress.notify_one();
+        }
+    }
 }
 
 /// A connection.
@@ -57,8 +70,9 @@ pub(crate) struct Link {
     process: Mutex<Option<Running>>,
     reason: Reason,
     changed: Arc<AtomicBool>,
+    progress: Progress,
     /// Whether a request has found the connection lost.
-    lost: AtomicBool,
+    lost: Arc<AtomicBool>,
     spec: ServerSpec,
 }
 
@@ -70,7 +84,8 @@ impl Link {
         heard: &Heard,
     ) -> Result<Self, Fault> {
         let changed = Arc::new(AtomicBool::new(false));
-        let client = Client { changed: changed.clone() };
+        let progress = Progress::default();
+        let client = Client { changed: changed.clone(), progress: progress.clone() };
         let reason = Reason::default();
         let (service, process) = match &spec.reach {
             Reach::Process(program) => {
@@ -119,8 +134,8 @@ impl Link {
         };
         let peer = service.peer().clone();
         let (service, process) = (Mutex::new(service), Mutex::new(process));
-        let (lost, spec) = (AtomicBool::new(false), spec.clone());
-        let link = Self { service, peer, process, reason, changed, lost, spec };
+        let (lost, spec) = (Arc::default(), spec.clone());
+        let link = Self { service, peer, process, reason, changed, progress, lost, spec };
         let version = link.peer.peer_info().map(|info| info.protocol_version.clone());
         let is_known = version.as_ref().is_some_and(|version| {
             ProtocolVersion::KNOWN_VERSIONS.contains(version) && version.has_initialize()
@@ -141,7 +156,7 @@ impl Link {
 
     /// What the server has said since the last time about its list: that it changed.
     pub(crate) fn change(&self) -> Option<Change<'_>> {
-        self.changed.swap(false, Ordering::Relaxed).then_some(Change { of: &self.changed })
+        self.changed.swap(false, Ordering::Relaxed).then(|| Change { of: &self.changed })
     }
 
     /// All tools. A malformed one costs no others.
@@ -214,27 +229,48 @@ impl Link {
     }
 
     /// A request. Dropping it tells the server that nobody waits any more.
+    ///
+    /// The time is kept here: the library's own timeout waits until the cancellation is written, which a server that reads nothing holds up.
     async fn ask(
         &self,
         request: ClientRequest,
         what: &str,
         limits: Limits,
     ) -> Result<Value, Fault> {
-        let options = PeerRequestOptions::with_timeout(limits.idle)
-            .reset_timeout_on_progress()
-            .with_max_total_timeout(limits.total);
-        let sent = self.peer.send_cancellable_request(request, options).await;
-        let handle = match sent {
-            Ok(handle) => handle,
-            Err(why) => return Err(self.fault(why, what).await),
+        let options = PeerRequestOptions::no_options();
+        let end = Instant::now() + limits.total;
+        let sending = self.peer.send_cancellable_request(request, options);
+        let mut handle = match timeout(limits.idle, sending).await {
+            Ok(Ok(handle)) => handle,
+            Ok(Err(why)) => return Err(self.fault(why, what).await),
+            Err(_) => return Err(self.silent(what, limits.idle).await),
         };
-        let mut left = Left::new(&handle);
-        let answer = handle.await_response().await;
-        left.is_done = true;
-        match answer {
-            Ok(result) => Ok(raw(result)),
-            Err(why) => Err(self.fault(why, what).await),
+        let mut left = Left::new(&handle, &self.lost);
+        let watched = Watched::new(&self.progress, &handle.progress_token);
+        loop {
+            let idle = Instant::now() + limits.idle;
+            tokio::select! {
+                biased;
+                answer = &mut handle.rx => {
+                    left.is_done = true;
+                    return match answer {
+                        Ok(Ok(result)) => Ok(raw(result)),
+                        Ok(Err(why)) => Err(self.fault(why, what).await),
+                        Err(_) => Err(self.fault(ServiceError::TransportClosed, what).await),
+                    };
+                }
+                () = watched.progress.notified() => {}
+                () = sleep_until(idle.min(end)) => {
+                    let after = if idle < end { limits.idle } else { limits.total };
+                    drop(left);
+                    return Err(self.silent(what, after).await);
+                }
+            }
         }
+    }
+
+    async fn silent(&self, what: &str, after: Duration) -> Fault {
+        Fault::Silent { what: what.to_owned() + &self.tail().await, after }
     }
 
     async fn fault(&self, why: ServiceError, what: &str) -> Fault {
@@ -249,8 +285,8 @@ impl Link {
         if let ServiceError::McpError(error) = why {
             return Fault::Refused(error.message.into_owned());
         }
-        if let ServiceError::Timeout { timeout: after } = why {
-            return Fault::Silent { what: what.to_owned() + &self.tail().await, after };
+        if let ServiceError::Timeout { timeout } = why {
+            return self.silent(what, timeout).await;
         }
         if let ServiceError::TransportSend(why) = &why
             && self.process.lock().await.is_none()
@@ -303,34 +339,5 @@ impl Change<'_> {
 impl Drop for Change<'_> {
     fn drop(&mut self) {
         self.of.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Tells the server, when it is dropped before the answer has come, that nobody waits any more.
-struct Left {
-    peer: Peer<RoleClient>,
-    id: rmcp::model::RequestId,
-    is_done: bool,
-}
-
-impl Left {
-    fn new(handle: &RequestHandle<RoleClient>) -> Self {
-        Self { peer: handle.peer.clone(), id: handle.id.clone(), is_done: false }
-    }
-}
-
-impl Drop for Left {
-    fn drop(&mut self) {
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        if self.is_done {
-            return;
-        }
-        let (peer, id) = (self.peer.clone(), self.id.clone());
-        runtime.spawn(async move {
-            let reason = Some("the call was given up".to_owned());
-            let params = CancelledNotificationParam::new(Some(id), reason);
-            // Whoever cannot be told has no connection.
-            drop(peer.send_notification(CancelledNotification::new(params).into()).await);
-        });
     }
 }

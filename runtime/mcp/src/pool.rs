@@ -145,6 +145,7 @@ impl Pool {
             let spec = &server.spec;
             let listed = server.listed();
             let faults = listed.as_ref().map(|listed| listed.faults.clone()).unwrap_or_default();
+            let faults = faults.iter().map(|fault| crate::fault::hidden(fault, secrets)).collect();
             let tools = listed.map_err(|fault| fault.without(secrets)).map(|listed| {
                 let tools = listed.tools.iter().filter(|tool| spec.includes(&tool.name));
                 tools.map(|tool| crate::declare::view(tool, spec.called(&tool.name))).collect()

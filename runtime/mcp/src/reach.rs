@@ -6,7 +6,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
-    HttpStatusError, StreamableHttpClientTransportConfig,
+    StreamableHttpClientTransportConfig, StreamableHttpError,
 };
 use std::error::Error;
 use std::time::Duration;
@@ -72,15 +72,22 @@ pub(crate) fn status(why: &(dyn Error + 'static)) -> Fault {
     let mut at = Some(why);
     let mut words: Vec<String> = Vec::new();
     while let Some(error) = at {
-        if let Some(http) = error.downcast_ref::<HttpStatusError>() {
-            let seconds = http.retry_after.as_deref().and_then(|text| text.trim().parse().ok());
-            let retry_after = seconds.map(|seconds: u64| seconds.saturating_mul(1000));
-            return Fault::Status { status: http.status, retry_after };
-        }
-        if let Some(http) = error.downcast_ref::<reqwest::Error>()
-            && let Some(status) = http.status()
-        {
-            return Fault::Status { status: status.as_u16(), retry_after: None };
+        if let Some(http) = error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            if let StreamableHttpError::HttpStatus(http) = http {
+                let seconds = http.retry_after.as_deref().and_then(|text| text.trim().parse().ok());
+                let retry_after = seconds.map(|seconds: u64| seconds.saturating_mul(1000));
+                return Fault::Status { status: http.status, retry_after };
+            }
+            if let StreamableHttpError::AuthRequired(_) = http {
+                return Fault::Refused(
+                    "status 401: it wants to know who asks; configure `headers`, such as Authorization = \"Bearer ${TOKEN}\"".into(),
+                );
+            }
+            if let StreamableHttpError::InsufficientScope(_) = http {
+                return Fault::Refused(
+                    "status 403: the credentials in `headers` do not suffice".into(),
+                );
+            }
         }
         let text = error.to_string();
         if !words.iter().any(|before| before.contains(&text)) {

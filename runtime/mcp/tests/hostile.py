@@ -167,9 +167,12 @@ def handle(message):
             info = {"protocolVersion": 7}
         send({"jsonrpc": "2.0", "id": message["id"], "result": info})
     elif method == "tools/list":
+        note("list")
         if MODE == "no-list":
             return
         send({"jsonrpc": "2.0", "id": message["id"], "result": listing(message.get("params"))})
+        while MODE == "deaf":
+            time.sleep(1)
     elif method == "tools/call":
         if MODE == "refuses":
             send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": "odd", "message": 7}})

@@ -10,6 +10,7 @@ use chartc_text::source::Sources;
 pub(in crate::cli) struct Options {}
 
 impl Options {
+    #[cfg(feature = "sqlite")]
     pub(in crate::cli) fn of(_: Option<String>) -> Self {
         Self {}
     }
@@ -19,6 +20,7 @@ impl Options {
         false
     }
 
+    #[cfg(feature = "sqlite")]
     #[expect(clippy::unused_self, reason = "as with servers")]
     pub(in crate::cli) fn file(&self) -> Option<String> {
         None

@@ -16,6 +16,7 @@ pub(super) use pooled::{Options, Serving, configuration, heard};
 
 /// What else a run's tools come from: the words of `--llm` and `--functions`.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "a build without servers asks nobody"))]
 pub(super) struct Beside<'a> {
     pub(super) llm: Option<&'a str>,
     pub(super) functions: Option<&'a std::path::Path>,

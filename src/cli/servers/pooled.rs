@@ -37,6 +37,7 @@ pub(in crate::cli) struct Options {
 
 impl Options {
     /// The options that a run was begun with.
+    #[cfg(feature = "sqlite")]
     pub(in crate::cli) fn of(file: Option<String>) -> Self {
         Self { tools: file.map(PathBuf::from), tools_log: None }
     }
@@ -45,6 +46,8 @@ impl Options {
         self.tools.is_some()
     }
 
+    /// The file, for the store.
+    #[cfg(feature = "sqlite")]
     pub(in crate::cli) fn file(&self) -> Option<String> {
         self.tools.as_ref().map(|path| path.display().to_string())
     }

@@ -67,6 +67,7 @@ async fn calls_bring_values() {
     let told = read(&file);
     assert!(told.starts_with("start ") && told.contains("client chartc 2025-11-25"), "{told}");
     assert!(told.contains(r#"call echo {"text": "hi"}"#), "none stays away: {told}");
+    assert_eq!(told.matches("list\n").count(), 1, "it is asked for its list once: {told}");
     assert!(told.ends_with("end of input\n"), "it was asked to end: {told}");
 }
 
@@ -262,4 +263,18 @@ fn nothing_outlives_a_pool_that_is_dropped_outside_a_runtime() {
     let other =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     other.block_on(until("all are gone", || all.iter().all(|pid| !runs(*pid))));
+}
+
+#[tokio::test]
+async fn a_server_that_reads_nothing_any_more_holds_nobody_up() {
+    let Some((pool, _, file)) = with("deaf", "timeout = \"300ms\"").await else { return };
+    // More than a pipe holds, so that not even the cancellation can be written.
+    let long = "x".repeat(1024 * 1024);
+    for _ in 0..3 {
+        let silent = call(&pool, "h.echo", json!({ "text": long }), TEXT).await;
+        assert_eq!(silent, Err(OracleError::Timeout(300)));
+    }
+    pool.close().await;
+    #[cfg(target_os = "linux")]
+    assert!(!pids(&file, "start ").into_iter().any(runs));
 }

@@ -5,4 +5,5 @@ mod configured;
 mod hostile;
 mod programs;
 mod support;
+mod web;
 mod well_known;

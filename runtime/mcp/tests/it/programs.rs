@@ -1,14 +1,11 @@
 //! Tools without a server: commands and HTTP endpoints.
 
-use crate::support::{ANY, Declared, TEXT, call, chart, folder, pool, tool_call, until};
+use crate::support::{ANY, Declared, TEXT, call, chart, folder, pool, server, tool_call, until};
 use chartc_core::model::Type::Text;
 use chartc_mcp::FindingKind;
 use chartc_runtime::oracle::OracleError;
 use chartc_runtime::tools::Tools;
 use serde_json::json;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
-use std::sync::{Arc, Mutex};
 
 #[cfg(unix)]
 #[tokio::test]
@@ -83,41 +80,6 @@ async fn nothing_of_a_command_outlives_its_call() {
     }
     let pid: u32 = pid().expect("it runs").parse().expect("a pid");
     until("it is gone", || !crate::support::runs(pid)).await;
-}
-
-/// Answers each request with a status, headers and a body; keeps what it was sent.
-fn server(replies: Vec<(u16, &'static str, String)>) -> (String, Arc<Mutex<Vec<String>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
-    let requests = seen.clone();
-    std::thread::spawn(move || {
-        for (status, headers, body) in replies {
-            let Ok((mut stream, _)) = listener.accept() else { return };
-            let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
-            let (mut head, mut length) = (String::new(), 0);
-            loop {
-                let mut line = String::new();
-                if reader.read_line(&mut line).unwrap_or(0) <= 2 {
-                    break;
-                }
-                let lower = line.to_lowercase();
-                if let Some(rest) = lower.strip_prefix("content-length: ") {
-                    length = rest.trim().parse().expect("a number");
-                }
-                head.push_str(&lower);
-            }
-            let mut sent = vec![0; length];
-            reader.read_exact(&mut sent).expect("a body");
-            requests.lock().expect("whole").push(head + &String::from_utf8_lossy(&sent));
-            let answer = format!(
-                "HTTP/1.1 {status} X\r\n{headers}connection: close\r\ncontent-length: {}\r\n\r\n{body}",
-                body.len()
-            );
-            stream.write_all(answer.as_bytes()).expect("it is read");
-        }
-    });
-    (url, seen)
 }
 
 #[tokio::test]

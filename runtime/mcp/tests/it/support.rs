@@ -8,6 +8,8 @@ use chartc_mcp::{Configuration, Pool};
 use chartc_runtime::oracle::OracleError;
 use chartc_runtime::tools::Tools;
 use serde_json::json;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -142,4 +144,63 @@ pub(crate) fn pids(file: &Path, word: &str) -> Vec<u32> {
     let text = read(file);
     let lines = text.lines().filter_map(|line| line.strip_prefix(word));
     lines.flat_map(str::split_whitespace).map(|pid| pid.parse().expect("a pid")).collect()
+}
+
+/// A status, headers and a body.
+pub(crate) type Reply = (u16, &'static str, String);
+
+/// Answers each request in turn, then nobody; keeps what it was sent.
+pub(crate) fn server(replies: Vec<Reply>) -> (String, Arc<Mutex<Vec<String>>>) {
+    let count = replies.len();
+    let mut replies = replies.into_iter();
+    serving(Some(count), move |_| replies.next().expect("one for each"))
+}
+
+/// Answers each request by what it says, in lower case.
+pub(crate) fn replying(
+    reply: impl FnMut(&str) -> Reply + Send + 'static,
+) -> (String, Arc<Mutex<Vec<String>>>) {
+    serving(None, reply)
+}
+
+fn serving(
+    count: Option<usize>,
+    mut reply: impl FnMut(&str) -> Reply + Send + 'static,
+) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let requests = seen.clone();
+    std::thread::spawn(move || {
+        for _ in 0..count.unwrap_or(usize::MAX) {
+            let Ok((mut stream, _)) = listener.accept() else { return };
+            let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+            let (mut text, mut length) = (String::new(), 0);
+            loop {
+                let mut line = String::new();
+                if reader.read_line(&mut line).unwrap_or(0) <= 2 {
+                    break;
+                }
+                let lower = line.to_lowercase();
+                if let Some(rest) = lower.strip_prefix("content-length: ") {
+                    length = rest.trim().parse().expect("a number");
+                }
+                text.push_str(&lower);
+            }
+            let mut sent = vec![0; length];
+            if reader.read_exact(&mut sent).is_err() {
+                continue;
+            }
+            text.push_str(&String::from_utf8_lossy(&sent));
+            let (status, headers, body) = reply(&text);
+            requests.lock().expect("whole").push(text);
+            let answer = format!(
+                "HTTP/1.1 {status} X\r\n{headers}connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            // Whoever asked may be gone.
+            drop(stream.write_all(answer.as_bytes()));
+        }
+    });
+    (url, seen)
 }
