@@ -172,9 +172,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         _ => None,
     };
     #[cfg(feature = "sqlite")]
-    let is_begun = durable.as_ref().is_some_and(|durable| durable.begun.is_some());
+    let (is_stored, is_begun) =
+        durable.as_ref().map_or((false, false), |durable| (true, durable.begun.is_some()));
     #[cfg(not(feature = "sqlite"))]
-    let is_begun = false;
+    let (is_stored, is_begun) = (false, false);
     let given = Given {
         params: match saved {
             Some(_) => Map::new(),
@@ -213,7 +214,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut charts = checked.family();
     charts[0] = &chart;
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
-    runtime.block_on(servers.during(types, async {
+    // With a store, nothing else waits for Ctrl-C.
+    runtime.block_on(servers.during(types || is_stored, async {
         // Before the clock of the run begins.
         servers.begin().await;
         #[cfg(feature = "sqlite")]

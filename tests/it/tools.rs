@@ -262,6 +262,47 @@ fn an_unset_variable_stops_before_anything_is_started() {
     assert_eq!(told(&folder), "");
 }
 
+#[test]
+fn a_call_is_taken_back_when_its_step_is_left() {
+    let Some(folder) = project("left", "good", "") else { return };
+    let chart = "tool h.hang() -> Text\ntool h.echo(text: Text) -> Text\nchart F { initial a\n\
+        state a { call f h.hang() { timeout 500ms -> b } }\n\
+        state b { call e h.echo(\"after\") { error -> lost } -> c }\nfinal c\nfinal lost : error }";
+    std::fs::write(folder.join("f.chart"), chart).expect("a file");
+    let (code, out, err) = chartc(&folder, &["run", "f.chart", "--tools", "tools.toml"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("h.echo returned \"after\""), "{out}");
+    let told = told(&folder);
+    assert!(told.contains("cancelled the call was given up"), "{told}");
+    assert_eq!(told.matches("start ").count(), 1, "the same server answers: {told}");
+}
+
+#[test]
+fn a_model_chooses_among_tools_of_servers() {
+    let Some(folder) = project("offered", "good", "") else { return };
+    let chart = r#"
+tool h.echo(text: Text, shout: Bool?) -> Text
+tool h.fail() -> Text
+chart F {
+  var said: Json = none
+  initial asking
+  ask next on turn else stay { prompt "{options} {last_result}" }
+  may stop "enough" -> done
+  state asking { may call any into said }
+  final done
+}
+"#;
+    std::fs::write(folder.join("f.chart"), chart).expect("a file");
+    let script = "answers:\n  next:\n    - '{\"tool\": \"h.echo\", \"arguments\": {\"text\": \"hi\", \"shout\": true}}'\n    - '{\"tool\": \"h.fail\"}'\n    - stop\n";
+    std::fs::write(folder.join("s.yaml"), script).expect("a file");
+    let run = ["run", "f.chart", "--tools", "tools.toml", "--llm", "script:s.yaml", "--turns", "9"];
+    let (code, out, err) = chartc(&folder, &run);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("h.echo returned \"HI\""), "{out}");
+    assert!(out.contains("no such page; data: {\"code\":404}"), "{out}");
+    assert!(out.contains("done: ended ok"), "{out}");
+}
+
 /// Waits until something holds, at most 20 seconds.
 fn until(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
@@ -284,10 +325,13 @@ fn a_signal_leaves_no_process_behind() {
     let chart =
         "tool h.hang() -> Text\nchart F { initial a state a { call f h.hang() -> b } final b }";
     std::fs::write(folder.join("f.chart"), chart).expect("a file");
-    for (signal, code) in [("TERM", 143), ("HUP", 129)] {
+    for (signal, code) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
         drop(std::fs::remove_file(folder.join("told")));
         let mut child = Command::new(env!("CARGO_BIN_EXE_chartc"))
             .args(["run", "f.chart", "--tools", "tools.toml"])
+            // With a person at the terminal, Ctrl-C ends the process at once.
+            .args(if signal == "INT" { &["--human", "terminal"][..] } else { &[] })
+            .stdin(Stdio::piped())
             .current_dir(&folder)
             .stdout(Stdio::null())
             .stderr(Stdio::null())

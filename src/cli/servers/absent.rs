@@ -35,7 +35,7 @@ impl Options {
 pub(in crate::cli) struct Servers;
 
 impl Servers {
-    #[expect(clippy::unused_async, clippy::unused_self, reason = "as with servers")]
+    #[expect(clippy::unused_async, reason = "as with servers")]
     pub(in crate::cli) async fn begin(&self) {}
 
     #[expect(clippy::unused_self, reason = "as with servers")]
@@ -48,7 +48,6 @@ impl Servers {
         Ok(None)
     }
 
-    #[expect(clippy::unused_self, reason = "as with servers")]
     pub(in crate::cli) async fn during<R>(&self, _: bool, work: impl Future<Output = R>) -> R {
         work.await
     }

@@ -54,8 +54,14 @@ impl Reading<'_> {
 
     pub(super) fn limit(&self, word: &str, at: At<'_>, limits: &mut Limits) -> Read<()> {
         match word {
-            "timeout" => limits.idle = self.duration(at)?,
-            "max_timeout" | "maxTimeout" => limits.total = self.duration(at)?,
+            "timeout" => {
+                limits.idle = self.duration(at)?;
+                limits.total = limits.total.max(limits.idle);
+            }
+            "max_timeout" | "maxTimeout" => {
+                limits.total = self.duration(at)?;
+                limits.idle = limits.idle.min(limits.total);
+            }
             "max_output" | "maxOutput" => match at.node.tree {
                 Tree::Number(bytes) if bytes >= 1.0 && bytes.fract() == 0.0 => {
                     limits.output = bytes as usize;
@@ -69,7 +75,6 @@ impl Reading<'_> {
             },
             _ => {}
         }
-        limits.total = limits.total.max(limits.idle);
         Ok(())
     }
 
@@ -160,6 +165,8 @@ impl Reading<'_> {
             if !is_name || reqwest::header::HeaderValue::from_str(&value).is_err() {
                 return Err(self.wrong(at, "not a header of HTTP", ""));
             }
+            // A key that is written out is a secret all the same.
+            self.secrets.push(value.clone());
             all.push((name.clone(), value));
         }
         Ok(all)

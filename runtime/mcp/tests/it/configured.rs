@@ -133,3 +133,16 @@ fn what_is_wrong_has_its_place_and_a_cure() {
         assert!(told.contains(message), "{told}");
     }
 }
+
+#[test]
+fn no_beginning_of_a_file_is_too_short_to_be_told() {
+    let toml = "[servers.a]\ncommand = \"x\"\nargs = [\"${HOME:-é}\"]\n[tools.\"b.c\"]\nurl = \"https://x.test/{y}\"\n";
+    let json = "// é\n{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"\\u00e9\", /* é */ 1e9]}}}";
+    for (file, text) in [("t.toml", toml), ("t.json", json)] {
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            if let Err((told, _)) = read(file, &text[..end]) {
+                assert!(told.starts_with(&format!("{file}:")), "{told}");
+            }
+        }
+    }
+}
