@@ -37,6 +37,7 @@ pub(super) struct Begun {
     pub(super) model: Option<String>,
     pub(super) human: Option<String>,
     pub(super) functions: Option<String>,
+    pub(super) tools: Option<String>,
     pub(super) events: Option<String>,
     pub(super) turns: Option<u32>,
     pub(super) calls_per_turn: Option<u32>,
@@ -103,6 +104,8 @@ pub(super) struct Cast<'c, 'p> {
     pub(super) given: &'c Given,
     pub(super) who: Who,
     pub(super) clock: Arc<dyn Clock>,
+    /// Whether a real model answers, and no script.
+    pub(super) is_live: bool,
     pub(super) is_real: bool,
     /// Whether people answer with `chartc store … reply`.
     pub(super) replies: bool,
@@ -148,8 +151,8 @@ pub(super) async fn go(
 ) -> miette::Result<Exit> {
     let Durable { store, run, .. } = durable;
     let (entries, turns) = (cast.entries, cast.turns);
-    if !cast.is_real {
-        // A script goes on behind the answers that are in the store.
+    if !cast.is_live {
+        // A script goes on behind the answers that are in the store. A server is asked nothing: nobody polls the call.
         for call in store.made(&run).map_err(refused)? {
             match call {
                 Call::Question(question) => drop(cast.who.oracle.ask(*question)),

@@ -57,6 +57,8 @@ mod save;
 mod screen;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "run")]
+mod servers;
 mod settings;
 mod show;
 #[cfg(feature = "run")]
@@ -70,6 +72,8 @@ mod store;
 mod terminal;
 #[cfg(feature = "run")]
 mod test;
+#[cfg(feature = "mcp")]
+mod tools;
 #[cfg(feature = "run")]
 mod trace;
 mod walk;
@@ -100,6 +104,7 @@ Examples:
   chartc prompt builder.chart    show what a model would be sent
   chartc run builder.chart       run it, without a network
   chartc store runs.db list      list the runs of a store
+  chartc tools list --tools FILE list the tools of servers
   chartc trace run.jsonl         show what a run decided, when and why
   chartc replay run.jsonl        run it again from its trace
   chartc test                    play the tests of every chart below this folder
@@ -149,6 +154,8 @@ enum Command {
     Trace(trace::Args),
     #[cfg(feature = "run")]
     Test(test::Args),
+    #[cfg(feature = "mcp")]
+    Tools(tools::Args),
 }
 
 fn dispatch(command: Command) -> miette::Result<Exit> {
@@ -184,6 +191,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Trace(args) => trace::run(args),
         #[cfg(feature = "run")]
         Command::Test(args) => test::run(args),
+        #[cfg(feature = "mcp")]
+        Command::Tools(args) => tools::run(args),
     }
 }
 
@@ -282,7 +291,7 @@ mod tests {
             assert!(examples.len() > 1, "{name} lacks examples:\n{help}");
             for words in examples {
                 // Commands of features that this build lacks do not exist in it.
-                let without = ["replay", "run", "simulate", "store", "test", "trace"];
+                let without = ["replay", "run", "simulate", "store", "test", "tools", "trace"];
                 let is_left_out = words.first().is_some_and(|w| without.contains(&w.as_str()));
                 if cfg!(not(feature = "run")) && is_left_out {
                     continue;

@@ -126,7 +126,7 @@ pub(super) fn check(file: &str, root: &Root, states: usize) -> miette::Result<Co
 }
 
 /// Reports the errors, or that the file has no chart.
-fn refuse(file: &str, done: &Compilation) -> Exit {
+pub(super) fn refuse(file: &str, done: &Compilation) -> Exit {
     let errors: Vec<_> =
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
     if errors.is_empty() {

@@ -5,20 +5,20 @@ use super::cassette::shelf;
 use super::durable::{self, Begun, Cast};
 use super::ending::close;
 use super::files::Root;
-use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
+use super::instance::{Given, Kind, has_turns, instance, is_disabled, oracle, read, values};
 use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
 use super::output::{Colour, complain, paper};
-use super::pick::pick_to_run;
+use super::pick::pick_to_run_with_sources;
 use super::save::{self, Stream};
 use super::screen::Screen;
+use super::servers::{self, Beside};
 use super::status::Live;
 use super::{Exit, memory, world};
 use chartc_check::explore::STATES;
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
@@ -47,6 +47,7 @@ Examples:
   chartc run support.chart --llm clients --snapshot run.json
   chartc run support.chart --llm clients --resume run.json
   chartc run support.chart --llm clients --store runs.db --run ada
+  chartc run support.chart --llm clients --tools tools.toml
   chartc run agent.yaml --llm script:answers.yaml --world world.yaml --turns 20
   chartc run agent.yaml --llm clients --world world.yaml --memory agents.db
 
@@ -77,6 +78,8 @@ pub(super) struct Args {
     /// Script with results of host functions and tools [default: the script of --llm]
     #[arg(long, value_name = "FILE")]
     functions: Option<PathBuf>,
+    #[command(flatten)]
+    servers: servers::Options,
     /// YAML file with the world in which the agent acts: agent, balances, disk and artifacts
     ///
     /// After each turn, the action that its `llm` steps chose (read_artifact, write_artifact, invoke_artifact) is performed in this world.
@@ -141,8 +144,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let checked = match pick_to_run(&args.file, args.chart.as_deref(), &args.root, STATES)? {
-        Ok(checked) => checked,
+    let chosen = pick_to_run_with_sources(&args.file, args.chart.as_deref(), &args.root, STATES)?;
+    let (checked, sources) = match chosen {
+        Ok(found) => found,
         Err(exit) => return Ok(exit),
     };
     let mut chart = checked.chart().clone();
@@ -168,9 +172,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         _ => None,
     };
     #[cfg(feature = "sqlite")]
-    let is_begun = durable.as_ref().is_some_and(|durable| durable.begun.is_some());
+    let (is_stored, is_begun) =
+        durable.as_ref().map_or((false, false), |durable| (true, durable.begun.is_some()));
     #[cfg(not(feature = "sqlite"))]
-    let is_begun = false;
+    let (is_stored, is_begun) = (false, false);
     let given = Given {
         params: match saved {
             Some(_) => Map::new(),
@@ -190,6 +195,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let lasts = has_turns(&chart) || checked.children().any(has_turns);
     let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
     let turns = args.turns.unwrap_or(unless_said);
+    let live = is_live(args.llm.as_deref());
+    // Real models and tools take real time, and a call of theirs is not repeated unasked.
+    let in_earnest = live || args.servers.are_given();
+    let types = args.llm.as_deref() == Some("human") || args.human.as_deref() == Some("terminal");
+    let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
+    let servers = args.servers.servers(&checked, beside)?;
+    let seen = (&checked, &sources);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -197,43 +209,64 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let origin = Origin {
         file: if args.file == "-" { String::new() } else { args.file.clone() },
         calls_per_turn: args.calls_per_turn,
-        real_clock: args.clock.as_deref() == Some("real") || is_live(args.llm.as_deref()),
+        real_clock: args.clock.as_deref() == Some("real") || in_earnest,
     };
     let mut charts = checked.family();
     charts[0] = &chart;
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
-    runtime.block_on(async {
-        let live = is_live(args.llm.as_deref());
+    // With a store, nothing else waits for Ctrl-C.
+    runtime.block_on(servers.during(types || is_stored, async {
+        // Before the clock of the run begins.
+        servers.begin().await;
         #[cfg(feature = "sqlite")]
         if let Some(durable) = durable {
-            let is_real = live || args.clock.as_deref() == Some("real");
+            let is_real = in_earnest || args.clock.as_deref() == Some("real");
             let clock = durable.clock(is_real)?;
             let replies = args.human.as_deref() == Some("later");
             let human = args.human.as_deref().filter(|_| !replies);
             let llm = (args.llm.as_deref(), args.model.as_deref());
-            let who = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
+            let mut who = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
+            if let Some(exit) = servers.serve(&mut who, seen, beside)? {
+                return Ok(exit);
+            }
             let begun = args.begun(&given);
             durable.is_the_same(&begun)?;
             let given = &given;
             let (plans, entries) = (plans.as_slice(), entries.as_slice());
-            let cast =
-                Cast { plans, given, who, clock, is_real, replies, origin, begun, entries, turns };
+            let is_live = live;
+            let cast = Cast {
+                plans,
+                given,
+                who,
+                clock,
+                is_live,
+                is_real,
+                replies,
+                origin,
+                begun,
+                entries,
+                turns,
+            };
             let screen = Screen::new(paper(args.color), &charts).going_on(is_begun);
             let screen = Live::new(screen);
             return durable::go(durable, cast, (screen, trace.map(JsonLines))).await;
         }
         let now = saved.as_ref().map_or(0, Saved::now);
         let clock: Arc<dyn Clock> = match args.clock.as_deref() {
-            Some("virtual") if live => {
-                return Err(miette::miette!("a real model answers in real time: omit `--clock`"));
+            Some("virtual") if in_earnest => {
+                let who = if live { "a real model answers" } else { "servers answer" };
+                return Err(miette::miette!("{who} in real time: omit `--clock`"));
             }
-            None if !live => Arc::new(VirtualClock::starting_at(now)),
+            None if !in_earnest => Arc::new(VirtualClock::starting_at(now)),
             Some("virtual") => Arc::new(VirtualClock::starting_at(now)),
             Some(_) | None => Arc::new(RealClock::starting_at(now)),
         };
         let functions = args.functions.as_deref();
         let llm = (args.llm.as_deref(), args.model.as_deref());
         let mut who = oracle(&charts, llm, args.human.as_deref(), functions, &clock)?;
+        if let Some(exit) = servers.serve(&mut who, seen, beside)? {
+            return Ok(exit);
+        }
         if let Some(folder) = &args.record {
             let tape = Tape::new(shelf(folder)?, clock.clone());
             who.oracle = Arc::new(Recording::new(who.oracle, tape.clone()));
@@ -254,7 +287,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let mut session = Session::new(machine, who.oracle, clock, sink)
             .with_tools(who.tools)
             .with_host_log(log)
-            .with_doubt(if live { OnDoubt::Ask } else { OnDoubt::Retry })
+            .with_doubt(if in_earnest { OnDoubt::Ask } else { OnDoubt::Retry })
             .with_origin(origin);
         if let Some(people) = who.people {
             session = session.with_people(people);
@@ -290,9 +323,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             }
             Ok::<(), PlayError>(())
         };
-        let types =
-            args.llm.as_deref() == Some("human") || args.human.as_deref() == Some("terminal");
-        let interrupt = match (types, live, &args.snapshot) {
+        let interrupt = match (types, in_earnest, &args.snapshot) {
             (true, ..) | (false, false, None) => Interrupt::Kills,
             (false, true, _) => Interrupt::EndsTurn,
             (false, false, Some(_)) => Interrupt::Stops,
@@ -312,7 +343,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         let exit = close(agent.session(), last, fault, args.llm.is_none())?;
         Ok(if was_stopped && exit == Exit::Clean { Exit::Findings } else { exit })
-    })
+    }))
 }
 
 #[cfg(feature = "sqlite")]
@@ -326,6 +357,7 @@ impl Args {
             model: begun.model,
             human: begun.human,
             functions: begun.functions.map(PathBuf::from),
+            servers: servers::Options::of(begun.tools),
             world: None,
             memory: None,
             events: begun.events.map(PathBuf::from),
@@ -356,6 +388,7 @@ impl Args {
             model: self.model.clone(),
             human: self.human.clone(),
             functions: self.functions.as_ref().map(path),
+            tools: self.servers.file(),
             events: self.events.as_ref().map(path),
             turns: self.turns,
             calls_per_turn: self.calls_per_turn,
@@ -363,23 +396,5 @@ impl Args {
             params: given.params.clone(),
             inputs: given.inputs.clone(),
         }
-    }
-}
-
-/// Whether the chart's metadata say `enabled: false`.
-fn is_disabled(chart: &Chart) -> bool {
-    let enabled = chart.meta.iter().find(|(key, _)| key == "enabled").map(|(_, value)| value);
-    match enabled {
-        Some(Value::Bool(enabled)) => !enabled,
-        Some(Value::Text(word)) => matches!(word.to_ascii_lowercase().as_str(), "no" | "off"),
-        Some(
-            Value::None
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Duration(_)
-            | Value::List(_)
-            | Value::Map(_),
-        )
-        | None => false,
     }
 }

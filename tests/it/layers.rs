@@ -210,6 +210,32 @@ const PROVIDERS: &[Row] = &[
     ("answer", &["body", "fault", "form", "wire"]),
     ("server", &["answer", "body", "fault", "form", "known", "wire"]),
 ];
+const MCP: &[Row] = &[
+    ("fault", &[]),
+    ("holes", &[]),
+    ("listing", &[]),
+    ("shape", &[]),
+    ("waiting", &[]),
+    ("config", &["holes"]),
+    ("view", &["config", "fault"]),
+    ("process", &["config", "fault"]),
+    ("wire", &["fault"]),
+    ("reach", &["fault", "wire"]),
+    ("result", &["fault", "shape"]),
+    ("command", &["config", "fault", "holes", "process", "result"]),
+    ("endpoint", &["config", "fault", "holes", "result"]),
+    ("declare", &["fault", "listing", "shape", "view"]),
+    ("link", &["config", "fault", "listing", "process", "reach", "waiting", "wire"]),
+    ("server", &["config", "fault", "link", "listing", "process", "result", "shape"]),
+    ("check", &["config", "holes", "listing", "server", "shape"]),
+    (
+        "pool",
+        &[
+            "check", "command", "config", "declare", "endpoint", "fault", "process", "reach",
+            "result", "server", "view",
+        ],
+    ),
+];
 
 const CRATES: &[(&str, &[Row])] = &[
     ("compiler/text/src", TEXT),
@@ -218,6 +244,7 @@ const CRATES: &[(&str, &[Row])] = &[
     ("src", COMMAND),
     ("runtime/core/src", CORE),
     ("runtime/src", RUNTIME),
+    ("runtime/mcp/src", MCP),
     ("runtime/memory/src", MEMORY),
     ("runtime/providers/src", PROVIDERS),
     ("runtime/store/src", STORE),

@@ -71,5 +71,7 @@ mod start;
 mod store;
 mod surface;
 mod team;
+#[cfg(feature = "mcp")]
+mod tools;
 mod tour;
 mod versions;

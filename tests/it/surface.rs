@@ -14,6 +14,7 @@ fn public_items_are_as_listed() {
         ("chartc-core", "runtime/core/src"),
         ("chartc-runtime", "runtime/src"),
         ("chartc-memory", "runtime/memory/src"),
+        ("chartc-mcp", "runtime/mcp/src"),
         ("chartc-providers", "runtime/providers/src"),
         ("chartc-store", "runtime/store/src"),
         ("chartc-restate", "runtime/restate/src"),

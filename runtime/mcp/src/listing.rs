@@ -1,0 +1,43 @@
+//! What a server says of its tools.
+
+use serde_json::Value;
+
+/// What a server's list says, tool by tool.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Listed {
+    pub(crate) tools: Vec<Listing>,
+    /// Entries that are no tools, and lists that do not end.
+    pub(crate) faults: Vec<String>,
+}
+
+/// A tool in a server's list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Listing {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) input: Value,
+    pub(crate) output: Option<Value>,
+}
+
+/// One entry of a list.
+pub(crate) fn listing(tool: &Value) -> Result<Listing, String> {
+    let tool = tool.as_object().ok_or("it is no object")?;
+    let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let name = name.ok_or("it has no `name`")?;
+    if name.len() > 256 {
+        return Err("its name has more than 256 bytes".into());
+    }
+    let input = match tool.get("inputSchema") {
+        Some(schema @ Value::Object(_)) => schema.clone(),
+        Some(_) => return Err("its `inputSchema` is no object".into()),
+        None => return Err("it has no `inputSchema`".into()),
+    };
+    let output = match tool.get("outputSchema") {
+        None | Some(Value::Null) => None,
+        Some(schema @ Value::Object(_)) => Some(schema.clone()),
+        Some(_) => return Err("its `outputSchema` is no object".into()),
+    };
+    let doc = tool.get("description").and_then(Value::as_str);
+    let doc = doc.or_else(|| tool.get("title").and_then(Value::as_str)).unwrap_or_default();
+    Ok(Listing { name: name.to_owned(), doc: doc.to_owned(), input, output })
+}

@@ -1,0 +1,323 @@
+//! What a JSON Schema describes, as far as the types of charts can say it.
+
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// The maximum depth, and the number of parts: what is beyond is `Any`.
+const DEPTH: usize = 24;
+const PARTS: usize = 10_000;
+
+/// The kind of values that a schema describes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Shape {
+    /// Anything, or something that no type of a chart says.
+    Any,
+    Bool,
+    Int,
+    Float,
+    Text,
+    Enum(Vec<String>),
+    List(Box<Shape>),
+    Map(Box<Shape>),
+    Record(Record),
+    /// The value or null.
+    Optional(Box<Shape>),
+}
+
+/// An object with named parts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Record {
+    /// The schema's `title`; may be empty.
+    pub(crate) title: String,
+    pub(crate) parts: Vec<Part>,
+    /// Whether the schema says that others may be added.
+    pub(crate) is_open: bool,
+}
+
+/// One part of an object.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) shape: Shape,
+    pub(crate) is_required: bool,
+    /// The schema's `description`; may be empty.
+    pub(crate) doc: String,
+}
+
+impl Record {
+    pub(crate) fn part(&self, name: &str) -> Option<&Part> {
+        self.parts.iter().find(|part| part.name == name)
+    }
+}
+
+/// The shape of a schema.
+pub(crate) fn shape(schema: &Value) -> Shape {
+    Reading { root: schema, open: Vec::new(), left: PARTS }.shape(schema)
+}
+
+/// The parameters that the `inputSchema` of a tool describes; `None` where it is no plain object.
+pub(crate) fn parameters(schema: &Value) -> Option<Record> {
+    match shape(schema) {
+        Shape::Record(record) => Some(record),
+        Shape::Map(of) if *of == Shape::Any => {
+            let schema = schema.as_object()?;
+            let is_open = schema.get("additionalProperties").is_some_and(|more| more != false);
+            Some(Record { title: String::new(), parts: Vec::new(), is_open })
+        }
+        Shape::Any
+        | Shape::Bool
+        | Shape::Int
+        | Shape::Float
+        | Shape::Text
+        | Shape::Enum(_)
+        | Shape::List(_)
+        | Shape::Map(_)
+        | Shape::Optional(_) => None,
+    }
+}
+
+/// The only part of an object that is called `result`: how FastMCP wraps what is no object.
+pub(crate) fn wrapped(shape: &Shape) -> Option<&Shape> {
+    let Shape::Record(record) = shape else { return None };
+    match record.parts.as_slice() {
+        [part] if part.name == "result" => Some(&part.shape),
+        _ => None,
+    }
+}
+
+struct Reading<'s> {
+    root: &'s Value,
+    /// The references that are being followed: a type that holds itself is none of a chart's literals.
+    open: Vec<&'s str>,
+    left: usize,
+}
+
+impl<'s> Reading<'s> {
+    fn shape(&mut self, schema: &'s Value) -> Shape {
+        if self.left == 0 || self.open.len() > DEPTH {
+            return Shape::Any;
+        }
+        self.left -= 1;
+        let Some(schema) = schema.as_object() else { return Shape::Any };
+        // The depth of what is not a reference counts, too.
+        self.open.push("");
+        let shape = self.object(schema);
+        self.open.pop();
+        shape
+    }
+
+    fn object(&mut self, schema: &'s Map<String, Value>) -> Shape {
+        if let Some(name) = schema.get("$ref") {
+            let Some(pointer) = name.as_str().and_then(|name| name.strip_prefix('#')) else {
+                return Shape::Any;
+            };
+            if pointer.is_empty() || self.open.contains(&pointer) {
+                return Shape::Any;
+            }
+            let Some(target) = self.root.pointer(pointer) else { return Shape::Any };
+            self.open.push(pointer);
+            let shape = self.shape(target);
+            self.open.pop();
+            return shape;
+        }
+        if let Some(Value::String(one)) = schema.get("const") {
+            return Shape::Enum(vec![one.clone()]);
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            return names(values);
+        }
+        if let Some(all) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
+            return all.as_array().map_or(Shape::Any, |all| self.any_of(all));
+        }
+        if let Some(all) = schema.get("allOf").and_then(Value::as_array) {
+            return match all.as_slice() {
+                [one] => self.shape(one),
+                _ => Shape::Any,
+            };
+        }
+        match schema.get("type") {
+            Some(Value::String(word)) => self.typed(word, schema),
+            Some(Value::Array(words)) => {
+                let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+                let rest: Vec<&str> = words.iter().copied().filter(|w| *w != "null").collect();
+                let shape = match rest.as_slice() {
+                    [one] => self.typed(one, schema),
+                    ["integer", "number"] | ["number", "integer"] => Shape::Float,
+                    _ => return Shape::Any,
+                };
+                if rest.len() < words.len() { optional(shape) } else { shape }
+            }
+            None if schema.contains_key("properties") => self.typed("object", schema),
+            Some(_) | None => Shape::Any,
+        }
+    }
+
+    fn typed(&mut self, word: &str, schema: &'s Map<String, Value>) -> Shape {
+        match word {
+            "boolean" => Shape::Bool,
+            "integer" => Shape::Int,
+            "number" => Shape::Float,
+            "string" => Shape::Text,
+            "array" if schema.contains_key("prefixItems") => Shape::Any,
+            "array" => match schema.get("items") {
+                Some(items) => Shape::List(Box::new(self.shape(items))),
+                None => Shape::List(Box::new(Shape::Any)),
+            },
+            "object" => {
+                let more = schema.get("additionalProperties");
+                let parts = schema.get("properties").and_then(Value::as_object);
+                let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
+                    let of = more.map_or(Shape::Any, |more| self.shape(more));
+                    return Shape::Map(Box::new(of));
+                };
+                let required = schema.get("required").and_then(Value::as_array);
+                let is_required = |name: &str| {
+                    required.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)))
+                };
+                let text = |schema: &Value, key: &str| {
+                    schema.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+                };
+                let parts = parts.iter().map(|(name, of)| Part {
+                    name: name.clone(),
+                    shape: self.shape(of),
+                    is_required: is_required(name),
+                    doc: text(of, "description"),
+                });
+                let parts = parts.collect();
+                let title = schema.get("title").and_then(Value::as_str).unwrap_or_default();
+                let is_open = more.is_some_and(|more| more != &Value::Bool(false));
+                Shape::Record(Record { title: title.to_owned(), parts, is_open })
+            }
+            _ => Shape::Any,
+        }
+    }
+
+    fn any_of(&mut self, all: &'s [Value]) -> Shape {
+        let is_null = |one: &&Value| one.get("type").and_then(Value::as_str) == Some("null");
+        let present: Vec<&Value> = all.iter().filter(|one| !is_null(one)).collect();
+        let shapes: Vec<Shape> = present.iter().map(|one| self.shape(one)).collect();
+        let shape = match shapes.as_slice() {
+            [one] => one.clone(),
+            [Shape::Int, Shape::Float] | [Shape::Float, Shape::Int] => Shape::Float,
+            several => {
+                let mut names: Vec<String> = Vec::new();
+                for shape in several {
+                    let Shape::Enum(more) = shape else { return Shape::Any };
+                    names.extend(
+                        more.iter().filter(|n| !names.contains(n)).cloned().collect::<Vec<_>>(),
+                    );
+                }
+                if names.is_empty() {
+                    return Shape::Any;
+                }
+                Shape::Enum(names)
+            }
+        };
+        if present.len() < all.len() { optional(shape) } else { shape }
+    }
+}
+
+fn optional(shape: Shape) -> Shape {
+    match shape {
+        Shape::Any | Shape::Optional(_) => shape,
+        Shape::Bool
+        | Shape::Int
+        | Shape::Float
+        | Shape::Text
+        | Shape::Enum(_)
+        | Shape::List(_)
+        | Shape::Map(_)
+        | Shape::Record(_) => Shape::Optional(Box::new(shape)),
+    }
+}
+
+fn names(values: &[Value]) -> Shape {
+    let present: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
+    let mut names: Vec<String> = Vec::new();
+    for value in &present {
+        match value.as_str() {
+            Some(name) if names.iter().any(|other| other == name) => {}
+            Some(name) => names.push(name.to_owned()),
+            None => return Shape::Any,
+        }
+    }
+    if names.is_empty() {
+        return Shape::Any;
+    }
+    let shape = Shape::Enum(names);
+    if present.len() < values.len() { optional(shape) } else { shape }
+}
+
+/// As a chart would write the type, with the parts of records and the names of enums.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("Json"),
+            Self::Bool => f.write_str("Bool"),
+            Self::Int => f.write_str("Int"),
+            Self::Float => f.write_str("Float"),
+            Self::Text => f.write_str("Text"),
+            Self::Enum(names) => {
+                let some = names.iter().take(8).map(|name| format!("{name:?}"));
+                let more = if names.len() > 8 { ", …" } else { "" };
+                write!(f, "one of {}{more}", some.collect::<Vec<_>>().join(", "))
+            }
+            Self::List(of) => write!(f, "List({of})"),
+            Self::Map(of) => write!(f, "Map(Text, {of})"),
+            Self::Record(record) => {
+                let some = record.parts.iter().take(8).map(|part| {
+                    let mark = if part.is_required { "" } else { "?" };
+                    format!("{}{mark}: {}", part.name, part.shape)
+                });
+                let more = if record.parts.len() > 8 { ", …" } else { "" };
+                write!(f, "{{ {}{more} }}", some.collect::<Vec<_>>().join(", "))
+            }
+            Self::Optional(of) => write!(f, "{of}?"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn schemas_become_types() {
+        let of = |schema: Value| shape(&schema).to_string();
+        assert_eq!(of(json!({"type": ["integer", "null"]})), "Int?");
+        assert_eq!(
+            of(json!({"anyOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]})),
+            r#"one of "a", "b"?"#
+        );
+        assert_eq!(of(json!({"type": "array", "items": {"type": "number"}})), "List(Float)");
+        assert_eq!(
+            of(json!({"type": "object", "additionalProperties": {"type": "boolean"}})),
+            "Map(Text, Bool)"
+        );
+        assert_eq!(
+            of(
+                json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"enum": ["x", 1]}},
+                      "required": ["a"], "$defs": {"A": {"type": "object", "properties": {"n": {"type": "integer"}}}}})
+            ),
+            "{ a: { n?: Int }, b?: Json }"
+        );
+        assert_eq!(of(json!({"anyOf": [{"type": "string"}, {"type": "integer"}]})), "Json");
+        assert_eq!(of(json!(true)), "Json");
+    }
+
+    #[test]
+    fn what_holds_itself_ends() {
+        let tree = json!({"$ref": "#/$defs/T", "$defs": {"T": {"type": "object", "properties": {
+            "left": {"$ref": "#/$defs/T"}, "right": {"anyOf": [{"$ref": "#/$defs/T"}, {"type": "null"}]}}}}});
+        assert_eq!(shape(&tree).to_string(), "{ left?: Json, right?: Json }");
+        let defs: Map<String, Value> = (0..60)
+            .map(|n| {
+                let next = json!({"$ref": format!("#/$defs/T{}", n + 1)});
+                (format!("T{n}"), json!({"type": "object", "properties": {"a": next, "b": next}}))
+            })
+            .collect();
+        let text = shape(&json!({"$ref": "#/$defs/T0", "$defs": defs})).to_string();
+        assert!(text.contains("Json"), "the rest is given up");
+    }
+}

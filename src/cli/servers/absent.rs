@@ -1,0 +1,54 @@
+//! A build without servers: no options, and nothing to start.
+
+use super::Beside;
+use crate::cli::Exit;
+use crate::cli::instance::Who;
+use chartc_check::compile::Checked;
+use chartc_text::source::Sources;
+
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(in crate::cli) struct Options {}
+
+impl Options {
+    #[cfg(feature = "sqlite")]
+    pub(in crate::cli) fn of(_: Option<String>) -> Self {
+        Self {}
+    }
+
+    #[expect(clippy::unused_self, reason = "as with servers")]
+    pub(in crate::cli) fn are_given(&self) -> bool {
+        false
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[expect(clippy::unused_self, reason = "as with servers")]
+    pub(in crate::cli) fn file(&self) -> Option<String> {
+        None
+    }
+
+    #[expect(clippy::unused_self, reason = "as with servers")]
+    pub(in crate::cli) fn servers(&self, _: &Checked, _: Beside<'_>) -> miette::Result<Servers> {
+        Ok(Servers)
+    }
+}
+
+pub(in crate::cli) struct Servers;
+
+impl Servers {
+    #[expect(clippy::unused_async, reason = "as with servers")]
+    pub(in crate::cli) async fn begin(&self) {}
+
+    #[expect(clippy::unused_self, reason = "as with servers")]
+    pub(in crate::cli) fn serve(
+        &self,
+        _: &mut Who,
+        _: (&Checked, &Sources),
+        _: Beside<'_>,
+    ) -> miette::Result<Option<Exit>> {
+        Ok(None)
+    }
+
+    pub(in crate::cli) async fn during<R>(&self, _: bool, work: impl Future<Output = R>) -> R {
+        work.await
+    }
+}

@@ -1,0 +1,248 @@
+//! Servers of a run, from the command line.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a configuration names variables of the environment, and a signal ends the process"
+)]
+
+use super::{Beside, found, page};
+use crate::cli::Exit;
+use crate::cli::files::read;
+use crate::cli::instance::Who;
+use crate::cli::output::{Page, complain, complain_page, foot};
+use crate::cli::save::Stream;
+use chartc_check::compile::Checked;
+use chartc_check::lower::Lowered;
+use chartc_core::host::ToolCall;
+use chartc_core::visible;
+use chartc_mcp::{Configuration, Pool};
+use chartc_runtime::tools::{Calling, Tools};
+use chartc_text::source::Sources;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(in crate::cli) struct Options {
+    /// TOML or JSON file with the servers that make the tool calls (MCP), and commands and HTTP endpoints
+    ///
+    /// The first part of a tool's name is its server: `tool files.read_file` calls `read_file` of the server `files`. The file is TOML
+    /// (`[servers.files]`) or JSON as other MCP clients read it (`mcpServers`). Before anything runs, the chart's declarations are compared
+    /// with what the servers say of their tools. Tools that the file does not map come from --functions or the script.
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// File for what servers write to standard error [default: standard error, after the server's name]
+    #[arg(long, value_name = "FILE", requires = "tools")]
+    tools_log: Option<PathBuf>,
+}
+
+impl Options {
+    /// The options that a run was begun with.
+    #[cfg(feature = "sqlite")]
+    pub(in crate::cli) fn of(file: Option<String>) -> Self {
+        Self { tools: file.map(PathBuf::from), tools_log: None }
+    }
+
+    pub(in crate::cli) fn are_given(&self) -> bool {
+        self.tools.is_some()
+    }
+
+    /// The file, for the store.
+    #[cfg(feature = "sqlite")]
+    pub(in crate::cli) fn file(&self) -> Option<String> {
+        self.tools.as_ref().map(|path| path.display().to_string())
+    }
+
+    /// The servers that a chart and its child charts need, not started yet.
+    pub(in crate::cli) fn servers(
+        &self,
+        checked: &Checked,
+        beside: Beside<'_>,
+    ) -> miette::Result<Servers> {
+        let Some(path) = &self.tools else { return Ok(Servers(None)) };
+        if word(beside) == "replay" {
+            return Err(miette::miette!(
+                "`--llm {}` answers tool calls from its record: omit `--tools {}`",
+                beside.llm.unwrap_or_default(),
+                path.display()
+            ));
+        }
+        let configuration = configuration(path)?;
+        let log = self.tools_log.as_deref().map(Stream::append).transpose()?;
+        let pool = Pool::new(configuration, &checked.family(), heard(log));
+        Ok(Servers(Some(Serving { pool })))
+    }
+}
+
+/// The kind of who answers: what `--llm` says before a colon.
+fn word(beside: Beside<'_>) -> &str {
+    beside.llm.map_or("", |llm| llm.split(':').next().unwrap_or(llm))
+}
+
+/// Reads the configuration.
+pub(in crate::cli) fn configuration(path: &Path) -> miette::Result<Configuration> {
+    let name = path.display().to_string();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let variables = |name: &str| std::env::var(name).ok();
+    Configuration::read(&name, &read(path)?, folder, &variables).map_err(|fault| {
+        let help = fault.help.clone();
+        if help.is_empty() {
+            miette::miette!("{fault}")
+        } else {
+            miette::miette!(help = help, "{fault}")
+        }
+    })
+}
+
+/// Writes what servers say to a log, or to standard error.
+pub(in crate::cli) fn heard(log: Option<Stream>) -> impl Fn(&str, &str) + Send + Sync + use<> {
+    let log = log.map(Mutex::new);
+    move |name, line| match &log {
+        Some(log) => {
+            let line = format!("{}: {}\n", visible::line(name), visible::line(line));
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(fault) = log.write_all(line.as_bytes()) {
+                complain(format!("{fault}; {}", line.trim_end()));
+            }
+        }
+        None => {
+            if foot::is_there() {
+                // The status line is drawn again with the next line of the run.
+                drop(foot::wipe());
+            }
+            complain(format!("{name}: {line}"));
+        }
+    }
+}
+
+/// A pool whose processes end with the command, however that ends.
+pub(in crate::cli) struct Serving {
+    pub(in crate::cli) pool: Pool,
+}
+
+impl Serving {
+    /// Does the work, then ends the servers. A signal ends them at once, and the process.
+    pub(in crate::cli) async fn during<R>(
+        &self,
+        with_ctrl_c: bool,
+        work: impl Future<Output = R>,
+    ) -> R {
+        let done = tokio::select! {
+            biased;
+            number = signal(with_ctrl_c) => Err(number),
+            done = work => Ok(done),
+        };
+        self.pool.close().await;
+        // Nobody reads the terminal any more, and a person at it need not press Enter first.
+        done.unwrap_or_else(|number| std::process::exit(128 + number))
+    }
+}
+
+/// Waits for a signal that ends the process; gives its number.
+#[cfg(unix)]
+async fn signal(with_ctrl_c: bool) -> i32 {
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+    async fn wait(kind: SignalKind, is: bool) {
+        match signal(kind) {
+            Ok(mut signal) if is => drop(Signal::recv(&mut signal).await),
+            Ok(_) | Err(_) => std::future::pending().await,
+        }
+    }
+    tokio::select! {
+        () = wait(SignalKind::terminate(), true) => 15,
+        () = wait(SignalKind::hangup(), true) => 1,
+        () = wait(SignalKind::interrupt(), with_ctrl_c) => 2,
+    }
+}
+
+#[cfg(not(unix))]
+async fn signal(with_ctrl_c: bool) -> i32 {
+    if !with_ctrl_c || tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    2
+}
+
+/// The servers of a run, if it has any.
+pub(in crate::cli) struct Servers(Option<Serving>);
+
+impl Servers {
+    /// Starts them.
+    pub(in crate::cli) async fn begin(&self) {
+        if let Some(Serving { pool }) = &self.0 {
+            pool.begin().await;
+        }
+    }
+
+    /// Compares their tools with those of the charts, and lets them make the calls of the tools that they have. Gives how the command ends if
+    /// something is wrong.
+    pub(in crate::cli) fn serve(
+        &self,
+        who: &mut Who,
+        (checked, sources): (&Checked, &Sources),
+        beside: Beside<'_>,
+    ) -> miette::Result<Option<Exit>> {
+        let Some(Serving { pool }) = &self.0 else { return Ok(None) };
+        let file = pool.configuration().file();
+        let word = word(beside);
+        let children = checked.lowered_children();
+        let lowered: Vec<&Lowered> = std::iter::once(checked.lowered()).chain(children).collect();
+        let scripted = who.host.strangers(&[], &[], &[]);
+        // What stands in for all tools, or has a result for this one, may answer for it.
+        let is_answered = |tool: &String| {
+            matches!(word, "first" | "random") && beside.functions.is_none()
+                || scripted.contains(tool)
+        };
+        let mut all = found(pool, &lowered, sources);
+        all.retain(|found| !found.is_unmapped() || !is_answered(&found.finding.tool));
+        for server in pool.servers() {
+            for fault in server.faults {
+                complain(format!("warning: server `{}`: {fault}", server.name));
+            }
+        }
+        if !all.is_empty() {
+            let mut text = Page::default();
+            page(&all, &mut text);
+            complain_page(&text);
+            complain("error: not run, because the tools of the chart are not those of the servers");
+            return Ok(Some(Exit::Findings));
+        }
+        let script = match (beside.functions, beside.llm) {
+            (Some(path), _) => path.display().to_string(),
+            (None, llm) => llm.unwrap_or_default().to_owned(),
+        };
+        let tools = lowered.iter().flat_map(|one| &one.chart.tools).map(|tool| &tool.name);
+        let both: std::collections::BTreeSet<&String> =
+            tools.filter(|tool| pool.provides(tool) && scripted.contains(tool)).collect();
+        for tool in both {
+            complain(format!(
+                "warning: {file} maps the tool `{tool}`, so the results in {script} are not used"
+            ));
+        }
+        who.tools = Arc::new(Over { pool: pool.clone(), rest: who.tools.clone() });
+        Ok(None)
+    }
+
+    /// As [`Serving::during`]; with no servers, signals do what they always do.
+    pub(in crate::cli) async fn during<R>(
+        &self,
+        with_ctrl_c: bool,
+        work: impl Future<Output = R>,
+    ) -> R {
+        match &self.0 {
+            Some(serving) => serving.during(with_ctrl_c, work).await,
+            None => work.await,
+        }
+    }
+}
+
+/// A pool before other tools.
+struct Over {
+    pool: Pool,
+    rest: Arc<dyn Tools>,
+}
+
+impl Tools for Over {
+    fn call(&self, call: ToolCall) -> Calling {
+        if self.pool.provides(&call.tool) { self.pool.call(call) } else { self.rest.call(call) }
+    }
+}

@@ -1,0 +1,164 @@
+//! `chartc tools add`.
+
+use super::{Which, with_pool};
+use crate::cli::Exit;
+use crate::cli::files::read;
+use crate::cli::output::{Colour, complain, complain_report, paper, say};
+use crate::cli::save::{write, write_new};
+use crate::report::REPORTS;
+use chartc_mcp::Pool;
+use chartc_text::diagnostic::nearest;
+use chartc_text::front::{Alone, chart};
+use chartc_text::source::{Source, Sources};
+use chartc_text::syntax::{ChartItem, File, Item};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+pub(super) fn run(name: &str, tools: &Path, to: &Path) -> miette::Result<Exit> {
+    let (server, tool) = match name.split_once('.') {
+        Some((server, tool)) => (server, Some(tool)),
+        None => (name, None),
+    };
+    let file = to.display().to_string();
+    if !(chart::FRONTEND.takes)(&file) {
+        return Err(miette::miette!("{file} is no *.chart file"));
+    }
+    let is_new = !to.exists();
+    let text = if is_new { String::new() } else { read(to)? };
+    let Some(before) = parsed(&file, &text) else { return Ok(Exit::Findings) };
+    let (declared, mut types) = names(&before);
+    with_pool(tools, &Which::One(server), |pool| {
+        let wanted = wanted(pool, server, tool)?;
+        let (there, new): (Vec<String>, Vec<String>) =
+            wanted.into_iter().partition(|one| declared.contains(&format!("{server}.{one}")));
+        for one in &there {
+            complain(format!("{file} declares `{server}.{one}` already: it stays as it is"));
+        }
+        let mut added = String::new();
+        for one in &new {
+            let text = pool.declaration(server, one, &mut types).unwrap_or_default();
+            added.push_str(&text);
+            added.push('\n');
+        }
+        if new.is_empty() {
+            return Ok(Exit::Clean);
+        }
+        let added = checked(server, &new, added.trim_end())?;
+        let gap = if text.is_empty() || text.ends_with("\n\n") {
+            ""
+        } else if text.ends_with('\n') {
+            "\n"
+        } else {
+            "\n\n"
+        };
+        let whole = format!("{text}{gap}{added}");
+        // What was there stays, and reads as before.
+        let after = parsed(&file, &whole);
+        let is_whole = after.as_ref().is_some_and(|after| {
+            let (tools, _) = names(after);
+            let wanted = declared.len() + new.len();
+            tools.len() == wanted && declared.iter().all(|tool| tools.contains(tool))
+        });
+        if !is_whole {
+            return Err(miette::miette!("{file} would not be read as it was: nothing was written"));
+        }
+        if is_new {
+            write_new(&[(to, whole.as_str())])?;
+        } else {
+            write(to, &whole)?;
+        }
+        for one in &new {
+            say(format!("{file}: tool {server}.{one}"))?;
+        }
+        Ok(Exit::Clean)
+    })
+}
+
+/// The tools to declare, by their names in charts.
+fn wanted(pool: &Pool, server: &str, tool: Option<&str>) -> miette::Result<Vec<String>> {
+    let Some(view) = pool.servers().into_iter().next() else { return Ok(Vec::new()) };
+    for fault in &view.faults {
+        complain(format!("warning: server `{server}`: {fault}"));
+    }
+    let tools = view.tools.map_err(|fault| miette::miette!("the server `{server}`: {fault}"))?;
+    let all: Vec<String> = tools.into_iter().map(|tool| tool.called).collect();
+    match tool {
+        None => Ok(all),
+        Some(tool) if all.iter().any(|one| one == tool) => Ok(vec![tool.to_owned()]),
+        Some(tool) => {
+            let near = nearest(tool, all.iter().map(String::as_str));
+            let help = match near {
+                Some(near) => format!("did you mean `{server}.{near}`?"),
+                None => format!("`chartc tools list` shows its {} tools", all.len()),
+            };
+            Err(miette::miette!(help = help, "the server `{server}` has no tool `{tool}`"))
+        }
+    }
+}
+
+/// The declarations as they are formatted, if they say what they should and nothing else: names and texts come from a server.
+fn checked(server: &str, new: &[String], added: &str) -> miette::Result<String> {
+    let fault = || {
+        miette::miette!(
+            "the list of the server `{server}` cannot be written as declarations: nothing was written"
+        )
+    };
+    let file = parsed("the declarations", added).ok_or_else(fault)?;
+    let (tools, _) = names(&file);
+    let wanted: BTreeSet<String> = new.iter().map(|one| format!("{server}.{one}")).collect();
+    let is_pure = file.items.iter().all(|item| match &item.node {
+        Item::Tool(_) | Item::Record(_) | Item::Enum(_) => true,
+        Item::Import(_)
+        | Item::Function(_)
+        | Item::ToolSet(_)
+        | Item::Client(_)
+        | Item::Component(_)
+        | Item::Chart(_)
+        | Item::Scenario(_)
+        | Item::Bad(_) => false,
+    });
+    if !is_pure || tools != wanted {
+        return Err(fault());
+    }
+    Ok(chartc_text::print::print(&file))
+}
+
+/// The syntax of a text; its errors are reported.
+fn parsed(name: &str, text: &str) -> Option<File> {
+    let mut sources = Sources::default();
+    let id = sources.add(Source::new(name, text));
+    let mut findings = Vec::new();
+    let file = (chart::FRONTEND.parse)(id, sources.get(id), &mut Alone, &mut findings);
+    if findings.is_empty() {
+        return Some(file);
+    }
+    complain_report(&REPORTS[0].render(&findings, &sources, paper(Colour::Auto)));
+    None
+}
+
+/// The names of the tools and of the types that a file declares, in its charts too.
+fn names(file: &File) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut tools, mut types) = (BTreeSet::new(), BTreeSet::new());
+    for item in &file.items {
+        match &item.node {
+            Item::Tool(tool) => drop(tools.insert(tool.name.text())),
+            Item::Record(record) => drop(types.insert(record.name.node.clone())),
+            Item::Enum(one) => drop(types.insert(one.name.node.clone())),
+            Item::Chart(chart) => {
+                for item in &chart.items {
+                    if let ChartItem::Tool(tool) = &item.node {
+                        tools.insert(tool.name.text());
+                    }
+                }
+            }
+            Item::Import(_)
+            | Item::Function(_)
+            | Item::ToolSet(_)
+            | Item::Client(_)
+            | Item::Component(_)
+            | Item::Scenario(_)
+            | Item::Bad(_) => {}
+        }
+    }
+    (tools, types)
+}
