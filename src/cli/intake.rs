@@ -125,6 +125,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             given: &given,
             who,
             clock,
+            is_live: is_live(args.llm.as_deref()),
             is_real: true,
             replies,
             origin,

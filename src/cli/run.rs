@@ -200,8 +200,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let in_earnest = live || args.servers.are_given();
     let types = args.llm.as_deref() == Some("human") || args.human.as_deref() == Some("terminal");
     let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
-    let servers = args.servers.servers(&checked, beside)?;
-    let seen = (&checked, &sources);
+    let servers = args.servers.servers(&checked.family(), beside)?;
+    let seen = [(&checked, &sources)];
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -226,7 +226,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             let human = args.human.as_deref().filter(|_| !replies);
             let llm = (args.llm.as_deref(), args.model.as_deref());
             let mut who = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
-            if let Some(exit) = servers.serve(&mut who, seen, beside)? {
+            if let Some(exit) = servers.serve(&mut who, &seen, beside)? {
                 return Ok(exit);
             }
             let begun = args.begun(&given);
@@ -264,7 +264,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let functions = args.functions.as_deref();
         let llm = (args.llm.as_deref(), args.model.as_deref());
         let mut who = oracle(&charts, llm, args.human.as_deref(), functions, &clock)?;
-        if let Some(exit) = servers.serve(&mut who, seen, beside)? {
+        if let Some(exit) = servers.serve(&mut who, &seen, beside)? {
             return Ok(exit);
         }
         if let Some(folder) = &args.record {

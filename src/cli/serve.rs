@@ -7,7 +7,8 @@ use super::files::Root;
 use super::given::{Kind, given};
 use super::instance::{Given, Who, has_turns, oracle};
 use super::output::complain;
-use super::pick::pick_to_run;
+use super::pick::pick_to_run_with_sources;
+use super::servers::{self, Beside};
 use chartc_check::compile::Checked;
 use chartc_core::expr::Map;
 use chartc_core::model::Chart;
@@ -17,6 +18,7 @@ use chartc_runtime::driver::Parts;
 use chartc_runtime::trace::Origin;
 use chartc_serve::{Feed, Gate, Offer, Runs, Token, over_stdio, serve};
 use chartc_store::{Options, Safety, Store, Worker};
+use chartc_text::source::Sources;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -73,6 +75,8 @@ pub(super) struct Args {
     /// Script with results of host functions and tools [default: the script of --llm]
     #[arg(long, value_name = "FILE")]
     functions: Option<PathBuf>,
+    #[command(flatten)]
+    servers: servers::Options,
     /// Set a param of all charts that have it; clients cannot change it
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<String>,
@@ -90,6 +94,7 @@ pub(super) struct Args {
 struct Served {
     file: String,
     checked: Checked,
+    sources: Sources,
     /// The params that the host has set.
     fixed: Map,
 }
@@ -97,8 +102,8 @@ struct Served {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut served: Vec<Served> = Vec::new();
     for file in &args.files {
-        let checked = match pick_to_run(file, None, &args.root, 0)? {
-            Ok(checked) => checked,
+        let (checked, sources) = match pick_to_run_with_sources(file, None, &args.root, 0)? {
+            Ok(found) => found,
             Err(exit) => return Ok(exit),
         };
         let name = &checked.chart().name;
@@ -106,7 +111,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             return Err(miette::miette!("{} and {file} both have a chart `{name}`", other.file));
         }
         let fixed = fixed(checked.chart(), &args.param)?;
-        served.push(Served { file: file.clone(), checked, fixed });
+        served.push(Served { file: file.clone(), checked, sources, fixed });
     }
     for pair in &args.param {
         let name = pair.split('=').next().unwrap_or_default();
@@ -123,11 +128,34 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .iter()
         .map(|(name, family)| (*name, family.iter().map(|chart| Plan::new(chart)).collect()))
         .collect();
+    // Removed with all that is in it when the process ends.
+    let passing = tempfile::tempdir().map_err(|why| miette::miette!("no folder: {why}"))?;
+    let (path, safety) = match &args.store {
+        Some(path) => (path.clone(), Safety::Full),
+        None => (passing.path().join("runs.db"), Safety::Process),
+    };
+    let store = Store::own(&path, safety).map_err(refused)?;
+    let now = store.moment(None, true).map_err(refused)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
-    let done = runtime.block_on(work(&args, &served, &families, &plans, gate));
+    let charts: Vec<&Chart> = families.values().flatten().copied().collect();
+    let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
+    let servers = args.servers.servers(&charts, beside)?;
+    let done = runtime.block_on(async {
+        servers.begin().await;
+        let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
+        let llm = (args.llm.as_deref(), args.model.as_deref());
+        let mut who = oracle(&charts, llm, None, args.functions.as_deref(), &clock)?;
+        let seen: Vec<_> = served.iter().map(|one| (&one.checked, &one.sources)).collect();
+        let done = match servers.serve(&mut who, &seen, beside)? {
+            Some(exit) => Ok(exit),
+            None => work(&args, &served, &plans, Cast { store, clock, who, gate }).await,
+        };
+        servers.end().await;
+        done
+    });
     // Standard input may still be waited for.
     runtime.shutdown_background();
     done
@@ -161,12 +189,19 @@ fn gate(args: &Args) -> miette::Result<Gate> {
     Ok(Gate { token, people, hosts })
 }
 
+/// What the runs are made of, and who may come to them.
+struct Cast {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    who: Who,
+    gate: Gate,
+}
+
 async fn work(
     args: &Args,
     served: &[Served],
-    families: &BTreeMap<&str, Vec<&Chart>>,
     plans: &BTreeMap<&str, Vec<Plan<'_>>>,
-    gate: Gate,
+    Cast { store, clock, who, gate }: Cast,
 ) -> miette::Result<Exit> {
     let listen = match args.listen {
         None if args.mcp => None,
@@ -180,20 +215,8 @@ async fn work(
             Some(bound.map_err(|why| miette::miette!("{address}: {why}"))?)
         }
     };
-    // Removed with all that is in it when the process ends.
-    let passing = tempfile::tempdir().map_err(|why| miette::miette!("no folder: {why}"))?;
-    let (path, safety) = match &args.store {
-        Some(path) => (path.clone(), Safety::Full),
-        None => (passing.path().join("runs.db"), Safety::Process),
-    };
-    let store = Store::own(&path, safety).map_err(refused)?;
     let before = store.list().map_err(refused)?;
-    let now = store.moment(None, true).map_err(refused)?;
-    let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
-    let charts: Vec<&Chart> = families.values().flatten().copied().collect();
-    let llm = (args.llm.as_deref(), args.model.as_deref());
-    let Who { oracle, people, tools, host } =
-        oracle(&charts, llm, None, args.functions.as_deref(), &clock)?;
+    let Who { oracle, people, tools, host } = who;
     let feed = Feed::default();
     let show = feed.clone();
     let options = Options {
@@ -222,15 +245,15 @@ async fn work(
     };
     let (engine, mut worker) = Worker::new(store, options);
     worker.load_all().map_err(refused)?;
-    let turns = |chart: &Chart, family: &[&Chart]| {
-        let lasts = has_turns(chart) || family.iter().any(|one| has_turns(one));
+    let turns = |checked: &Checked| {
+        let lasts = checked.family().into_iter().any(has_turns);
         args.turns.unwrap_or(if lasts { 100 } else { 0 })
     };
     let offers: Vec<Offer> = served
         .iter()
         .map(|one| {
             let chart = one.checked.chart();
-            let turns = turns(chart, &families[chart.name.as_str()]);
+            let turns = turns(&one.checked);
             Offer::new(chart, turns, &|name| one.fixed.get(name).is_some())
         })
         .collect();
@@ -243,6 +266,7 @@ async fn work(
         model: args.model.clone(),
         human: Some("later".into()),
         functions: args.functions.as_ref().map(|path| path.display().to_string()),
+        tools: args.servers.file(),
         clock: Some("real".into()),
         ..Begun::default()
     };

@@ -4,6 +4,7 @@ use super::Beside;
 use crate::cli::Exit;
 use crate::cli::instance::Who;
 use chartc_check::compile::Checked;
+use chartc_core::model::Chart;
 use chartc_text::source::Sources;
 
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -27,7 +28,7 @@ impl Options {
     }
 
     #[expect(clippy::unused_self, reason = "as with servers")]
-    pub(in crate::cli) fn servers(&self, _: &Checked, _: Beside<'_>) -> miette::Result<Servers> {
+    pub(in crate::cli) fn servers(&self, _: &[&Chart], _: Beside<'_>) -> miette::Result<Servers> {
         Ok(Servers)
     }
 }
@@ -42,11 +43,15 @@ impl Servers {
     pub(in crate::cli) fn serve(
         &self,
         _: &mut Who,
-        _: (&Checked, &Sources),
+        _: &[(&Checked, &Sources)],
         _: Beside<'_>,
     ) -> miette::Result<Option<Exit>> {
         Ok(None)
     }
+
+    #[cfg(feature = "serve")]
+    #[expect(clippy::unused_async, reason = "as with servers")]
+    pub(in crate::cli) async fn end(&self) {}
 
     pub(in crate::cli) async fn during<R>(&self, _: bool, work: impl Future<Output = R>) -> R {
         work.await

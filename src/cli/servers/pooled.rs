@@ -13,6 +13,7 @@ use crate::cli::save::Stream;
 use chartc_check::compile::Checked;
 use chartc_check::lower::Lowered;
 use chartc_core::host::ToolCall;
+use chartc_core::model::Chart;
 use chartc_core::visible;
 use chartc_mcp::{Configuration, Pool};
 use chartc_runtime::tools::{Calling, Tools};
@@ -52,10 +53,10 @@ impl Options {
         self.tools.as_ref().map(|path| path.display().to_string())
     }
 
-    /// The servers that a chart and its child charts need, not started yet.
+    /// The servers that charts need, not started yet.
     pub(in crate::cli) fn servers(
         &self,
-        checked: &Checked,
+        charts: &[&Chart],
         beside: Beside<'_>,
     ) -> miette::Result<Servers> {
         let Some(path) = &self.tools else { return Ok(Servers(None)) };
@@ -68,7 +69,7 @@ impl Options {
         }
         let configuration = configuration(path)?;
         let log = self.tools_log.as_deref().map(Stream::append).transpose()?;
-        let pool = Pool::new(configuration, &checked.family(), heard(log));
+        let pool = Pool::new(configuration, charts, heard(log));
         Ok(Servers(Some(Serving { pool })))
     }
 }
@@ -178,21 +179,26 @@ impl Servers {
     pub(in crate::cli) fn serve(
         &self,
         who: &mut Who,
-        (checked, sources): (&Checked, &Sources),
+        seen: &[(&Checked, &Sources)],
         beside: Beside<'_>,
     ) -> miette::Result<Option<Exit>> {
         let Some(Serving { pool }) = &self.0 else { return Ok(None) };
         let file = pool.configuration().file();
         let word = word(beside);
-        let children = checked.lowered_children();
-        let lowered: Vec<&Lowered> = std::iter::once(checked.lowered()).chain(children).collect();
         let scripted = who.host.strangers(&[], &[], &[]);
         // What stands in for all tools, or has a result for this one, may answer for it.
         let is_answered = |tool: &String| {
             matches!(word, "first" | "random") && beside.functions.is_none()
                 || scripted.contains(tool)
         };
-        let mut all = found(pool, &lowered, sources);
+        let (mut all, mut lowered) = (Vec::new(), Vec::new());
+        for (checked, sources) in seen {
+            let children = checked.lowered_children();
+            let family: Vec<&Lowered> =
+                std::iter::once(checked.lowered()).chain(children).collect();
+            all.extend(found(pool, &family, sources));
+            lowered.extend(family);
+        }
         all.retain(|found| !found.is_unmapped() || !is_answered(&found.finding.tool));
         for server in pool.servers() {
             for fault in server.faults {
@@ -220,6 +226,14 @@ impl Servers {
         }
         who.tools = Arc::new(Over { pool: pool.clone(), rest: who.tools.clone() });
         Ok(None)
+    }
+
+    /// Ends them.
+    #[cfg(feature = "serve")]
+    pub(in crate::cli) async fn end(&self) {
+        if let Some(Serving { pool }) = &self.0 {
+            pool.close().await;
+        }
     }
 
     /// As [`Serving::during`]; with no servers, signals do what they always do.
