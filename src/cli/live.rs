@@ -33,6 +33,12 @@ fn named(word: &str) -> Option<Named<'_>> {
     (is_name && !model.is_empty()).then_some(Named::Model(provider, model))
 }
 
+/// The model that answers all steps, with its provider, if `--llm` names one.
+#[cfg(feature = "otel")]
+pub(super) fn only(llm: &str) -> Option<&str> {
+    matches!(named(llm), Some(Named::Model(..))).then_some(llm)
+}
+
 /// Whether `--llm` names a real model, which needs real time.
 pub(super) fn is_live(llm: Option<&str>) -> bool {
     llm.and_then(named).is_some()

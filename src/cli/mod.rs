@@ -45,6 +45,8 @@ mod man;
 #[cfg(feature = "run")]
 mod memory;
 mod new;
+#[cfg(feature = "run")]
+mod otel;
 mod page;
 #[cfg(feature = "run")]
 mod prompt;

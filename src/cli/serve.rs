@@ -6,6 +6,7 @@ use super::durable::{Begun, WORKERS, made, refused};
 use super::files::Root;
 use super::given::{Kind, given};
 use super::instance::{Given, Who, has_turns, oracle};
+use super::otel;
 use super::output::complain;
 use super::pick::pick_to_run_with_sources;
 use super::servers::{self, Beside};
@@ -77,6 +78,8 @@ pub(super) struct Args {
     functions: Option<PathBuf>,
     #[command(flatten)]
     servers: servers::Options,
+    #[command(flatten)]
+    otel: otel::Options,
     /// Set a param of all charts that have it; clients cannot change it
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<String>,
@@ -143,6 +146,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let charts: Vec<&Chart> = families.values().flatten().copied().collect();
     let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
     let servers = args.servers.servers(&charts, beside)?;
+    let exporting = args.otel.begin(&charts, args.llm.as_deref())?;
     let done = runtime.block_on(async {
         servers.begin().await;
         let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
@@ -151,13 +155,17 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let seen: Vec<_> = served.iter().map(|one| (&one.checked, &one.sources)).collect();
         let done = match servers.serve(&mut who, &seen, beside)? {
             Some(exit) => Ok(exit),
-            None => work(&args, &served, &plans, Cast { store, clock, who, gate }).await,
+            None => {
+                let exporting = exporting.clone();
+                work(&args, &served, &plans, Cast { store, clock, who, gate, exporting }).await
+            }
         };
         servers.end().await;
         done
     });
     // Standard input may still be waited for.
     runtime.shutdown_background();
+    exporting.end();
     done
 }
 
@@ -195,13 +203,14 @@ struct Cast {
     clock: Arc<dyn Clock>,
     who: Who,
     gate: Gate,
+    exporting: otel::Exporting,
 }
 
 async fn work(
     args: &Args,
     served: &[Served],
     plans: &BTreeMap<&str, Vec<Plan<'_>>>,
-    Cast { store, clock, who, gate }: Cast,
+    Cast { store, clock, who, gate, exporting }: Cast,
 ) -> miette::Result<Exit> {
     let listen = match args.listen {
         None if args.mcp => None,
@@ -237,8 +246,9 @@ async fn work(
         is_real: true,
         replies: true,
         workers: WORKERS,
-        show: Box::new(move |run, _| {
+        show: Box::new(move |run, line| {
             show.grown(run);
+            exporting.line(run, line);
             Ok(())
         }),
         given: String::new(),

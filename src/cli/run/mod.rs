@@ -1,13 +1,17 @@
 //! `chartc run`.
 
+#[cfg(feature = "sqlite")]
+mod begun;
+
 use super::cassette::shelf;
 #[cfg(feature = "sqlite")]
-use super::durable::{self, Begun, Cast};
+use super::durable::{self, Cast};
 use super::ending::close;
 use super::files::Root;
 use super::instance::{Given, Kind, has_turns, instance, is_disabled, oracle, read, values};
 use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
+use super::otel;
 use super::output::{Colour, complain, paper};
 use super::pick::pick_to_run_with_sources;
 use super::save::{self, Stream};
@@ -80,6 +84,8 @@ pub(super) struct Args {
     functions: Option<PathBuf>,
     #[command(flatten)]
     servers: servers::Options,
+    #[command(flatten)]
+    otel: otel::Options,
     /// YAML file with the world in which the agent acts: agent, balances, disk and artifacts
     ///
     /// After each turn, the action that its `llm` steps chose (read_artifact, write_artifact, invoke_artifact) is performed in this world.
@@ -214,8 +220,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut charts = checked.family();
     charts[0] = &chart;
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let exporting = args.otel.begin(&charts, args.llm.as_deref())?;
     // With a store, nothing else waits for Ctrl-C.
-    runtime.block_on(servers.during(types || is_stored, async {
+    let done = runtime.block_on(servers.during(types || is_stored, async {
         // Before the clock of the run begins.
         servers.begin().await;
         #[cfg(feature = "sqlite")]
@@ -249,7 +256,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             };
             let screen = Screen::new(paper(args.color), &charts).going_on(is_begun);
             let screen = Live::new(screen);
-            return durable::go(durable, cast, (screen, trace.map(JsonLines))).await;
+            let name = args.run.clone().unwrap_or_default();
+            return durable::go(
+                durable,
+                cast,
+                ((screen, trace.map(JsonLines)), exporting.sink(&name)),
+            )
+            .await;
         }
         let now = saved.as_ref().map_or(0, Saved::now);
         let clock: Arc<dyn Clock> = match args.clock.as_deref() {
@@ -283,7 +296,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             None => instance(&plans, &given, host)?,
         };
         let screen = Live::new(Screen::new(paper(args.color), &charts));
-        let sink = (screen, trace.map(JsonLines));
+        let sink = ((screen, trace.map(JsonLines)), exporting.sink(&chart.name));
         let mut session = Session::new(machine, who.oracle, clock, sink)
             .with_tools(who.tools)
             .with_host_log(log)
@@ -343,58 +356,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         let exit = close(agent.session(), last, fault, args.llm.is_none())?;
         Ok(if was_stopped && exit == Exit::Clean { Exit::Findings } else { exit })
-    }))
-}
-
-#[cfg(feature = "sqlite")]
-impl Args {
-    /// The arguments with which a run of a store goes on.
-    pub(super) fn again(begun: Begun, store: PathBuf, run: String) -> Self {
-        Self {
-            file: begun.file,
-            chart: begun.chart,
-            llm: begun.llm,
-            model: begun.model,
-            human: begun.human,
-            functions: begun.functions.map(PathBuf::from),
-            servers: servers::Options::of(begun.tools),
-            world: None,
-            memory: None,
-            events: begun.events.map(PathBuf::from),
-            input: Vec::new(),
-            param: Vec::new(),
-            turns: begun.turns,
-            calls_per_turn: begun.calls_per_turn,
-            even_disabled: true,
-            trace: None,
-            record: None,
-            snapshot: None,
-            resume: None,
-            store: Some(store),
-            run: Some(run),
-            clock: begun.clock,
-            color: Colour::Auto,
-            root: Root::default(),
-        }
-    }
-
-    /// How a run is begun, for the store.
-    fn begun(&self, given: &Given) -> Begun {
-        let path = |path: &PathBuf| path.display().to_string();
-        Begun {
-            file: self.file.clone(),
-            chart: self.chart.clone(),
-            llm: self.llm.clone(),
-            model: self.model.clone(),
-            human: self.human.clone(),
-            functions: self.functions.as_ref().map(path),
-            tools: self.servers.file(),
-            events: self.events.as_ref().map(path),
-            turns: self.turns,
-            calls_per_turn: self.calls_per_turn,
-            clock: self.clock.clone(),
-            params: given.params.clone(),
-            inputs: given.inputs.clone(),
-        }
-    }
+    }));
+    exporting.end();
+    done
 }

@@ -1,0 +1,11 @@
+//! `--otel`: runs as spans for a collector.
+
+#[cfg(not(feature = "otel"))]
+mod absent;
+#[cfg(feature = "otel")]
+mod exporting;
+
+#[cfg(not(feature = "otel"))]
+pub(super) use absent::{Exporting, Options};
+#[cfg(feature = "otel")]
+pub(super) use exporting::{Exporting, Options};
