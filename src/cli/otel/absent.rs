@@ -5,6 +5,7 @@ use chartc_runtime::trace::{Line, Sink};
 use std::io;
 
 #[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
 pub(in crate::cli) struct Options {}
 
 impl Options {

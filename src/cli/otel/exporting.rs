@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 #[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
 pub(in crate::cli) struct Options {
     /// Send spans of the run to an OpenTelemetry collector, by OTLP over HTTP, such as http://localhost:4318
     #[arg(long, value_name = "URL")]

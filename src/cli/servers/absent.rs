@@ -8,6 +8,7 @@ use chartc_core::model::Chart;
 use chartc_text::source::Sources;
 
 #[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
 pub(in crate::cli) struct Options {}
 
 impl Options {

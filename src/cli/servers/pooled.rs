@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
 pub(in crate::cli) struct Options {
     /// TOML or JSON file with the servers that make the tool calls (MCP), and commands and HTTP endpoints
     ///
