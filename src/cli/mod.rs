@@ -28,6 +28,8 @@ mod explain;
 mod explore;
 mod fix;
 mod fmt;
+#[cfg(feature = "sqlite")]
+mod fork;
 mod given;
 mod graph;
 mod highlight;

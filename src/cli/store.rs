@@ -4,7 +4,7 @@ use super::Exit;
 use super::durable::{Begun, refused};
 use super::instance::values_of_event;
 use super::output::{Page, complain, print, print_json, say};
-use super::run;
+use super::{fork, run};
 use chartc_core::visible;
 use chartc_store::{Letter, Listed, Store};
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ Examples:
   chartc store runs.db reply ada approve yes
   chartc store runs.db send ada order '{\"id\":7}'
   chartc store runs.db resume ada
+  chartc store runs.db fork ada --at 12 --as eva
   chartc store runs.db check
   chartc store runs.db backup copy.db
   chartc store runs.db prune --days 30
@@ -44,6 +45,11 @@ enum What {
         /// Name of the run
         run: String,
     },
+    /// Begin a new run where another one was at a line of its trace, without a call
+    ///
+    /// The run is made again from its journal up to this position. Calls that had no result there are new calls of the new run, which goes
+    /// on by itself; the old one stays as it is. The step that wrote the line is taken over whole.
+    Fork(fork::Args),
     /// Answer an open step of a run, as a person
     Reply {
         /// Name of the run
@@ -94,9 +100,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         drop(store);
         return run::run(run::Args::again(begun, path.clone(), run.clone()));
     }
+    if let What::Fork(fork) = args.what {
+        return fork::run(path, fork);
+    }
     let store = Store::open(path).map_err(refused)?;
     match args.what {
-        What::Resume { .. } => {}
+        What::Resume { .. } | What::Fork(_) => {}
         What::List { format } => list(&store, format == "json")?,
         What::Reply { run, step, answer } => {
             store.post(&run, &Letter::Reply(step, answer)).map_err(refused)?;

@@ -139,7 +139,10 @@ const RUNTIME: &[Row] = &[
     ("agents", &["clock", "error", "session", "trace"]),
     ("stepped", &["agents", "budget", "clock", "driver", "oracle", "session", "tools", "trace"]),
     ("play", &["data", "error", "session", "trace"]),
-    ("replay", &["budget", "clock", "error", "host", "oracle", "session", "tools", "trace"]),
+    (
+        "replay",
+        &["budget", "clock", "driver", "error", "host", "oracle", "session", "tools", "trace"],
+    ),
     ("simulate", &["clock", "data", "error", "session", "trace"]),
     ("agent", &["data", "error", "memory", "play", "session", "trace", "world"]),
 ];
@@ -155,6 +158,7 @@ const STORE: &[Row] = &[
     ("inbox", &["error", "file", "read", "row", "rows"]),
     ("reply", &["error", "file", "row"]),
     ("care", &["error", "file", "row"]),
+    ("fork", &["error", "file", "read", "row", "rows"]),
     ("engine", &["command", "error"]),
     ("run", &["error", "row", "rows"]),
     ("worker", &["command", "engine", "error", "file", "options", "read", "row", "run"]),

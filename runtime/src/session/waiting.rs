@@ -38,6 +38,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         names.collect()
     }
 
+    /// The number of the last line of its trace.
+    pub fn seq(&self) -> u64 {
+        self.tracer.seq
+    }
+
     /// The number of calls under way, those included that wait for their time.
     pub fn open_calls(&self) -> usize {
         self.calls.len()

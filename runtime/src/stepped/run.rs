@@ -109,6 +109,16 @@ impl<M: Machine> Stepped<M> {
         self.planner.end(id, outcome);
     }
 
+    /// Starts the run if it was not started. Returns the number of the last line of its trace: an event that comes now has those after it.
+    pub fn start(&mut self) -> u64 {
+        if self.stopped.is_none()
+            && let Err(why) = self.session.enter()
+        {
+            self.stopped = Some(why.to_string());
+        }
+        self.session.seq()
+    }
+
     /// Hands an event over, as [`hand_over`].
     ///
     /// # Errors

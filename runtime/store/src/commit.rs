@@ -6,7 +6,7 @@ use crate::file::counted;
 use crate::inbox::Letter;
 use crate::reply::{reply, said};
 use crate::row::Stage;
-use crate::rows::{move_call, put};
+use crate::rows::{PUT_EVENT, move_call, put};
 use crate::worker::{Batch, Flight, Worker};
 use chartc_core::host::Machine;
 use chartc_core::machine::Receipt;
@@ -120,6 +120,7 @@ impl<M: Machine> Worker<'_, M> {
                 continue;
             }
             touched.insert(run.clone());
+            let seq = running.run.start() as i64;
             let taken = running.run.fire(&run, &event).map(|receipt| Reply {
                 receipt,
                 at: now,
@@ -128,8 +129,8 @@ impl<M: Machine> Worker<'_, M> {
             if let Ok(one) = &taken
                 && one.receipt != Receipt::Busy
             {
-                let row = params![run, event.id, said(*one), now as i64];
-                put(&tx, "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5)", row).map_err(fault)?;
+                let row = params![run, event.id, said(*one), now as i64, seq];
+                put(&tx, PUT_EVENT, row).map_err(fault)?;
             }
             acks.push(Ack::Fired(to, taken));
             running.step(now);

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Version of the tables.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
 
 /// Why a store cannot be used, or a run in it cannot go on.
 #[derive(Debug, thiserror::Error)]

@@ -12,6 +12,7 @@ mod commit;
 mod engine;
 mod error;
 mod file;
+mod fork;
 mod inbox;
 mod options;
 mod read;

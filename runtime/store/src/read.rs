@@ -161,7 +161,7 @@ impl Store {
                     let outcome: Outcome = serde_json::from_str(&outcome).map_err(|_| damaged())?;
                     Known::Ended(outcome)
                 }
-                (Some(Stage::Cancelled), _) => continue,
+                (Some(Stage::Cancelled | Stage::Copied), _) => continue,
                 (Some(Stage::Done) | None, _) => return Err(damaged()),
             };
             known.insert(id, what);
@@ -169,7 +169,7 @@ impl Store {
         Ok(known)
     }
 
-    /// The calls of a run whose results are stored, in the order in which they were planned.
+    /// The calls of a run that were made and are over, in the order in which they were planned; of a fork, those first that were made before it.
     ///
     /// # Errors
     /// The file cannot be read, or a call is damaged.
@@ -177,7 +177,7 @@ impl Store {
         let read = || -> rusqlite::Result<Vec<(String, bool)>> {
             let mut rows = self
                 .connection
-                .prepare("SELECT * FROM call WHERE run = ?1 AND stage = 'done' ORDER BY planned")?;
+                .prepare("SELECT * FROM call WHERE run = ?1 AND stage IN ('copied', 'done', 'cancelled') ORDER BY planned")?;
             rows.query_map([run], |row| Ok((row.get(3)?, is_whole(row)?)))?.collect()
         };
         let rows = read().map_err(|error| self.fault(error))?;

@@ -89,7 +89,10 @@ pub(crate) fn put_line(
     put(tx, "INSERT INTO line VALUES (?1, ?2, ?3, ?4)", params![run, seq as i64, text])
 }
 
-const PUT_CALL: &str = "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+/// Writes an event that was taken: the run, its id, the reply, the time, and the number of the last line of the trace before it.
+pub(crate) const PUT_EVENT: &str = "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
+pub(crate) const PUT_CALL: &str = "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT (run, id) DO UPDATE SET stage = ?3, call = ?4, outcome = ?5, planned = ?6, sum = ?7";
 
 /// Plans a call, or plans it again.

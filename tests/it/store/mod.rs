@@ -2,6 +2,7 @@
 
 mod crash;
 mod damage;
+mod fork;
 #[cfg(unix)]
 mod kill;
 mod later;
