@@ -115,11 +115,19 @@ fn step<M: Machine>(
         clock.jump();
         return None;
     }
+    let next = |nth| tape.line(tape.next()?.0 + nth).cloned();
     if wait == 0
         && let What::Resumed { .. } = line.what
     {
-        let next = |nth| tape.line(tape.next()?.0 + nth).cloned();
         return Some(session.goes_on_here(line.what.clone(), next));
+    }
+    if wait == 0 && session.open_calls() > 0 {
+        // A run of a store goes on after a crash without saying so.
+        let place = tape.next().map(|(index, _)| index);
+        let taken = session.takes_over_here(next);
+        if taken.is_err() || tape.next().map(|(index, _)| index) != place {
+            return Some(taken);
+        }
     }
     if wait == 0 && tape::is_of_the_host(line) {
         return of_the_host(session, &line.what);

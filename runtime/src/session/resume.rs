@@ -332,6 +332,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         next: impl Fn(usize) -> Option<Line>,
     ) -> Result<(), RunError> {
         self.tracer.put(self.clock.now(), "", line)?;
+        self.takes_over_here(next)
+    }
+
+    /// Does to a run that is run again what [`Session::take_over`] has done to the calls that were under way, as the lines that come `next`
+    /// tell; nothing if they tell of none.
+    pub(crate) fn takes_over_here(
+        &mut self,
+        next: impl Fn(usize) -> Option<Line>,
+    ) -> Result<(), RunError> {
         for call in std::mem::take(&mut self.calls) {
             let (child, step) = (self.path(&call.at.0), self.step_name(&call.at.0, call.at.1));
             let (about, which) = (self.step_path(&call.at), self.which(&call.at));
