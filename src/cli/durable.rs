@@ -18,7 +18,7 @@ use chartc_runtime::oracle::{Asking, Deny, Question};
 use chartc_runtime::tools::Calling;
 use chartc_runtime::trace::{Origin, Sink};
 use chartc_runtime::{Session, TurnReport};
-use chartc_store::{Call, Options, Safety, Sqlite, Store, StoreError, Worker};
+use chartc_store::{Call, Listed, Options, Safety, Sqlite, Store, StoreError, Worker};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,13 +56,20 @@ pub(super) struct Durable {
 pub(super) fn open(path: &Path, run: &str) -> miette::Result<Durable> {
     let store = Store::own(path, Safety::Full).map_err(refused)?;
     let row = store.list().map_err(refused)?.into_iter().find(|row| row.run == run);
-    let begun = match row {
-        Some(row) => Some(serde_json::from_str(&row.given).map_err(|why| {
-            miette::miette!("{}: run `{run}` was not begun by this command: {why}", path.display())
-        })?),
-        None => None,
-    };
+    let begun = row.map(|row| begun(&row)).transpose()?;
     Ok(Durable { store, run: run.to_owned(), begun })
+}
+
+/// How a run was begun.
+pub(super) fn begun(row: &Listed) -> miette::Result<Begun> {
+    let Listed { run, given, stopped, .. } = row;
+    match (serde_json::from_str(given), stopped) {
+        (Ok(begun), _) => Ok(begun),
+        (Err(_), Some(why)) => Err(miette::miette!("run `{run}` cannot go on: {why}")),
+        (Err(why), None) => {
+            Err(miette::miette!("run `{run}` was not begun by this command: {why}"))
+        }
+    }
 }
 
 pub(super) fn refused(fault: StoreError) -> miette::Report {
@@ -173,6 +180,9 @@ pub(super) async fn go(
         (Ok(()), None) => None,
     };
     let Some(session) = worker.session(&run) else {
+        if let Some(why) = fault {
+            return Err(miette::miette!("run `{run}` cannot go on: {why}"));
+        }
         return Err(miette::miette!("run `{run}` was not begun: nothing was sent to it"));
     };
     let last = TurnReport {

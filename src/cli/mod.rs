@@ -55,6 +55,8 @@ mod run;
 mod save;
 #[cfg(feature = "run")]
 mod screen;
+#[cfg(feature = "sqlite")]
+mod send;
 mod settings;
 mod show;
 #[cfg(feature = "run")]

@@ -50,9 +50,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let stored =
         args.store.as_deref().map(|store| super::store::trace(store, &name)).transpose()?;
     #[cfg(not(feature = "sqlite"))]
-    let stored: Option<String> = None;
+    let stored: Option<Result<String, Exit>> = None;
     let text = match stored {
-        Some(text) => text,
+        Some(Ok(text)) => text,
+        Some(Err(exit)) => return Ok(exit),
         None => read(&args.trace)?,
     };
     let tape = Tape::read(&text).map_err(|fault| {

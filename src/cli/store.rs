@@ -1,12 +1,12 @@
 //! `chartc store`: the runs of a store.
 
 use super::Exit;
-use super::durable::{Begun, refused};
+use super::durable::{begun, refused};
 use super::instance::values_of_event;
 use super::output::{Page, complain, print, print_json, say};
-use super::{fork, run};
+use super::{fork, run, send};
 use chartc_core::visible;
-use chartc_store::{Letter, Listed, Store};
+use chartc_store::{Letter, Listed, Store, StoreError};
 use std::path::PathBuf;
 
 /// List and operate the runs that `chartc run --store` keeps in a file
@@ -95,8 +95,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 path.display()
             ));
         };
-        let begun: Begun = serde_json::from_str(&listed.given)
-            .map_err(|why| miette::miette!("run `{run}` was not begun by this command: {why}"))?;
+        let begun = begun(&listed)?;
         drop(store);
         return run::run(run::Args::again(begun, path.clone(), run.clone()));
     }
@@ -113,6 +112,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         What::Send { run, event, data } => {
             let data = values_of_event(data.as_deref())?;
+            send::check(&store, &run, &event, &data)?;
             store.post(&run, &Letter::Event(event, data)).map_err(refused)?;
             posted(path, &run);
         }
@@ -141,9 +141,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// The trace of a run, as `--trace` would have written it.
-pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<String> {
-    let lines = Store::open(store).and_then(|store| store.lines(run)).map_err(refused)?;
+/// The trace of a run, as `--trace` would have written it. Damage is reported as what differs.
+pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<Result<String, Exit>> {
+    let lines = match Store::open(store).and_then(|store| store.lines(run)) {
+        Ok(lines) => lines,
+        Err(damage @ StoreError::Damaged { .. }) => {
+            complain(damage.to_string());
+            return Ok(Err(Exit::Findings));
+        }
+        Err(fault) => return Err(refused(fault)),
+    };
     if lines.is_empty() {
         return Err(miette::miette!(
             help = "chartc store FILE list shows the runs",
@@ -152,7 +159,7 @@ pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<String
         ));
     }
     let lines = lines.iter().map(|line| serde_json::to_string(line).unwrap_or_default() + "\n");
-    Ok(lines.collect())
+    Ok(Ok(lines.collect()))
 }
 
 fn posted(path: &std::path::Path, run: &str) {

@@ -157,11 +157,12 @@ const STORE: &[Row] = &[
     ("read", &["error", "file", "row"]),
     ("inbox", &["error", "file", "read", "row", "rows"]),
     ("reply", &["error", "file", "row"]),
-    ("care", &["error", "file", "row"]),
+    ("care", &["error", "file", "read", "row"]),
     ("fork", &["error", "file", "read", "row", "rows"]),
     ("engine", &["command", "error"]),
     ("run", &["error", "row", "rows"]),
     ("worker", &["command", "engine", "error", "file", "options", "read", "row", "run"]),
+    ("broken", &["error", "file", "row", "rows", "worker"]),
     ("commit", &["command", "error", "file", "inbox", "reply", "row", "rows", "run", "worker"]),
 ];
 const RESTATE: &[Row] = &[

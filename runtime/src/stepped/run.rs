@@ -7,7 +7,7 @@ use crate::agents::{AgentState, EngineError, Event, hand_over};
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::session::{Saved, Session};
-use crate::trace::{self, Line};
+use crate::trace::{self, Line, What};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
 use std::collections::BTreeMap;
@@ -117,6 +117,14 @@ impl<M: Machine> Stepped<M> {
             self.stopped = Some(why.to_string());
         }
         self.session.seq()
+    }
+
+    /// Writes into the trace something that the engine has to say about the run.
+    pub fn note(&mut self, about: &str, text: &str) {
+        let what = What::HostNote { about: about.to_owned(), text: text.to_owned() };
+        if let Err(why) = self.session.say(what) {
+            self.stopped = Some(why.to_string());
+        }
     }
 
     /// Hands an event over, as [`hand_over`].

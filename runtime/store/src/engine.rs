@@ -57,7 +57,9 @@ impl Engine for Sqlite {
 
     async fn read(&self, agent: &str) -> Result<Option<AgentState>, EngineError> {
         let read = self.ask(|reply| Command::Read(agent.to_owned(), reply)).await;
-        read.map_err(|why| EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() })
+        read.unwrap_or_else(|why| {
+            Err(EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() })
+        })
     }
 }
 

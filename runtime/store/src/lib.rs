@@ -6,6 +6,7 @@
 //! before anything else is done with it. So no call is made twice, and none is lost: after a crash a call was never made (it is made), or
 //! its result is stored (it is used), or it is in doubt (the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides).
 
+mod broken;
 mod care;
 mod command;
 mod commit;

@@ -50,7 +50,14 @@ fn a_person_answers_when_no_process_is_there() {
     let (code, _, err) = store(&["reply", "ada", "aprove", "yes"]);
     assert!(code == 2 && err.contains("does not wait for `aprove`, but for approve"), "{err}");
     let (code, _, err) = store(&["send", "ada", "more", "{\"k\": 1}"]);
-    assert!(code == 0, "what does not fit is found by the owner: {err}");
+    assert!(code == 2 && err.contains("event `more`: it declares no `k`, only `m`"), "{err}");
+    let (code, _, err) = store(&["send", "ada", "more", "{\"m\": \"many\"}"]);
+    assert!(code == 2 && err.contains("event `more`"), "{err}");
+    let (code, _, err) = store(&["send", "ada", "less"]);
+    assert!(code == 2 && err.contains("no event `less`"), "{err}");
+    let (code, _, err) = store(&["send", "eva", "more", "{\"m\": 4}"]);
+    assert!(code == 2 && err.contains("run `eva`: there is no such run"), "{err}");
+    assert_eq!(store(&["send", "ada", "more", "{\"m\": 4}"]).0, 0);
     assert_eq!(store(&["reply", "ada", "approve", "yes"]).0, 0);
     let (code, out, err) = store(&["resume", "ada"]);
     assert!(code == 0 && out.contains("a -> b"), "{out}{err}");

@@ -1,5 +1,6 @@
 //! Runs in a store: as in memory, through crashes, over hours, and in files that are damaged.
 
+mod broken;
 mod crash;
 mod damage;
 mod fork;
@@ -8,6 +9,7 @@ mod kill;
 mod later;
 mod same;
 mod snapshots;
+mod undone;
 
 use crate::run::command::folder;
 use chartc::load::Memory as Files;
