@@ -7,6 +7,7 @@ mod fork;
 #[cfg(unix)]
 mod kill;
 mod later;
+mod replayed;
 mod same;
 mod snapshots;
 mod undone;
