@@ -153,10 +153,10 @@ impl Store {
             counted(&tx)?;
             tx.commit().map(|()| true)
         };
-        match put_it().map_err(|error| self.fault(error))? {
-            true => Ok(()),
-            false => Err(refused(format!("`{name}` cannot be the name of a fork: it is taken"))),
+        if put_it().map_err(|error| self.fault(error))? {
+            return Ok(());
         }
+        Err(refused(format!("`{name}` cannot be the name of a fork: it is taken")))
     }
 }
 
@@ -171,5 +171,5 @@ fn whole(lines: &[Line], taken: &[Taken], count: usize) -> usize {
         }
         _ => false,
     };
-    (count..).find(|count| !goes_on(*count)).unwrap_or(count)
+    (count..=lines.len()).find(|count| !goes_on(*count)).unwrap_or(count)
 }

@@ -209,7 +209,7 @@ impl Store {
         let read = || -> rusqlite::Result<Vec<(String, bool)>> {
             let mut rows = self
                 .connection
-                .prepare("SELECT * FROM call WHERE run = ?1 AND stage IN ('copied', 'done', 'cancelled') ORDER BY planned")?;
+                .prepare("SELECT * FROM call WHERE run = ?1 AND stage IN ('copied', 'done', 'cancelled') ORDER BY rowid")?;
             rows.query_map([run], |row| Ok((row.get(3)?, is_whole(row)?)))?.collect()
         };
         let rows = read().map_err(|error| self.fault(error))?;

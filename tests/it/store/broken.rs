@@ -6,13 +6,11 @@ use chartc_core::machine::Receipt;
 use chartc_runtime::agents::{Engine, EngineError, Quiet};
 use chartc_runtime::trace::What;
 use chartc_store::{Letter, Listed};
-use rusqlite::Connection;
 
 const OTHER: &str = "chart Other { event hop  initial x  state x { on hop -> y }  state y {} }";
 
-fn changed(file: &Path, sql: &str) {
-    let count = Connection::open(file).and_then(|connection| connection.execute(sql, []));
-    assert_eq!(count.expect("it can be written"), 1, "{sql}");
+fn one_is_changed(file: &Path, sql: &str) {
+    assert_eq!(row::changed(file, sql), 1, "{sql}");
 }
 
 fn listed(file: &Path, run: &str) -> Listed {
@@ -51,8 +49,8 @@ fn a_run_that_cannot_be_restored_does_not_stop_the_others() {
     silent(&file, &other, async |handle| {
         handle.fire("eve", Event::new("1", "hop")).await.expect("it fits");
     });
-    changed(&file, "UPDATE run SET turns = turns + 1 WHERE name = 'bob'");
-    changed(
+    one_is_changed(&file, "UPDATE run SET turns = turns + 1 WHERE name = 'bob'");
+    one_is_changed(
         &file,
         "UPDATE call SET outcome = '{}' WHERE rowid = (SELECT min(rowid) FROM call WHERE run = 'tom')",
     );
@@ -128,7 +126,7 @@ fn a_letter_that_does_not_fit_holds_no_other_up() {
     let why = store.post("ada", &Letter::Reply("ask".into(), "yes".into())).expect_err("not asked");
     assert!(why.to_string().contains("does not wait for `ask`"), "{why}");
     none("ada").expect("it is there");
-    changed(&file, "UPDATE inbox SET data = '{}' WHERE data LIKE '%damaged%'");
+    one_is_changed(&file, "UPDATE inbox SET data = '{}' WHERE data LIKE '%damaged%'");
     drop(store);
     silent(&file, &plans, async |handle| {
         handle.read("ada").await.expect("it runs");

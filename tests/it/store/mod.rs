@@ -8,6 +8,7 @@ mod fork;
 mod kill;
 mod later;
 mod replayed;
+mod row;
 mod same;
 mod snapshots;
 mod undone;

@@ -144,6 +144,93 @@ fn a_panic_leaves_the_run_as_it_was_and_the_others_go_on() {
     });
 }
 
+/// What a process does with the run of `WHOLE`, from the beginning each time; and what was paid for.
+fn played(plans: &[Plan<'_>], file: &Path, world: &Arc<World>) -> Result<(), StoreError> {
+    let driver = world.clone();
+    let (handle, mut worker) = engine(plans, file, driver, Box::new(|_, _| Ok(())))?;
+    let host = async {
+        let handle = handle;
+        // A process that has stopped tells nobody.
+        drop(handle.fire("ada", go("1", "owls")).await);
+        handle.quiet().await;
+        for turn in 1..=4 {
+            drop(handle.fire("ada", Event::turn(format!("1.{turn}"))).await);
+            handle.quiet().await;
+        }
+    };
+    wait(while_worked(&mut worker, host))
+}
+
+#[test]
+fn a_commit_that_fails_at_a_row_has_not_been() {
+    fails_at_rows(7);
+}
+
+#[test]
+#[ignore = "it takes half a minute: `.ci/nightly` runs it"]
+fn a_commit_that_fails_at_any_row_has_not_been() {
+    fails_at_rows(1);
+}
+
+/// SQLite cannot write a row in the middle of a commit, as on a full disk: nothing of the commit is there, the process stops, and the next
+/// one takes what was not taken. A row of each kind, of each moment; of all these faults one in `each`.
+fn fails_at_rows(each: usize) {
+    let charts = charts(WHOLE);
+    let plans = plans(&charts);
+    let file = fresh("row-whole");
+    let world = Arc::new(World { knows: true, ..World::default() });
+    played(&plans, &file, &world).expect("a disk");
+    let whole = timeless(&Store::open(&file).and_then(|s| s.lines("ada")).expect("as written"));
+    let paid = world.paid().len();
+    let mut faults: Vec<String> = (1..=whole.len())
+        .map(|seq| format!("BEFORE INSERT ON line WHEN NEW.seq = {seq}"))
+        .collect();
+    for stage in ["planned", "started", "done"] {
+        for nth in 0..paid {
+            let count = format!("(SELECT count(*) FROM call WHERE stage = '{stage}') = {nth}");
+            for what in ["INSERT", "UPDATE"] {
+                faults
+                    .push(format!("BEFORE {what} ON call WHEN NEW.stage = '{stage}' AND {count}"));
+            }
+        }
+    }
+    for nth in 0..5 {
+        faults.push(format!("BEFORE INSERT ON event WHEN (SELECT count(*) FROM event) = {nth}"));
+        faults.push(format!("BEFORE UPDATE ON run WHEN OLD.turns = {nth}"));
+    }
+    let mut stops = 0;
+    for fault in faults.iter().step_by(each) {
+        let file = fresh("row-fault");
+        drop(Store::own(&file, Safety::Process).expect("a store"));
+        let fails = "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
+        row::done(&file, &format!("CREATE TRIGGER fault {fault} {fails};"));
+        let world = Arc::new(World { knows: true, ..World::default() });
+        match played(&plans, &file, &world) {
+            Ok(()) => {}
+            Err(StoreError::Sqlite { why, .. }) if why.to_string().contains("is full") => {
+                stops += 1
+            }
+            Err(why) => panic!("{fault}: {why}"),
+        }
+        let store = Store::open(&file).expect("a store");
+        assert_eq!(store.check().expect("it can be read"), [""; 0], "{fault}");
+        let begun = timeless(&store.lines("ada").expect("as written"));
+        assert_eq!(begun, whole[..begun.len()], "{fault}");
+        drop(store);
+        row::done(&file, "DROP TRIGGER fault");
+        played(&plans, &file, &world).expect("a disk with room");
+        let store = Store::open(&file).expect("a store");
+        assert_eq!(timeless(&store.lines("ada").expect("as written")), whole, "{fault}");
+        let mut calls = world.paid();
+        calls.sort();
+        calls.dedup();
+        assert_eq!((calls.len(), world.paid().len()), (paid, paid), "{fault}: each is paid once");
+    }
+    let count = faults.len() / each;
+    println!("{stops} of {count} faults have stopped a process");
+    assert!(stops > count / 2, "{stops} of {count}");
+}
+
 /// A function that fails is the chart's to handle: the event is taken, with what the chart makes of it, and not again.
 #[test]
 fn an_event_whose_function_fails_is_taken_once() {
