@@ -7,9 +7,7 @@ use super::given::given;
 use super::live::{self, is_live};
 use super::output::complain;
 use super::terminal::Person;
-use chartc_core::expr::Map;
-#[cfg(feature = "sqlite")]
-use chartc_core::expr::Value;
+use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger};
@@ -217,4 +215,22 @@ pub(super) fn has_turns(chart: &Chart) -> bool {
         | Trigger::LimitWarn(_) => false,
     };
     walks || chart.transitions.iter().any(moves)
+}
+
+/// Whether the chart's metadata say `enabled: false`.
+pub(super) fn is_disabled(chart: &Chart) -> bool {
+    let enabled = chart.meta.iter().find(|(key, _)| key == "enabled").map(|(_, value)| value);
+    match enabled {
+        Some(Value::Bool(enabled)) => !enabled,
+        Some(Value::Text(word)) => matches!(word.to_ascii_lowercase().as_str(), "no" | "off"),
+        Some(
+            Value::None
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Duration(_)
+            | Value::List(_)
+            | Value::Map(_),
+        )
+        | None => false,
+    }
 }

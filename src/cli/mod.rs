@@ -48,6 +48,8 @@ mod new;
 mod page;
 #[cfg(feature = "run")]
 mod prompt;
+#[cfg(feature = "sqlite")]
+mod recall;
 #[cfg(feature = "run")]
 mod replay;
 #[cfg(feature = "run")]

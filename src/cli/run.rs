@@ -5,20 +5,21 @@ use super::cassette::shelf;
 use super::durable::{self, Begun, Cast};
 use super::ending::close;
 use super::files::Root;
-use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
+use super::instance::{Given, Kind, has_turns, instance, is_disabled, oracle, read, values};
 use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
 use super::output::{Colour, complain, paper};
 use super::pick::pick_to_run;
+#[cfg(feature = "sqlite")]
+use super::recall;
 use super::save::{self, Stream};
 use super::screen::Screen;
 use super::status::Live;
 use super::{Exit, memory, world};
 use chartc_check::explore::STATES;
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
@@ -124,7 +125,7 @@ pub(super) struct Args {
     /// Each step of the run is committed before it is shown, and each call before it is made. The same command again after a crash, or after
     /// `kill -9`, goes on where the run was: no call is made twice. `chartc store` lists the runs of a file.
     #[cfg(feature = "sqlite")]
-    #[arg(long, value_name = "FILE", requires = "run", conflicts_with_all = ["snapshot", "resume", "world", "memory", "record"])]
+    #[arg(long, value_name = "FILE", requires = "run", conflicts_with_all = ["snapshot", "resume", "record"])]
     store: Option<PathBuf>,
     /// Name of the run in the store
     #[cfg(feature = "sqlite")]
@@ -164,7 +165,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
     #[cfg(feature = "sqlite")]
     let durable = match (&args.store, &args.run) {
-        (Some(path), Some(run)) => Some(durable::open(path, run)?),
+        (Some(path), Some(run)) => Some(durable::open(path, run, args.world.as_deref())?),
         _ => None,
     };
     #[cfg(feature = "sqlite")]
@@ -216,8 +217,22 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             durable.is_the_same(&begun)?;
             let given = &given;
             let (plans, entries) = (plans.as_slice(), entries.as_slice());
-            let cast =
-                Cast { plans, given, who, clock, is_real, replies, origin, begun, entries, turns };
+            let params = durable.begun.as_ref().map_or(&given.params, |begun| &begun.params);
+            let file = args.memory.as_deref();
+            let memory = file.map(|file| recall::open(file, &chart, plans, params)).transpose()?;
+            let cast = Cast {
+                plans,
+                given,
+                who,
+                clock,
+                is_real,
+                replies,
+                origin,
+                begun,
+                entries,
+                turns,
+                memory,
+            };
             let screen = Screen::new(paper(args.color), &charts).going_on(is_begun);
             let screen = Live::new(screen);
             return durable::go(durable, cast, (screen, trace.map(JsonLines))).await;
@@ -327,7 +342,7 @@ impl Args {
             human: begun.human,
             functions: begun.functions.map(PathBuf::from),
             world: None,
-            memory: None,
+            memory: begun.memory.map(PathBuf::from),
             events: begun.events.map(PathBuf::from),
             input: Vec::new(),
             param: Vec::new(),
@@ -360,26 +375,9 @@ impl Args {
             turns: self.turns,
             calls_per_turn: self.calls_per_turn,
             clock: self.clock.clone(),
+            memory: self.memory.as_ref().map(path),
             params: given.params.clone(),
             inputs: given.inputs.clone(),
         }
-    }
-}
-
-/// Whether the chart's metadata say `enabled: false`.
-fn is_disabled(chart: &Chart) -> bool {
-    let enabled = chart.meta.iter().find(|(key, _)| key == "enabled").map(|(_, value)| value);
-    match enabled {
-        Some(Value::Bool(enabled)) => !enabled,
-        Some(Value::Text(word)) => matches!(word.to_ascii_lowercase().as_str(), "no" | "off"),
-        Some(
-            Value::None
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Duration(_)
-            | Value::List(_)
-            | Value::Map(_),
-        )
-        | None => false,
     }
 }

@@ -144,7 +144,7 @@ const RUNTIME: &[Row] = &[
         &["budget", "clock", "driver", "error", "host", "oracle", "session", "tools", "trace"],
     ),
     ("simulate", &["clock", "data", "error", "session", "trace"]),
-    ("agent", &["data", "error", "memory", "play", "session", "trace", "world"]),
+    ("agent", &["agents", "data", "error", "memory", "play", "session", "trace", "world"]),
 ];
 const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
 const STORE: &[Row] = &[
@@ -163,7 +163,10 @@ const STORE: &[Row] = &[
     ("run", &["error", "row", "rows"]),
     ("worker", &["command", "engine", "error", "file", "options", "read", "row", "run"]),
     ("broken", &["error", "file", "row", "rows", "worker"]),
-    ("commit", &["command", "error", "file", "inbox", "reply", "row", "rows", "run", "worker"]),
+    (
+        "commit",
+        &["command", "error", "file", "inbox", "options", "reply", "row", "rows", "run", "worker"],
+    ),
 ];
 const RESTATE: &[Row] = &[
     ("error", &[]),

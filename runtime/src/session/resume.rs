@@ -6,6 +6,7 @@ use super::history::Told;
 use super::ledger::Bill;
 use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
+use super::waiting::is_usage_of;
 use super::{At, Heard, Kept, Session};
 use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
@@ -393,10 +394,4 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
         Ok(())
     }
-}
-
-/// Whether a line says what a call took that nobody told of.
-fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::Which) -> bool {
-    matches!(what, What::Usage { step: of, attempt: nth, which: one, assumed: true, .. }
-        if (of.as_str(), *nth, one) == (step, attempt, which))
 }

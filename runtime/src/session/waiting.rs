@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::error::RunError;
-use crate::trace;
+use crate::trace::{self, What};
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use std::future::Future;
@@ -76,4 +76,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         Ok(now)
     }
+}
+
+/// Whether a line says what a call took that nobody told of.
+pub(super) fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::Which) -> bool {
+    matches!(what, What::Usage { step: of, attempt: nth, which: one, assumed: true, .. }
+        if (of.as_str(), *nth, one) == (step, attempt, which))
 }

@@ -4,6 +4,7 @@ use crate::command::Command;
 use crate::error::{StoreError, panicked};
 use crate::file::counted;
 use crate::inbox::Letter;
+use crate::options::Committed;
 use crate::reply::{reply, said};
 use crate::row::Stage;
 use crate::rows::{PUT_EVENT, move_call, put};
@@ -196,6 +197,12 @@ impl<M: Machine> Worker<'_, M> {
         tx.commit().map_err(fault)?;
         if let Some(number) = number {
             self.store.seal(number);
+        }
+        for (run, _) in &left {
+            let Some(running) = self.runs.get(run) else { continue };
+            let committed = Committed { run, made_ms: running.made_ms };
+            (self.options.after)(&committed, running.run.session())
+                .map_err(|why| StoreError::Run { run: run.clone(), why })?;
         }
         for (run, why) in &done.panics {
             self.breaks(run, why.clone())?;

@@ -28,6 +28,6 @@ pub use engine::Sqlite;
 pub use error::{StoreError, VERSION};
 pub use file::{Safety, Store};
 pub use inbox::Letter;
-pub use options::Options;
+pub use options::{Committed, Options};
 pub use read::Listed;
 pub use worker::Worker;

@@ -187,7 +187,7 @@ fn a_fork_of_a_fork_knows_what_was_paid_before_it() {
     let of_bob = played(&plans, &file, "bob", &events);
     forked(&plans, &file, ("bob", second), "eve").expect("it was as it is");
     let of_eve = played(&plans, &file, "eve", &events);
-    assert!(0 < of_eve.len() && of_eve.len() < of_bob.len() && of_bob.len() < paid.len());
+    assert!(!of_eve.is_empty() && of_eve.len() < of_bob.len() && of_bob.len() < paid.len());
     let store = Store::open(&file).expect("a store");
     assert_eq!(store.lines("eve").expect("as written"), lines);
     assert_eq!(store.made("eve").expect("it").len(), paid.len());

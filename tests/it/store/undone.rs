@@ -65,6 +65,7 @@ fn opened<'p>(plans: &'p [Plan<'p>], file: &Path, host: &Prices) -> (Sqlite, Sho
         replies: false,
         workers: 64,
         show: Box::new(|_, _| Ok(())),
+        after: Box::new(|_, _| Ok(())),
         given: String::new(),
     };
     let (handle, mut worker) = Worker::new(store, options);
@@ -208,7 +209,7 @@ fn fails_at_rows(each: usize) {
         match played(&plans, &file, &world) {
             Ok(()) => {}
             Err(StoreError::Sqlite { why, .. }) if why.to_string().contains("is full") => {
-                stops += 1
+                stops += 1;
             }
             Err(why) => panic!("{fault}: {why}"),
         }
