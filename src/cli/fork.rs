@@ -1,10 +1,10 @@
 //! `chartc store S.db fork`: a new run that begins at a line of another one's trace.
 
 use super::Exit;
-use super::durable::refused;
+use super::durable::{begun, refused};
 use super::files::Root;
 use super::instance::instance;
-use super::output::{print_json, say};
+use super::output::{complain, print_json, say};
 use super::replay::recorded;
 use chartc_core::plan::Plan;
 use chartc_core::visible;
@@ -52,14 +52,27 @@ pub(super) fn run(path: &Path, args: Args) -> miette::Result<Exit> {
     let charts = recorded.family();
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     let name = name.unwrap_or_else(|| format!("{run}@{at}"));
+    let given = without_memory(&store, &run)?;
     let forked = store
-        .fork((&run, at), &name, |tape| {
+        .fork((&run, at), (&name, given.as_deref()), |tape| {
             instance(&plans, &recorded.given(tape), tape.host()).map_err(|why| why.to_string())
         })
         .map_err(refused)?;
     let lines = store.lines(&name).map_err(refused)?.len();
     show(path, &forked, (&run, at), lines, format == "json")?;
     Ok(Exit::Clean)
+}
+
+/// What a fork is given where its run has a memory: all else. What the run did after the fork is in that memory, too.
+fn without_memory(store: &Store, run: &str) -> miette::Result<Option<String>> {
+    let listed = store.list().map_err(refused)?;
+    let Some(row) = listed.into_iter().find(|row| row.run == run) else { return Ok(None) };
+    let mut begun = begun(&row)?;
+    let Some(file) = begun.memory.take() else { return Ok(None) };
+    complain(format!(
+        "the fork has no `--memory`: {file} holds what `{run}` did later, too, and the fork would remember it"
+    ));
+    Ok(Some(serde_json::to_string(&begun).unwrap_or_default()))
 }
 
 fn show(

@@ -20,7 +20,7 @@ type Taken = (String, String, i64, i64);
 impl Store {
     /// Begins the run `name` where `run` was after line `at` of its trace. The run up to there is made again from the trace, and no call is
     /// made; calls that had no result there are new calls of the fork. The step that wrote the line, and the event that it belongs to, are
-    /// taken over whole, so that the fork may have some lines more. `machine` makes a machine with [`Tape::host`] and the params that are
+    /// taken over whole, so that the fork may have some lines more. Its host has `given` it what that of the run has, or this. `machine` makes a machine with [`Tape::host`] and the params that are
     /// among [`Tape::variables`].
     ///
     /// # Errors
@@ -28,12 +28,12 @@ impl Store {
     pub fn fork<M: Machine>(
         &self,
         (run, at): (&str, u64),
-        name: &str,
+        (name, given): (&str, Option<&str>),
         machine: impl FnOnce(&Tape) -> Result<M, String>,
     ) -> Result<Listed, StoreError> {
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
         let listed = self.list()?;
-        let Some(parent) = listed.iter().find(|row| row.run == run) else {
+        let Some(mut parent) = listed.iter().find(|row| row.run == run).cloned() else {
             let why =
                 "there is no such run: it was never begun here, or it was pruned with its journal";
             return Err(refused(why.into()));
@@ -60,7 +60,10 @@ impl Store {
         let rewound = rewound.map_err(|why| refused(format!("it is not the same again, {why}")))?;
         let taken = taken.into_iter().filter(|(.., seq)| *seq < count as i64).collect();
         let calls = self.calls(run, &rewound)?;
-        self.put_fork(parent, name, &rewound, (taken, calls))?;
+        if let Some(given) = given {
+            given.clone_into(&mut parent.given);
+        }
+        self.put_fork(&parent, name, &rewound, (taken, calls))?;
         let forked = self.list()?.into_iter().find(|row| row.run == name);
         forked.ok_or_else(|| refused(format!("`{name}` was forgotten at once")))
     }

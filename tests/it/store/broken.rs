@@ -49,13 +49,15 @@ fn a_run_that_cannot_be_restored_does_not_stop_the_others() {
     silent(&file, &other, async |handle| {
         handle.fire("eve", Event::new("1", "hop")).await.expect("it fits");
     });
-    one_is_changed(&file, "UPDATE run SET turns = turns + 1 WHERE name = 'bob'");
+    one_is_changed(&file, "UPDATE run SET now = now + 1000000000000 WHERE name = 'bob'");
     one_is_changed(
         &file,
         "UPDATE call SET outcome = '{}' WHERE rowid = (SELECT min(rowid) FROM call WHERE run = 'tom')",
     );
     let before = listed(&file, "bob");
     assert_eq!(before.status, "broken");
+    let now = Store::open(&file).and_then(|store| store.moment(None, false)).expect("it is read");
+    assert!(now < 1_000_000, "a damaged row does not move the clock of all: {now}");
     let broken = silent(&file, &whole, async |handle| {
         let turn = |nth: &str| Event::turn(nth.to_owned());
         is_stopped(handle.fire("eve", turn("2")).await, "Other");

@@ -63,7 +63,7 @@ fn forked(
     name: &str,
 ) -> Result<Listed, StoreError> {
     let store = Store::open(file)?;
-    store.fork((run, at as u64), name, |tape: &Tape| {
+    store.fork((run, at as u64), (name, None), |tape: &Tape| {
         Interpreter::new(&plans[0], tape.host(), Map::new())
             .map(|machine| machine.with_charts(plans))
             .map_err(|why| why.to_string())

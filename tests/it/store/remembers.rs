@@ -148,6 +148,10 @@ fn the_command_line_remembers_with_a_store_what_it_remembers_without() {
     assert_eq!((code, remembered("m.db").len()), (0, 5), "{out}{err}");
     let (code, out, err) = chartc(&folder, &["replay", "--store", "s.db", "ada"]);
     assert_eq!(code, 0, "{out}{err}");
+    let (code, out, err) = chartc(&folder, &["store", "s.db", "fork", "ada", "--at", "20"]);
+    assert!(code == 0 && err.contains("the fork has no `--memory`: m.db holds"), "{out}{err}");
+    let (code, out, err) = chartc(&folder, &["store", "s.db", "resume", "ada@20"]);
+    assert_eq!((code, remembered("m.db").len()), (0, 5), "{out}{err}");
     let refused = [
         ("--store s.db --run ada", "was begun with `--memory m.db`"),
         ("--store s.db --run eva --memory :memory:", "does not go with --store"),

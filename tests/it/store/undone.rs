@@ -4,6 +4,7 @@ use super::*;
 use chartc_core::host::Host;
 use chartc_core::machine::Receipt;
 use chartc_runtime::agents::{Engine, EngineError, Quiet};
+use chartc_store::Letter;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// An event that does three things, the second of them outside.
@@ -143,6 +144,64 @@ fn a_panic_leaves_the_run_as_it_was_and_the_others_go_on() {
         let state = handle.read("bob").await.expect("it runs").expect("it is there");
         assert_eq!(sums(&state), (33, 12));
     });
+}
+
+/// What the event leads to at once, after it was taken.
+const LATE: &str = "
+fn price(n: Int) -> Int
+chart Late {
+  event buy(n: Int)
+  var bought: Int = 0
+  var paid: Int = 0
+  initial open
+  state open { on buy(n) -> paying { bought = n } }
+  state paying { after 0s -> open { paid = paid + price(bought) } }
+}
+";
+
+/// A letter was handed over, and the step that follows panics: the letter is still in the inbox, and is taken by the next process.
+#[test]
+fn a_letter_whose_step_panics_was_not_taken() {
+    let charts = charts(LATE);
+    let plans = plans(&charts);
+    let file = fresh("panic-letter");
+    let calls = Arc::new(AtomicU32::new(0));
+    let began = |fault| opened(&plans, &file, &Prices(fault, calls.clone()));
+    let (handle, mut worker) = began(Fault::Panics);
+    served(&mut worker, async {
+        let handle = handle;
+        handle.fire("ada", buy("1", 1)).await.expect("it fits");
+    });
+    drop(worker);
+    let before = Store::open(&file).and_then(|store| store.lines("ada")).expect("as written");
+    let store = Store::open(&file).expect("a store");
+    store.post("ada", &Letter::Event("buy".into(), buy("", 7).data)).expect("it runs");
+    drop(store);
+    let (handle, mut worker) = began(Fault::Panics);
+    let had = served(&mut worker, async {
+        let handle = handle;
+        // The inbox is read with the first commit.
+        drop(handle.fire("bob", buy("1", 2)).await);
+        handle.fire("ada", buy("3", 3)).await.expect_err("it has panicked");
+        handle.has("ada", "inbox:1").await.expect("it works")
+    });
+    assert!(!had, "it was not taken");
+    drop(worker);
+    let store = Store::open(&file).expect("a store");
+    assert_eq!(store.lines("ada").expect("as written"), before);
+    assert_eq!(store.check().expect("it can be read"), [""; 0]);
+    drop(store);
+    for _ in 0..2 {
+        let (handle, mut worker) = began(Fault::None);
+        let (state, had) = served(&mut worker, async {
+            let handle = handle;
+            drop(handle.read("ada").await);
+            handle.fire("bob", buy("2", 2)).await.expect("it fits");
+            let had = handle.has("ada", "inbox:1").await.expect("it works");
+            (handle.read("ada").await.expect("it runs").expect("it is there"), had)
+        });
+        assert_eq!((sums(&state), had), ((7, 16), true), "it is taken once");
+    }
 }
 
 /// What a process does with the run of `WHOLE`, from the beginning each time; and what was paid for.
