@@ -110,6 +110,9 @@ struct Both<G, R> {
     params: &'static [(&'static str, &'static str)],
 }
 
+/// Whether a turn is the generated machine's.
+type IsGenerated = fn(u32) -> bool;
+
 fn compare<M: Machine, N: Machine>(
     (name, text): (&str, &str),
     both: &Both<
@@ -126,7 +129,7 @@ fn compare<M: Machine, N: Machine>(
         |host| Interpreter::new(&plan, host, params.clone()).map_err(|why| why.to_string());
     let mut count = 0;
     for seed in 0..SEEDS {
-        let ways: [(&str, fn(u32) -> bool); 3] = [
+        let ways: [(&str, IsGenerated); 3] = [
             ("interpreted", |_| false),
             ("generated", |_| true),
             ("in turns", |turn| turn % 2 == 0),
