@@ -115,6 +115,7 @@ fn worker<'p>(
         replies: false,
         workers: 64,
         show: Box::new(|_, _| Ok(())),
+        after: Box::new(|_, _| Ok(())),
         given: String::new(),
     };
     Worker::new(store, options)

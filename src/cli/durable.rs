@@ -4,11 +4,13 @@ use super::Exit;
 use super::ending::close;
 use super::instance::{Given, Who, instance};
 use super::output::complain;
+use super::recall::{MEMORIES, recall};
 use chartc_core::expr::Map;
 use chartc_core::host::ToolCall;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Receipt;
 use chartc_core::plan::Plan;
+use chartc_runtime::agent::LongTerm;
 use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, Quiet, TURN};
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{Entry, Sent};
@@ -18,7 +20,9 @@ use chartc_runtime::oracle::{Asking, Deny, Question, Script};
 use chartc_runtime::tools::Calling;
 use chartc_runtime::trace::{Line, Origin, Sink};
 use chartc_runtime::{Session, TurnReport};
-use chartc_store::{Call, Journal, Making, Options, Safety, Sqlite, Store, StoreError, Worker};
+use chartc_store::{
+    Call, Journal, Listed, Making, Options, Safety, Sqlite, Store, StoreError, Worker,
+};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -42,6 +46,7 @@ pub(super) struct Begun {
     pub(super) turns: Option<u32>,
     pub(super) calls_per_turn: Option<u32>,
     pub(super) clock: Option<String>,
+    pub(super) memory: Option<String>,
     pub(super) params: Map,
     pub(super) inputs: Map,
 }
@@ -54,17 +59,32 @@ pub(super) struct Durable {
     pub(super) begun: Option<Begun>,
 }
 
-/// Opens or makes the store.
-pub(super) fn open(path: &Path, run: &str) -> miette::Result<Durable> {
+/// Opens or makes the store. A world cannot be committed with it.
+pub(super) fn open(path: &Path, run: &str, world: Option<&Path>) -> miette::Result<Durable> {
+    if let Some(world) = world {
+        return Err(miette::miette!(
+            help =
+                "leave `--world` out, or keep the run with `--snapshot`, which holds the world too",
+            "{} does not go with --store: what an action has done in it cannot be committed together with the run, so that a crash could do it twice or never",
+            world.display()
+        ));
+    }
     let store = Store::own(path, Safety::Full).map_err(refused)?;
     let row = store.list().map_err(refused)?.into_iter().find(|row| row.run == run);
-    let begun = match row {
-        Some(row) => Some(serde_json::from_str(&row.given).map_err(|why| {
-            miette::miette!("{}: run `{run}` was not begun by this command: {why}", path.display())
-        })?),
-        None => None,
-    };
+    let begun = row.map(|row| begun(&row)).transpose()?;
     Ok(Durable { store, run: run.to_owned(), begun })
+}
+
+/// How a run was begun.
+pub(super) fn begun(row: &Listed) -> miette::Result<Begun> {
+    let Listed { run, given, stopped, .. } = row;
+    match (serde_json::from_str(given), stopped) {
+        (Ok(begun), _) => Ok(begun),
+        (Err(_), Some(why)) => Err(miette::miette!("run `{run}` cannot go on: {why}")),
+        (Err(why), None) => {
+            Err(miette::miette!("run `{run}` was not begun by this command: {why}"))
+        }
+    }
 }
 
 pub(super) fn refused(fault: StoreError) -> miette::Report {
@@ -72,9 +92,19 @@ pub(super) fn refused(fault: StoreError) -> miette::Report {
 }
 
 impl Durable {
-    /// Refuses a run that was begun with other params.
+    /// Refuses a run that was begun with other params, or with another memory.
     pub(super) fn is_the_same(&self, begun: &Begun) -> miette::Result<()> {
         let Some(before) = &self.begun else { return Ok(()) };
+        if begun.memory != before.memory {
+            let before = before.memory.as_ref();
+            let before = before
+                .map_or("without `--memory`".into(), |file| format!("with `--memory {file}`"));
+            return Err(miette::miette!(
+                help = "what the agent remembers has to agree with what its run has done",
+                "run `{}` was begun {before}: go on with it in the same way",
+                self.run
+            ));
+        }
         let is_other = begun.params.iter().next().is_some() && begun.params != before.params;
         if !is_other {
             return Ok(());
@@ -113,6 +143,7 @@ pub(super) struct Cast<'c, 'p> {
     pub(super) begun: Begun,
     pub(super) entries: &'c [Entry],
     pub(super) turns: u32,
+    pub(super) memory: Option<&'c LongTerm>,
 }
 
 /// The session of a run: one that begins with what it is given, or goes on where it was saved.
@@ -160,11 +191,13 @@ pub(super) async fn go(
             }
         }
     }
+    // An input that the host gives is its own.
+    let recalls = cast.memory.filter(|_| cast.given.inputs.get(MEMORIES).is_none());
     let events = cast.begun.events.clone().unwrap_or_default();
     let options = options(cast, move |line| sink.line(line));
     let (engine, mut worker) = Worker::new(store, options);
     worker.load(&run).map_err(refused)?;
-    let host = drive(engine, &run, &events, entries, turns);
+    let host = drive(engine, (&run, recalls), &events, entries, turns);
     let (worked, driven) = tokio::join!(worker.work(), host);
     worked.map_err(refused)?;
     let fault = match (driven, worker.stopped(&run)) {
@@ -174,6 +207,9 @@ pub(super) async fn go(
         (Ok(()), None) => None,
     };
     let Some(session) = worker.session(&run) else {
+        if let Some(why) = fault {
+            return Err(miette::miette!("run `{run}` cannot go on: {why}"));
+        }
         return Err(miette::miette!("run `{run}` was not begun: nothing was sent to it"));
     };
     let last = TurnReport {
@@ -196,7 +232,7 @@ pub(super) fn options<'c>(
     cast: Cast<'c, 'c>,
     mut show: impl FnMut(&Line) -> io::Result<()> + 'c,
 ) -> Options<'c, Interpreter<'c, Watched<Script>>> {
-    let Cast { plans, given, who, clock, is_real, replies, origin, begun, .. } = cast;
+    let Cast { plans, given, who, clock, is_real, replies, origin, begun, memory, .. } = cast;
     let host = who.host;
     let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
     let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
@@ -208,6 +244,13 @@ pub(super) fn options<'c>(
         replies,
         workers: WORKERS,
         show: Box::new(move |_, line| show(line)),
+        after: Box::new(move |committed, session| match memory {
+            Some(memory) => {
+                let name = format!("{}:{}", committed.made_ms, committed.run);
+                memory.remember(&name, session).map_err(|why| why.to_string())
+            }
+            None => Ok(()),
+        }),
         given: serde_json::to_string(&begun).unwrap_or_default(),
     }
 }
@@ -238,7 +281,7 @@ impl Driver for Free {
 }
 
 /// Why a run was not driven to its end.
-enum Driven {
+pub(super) enum Driven {
     /// An entry of the file of events does not fit the chart.
     Entry(String),
     /// The run cannot go on.
@@ -248,7 +291,7 @@ enum Driven {
 /// Sends the entries and the turns that were not taken before.
 async fn drive(
     engine: Sqlite,
-    run: &str,
+    (run, memory): (&str, Option<&LongTerm>),
     events: &str,
     entries: &[Entry],
     turns: u32,
@@ -289,8 +332,10 @@ async fn drive(
                 return Err(Driven::Entry(format!("entry {nth}: {why}")));
             }
         };
+        let mut event = event;
         if event.name == TURN {
             engine.quiet().await;
+            recall(&engine, run, memory, &mut event).await?;
         }
         fire(&engine, run, event).await.map_err(|why| of_entry(nth, &why))?;
     }
@@ -304,7 +349,9 @@ async fn drive(
         if state.is_some_and(|state| state.status.is_some()) {
             break;
         }
-        let fired = engine.fire(run, Event::turn(id)).await;
+        let mut turn = Event::turn(id);
+        recall(&engine, run, memory, &mut turn).await?;
+        let fired = engine.fire(run, turn).await;
         if fired.map_err(|why| Driven::Run(why.to_string()))?.receipt == Receipt::Busy {
             // Its walk waits for a person.
             break;

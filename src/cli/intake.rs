@@ -132,6 +132,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             begun: args.begun(&given),
             entries: &[],
             turns: 0,
+            memory: None,
         };
         let (engine, mut worker) = Worker::new(store, options(cast, |_| Ok(())));
         worker.load_all().map_err(refused)?;

@@ -9,6 +9,10 @@ use chartc_runtime::oracle::Oracle;
 use std::sync::Arc;
 
 /// What `--llm` says where a real model answers.
+#[cfg_attr(
+    not(feature = "providers"),
+    expect(dead_code, reason = "without real models only whether one is named counts")
+)]
 enum Named<'a> {
     /// Each step's client says which model.
     Clients,

@@ -28,6 +28,8 @@ mod explain;
 mod explore;
 mod fix;
 mod fmt;
+#[cfg(feature = "sqlite")]
+mod fork;
 mod given;
 mod graph;
 mod highlight;
@@ -50,6 +52,8 @@ mod otel;
 mod page;
 #[cfg(feature = "run")]
 mod prompt;
+#[cfg(feature = "sqlite")]
+mod recall;
 #[cfg(feature = "run")]
 mod replay;
 #[cfg(feature = "run")]
@@ -57,6 +61,8 @@ mod run;
 mod save;
 #[cfg(feature = "run")]
 mod screen;
+#[cfg(feature = "sqlite")]
+mod send;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "run")]

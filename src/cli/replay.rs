@@ -5,8 +5,9 @@ use super::files::{self, Root};
 use super::instance::{Given, instance, read};
 use super::output::{Page, print, say};
 use super::pick::pick_to_run;
+use chartc_check::compile::Checked;
 use chartc_core::expr::Map;
-use chartc_core::model::VariableKind;
+use chartc_core::model::{Chart, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_core::visible;
 use chartc_runtime::replay::{ReplayError, Tape, replay};
@@ -49,48 +50,23 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let stored =
         args.store.as_deref().map(|store| super::store::trace(store, &name)).transpose()?;
     #[cfg(not(feature = "sqlite"))]
-    let stored: Option<String> = None;
+    let stored: Option<Result<String, Exit>> = None;
     let text = match stored {
-        Some(text) => text,
+        Some(Ok(text)) => text,
+        Some(Err(exit)) => return Ok(exit),
         None => read(&args.trace)?,
     };
     let tape = Tape::read(&text).map_err(|fault| {
         miette::miette!(help = "`chartc trace` shows the readable part", "{name}, {fault}")
     })?;
-    let Some(What::Run { chart: wanted, hash, .. }) = tape.first().map(|line| &line.what) else {
-        return Err(miette::miette!("{name}: {}", ReplayError::NoRun));
-    };
-    let file = match args.file {
-        Some(file) => file,
-        None => find(&name, &args.trace, &tape.origin().file, &args.root)?,
-    };
-    let checked = match pick_to_run(&file, Some(wanted), &args.root, 0)? {
-        Ok(checked) => checked,
+    let recorded = match recorded(&tape, (&name, &args.trace), args.file, &args.root, args.force)? {
+        Ok(recorded) => recorded,
         Err(exit) => return Ok(exit),
     };
-    let mut chart = checked.chart().clone();
-    if let Some(calls) = tape.origin().calls_per_turn {
-        chart.calls_per_turn = (calls > 0).then_some(calls);
-    }
-    let mut charts = checked.family();
-    charts[0] = &chart;
+    let wanted = recorded.chart.name.clone();
+    let charts = recorded.family();
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
-    let found = format!("{:016x}", plans[0].tables().hash);
-    if found != *hash && !args.force {
-        return Err(miette::miette!(
-            help = "name the original file: chartc replay TRACE FILE; or use --force to see where the runs differ",
-            "{name} is a run of another chart: `{wanted}` had the hash {hash}, in {file} it has {found}"
-        ));
-    }
-    let is_param = |name: &str| {
-        chart
-            .variables
-            .iter()
-            .any(|v| v.name == name && matches!(v.kind, VariableKind::Param { .. }))
-    };
-    let params: Map = tape.variables().into_iter().filter(|(name, _)| is_param(name)).collect();
-    let given = Given { params, inputs: Map::new() };
-    let machine = instance(&plans, &given, tape.host())?;
+    let machine = instance(&plans, &recorded.given(&tape), tape.host())?;
     match replay(&tape, machine) {
         Ok(done) => {
             let (lines, turns, answers) = (done.lines, done.turns, done.answers);
@@ -109,6 +85,64 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Ok(Exit::Findings)
         }
     }
+}
+
+/// The chart of a trace, as it was run.
+pub(super) struct Recorded {
+    checked: Checked,
+    chart: Chart,
+}
+
+impl Recorded {
+    /// The chart, and its child charts.
+    pub(super) fn family(&self) -> Vec<&Chart> {
+        let mut charts = self.checked.family();
+        charts[0] = &self.chart;
+        charts
+    }
+
+    /// The params of the run.
+    pub(super) fn given(&self, tape: &Tape) -> Given {
+        let is_param = |name: &str| {
+            let mut variables = self.chart.variables.iter();
+            variables.any(|v| v.name == name && matches!(v.kind, VariableKind::Param { .. }))
+        };
+        let params: Map = tape.variables().into_iter().filter(|(name, _)| is_param(name)).collect();
+        Given { params, inputs: Map::new() }
+    }
+}
+
+/// Reads the chart of a trace, from the file that is given or else from the one that the trace names.
+pub(super) fn recorded(
+    tape: &Tape,
+    (name, trace): (&str, &Path),
+    file: Option<String>,
+    root: &Root,
+    force: bool,
+) -> miette::Result<Result<Recorded, Exit>> {
+    let Some(What::Run { chart: wanted, hash, .. }) = tape.first().map(|line| &line.what) else {
+        return Err(miette::miette!("{name}: {}", ReplayError::NoRun));
+    };
+    let file = match file {
+        Some(file) => file,
+        None => find(name, trace, &tape.origin().file, root)?,
+    };
+    let checked = match pick_to_run(&file, Some(wanted), root, 0)? {
+        Ok(checked) => checked,
+        Err(exit) => return Ok(Err(exit)),
+    };
+    let mut chart = checked.chart().clone();
+    if let Some(calls) = tape.origin().calls_per_turn {
+        chart.calls_per_turn = (calls > 0).then_some(calls);
+    }
+    let found = format!("{:016x}", Plan::new(&chart).tables().hash);
+    if found != *hash && !force {
+        return Err(miette::miette!(
+            help = "name the original file: chartc replay TRACE FILE; or use --force to see where the runs differ",
+            "{name} is a run of another chart: `{wanted}` had the hash {hash}, in {file} it has {found}"
+        ));
+    }
+    Ok(Ok(Recorded { checked, chart }))
 }
 
 /// The chart's file that a trace names, relative to this folder or else to the folder of the trace.

@@ -251,6 +251,7 @@ async fn work(
             exporting.line(run, line);
             Ok(())
         }),
+        after: Box::new(|_, _| Ok(())),
         given: String::new(),
     };
     let (engine, mut worker) = Worker::new(store, options);

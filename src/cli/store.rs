@@ -1,12 +1,12 @@
 //! `chartc store`: the runs of a store.
 
 use super::Exit;
-use super::durable::{Begun, refused};
+use super::durable::{begun, refused};
 use super::instance::values_of_event;
 use super::output::{Page, complain, print, print_json, say};
-use super::run;
+use super::{fork, run, send};
 use chartc_core::visible;
-use chartc_store::{Letter, Listed, Store};
+use chartc_store::{Letter, Listed, Store, StoreError};
 use std::path::PathBuf;
 
 /// List and operate the runs that `chartc run --store` keeps in a file
@@ -19,6 +19,7 @@ Examples:
   chartc store runs.db reply ada approve yes
   chartc store runs.db send ada order '{\"id\":7}'
   chartc store runs.db resume ada
+  chartc store runs.db fork ada --at 12 --as eva
   chartc store runs.db check
   chartc store runs.db backup copy.db
   chartc store runs.db prune --days 30
@@ -44,6 +45,11 @@ enum What {
         /// Name of the run
         run: String,
     },
+    /// Begin a new run where another one was at a line of its trace, without a call
+    ///
+    /// The run is made again from its journal up to this position. Calls that had no result there are new calls of the new run, which goes
+    /// on by itself; the old one stays as it is. The step that wrote the line is taken over whole.
+    Fork(fork::Args),
     /// Answer an open step of a run, as a person
     Reply {
         /// Name of the run
@@ -89,14 +95,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 path.display()
             ));
         };
-        let begun: Begun = serde_json::from_str(&listed.given)
-            .map_err(|why| miette::miette!("run `{run}` was not begun by this command: {why}"))?;
+        let begun = begun(&listed)?;
         drop(store);
         return run::run(run::Args::again(begun, path.clone(), run.clone()));
     }
+    if let What::Fork(fork) = args.what {
+        return fork::run(path, fork);
+    }
     let store = Store::open(path).map_err(refused)?;
     match args.what {
-        What::Resume { .. } => {}
+        What::Resume { .. } | What::Fork(_) => {}
         What::List { format } => list(&store, format == "json")?,
         What::Reply { run, step, answer } => {
             store.post(&run, &Letter::Reply(step, answer)).map_err(refused)?;
@@ -104,6 +112,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         What::Send { run, event, data } => {
             let data = values_of_event(data.as_deref())?;
+            send::check(&store, &run, &event, &data)?;
             store.post(&run, &Letter::Event(event, data)).map_err(refused)?;
             posted(path, &run);
         }
@@ -132,9 +141,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// The trace of a run, as `--trace` would have written it.
-pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<String> {
-    let lines = Store::open(store).and_then(|store| store.lines(run)).map_err(refused)?;
+/// The trace of a run, as `--trace` would have written it. Damage is reported as what differs.
+pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<Result<String, Exit>> {
+    let lines = match Store::open(store).and_then(|store| store.lines(run)) {
+        Ok(lines) => lines,
+        Err(damage @ StoreError::Damaged { .. }) => {
+            complain(damage.to_string());
+            return Ok(Err(Exit::Findings));
+        }
+        Err(fault) => return Err(refused(fault)),
+    };
     if lines.is_empty() {
         return Err(miette::miette!(
             help = "chartc store FILE list shows the runs",
@@ -143,7 +159,7 @@ pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<String
         ));
     }
     let lines = lines.iter().map(|line| serde_json::to_string(line).unwrap_or_default() + "\n");
-    Ok(lines.collect())
+    Ok(Ok(lines.collect()))
 }
 
 fn posted(path: &std::path::Path, run: &str) {

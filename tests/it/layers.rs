@@ -139,9 +139,12 @@ const RUNTIME: &[Row] = &[
     ("agents", &["clock", "error", "session", "trace"]),
     ("stepped", &["agents", "budget", "clock", "driver", "oracle", "session", "tools", "trace"]),
     ("play", &["data", "error", "session", "trace"]),
-    ("replay", &["budget", "clock", "error", "host", "oracle", "session", "tools", "trace"]),
+    (
+        "replay",
+        &["budget", "clock", "driver", "error", "host", "oracle", "session", "tools", "trace"],
+    ),
     ("simulate", &["clock", "data", "error", "session", "trace"]),
-    ("agent", &["data", "error", "memory", "play", "session", "trace", "world"]),
+    ("agent", &["agents", "data", "error", "memory", "play", "session", "trace", "world"]),
 ];
 const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
 const STORE: &[Row] = &[
@@ -155,13 +158,18 @@ const STORE: &[Row] = &[
     ("inbox", &["error", "file", "read", "row", "rows"]),
     ("reply", &["command", "error", "file", "row"]),
     ("look", &["error", "file", "read", "row"]),
-    ("care", &["error", "file", "row"]),
+    ("care", &["error", "file", "read", "row"]),
+    ("fork", &["error", "file", "read", "row", "rows"]),
     ("engine", &["command", "error", "file"]),
     ("run", &["error", "row", "rows"]),
     ("worker", &["command", "engine", "error", "file", "options", "read", "row", "run"]),
+    ("broken", &["error", "file", "row", "rows", "worker"]),
     (
         "commit",
-        &["command", "error", "file", "inbox", "look", "reply", "row", "rows", "run", "worker"],
+        &[
+            "command", "error", "file", "inbox", "look", "options", "reply", "row", "rows", "run",
+            "worker",
+        ],
     ),
 ];
 const RESTATE: &[Row] = &[

@@ -51,6 +51,42 @@ impl AgentMemory {
         Ok(Self { shared, id })
     }
 
+    /// Keeps a memory, with a name only if there was none of this name.
+    fn keep(&self, name: Option<&str>, memo: &Memo) -> Result<bool, MemoryError> {
+        let place = &self.shared.place;
+        let fault = |error| place.fault(&error);
+        let tick = i64::try_from(memo.tick).unwrap_or(i64::MAX);
+        let data = serde_json::to_string(&memo.data).map_err(|error| MemoryError::Failed {
+            place: place.0.clone(),
+            why: error.to_string(),
+        })?;
+        let cut: Vec<String> = words(&memo.text).collect();
+        let mut connection = self.shared.connection();
+        if name.is_some() {
+            // The run goes on behind it, and must not have been further after a crash of the computer.
+            connection.execute_batch("PRAGMA synchronous = FULL").map_err(fault)?;
+        }
+        let all =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
+        if let Some(name) = name {
+            let put = "INSERT INTO once (agent, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+            if all.execute(put, (self.id, name)).map_err(fault)? == 0 {
+                return Ok(false);
+            }
+        }
+        all.prepare(
+            "INSERT INTO memory (agent, tick, kind, text, data) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )
+        .and_then(|mut row| row.execute((self.id, tick, memo.kind.word(), &memo.text, &data)))
+        .map_err(fault)?;
+        let index = format!("INSERT INTO words_{} (rowid, text) VALUES (?1, ?2)", self.id);
+        all.prepare(&index)
+            .and_then(|mut row| row.execute((all.last_insert_rowid(), cut.join(" "))))
+            .map_err(fault)?;
+        all.commit().map_err(fault)?;
+        Ok(true)
+    }
+
     fn memo(&self, row: Kept) -> Result<Memo, MemoryError> {
         let damaged = |what: &str| {
             let why = format!("is damaged ({what}): put a copy of it back, or take it away");
@@ -67,27 +103,11 @@ impl AgentMemory {
 
 impl Memory for AgentMemory {
     fn record(&self, memo: Memo) -> Result<(), MemoryError> {
-        let place = &self.shared.place;
-        let fault = |error| place.fault(&error);
-        let tick = i64::try_from(memo.tick).unwrap_or(i64::MAX);
-        let data = serde_json::to_string(&memo.data).map_err(|error| MemoryError::Failed {
-            place: place.0.clone(),
-            why: error.to_string(),
-        })?;
-        let cut: Vec<String> = words(&memo.text).collect();
-        let mut connection = self.shared.connection();
-        let all =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
-        all.prepare(
-            "INSERT INTO memory (agent, tick, kind, text, data) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )
-        .and_then(|mut row| row.execute((self.id, tick, memo.kind.word(), &memo.text, &data)))
-        .map_err(fault)?;
-        let index = format!("INSERT INTO words_{} (rowid, text) VALUES (?1, ?2)", self.id);
-        all.prepare(&index)
-            .and_then(|mut row| row.execute((all.last_insert_rowid(), cut.join(" "))))
-            .map_err(fault)?;
-        all.commit().map_err(fault)
+        self.keep(None, &memo).map(drop)
+    }
+
+    fn record_once(&self, name: &str, memo: Memo) -> Result<bool, MemoryError> {
+        self.keep(Some(name), &memo)
     }
 
     fn search(&self, query: &str, limit: usize) -> Result<Vec<Memo>, MemoryError> {

@@ -25,6 +25,13 @@ const TABLES: &str = "
     CREATE INDEX memory_of_agent ON memory (agent, id);
 ";
 
+/// Names under which memories were kept, also in files of before.
+const NAMES: &str = "CREATE TABLE IF NOT EXISTS once (
+    agent INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (agent, name)
+) WITHOUT ROWID;";
+
 /// How an SQLite file begins.
 // Source: "Database File Format", sqlite.org.
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -54,6 +61,7 @@ pub(crate) fn file(
     if !is_made(&connection, place)? {
         make(&mut connection, place)?;
     }
+    connection.execute_batch(NAMES).map_err(fault)?;
     // Readers do not wait for a writer then, and a commit is one write. A crash of the computer may lose the last memories, none of the others.
     let set = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;";
     connection.execute_batch(set).map_err(fault)?;

@@ -2,8 +2,10 @@
 
 use super::turn::word;
 use super::{Agent, Life};
+use crate::agents::AgentState;
 use crate::error::RunError;
-use crate::memory::{Memo, Memory, MemoryKind, Rag, RecallError};
+use crate::memory::{Memo, Memory, MemoryError, MemoryKind, Rag, RecallError};
+use crate::session::{Heard, Session};
 use crate::trace::{self, What};
 use crate::world::{self, Entry, cut, is_action};
 use chartc_core::expr::{Map, Value};
@@ -114,17 +116,76 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             memory.record(told(MemoryKind::Observation, tick, &entry, None))?;
         } else if let Some(entry) = done {
             memory.record(told(MemoryKind::Action, tick, &entry, action))?;
-        } else if self.life.is_none() {
-            // Nobody acts here: what was chosen is all there is.
-            if let Some(step) = &heard.failed {
-                memory.record_observation(tick, &format!("step {step} failed"), Value::None)?;
-            } else if let Some(action) = action {
-                let (text, data) = chosen(action);
-                memory.record_action(tick, &text, data)?;
-            }
+        } else if self.life.is_none()
+            && let Some(memo) = of_heard(heard, tick)
+        {
+            memory.record(memo)?;
         }
         Ok(())
     }
+}
+
+/// The part of a memory for the runs of an engine, which has the sessions.
+impl LongTerm {
+    /// What the input `memories` is to be for the next turn of a session in this state; `None` where it stays, or where nothing is recalled.
+    ///
+    /// # Errors
+    /// The memory cannot be read.
+    pub fn recalled(&self, state: &AgentState) -> Result<Option<Value>, MemoryError> {
+        let Self { memory, rag, name, .. } = self;
+        let (Some(rag), Some(before)) = (rag, state.variables.get(MEMORIES)) else {
+            return Ok(None);
+        };
+        if !rag.enabled {
+            return Ok(None);
+        }
+        let value_of = |wanted: &str| {
+            state.variables.get(wanted).cloned().or_else(|| match wanted {
+                STATE => Some(Value::Text(state.configuration.join(", "))),
+                "agent_id" => Some(Value::Text(name.clone())),
+                "tick" => Some(Value::Int(i64::from(state.turns + 1))),
+                _ => None,
+            })
+        };
+        let memos = match rag.recall(memory.as_ref(), &value_of, None) {
+            Ok((_, memos)) => memos,
+            Err(RecallError::Memory(fault)) => return Err(fault),
+            // A query that cannot be written is the chart's fault: the turn goes on as if there was nothing to recall.
+            Err(RecallError::Query(_)) => Vec::new(),
+        };
+        let memories = Value::List(memos.iter().map(Memo::value).collect());
+        Ok((*before != memories).then_some(memories))
+    }
+
+    /// Remembers what the last turn of a session has chosen, once its walk is over: once for each turn of `run`, also if it is told again.
+    ///
+    /// # Errors
+    /// The memory cannot be written.
+    pub fn remember<M: Machine, T: trace::Sink>(
+        &self,
+        run: &str,
+        session: &Session<M, T>,
+    ) -> Result<(), MemoryError> {
+        let turn = session.turns();
+        if turn == 0 || session.machine().is_walking() {
+            return Ok(());
+        }
+        match of_heard(session.heard(), u64::from(turn)) {
+            Some(memo) => self.memory.record_once(&format!("{run}:{turn}"), memo).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a turn has chosen, where nobody acts: it is all there is.
+fn of_heard(heard: &Heard, tick: u64) -> Option<Memo> {
+    if let Some(step) = &heard.failed {
+        let text = format!("step {step} failed");
+        return Some(Memo { kind: MemoryKind::Observation, tick, text, data: Value::None });
+    }
+    let action = heard.actions.iter().rev().map(|(_, answer)| answer).find(|a| is_action(a))?;
+    let (text, data) = chosen(action);
+    Some(Memo { kind: MemoryKind::Action, tick, text, data })
 }
 
 /// An action that was done, or the failure of thinking, as a memory.

@@ -112,6 +112,13 @@ pub trait Memory: Send + Sync {
     /// It was not kept.
     fn record(&self, memo: Memo) -> Result<(), MemoryError>;
 
+    /// Keeps a memory under a name of its own, unless one was kept under this name before, by this process or another one: so that a run that
+    /// goes on after a crash remembers nothing twice. Returns whether it was kept now.
+    ///
+    /// # Errors
+    /// It was not kept.
+    fn record_once(&self, name: &str, memo: Memo) -> Result<bool, MemoryError>;
+
     /// Keeps what the agent did in a turn.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::words::{query_words, words};
 use super::{Memo, Memory, MemoryError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How soon more of one word counts no more; the usual value of BM25, as SQLite's.
@@ -21,6 +21,8 @@ pub struct InProcess(Mutex<Kept>);
 #[derive(Debug, Default)]
 struct Kept {
     memos: Vec<Memo>,
+    /// Names under which memories were kept.
+    names: BTreeSet<String>,
     /// Words of each memory, and of all.
     lengths: Vec<usize>,
     total: usize,
@@ -43,6 +45,15 @@ impl Memory for InProcess {
     fn record(&self, memo: Memo) -> Result<(), MemoryError> {
         self.kept().put(memo);
         Ok(())
+    }
+
+    fn record_once(&self, name: &str, memo: Memo) -> Result<bool, MemoryError> {
+        let mut kept = self.kept();
+        let is_new = kept.names.insert(name.to_owned());
+        if is_new {
+            kept.put(memo);
+        }
+        Ok(is_new)
     }
 
     fn search(&self, query: &str, limit: usize) -> Result<Vec<Memo>, MemoryError> {

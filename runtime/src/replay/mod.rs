@@ -7,10 +7,12 @@
 mod clock;
 mod difference;
 mod recalled;
+mod rewound;
 mod tape;
 
 pub use difference::Difference;
 pub use recalled::Recalled;
+pub use rewound::{Rewound, rewind};
 pub use tape::Tape;
 
 use crate::clock::Clock;
@@ -63,15 +65,25 @@ pub type ReplayHost = Watched<Recalled>;
 /// # Errors
 /// The first difference.
 pub fn replay<M: Machine>(tape: &Tape, machine: M) -> Result<Replayed, ReplayError> {
+    let session = again(tape, machine, |session, recalled| session.with_tools(recalled))?;
+    Ok(Replayed { lines: tape.len(), turns: session.turns(), answers: tape.answers() })
+}
+
+/// Runs a machine as the trace says. `with` says who gets the calls of its session.
+fn again<M: Machine>(
+    tape: &Tape,
+    machine: M,
+    with: impl FnOnce(Session<M, Tape>, Arc<Recalled>) -> Session<M, Tape>,
+) -> Result<Session<M, Tape>, ReplayError> {
     let Some(Line { what: What::Run { clock, .. }, .. }) = tape.first() else {
         return Err(ReplayError::NoRun);
     };
     let clock = Arc::new(ReplayClock::new(tape.clone(), clock == "real"));
     let recalled = Arc::new(tape.recalled(clock.clone()));
-    let mut session = Session::new(machine, recalled.clone(), clock.clone(), tape.clone())
-        .with_tools(recalled)
+    let session = Session::new(machine, recalled.clone(), clock.clone(), tape.clone())
         .with_host_log(tape.log())
         .with_origin(tape.origin());
+    let mut session = with(session, recalled);
     for (name, value) in tape.variables().iter() {
         // Of the variables only inputs are taken, and only what has a value was set; what does not fit shows in the first line.
         if *value != Value::None {
@@ -87,7 +99,7 @@ pub fn replay<M: Machine>(tape: &Tape, machine: M) -> Result<Replayed, ReplayErr
             return Err(ReplayError::Different(Box::new(tape.missing())));
         }
     }
-    Ok(Replayed { lines: tape.len(), turns: session.turns(), answers: tape.answers() })
+    Ok(session)
 }
 
 /// Does what makes the next line come, or lets the time pass until it may. `None` where the run waits.
@@ -103,11 +115,19 @@ fn step<M: Machine>(
         clock.jump();
         return None;
     }
+    let next = |nth| tape.line(tape.next()?.0 + nth).cloned();
     if wait == 0
         && let What::Resumed { .. } = line.what
     {
-        let next = |nth| tape.line(tape.next()?.0 + nth).cloned();
         return Some(session.goes_on_here(line.what.clone(), next));
+    }
+    if wait == 0 && session.open_calls() > 0 {
+        // A run of a store goes on after a crash without saying so.
+        let place = tape.next().map(|(index, _)| index);
+        let taken = session.takes_over_here(next);
+        if taken.is_err() || tape.next().map(|(index, _)| index) != place {
+            return Some(taken);
+        }
     }
     if wait == 0 && tape::is_of_the_host(line) {
         return of_the_host(session, &line.what);

@@ -27,6 +27,17 @@ struct Progress {
     answers: usize,
     calls: VecDeque<HostCall>,
     difference: Option<Difference>,
+    /// How many lines are run again; all, unless set.
+    until: Option<usize>,
+    /// The lines that a run has written after those.
+    beyond: Vec<Line>,
+}
+
+impl Progress {
+    /// Whether all lines that are to be run again have come.
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| self.next >= until)
+    }
 }
 
 impl Tape {
@@ -107,9 +118,25 @@ impl Tape {
         self.place().answers += 1;
     }
 
+    /// Ends it after so many lines: no answer comes after them, and no time passes.
+    pub(super) fn end_after(&self, lines: usize) {
+        self.place().until = Some(lines);
+    }
+
+    /// The lines that the run has written so far, those after the end included.
+    pub(super) fn written(&self) -> Vec<Line> {
+        let place = self.place();
+        let until = place.until.unwrap_or(usize::MAX).min(place.next);
+        self.lines.iter().take(until).chain(&place.beyond).cloned().collect()
+    }
+
     /// The line that is to come, and its index.
     pub(super) fn next(&self) -> Option<(usize, Line)> {
-        let next = self.place().next;
+        let place = self.place();
+        if place.is_over() {
+            return None;
+        }
+        let next = place.next;
         self.lines.get(next).map(|line| (next, line.clone()))
     }
 
@@ -159,6 +186,10 @@ impl Sink for Tape {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         let now = serde_json::to_string(line)?;
         let mut place = self.place();
+        if place.is_over() {
+            place.beyond.push(line.clone());
+            return Ok(());
+        }
         let recorded = self.texts.get(place.next).cloned();
         if recorded.as_ref().is_some_and(|recorded| is_same(recorded, &now)) {
             place.next += 1;

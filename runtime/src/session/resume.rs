@@ -6,6 +6,7 @@ use super::history::Told;
 use super::ledger::Bill;
 use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
+use super::waiting::is_usage_of;
 use super::{At, Heard, Kept, Session};
 use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
@@ -332,6 +333,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         next: impl Fn(usize) -> Option<Line>,
     ) -> Result<(), RunError> {
         self.tracer.put(self.clock.now(), "", line)?;
+        self.takes_over_here(next)
+    }
+
+    /// Does to a run that is run again what [`Session::take_over`] has done to the calls that were under way, as the lines that come `next`
+    /// tell; nothing if they tell of none.
+    pub(crate) fn takes_over_here(
+        &mut self,
+        next: impl Fn(usize) -> Option<Line>,
+    ) -> Result<(), RunError> {
         for call in std::mem::take(&mut self.calls) {
             let (child, step) = (self.path(&call.at.0), self.step_name(&call.at.0, call.at.1));
             let (about, which) = (self.step_path(&call.at), self.which(&call.at));
@@ -384,10 +394,4 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
         Ok(())
     }
-}
-
-/// Whether a line says what a call took that nobody told of.
-fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::Which) -> bool {
-    matches!(what, What::Usage { step: of, attempt: nth, which: one, assumed: true, .. }
-        if (of.as_str(), *nth, one) == (step, attempt, which))
 }

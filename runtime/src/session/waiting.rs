@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::error::RunError;
-use crate::trace;
+use crate::trace::{self, What};
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use std::future::Future;
@@ -38,6 +38,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         names.collect()
     }
 
+    /// The number of the last line of its trace.
+    pub fn seq(&self) -> u64 {
+        self.tracer.seq
+    }
+
     /// The number of calls under way, those included that wait for their time.
     pub fn open_calls(&self) -> usize {
         self.calls.len()
@@ -71,4 +76,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         Ok(now)
     }
+}
+
+/// Whether a line says what a call took that nobody told of.
+pub(super) fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::Which) -> bool {
+    matches!(what, What::Usage { step: of, attempt: nth, which: one, assumed: true, .. }
+        if (of.as_str(), *nth, one) == (step, attempt, which))
 }

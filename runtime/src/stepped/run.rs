@@ -7,7 +7,7 @@ use crate::agents::{AgentState, EngineError, Event, hand_over};
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::session::{Saved, Session};
-use crate::trace::{self, Line};
+use crate::trace::{self, Line, What};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
 use std::collections::BTreeMap;
@@ -110,6 +110,24 @@ impl<M: Machine> Stepped<M> {
     /// Hands the result of a call to whoever waits for it.
     pub fn end(&self, id: &str, outcome: Outcome) {
         self.planner.end(id, outcome);
+    }
+
+    /// Starts the run if it was not started. Returns the number of the last line of its trace: an event that comes now has those after it.
+    pub fn start(&mut self) -> u64 {
+        if self.stopped.is_none()
+            && let Err(why) = self.session.enter()
+        {
+            self.stopped = Some(why.to_string());
+        }
+        self.session.seq()
+    }
+
+    /// Writes into the trace something that the engine has to say about the run.
+    pub fn note(&mut self, about: &str, text: &str) {
+        let what = What::HostNote { about: about.to_owned(), text: text.to_owned() };
+        if let Err(why) = self.session.say(what) {
+            self.stopped = Some(why.to_string());
+        }
     }
 
     /// Hands an event over, as [`hand_over`].

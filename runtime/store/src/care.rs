@@ -2,10 +2,10 @@
 
 use crate::error::StoreError;
 use crate::file::{Store, seal, wall};
+use crate::read::shown;
 use crate::row::is_whole;
+use rusqlite::Connection;
 use rusqlite::backup::Backup;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
 use std::path::Path;
 use std::time::Duration;
 
@@ -107,13 +107,4 @@ const ROWS: [(&str, &str); 5] = [
 #[derive(serde::Deserialize)]
 struct Seq {
     seq: i64,
-}
-
-/// A column of a row that may be damaged.
-fn shown(row: &Row<'_>, nth: usize) -> String {
-    match row.get_ref(nth) {
-        Ok(ValueRef::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
-        Ok(ValueRef::Integer(number)) => number.to_string(),
-        Ok(_) | Err(_) => "?".into(),
-    }
 }

@@ -10,7 +10,7 @@ pub(crate) enum Command {
     Fire(String, Event, oneshot::Sender<Result<Reply, EngineError>>),
     /// With what a new run is given.
     Begin(String, String, Event, oneshot::Sender<Result<Reply, EngineError>>),
-    Read(String, oneshot::Sender<Option<AgentState>>),
+    Read(String, oneshot::Sender<Result<Option<AgentState>, EngineError>>),
     Has(String, String, oneshot::Sender<bool>),
     Now(oneshot::Sender<Instant>),
     Quiet(oneshot::Sender<()>),

@@ -1,27 +1,30 @@
 //! One commit: all that has happened since the last one, and what it leads to.
 
 use crate::command::Command;
-use crate::error::StoreError;
+use crate::error::{StoreError, panicked};
 use crate::file::{Store, counted};
 use crate::inbox::Letter;
 use crate::look::person;
+use crate::options::Committed;
 use crate::reply::{forget, reply, said};
 use crate::row::Stage;
-use crate::rows::{move_call, put};
+use crate::rows::{PUT_EVENT, move_call, put};
+use crate::run::Running;
 use crate::worker::{Batch, Flight, Worker};
 use chartc_core::host::Machine;
-use chartc_core::machine::Receipt;
-use chartc_runtime::agents::{AgentState, EngineError, Event, Reply};
+use chartc_core::machine::{Instant, Receipt};
+use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, TURN};
 use chartc_runtime::oracle::{Answer, Kind};
 use chartc_runtime::stepped::{Call, Left, Outcome, made};
-use rusqlite::params;
-use std::collections::{BTreeSet, VecDeque};
+use rusqlite::{Transaction, params};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::oneshot;
 
 /// What is said once the commit is done.
 enum Ack {
-    Fired(oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
-    Read(oneshot::Sender<Option<AgentState>>, Option<AgentState>),
+    Fired(String, oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
+    Read(oneshot::Sender<Result<Option<AgentState>, EngineError>>, Option<AgentState>),
     Has(oneshot::Sender<bool>, bool),
     Look(Box<dyn FnOnce(&Store) + Send>),
     Forgotten(oneshot::Sender<Piece>, Piece),
@@ -30,11 +33,54 @@ enum Ack {
 /// How many events were forgotten, and where to go on.
 type Piece = (usize, Option<(String, String)>);
 
+/// What a batch has done so far.
+#[derive(Default)]
+struct Done {
+    acks: Vec<Ack>,
+    /// The runs to which something has happened.
+    touched: BTreeSet<String>,
+    /// The events that were taken.
+    taken: Vec<(String, String)>,
+    /// The letters that were taken.
+    letters: Vec<(String, i64)>,
+    /// The runs that have panicked, and what that said. Nothing of theirs is committed but results of calls.
+    panics: BTreeMap<String, String>,
+}
+
+impl Done {
+    /// Does something with a run that has not panicked in this batch; `None` if it does.
+    fn unhurt<R>(&mut self, run: &str, work: impl FnOnce() -> R) -> Option<R> {
+        if self.panics.contains_key(run) {
+            return None;
+        }
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(done) => Some(done),
+            Err(what) => {
+                self.panics.insert(run.to_owned(), panicked(&*what));
+                None
+            }
+        }
+    }
+}
+
+fn stopped(agent: String, why: &str) -> EngineError {
+    EngineError::Stopped { agent, why: why.to_owned() }
+}
+
 impl<M: Machine> Worker<'_, M> {
     /// Takes a batch in one commit, makes it known, and makes the calls that it plans.
     pub(crate) fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
+        if self.has_failed {
+            return Err(StoreError::Closed);
+        }
+        let committed = self.commit_all(batch);
+        self.has_failed = committed.is_err();
+        committed
+    }
+
+    fn commit_all(&mut self, batch: Batch) -> Result<(), StoreError> {
         let now = self.options.clock.now();
-        let mut acks = Vec::new();
+        let mut done = Done::default();
         let (mut asked, mut fired, mut forgets) = (Vec::new(), Vec::new(), Vec::new());
         let mut due = batch.due;
         for command in batch.commands {
@@ -42,19 +88,22 @@ impl<M: Machine> Worker<'_, M> {
                 Command::Now(reply) => drop(reply.send(now)),
                 Command::Quiet(reply) => self.quiet.push(reply),
                 Command::Settled(run, reply) => self.settled.push((run, reply)),
-                Command::Look(look) => acks.push(Ack::Look(look)),
+                Command::Look(look) => done.acks.push(Ack::Look(look)),
+                Command::Forget(old, reply) => forgets.push((old, reply)),
                 Command::Advance(milliseconds, reply) => {
                     self.until.push((now.saturating_add(milliseconds), reply));
                 }
-                Command::Forget(old, reply) => forgets.push((old, reply)),
                 Command::Has(run, event, reply) => {
                     let has = self.store.has(&run, &event)?;
-                    acks.push(Ack::Has(reply, has));
+                    done.acks.push(Ack::Has(reply, has));
                 }
                 Command::Read(run, reply) => {
                     let is_known = self.runs.contains_key(&run);
-                    let state = if self.ensure(&run, None)? {
+                    let state = if self.has(&run)? {
                         self.runs.get(&run).map(|running| running.run.state())
+                    } else if let Some(why) = self.broken.get(&run) {
+                        drop(reply.send(Err(stopped(run, why))));
+                        continue;
                     } else {
                         None
                     };
@@ -62,7 +111,7 @@ impl<M: Machine> Worker<'_, M> {
                         // It goes on from here.
                         due.push(run);
                     }
-                    acks.push(Ack::Read(reply, state));
+                    done.acks.push(Ack::Read(reply, state));
                 }
                 Command::Fire(run, event, reply) => {
                     let given = self.options.given.clone();
@@ -72,106 +121,115 @@ impl<M: Machine> Worker<'_, M> {
             }
         }
         for (run, given, event, reply) in asked {
-            match self.ensure(&run, Some(&given)) {
+            let begun = if self.has(&run)? {
+                Ok(true)
+            } else if let Some(why) = self.broken.get(&run) {
+                drop(reply.send(Err(stopped(run, why))));
+                continue;
+            } else {
+                self.ensure(&run, Some(&given))
+            };
+            match begun {
                 Ok(_) => fired.push((run, event, reply)),
-                Err(StoreError::Run { run, why }) => {
-                    acks.push(Ack::Fired(reply, Err(EngineError::Stopped { agent: run, why })));
-                }
+                Err(StoreError::Run { run, why }) => drop(reply.send(Err(stopped(run, &why)))),
                 Err(fault) => return Err(fault),
             }
         }
-        for run in &due {
-            self.ensure(run, None)?;
+        let mut letters = Vec::new();
+        if batch.has_mail {
+            letters = self.store.letters(|run| self.has_all || self.runs.contains_key(run))?;
         }
-        let letters = if batch.has_mail {
-            self.store.letters(|run| self.has_all || self.runs.contains_key(run))?
-        } else {
-            Vec::new()
-        };
-        for (_, run, _) in &letters {
-            self.ensure(run, None)?;
+        for run in due.iter().chain(letters.iter().map(|(_, run, _)| run)) {
+            self.has(run)?;
         }
         let path = self.store.path().to_owned();
         let tx = self.store.transaction()?;
         let fault = |error| StoreError::of(&path, error);
-        let mut touched: BTreeSet<String> = BTreeSet::new();
         for (run, id, outcome) in batch.results {
-            let Some(running) = self.runs.get_mut(&run) else { continue };
             let text = serde_json::to_string(&outcome).unwrap_or_default();
             let from = [Stage::Planned, Stage::Started];
-            if move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text)).map_err(fault)? {
+            let was_open =
+                move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text)).map_err(fault)?;
+            let Some(running) = self.runs.get_mut(&run) else { continue };
+            if was_open {
                 running.run.end(&id, outcome);
             }
             running.people.retain(|(_, open)| *open != id);
-            touched.insert(run);
+            done.touched.insert(run);
         }
         for (number, run, letter) in letters {
-            tx.execute("DELETE FROM inbox WHERE number = ?1", [number]).map_err(fault)?;
             let Some(running) = self.runs.get_mut(&run) else { continue };
             running.run.begin(now);
-            touched.insert(run.clone());
-            match letter {
-                Letter::Reply(step, text) => {
-                    let open = running.people.iter().position(|(name, _)| *name == step);
-                    let Some(open) = open else { continue };
-                    let (_, id) = running.people.remove(open);
-                    let outcome = Outcome::Answer(Ok(Answer::from(text)));
-                    let text = serde_json::to_string(&outcome).unwrap_or_default();
-                    let from = [Stage::Planned, Stage::Started];
-                    move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text)).map_err(fault)?;
-                    running.run.end(&id, outcome);
-                }
-                Letter::Event(name, data) => {
-                    let event = Event { id: format!("inbox:{number}"), name, data };
-                    // What does not fit has changed nothing; nobody is there to be told.
-                    drop(running.run.fire(&run, &event));
-                }
+            let taken = done.unhurt(&run, || take(running, &tx, (&run, number), letter, now));
+            if let Some(is_taken) = taken.transpose().map_err(fault)?
+                && is_taken
+            {
+                done.letters.push((run.clone(), number));
+                done.touched.insert(run);
             }
         }
         for (run, event, to) in fired {
             let Some(running) = self.runs.get_mut(&run) else { continue };
             running.run.begin(now);
             if let Some(known) = reply(&tx, &path, &run, &event.id)? {
-                acks.push(Ack::Fired(to, Ok(known)));
+                done.acks.push(Ack::Fired(run, to, Ok(known)));
                 continue;
             }
-            touched.insert(run.clone());
-            let taken = running.run.fire(&run, &event).map(|receipt| Reply {
-                receipt,
-                at: now,
-                is_repeated: false,
+            done.touched.insert(run.clone());
+            let fired = done.unhurt(&run, || {
+                let seq = running.run.start() as i64;
+                let taken = running.run.fire(&run, &event);
+                running.step(now);
+                (seq, taken.map(|receipt| Reply { receipt, at: now, is_repeated: false }))
             });
+            // It is told below what the panic said.
+            let panic = || (0, Err(stopped(run.clone(), "it has panicked")));
+            let (seq, taken) = fired.unwrap_or_else(panic);
             if let Ok(one) = &taken
                 && one.receipt != Receipt::Busy
             {
-                let row = params![run, event.id, said(*one), now as i64];
-                put(&tx, "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5)", row).map_err(fault)?;
+                let row = params![run, event.id, said(*one), now as i64, seq];
+                put(&tx, PUT_EVENT, row).map_err(fault)?;
+                done.taken.push((run.clone(), event.id));
             }
-            acks.push(Ack::Fired(to, taken));
-            running.step(now);
+            done.acks.push(Ack::Fired(run, to, taken));
         }
         for (old, to) in forgets {
-            acks.push(Ack::Forgotten(to, forget(&tx, &old, now).map_err(fault)?));
+            done.acks.push(Ack::Forgotten(to, forget(&tx, &old, now).map_err(fault)?));
         }
-        touched.extend(due);
-        let touched_any = !touched.is_empty();
+        done.touched.extend(due);
         let mut left = Vec::new();
-        for run in touched {
+        for run in std::mem::take(&mut done.touched) {
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            running.step(now);
-            let rest = running.commit(&tx, &run).map_err(|why| why.of(&path, &run))?;
-            left.push((run, rest));
+            if done.unhurt(&run, || running.step(now)).is_some() {
+                let rest = running.commit(&tx, &run).map_err(|why| why.of(&path, &run))?;
+                left.push((run, rest));
+            }
         }
-        let number = if touched_any { Some(counted(&tx).map_err(fault)?) } else { None };
+        done.is_undone_where_it_panicked(&tx).map_err(fault)?;
+        let is_any = !left.is_empty() || !done.panics.is_empty();
+        let number = if is_any { Some(counted(&tx).map_err(fault)?) } else { None };
         tx.commit().map_err(fault)?;
         if let Some(number) = number {
             self.store.seal(number);
         }
-        for ack in acks {
+        for (run, _) in &left {
+            let Some(running) = self.runs.get(run) else { continue };
+            let committed = Committed { run, made_ms: running.made_ms };
+            (self.options.after)(&committed, running.run.session())
+                .map_err(|why| StoreError::Run { run: run.clone(), why })?;
+        }
+        for (run, why) in &done.panics {
+            self.breaks(run, why.clone())?;
+        }
+        for ack in done.acks {
             // Whoever does not wait any more is not told.
             match ack {
-                Ack::Fired(to, reply) => drop(to.send(reply)),
-                Ack::Read(to, state) => drop(to.send(state)),
+                Ack::Fired(run, to, reply) => match done.panics.get(&run) {
+                    Some(why) => drop(to.send(Err(stopped(run, why)))),
+                    None => drop(to.send(reply)),
+                },
+                Ack::Read(to, state) => drop(to.send(Ok(state))),
                 Ack::Has(to, has) => drop(to.send(has)),
                 Ack::Look(look) => look(&self.store),
                 Ack::Forgotten(to, piece) => drop(to.send(piece)),
@@ -235,4 +293,73 @@ impl<M: Machine> Worker<'_, M> {
         self.store.seal(number);
         Ok(())
     }
+}
+
+impl Done {
+    /// Takes letters out of the inbox, and back what was written of events of runs that have panicked: they were not taken.
+    fn is_undone_where_it_panicked(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
+        for (run, number) in &self.letters {
+            if !self.panics.contains_key(run) {
+                tx.execute("DELETE FROM inbox WHERE number = ?1", [number])?;
+            }
+        }
+        let letters = self.letters.iter().map(|(run, number)| (run, letter_id(*number)));
+        let events = self.taken.iter().map(|(run, id)| (run, id.clone()));
+        for (run, id) in letters.chain(events).filter(|(run, _)| self.panics.contains_key(*run)) {
+            tx.execute("DELETE FROM event WHERE run = ?1 AND id = ?2", params![run, id])?;
+        }
+        Ok(())
+    }
+}
+
+fn letter_id(number: i64) -> String {
+    format!("inbox:{number}")
+}
+
+/// Hands a letter to its run. What does not fit is told in the trace, because the sender may be gone. Returns whether it leaves the inbox.
+fn take<M: Machine>(
+    running: &mut Running<M>,
+    tx: &Transaction<'_>,
+    (run, number): (&str, i64),
+    letter: Letter,
+    now: Instant,
+) -> rusqlite::Result<bool> {
+    if running.run.stopped().is_some() {
+        return Ok(false);
+    }
+    match letter {
+        Letter::Reply(step, text) => {
+            let open = running.people.iter().position(|(name, _)| *name == step);
+            let Some(open) = open else {
+                running.run.note(&step, "a reply was not taken: nobody is asked any more");
+                return Ok(true);
+            };
+            let (_, id) = running.people.remove(open);
+            let outcome = Outcome::Answer(Ok(Answer::from(text)));
+            let text = serde_json::to_string(&outcome).unwrap_or_default();
+            let from = [Stage::Planned, Stage::Started];
+            move_call(tx, (run, &id), &from, Stage::Done, Some(&text))?;
+            running.run.end(&id, outcome);
+        }
+        Letter::Event(name, data) => {
+            if name == TURN && running.run.session().machine().is_walking() {
+                // It comes when the turn before it is walked.
+                return Ok(false);
+            }
+            let event = Event { id: letter_id(number), name, data };
+            let seq = running.run.start() as i64;
+            match running.run.fire(run, &event) {
+                Ok(receipt) => {
+                    let reply = Reply { receipt, at: now, is_repeated: false };
+                    put(tx, PUT_EVENT, params![run, event.id, said(reply), now as i64, seq])?;
+                }
+                Err(EngineError::Event { why, .. }) => {
+                    running.run.note(&event.name, &format!("an event was not taken: {why}"));
+                }
+                // It is as before, and so is the letter.
+                Err(EngineError::Stopped { .. } | EngineError::Away { .. }) => return Ok(false),
+            }
+        }
+    }
+    Ok(true)
 }

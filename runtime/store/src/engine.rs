@@ -95,7 +95,7 @@ impl Engine for Sqlite {
 
     async fn read(&self, agent: &str) -> Result<Option<AgentState>, EngineError> {
         let read = self.ask(|reply| Command::Read(agent.to_owned(), reply)).await;
-        read.map_err(|why| away(agent, &why))
+        read.unwrap_or_else(|why| Err(away(agent, &why)))
     }
 
     async fn forget(&self, prefix: &str, age_ms: u64) -> Result<usize, EngineError> {

@@ -1,10 +1,11 @@
 //! Why a store cannot be used.
 
+use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Version of the tables.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
 
 /// Why a store cannot be used, or a run in it cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -93,4 +94,11 @@ impl StoreError {
     pub(crate) fn damaged(path: &Path, what: &str, run: &str) -> Self {
         Self::Damaged { path: path.to_owned(), what: what.into(), run: run.into() }
     }
+}
+
+/// What a panic said.
+pub(crate) fn panicked(what: &(dyn Any + Send)) -> String {
+    let said = what.downcast_ref::<&str>().map(|said| (*said).to_owned());
+    let said = said.or_else(|| what.downcast_ref::<String>().cloned());
+    format!("it has panicked: {}", said.unwrap_or_else(|| "without a message".into()))
 }

@@ -45,6 +45,7 @@ const TABLES: &str = "
         id TEXT NOT NULL,
         reply TEXT NOT NULL,
         at_ms INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
         sum INTEGER NOT NULL,
         PRIMARY KEY (run, id)
     ) WITHOUT ROWID;

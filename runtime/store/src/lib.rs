@@ -6,12 +6,14 @@
 //! before anything else is done with it. So no call is made twice, and none is lost: after a crash a call was never made (it is made), or
 //! its result is stored (it is used), or it is in doubt (the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides).
 
+mod broken;
 mod care;
 mod command;
 mod commit;
 mod engine;
 mod error;
 mod file;
+mod fork;
 mod inbox;
 mod look;
 mod options;
@@ -27,6 +29,6 @@ pub use engine::Sqlite;
 pub use error::{StoreError, VERSION};
 pub use file::{Safety, Store};
 pub use inbox::Letter;
-pub use options::Options;
+pub use options::{Committed, Options};
 pub use read::Listed;
 pub use worker::Worker;

@@ -5,6 +5,7 @@ use crate::file::{Store, wall};
 use crate::row::{Stage, is_whole};
 use chartc_runtime::stepped::{Call, Known, Outcome};
 use chartc_runtime::trace::Line;
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row};
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ pub struct Listed {
     pub run: String,
     /// Its chart.
     pub chart: String,
-    /// `running`, or how it ended.
+    /// `running`, how it ended, `stopped` by an error of the run, or `broken`: it could not be restored.
     pub status: String,
     /// Why it cannot go on.
     pub stopped: Option<String>,
@@ -68,14 +69,24 @@ pub(crate) struct Kept {
     pub(crate) made_ms: i64,
 }
 
+/// A run that has not ended: its name, when it is to go on, and whether it is to go on at once.
+pub(crate) type Waiting = (String, Option<u64>, bool);
+
+/// Names of steps as they are stored.
+fn steps(text: &str) -> Vec<String> {
+    text.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
 /// A row of the table of runs.
 pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
+    let (status, stopped): (String, Option<String>) = (row.get(3)?, row.get(4)?);
+    let is_broken = Store::is_broken(&status, stopped.as_deref());
     Ok(Listed {
         run: row.get(0)?,
         chart: row.get(1)?,
         given: row.get(2)?,
-        status: row.get(3)?,
-        stopped: row.get(4)?,
+        status: if is_broken { BROKEN.into() } else { status },
+        stopped,
         state: row.get(5)?,
         turns: row.get(6)?,
         calls: row.get(7)?,
@@ -86,13 +97,38 @@ pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     })
 }
 
-/// Names of steps as they are stored.
-fn steps(text: &str) -> Vec<String> {
-    text.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
+/// A run of whose row nothing is certain, not even the name.
+fn damaged(row: &Row<'_>) -> Listed {
+    Listed {
+        run: shown(row, 0),
+        chart: shown(row, 1),
+        status: BROKEN.into(),
+        stopped: Some("its row is not as it was written; put a backup back".into()),
+        state: "?".into(),
+        turns: 0,
+        calls: 0,
+        cost: 0,
+        waits_for: Vec::new(),
+        made_ms: 0,
+        updated_ms: 0,
+        given: String::new(),
+    }
 }
 
+/// A column of a row that may be damaged.
+pub(crate) fn shown(row: &Row<'_>, nth: usize) -> String {
+    match row.get_ref(nth) {
+        Ok(ValueRef::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        Ok(ValueRef::Integer(number)) => number.to_string(),
+        Ok(_) | Err(_) => "?".into(),
+    }
+}
+
+/// The status of a run that has not ended and cannot go on.
+pub(crate) const BROKEN: &str = "broken";
+
 impl Store {
-    /// All runs, by name.
+    /// All runs, by name. A row that is not as it was written is listed as `broken`.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -101,15 +137,10 @@ impl Store {
             .connection
             .prepare("SELECT * FROM run ORDER BY name")
             .map_err(|error| self.fault(error))?;
-        let rows = rows.query_map([], |row| Ok((is_whole(row)?, listed(row)?)));
-        let mut all = Vec::new();
-        for row in rows.map_err(|error| self.fault(error))? {
-            match row.map_err(|error| self.fault(error))? {
-                (true, listed) => all.push(listed),
-                (false, listed) => return Err(self.damaged("its saved state", &listed.run)),
-            }
-        }
-        Ok(all)
+        let rows =
+            rows.query_map([], |row| if is_whole(row)? { listed(row) } else { Ok(damaged(row)) });
+        let rows = rows.map_err(|error| self.fault(error))?;
+        rows.map(|row| row.map_err(|error| self.fault(error))).collect()
     }
 
     /// The saved session of a run, with what its host gave it.
@@ -180,7 +211,7 @@ impl Store {
                     let outcome: Outcome = serde_json::from_str(&outcome).map_err(|_| damaged())?;
                     Known::Ended(outcome)
                 }
-                (Some(Stage::Cancelled), _) => continue,
+                (Some(Stage::Cancelled | Stage::Copied), _) => continue,
                 (Some(Stage::Done) | None, _) => return Err(damaged()),
             };
             known.insert(id, what);
@@ -188,7 +219,7 @@ impl Store {
         Ok(known)
     }
 
-    /// The calls of a run whose results are stored, in the order in which they were planned.
+    /// The calls of a run that were made and are over, in the order in which they were planned; of a fork, those first that were made before it.
     ///
     /// # Errors
     /// The file cannot be read, or a call is damaged.
@@ -196,7 +227,7 @@ impl Store {
         let read = || -> rusqlite::Result<Vec<(String, bool)>> {
             let mut rows = self
                 .connection
-                .prepare("SELECT * FROM call WHERE run = ?1 AND stage = 'done' ORDER BY planned")?;
+                .prepare("SELECT * FROM call WHERE run = ?1 AND stage IN ('copied', 'done', 'cancelled') ORDER BY rowid")?;
             rows.query_map([run], |row| Ok((row.get(3)?, is_whole(row)?)))?.collect()
         };
         let rows = read().map_err(|error| self.fault(error))?;
@@ -207,16 +238,23 @@ impl Store {
         calls.ok_or_else(|| self.damaged("a call", run))
     }
 
-    /// The runs that have not ended: when they are to go on, and whether calls of theirs are open.
-    pub(crate) fn running(&self) -> Result<Vec<(String, Option<u64>, bool)>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<_>> {
-            let mut rows = self
-                .connection
-                .prepare("SELECT name, wake, waits_for != '' FROM run WHERE status = 'running'")?;
-            let row = |row: &rusqlite::Row<'_>| {
-                Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.map(|at| at as u64), row.get(2)?))
-            };
-            rows.query_map([], row)?.collect()
+    /// The runs that have not ended: when they are to go on, and whether calls of theirs are open or they could not go on before. Beside
+    /// them the runs whose rows are not as they were written.
+    pub(crate) fn running(&self) -> Result<(Vec<Waiting>, Vec<String>), StoreError> {
+        let read = || -> rusqlite::Result<_> {
+            let mut rows = self.connection.prepare("SELECT * FROM run")?;
+            let mut rows = rows.query([])?;
+            let (mut all, mut damaged) = (Vec::new(), Vec::new());
+            while let Some(row) = rows.next()? {
+                if !is_whole(row)? {
+                    damaged.push(shown(row, 0));
+                } else if row.get_ref(3)? == ValueRef::Text(b"running") {
+                    let wake = row.get::<_, Option<i64>>(10)?.map(|at| at as u64);
+                    let is_open = row.get_ref(9)? != ValueRef::Text(b"");
+                    all.push((row.get(0)?, wake, is_open || row.get_ref(4)? != ValueRef::Null));
+                }
+            }
+            Ok((all, damaged))
         };
         read().map_err(|error| self.fault(error))
     }
@@ -231,12 +269,22 @@ impl Store {
     }
 
     fn moment_at(&self, run: Option<&str>, wall: i64) -> Result<u64, StoreError> {
-        let read = "SELECT coalesce(max(now + max(0, ?1 - updated_ms)), 0) FROM run WHERE ?2 IS NULL OR name = ?2";
-        let now: i64 = self
-            .connection
-            .query_row(read, rusqlite::params![wall, run], |row| row.get(0))
-            .map_err(|error| self.fault(error))?;
-        Ok(now as u64)
+        let read = || -> rusqlite::Result<i64> {
+            let mut rows =
+                self.connection.prepare("SELECT * FROM run WHERE ?1 IS NULL OR name = ?1")?;
+            let mut rows = rows.query([run])?;
+            let mut latest = 0;
+            while let Some(row) = rows.next()? {
+                // A damaged row could move the clock of all runs.
+                if is_whole(row)? {
+                    let (now, updated): (i64, i64) = (row.get(11)?, row.get(13)?);
+                    let passed = wall.saturating_sub(updated).max(0);
+                    latest = latest.max(now.saturating_add(passed));
+                }
+            }
+            Ok(latest)
+        };
+        read().map(|now| now as u64).map_err(|error| self.fault(error))
     }
 }
 
@@ -244,6 +292,7 @@ impl Store {
 mod tests {
     use super::*;
     use crate::file::Safety;
+    use crate::rows::{PUT_RUN, put};
 
     #[test]
     #[allow(clippy::disallowed_methods, reason = "a folder of the test's own")]
@@ -252,9 +301,11 @@ mod tests {
         std::fs::create_dir_all(&folder).expect("a folder");
         let store = Store::own(&folder.join("s.db"), Safety::Process).expect("a store");
         for (run, now, updated) in [("a", 5000, 1_000_000), ("b", 70_000, 990_000)] {
-            let put = "INSERT INTO run VALUES (?1, '', '', 'running', NULL, '', 0, 0, 0, '', NULL, ?2, 0, ?3, '', 0)";
-            let row = rusqlite::params![run, now, updated];
-            store.connection.execute(put, row).expect("a row");
+            let none = None::<i64>;
+            let row = rusqlite::params![
+                run, "", "", "running", none, "", 0, 0, 0, "", none, now, 0, updated, ""
+            ];
+            put(&store.connection, PUT_RUN, row).expect("a row");
         }
         let at = |run, wall| store.moment_at(run, wall).expect("it can be read");
         assert_eq!(at(Some("a"), 1_000_000 + 3_600_000), 5000 + 3_600_000);

@@ -16,6 +16,8 @@ pub(crate) enum Stage {
     Cancelled,
     /// Nobody knows whether it was made.
     Doubt,
+    /// It was made and paid for by the run from which this one was forked.
+    Copied,
 }
 
 impl Stage {
@@ -27,13 +29,14 @@ impl Stage {
             Self::Done => "done",
             Self::Cancelled => "cancelled",
             Self::Doubt => "doubt",
+            Self::Copied => "copied",
         }
     }
 
     pub(crate) fn of(word: &str) -> Option<Self> {
-        [Self::Planned, Self::Started, Self::Done, Self::Cancelled, Self::Doubt]
-            .into_iter()
-            .find(|stage| stage.word() == word)
+        let all =
+            [Self::Planned, Self::Started, Self::Done, Self::Cancelled, Self::Doubt, Self::Copied];
+        all.into_iter().find(|stage| stage.word() == word)
     }
 }
 

@@ -51,14 +51,16 @@ pub(crate) fn put(
     connection.prepare_cached(sql)?.execute(params_from_iter(all)).map(drop)
 }
 
+/// Writes the row of a run, new or anew.
+pub(crate) const PUT_RUN: &str = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+    ON CONFLICT (name) DO UPDATE SET chart = ?2, given = ?3, status = ?4, stopped = ?5, state = ?6, turns = ?7, calls = ?8,
+    cost = ?9, waits_for = ?10, wake = ?11, now = ?12, made_ms = ?13, updated_ms = ?14, saved = ?15, sum = ?16";
+
 /// Writes the row of a run.
 pub(crate) fn put_run(tx: &Transaction<'_>, run: &str, head: &Head<'_>) -> rusqlite::Result<()> {
-    let put_it = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
-         ON CONFLICT (name) DO UPDATE SET chart = ?2, given = ?3, status = ?4, stopped = ?5, state = ?6, turns = ?7, calls = ?8,
-         cost = ?9, waits_for = ?10, wake = ?11, now = ?12, made_ms = ?13, updated_ms = ?14, saved = ?15, sum = ?16";
     put(
         tx,
-        put_it,
+        PUT_RUN,
         params![
             run,
             head.chart,
@@ -89,7 +91,10 @@ pub(crate) fn put_line(
     put(tx, "INSERT INTO line VALUES (?1, ?2, ?3, ?4)", params![run, seq as i64, text])
 }
 
-const PUT_CALL: &str = "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+/// Writes an event that was taken: the run, its id, the reply, the time, and the number of the last line of the trace before it.
+pub(crate) const PUT_EVENT: &str = "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
+pub(crate) const PUT_CALL: &str = "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT (run, id) DO UPDATE SET stage = ?3, call = ?4, outcome = ?5, planned = ?6, sum = ?7";
 
 /// Plans a call, or plans it again.

@@ -40,7 +40,11 @@ impl<M: Machine> Running<M> {
             put_line(tx, run, line.seq, &serde_json::to_string(line)?)?;
         }
         for Planned { id, call } in &left.planned {
-            put_call(tx, run, &id.to_string(), &serde_json::to_string(call)?)?;
+            let id = id.to_string();
+            // What was given up in the same step is never made.
+            if !left.dropped.contains(&id) {
+                put_call(tx, run, &id, &serde_json::to_string(call)?)?;
+            }
         }
         for id in &left.doubted {
             move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;

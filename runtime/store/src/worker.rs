@@ -2,7 +2,7 @@
 
 use crate::command::Command;
 use crate::engine::Sqlite;
-use crate::error::StoreError;
+use crate::error::{StoreError, panicked};
 use crate::file::{Store, wall};
 use crate::options::Options;
 use crate::read::Kept;
@@ -14,6 +14,7 @@ use chartc_runtime::clock::Sleep;
 use chartc_runtime::stepped::{Journal, Outcome, Planned, Stepped};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -51,6 +52,10 @@ pub struct Worker<'e, M> {
     /// Those who wait for one run to be quiet.
     pub(crate) settled: Vec<(String, oneshot::Sender<()>)>,
     pub(crate) until: Vec<(Instant, oneshot::Sender<()>)>,
+    /// Runs that cannot go on here, and why.
+    pub(crate) broken: BTreeMap<String, String>,
+    /// Whether a commit has failed: what is in memory is not what is in the file.
+    pub(crate) has_failed: bool,
     /// Whether all runs of the store go on here, also those that were not restored yet.
     pub(crate) has_all: bool,
     /// When the inbox is looked at next; `None` for at once.
@@ -84,6 +89,8 @@ impl<'e, M: Machine> Worker<'e, M> {
             quiet: Vec::new(),
             settled: Vec::new(),
             until: Vec::new(),
+            broken: BTreeMap::new(),
+            has_failed: false,
             has_all: false,
             look: None,
         };
@@ -102,14 +109,19 @@ impl<'e, M: Machine> Worker<'e, M> {
         Ok(true)
     }
 
-    /// Goes on with all runs that have not ended. Those that wait only for events or for their time are restored when it comes.
+    /// Goes on with all runs that have not ended. Those that wait only for events or for their time are restored when it comes. One that
+    /// cannot be restored does not keep the others from going on: see [`Worker::broken`].
     ///
     /// # Errors
-    /// One cannot be restored.
+    /// The file cannot be read or written.
     pub fn load_all(&mut self) -> Result<(), StoreError> {
         self.has_all = true;
         let mut due = Vec::new();
-        for (run, wake, is_open) in self.store.running()? {
+        let (running, damaged) = self.store.running()?;
+        for run in damaged {
+            self.broken.insert(run, "its saved state is not as it was written".into());
+        }
+        for (run, wake, is_open) in running {
             if self.runs.contains_key(&run) {
                 continue;
             }
@@ -159,7 +171,8 @@ impl<'e, M: Machine> Worker<'e, M> {
 
     /// Why a run cannot go on.
     pub fn stopped(&self, run: &str) -> Option<&str> {
-        self.runs.get(run)?.run.stopped()
+        let broken = self.broken.get(run).map(String::as_str);
+        broken.or_else(|| self.runs.get(run)?.run.stopped())
     }
 
     /// Whether a run is here now: one of the store, or a new one that is given something.
@@ -182,8 +195,11 @@ impl<'e, M: Machine> Worker<'e, M> {
         let known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
         let calls = (self.options.driver.clone(), known);
         let now = self.options.clock.now();
-        let stepped =
-            Stepped::new((run, &given), saved.as_ref(), now, calls, &mut self.options.make);
+        let make = &mut self.options.make;
+        let stepped = catch_unwind(AssertUnwindSafe(|| {
+            Stepped::new((run, &given), saved.as_ref(), now, calls, make)
+        }));
+        let stepped = stepped.unwrap_or_else(|what| Err(panicked(&*what)));
         let running = Running {
             run: stepped.map_err(refused)?,
             given,

@@ -21,7 +21,7 @@ impl Args {
             servers: servers::Options::of(begun.tools),
             otel: otel::Options::default(),
             world: None,
-            memory: None,
+            memory: begun.memory.map(PathBuf::from),
             events: begun.events.map(PathBuf::from),
             input: Vec::new(),
             param: Vec::new(),
@@ -55,6 +55,7 @@ impl Args {
             turns: self.turns,
             calls_per_turn: self.calls_per_turn,
             clock: self.clock.clone(),
+            memory: self.memory.as_ref().map(path),
             params: given.params.clone(),
             inputs: given.inputs.clone(),
         }

@@ -14,6 +14,8 @@ use super::live::is_live;
 use super::otel;
 use super::output::{Colour, complain, paper};
 use super::pick::pick_to_run_with_sources;
+#[cfg(feature = "sqlite")]
+use super::recall;
 use super::save::{self, Stream};
 use super::screen::Screen;
 use super::servers::{self, Beside};
@@ -133,7 +135,7 @@ pub(super) struct Args {
     /// Each step of the run is committed before it is shown, and each call before it is made. The same command again after a crash, or after
     /// `kill -9`, goes on where the run was: no call is made twice. `chartc store` lists the runs of a file.
     #[cfg(feature = "sqlite")]
-    #[arg(long, value_name = "FILE", requires = "run", conflicts_with_all = ["snapshot", "resume", "world", "memory", "record"])]
+    #[arg(long, value_name = "FILE", requires = "run", conflicts_with_all = ["snapshot", "resume", "record"])]
     store: Option<PathBuf>,
     /// Name of the run in the store
     #[cfg(feature = "sqlite")]
@@ -174,7 +176,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
     #[cfg(feature = "sqlite")]
     let durable = match (&args.store, &args.run) {
-        (Some(path), Some(run)) => Some(durable::open(path, run)?),
+        (Some(path), Some(run)) => Some(durable::open(path, run, args.world.as_deref())?),
         _ => None,
     };
     #[cfg(feature = "sqlite")]
@@ -241,6 +243,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             let given = &given;
             let (plans, entries) = (plans.as_slice(), entries.as_slice());
             let is_live = live;
+            let params = durable.begun.as_ref().map_or(&given.params, |begun| &begun.params);
+            let file = args.memory.as_deref();
+            let memory = file.map(|file| recall::open(file, &chart, plans, params)).transpose()?;
             let cast = Cast {
                 plans,
                 given,
@@ -253,6 +258,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 begun,
                 entries,
                 turns,
+                memory: memory.as_ref(),
             };
             let screen = Screen::new(paper(args.color), &charts).going_on(is_begun);
             let screen = Live::new(screen);

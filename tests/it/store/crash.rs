@@ -2,6 +2,7 @@
 
 use super::*;
 use chartc_runtime::agents::{Engine, Quiet};
+use chartc_runtime::replay::{Tape, replay};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -73,10 +74,22 @@ fn stopped(plans: &[Plan<'_>], file: &Path, stop: Option<Stop>, knows: bool) -> 
     let store = Store::open(file).expect("a store");
     assert_eq!(store.check().expect("it can be read"), [""; 0], "{stop:?}");
     let paid = world.paid();
-    let lines = timeless(&store.lines("ada").expect("as written"));
+    let lines = store.lines("ada").expect("as written");
+    if let Err(why) = run_again(plans, &lines) {
+        panic!("{stop:?}, {knows}: {why}");
+    }
+    let lines = timeless(&lines);
     let once: BTreeSet<String> = paid.iter().cloned().collect();
     assert_eq!(once.len(), paid.len(), "{stop:?}: paid twice");
     Some(Whole { lines, paid: once })
+}
+
+/// Runs it again from its trace, in which no process and no crash is told of but what was in doubt.
+fn run_again(plans: &[Plan<'_>], lines: &[Line]) -> Result<(), String> {
+    let text = lines.iter().map(|line| serde_json::to_string(line).expect("JSON") + "\n");
+    let tape = Tape::read(&text.collect::<String>()).expect("a trace");
+    let machine = Interpreter::new(&plans[0], tape.host(), Map::new()).expect("no params");
+    replay(&tape, machine.with_charts(plans)).map(drop).map_err(|why| why.to_string())
 }
 
 fn is_same(ran: &Whole, whole: &Whole, what: &str) {

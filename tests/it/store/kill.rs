@@ -4,7 +4,7 @@ use super::damage::Dice;
 use super::*;
 use crate::project::root;
 use crate::run::command::chartc;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
@@ -36,6 +36,7 @@ fn ends_by(
     signal: &str,
     lines: usize,
     later: std::time::Duration,
+    printed: &mut Vec<String>,
 ) -> bool {
     let mut child = Command::new(env!("CARGO_BIN_EXE_chartc"))
         .current_dir(folder)
@@ -51,12 +52,17 @@ fn ends_by(
         if out.read_line(&mut line).expect("text") == 0 {
             break;
         }
+        printed.push(line.clone());
     }
     // No condition is waited for: any moment will do, those before the first line included.
     std::thread::sleep(later);
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(sent.expect("kill").success());
-    drop(out);
+    // What was printed before the end is still in the pipe; the last line may be cut.
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).expect("text");
+    printed
+        .extend(rest.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(str::to_owned));
     let done = child.wait_with_output().expect("it ends");
     let err = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.signal().is_some() || done.status.success(), "{err}");
@@ -66,7 +72,7 @@ fn ends_by(
 #[test]
 fn a_run_whose_process_is_killed_goes_on_as_if_it_had_not_been() {
     let folder = builder("kill");
-    let (code, _, err) = chartc(&folder, &RUN);
+    let (code, screen, err) = chartc(&folder, &RUN);
     assert_eq!(code, 0, "{err}");
     let file = folder.join("s.db");
     let lines = || timeless(&Store::open(&file).and_then(|s| s.lines("ada")).expect("a run"));
@@ -77,15 +83,27 @@ fn a_run_whose_process_is_killed_goes_on_as_if_it_had_not_been() {
             drop(std::fs::remove_file(folder.join(end)));
         }
         let mut ended = 0;
+        let mut printed = Vec::new();
         for _ in 0..12 {
             let later = std::time::Duration::from_micros(dice.below(20_000) as u64);
-            ended += usize::from(ends_by(&folder, &RUN, signal, dice.below(4), later));
+            let lines = dice.below(4);
+            ended += usize::from(ends_by(&folder, &RUN, signal, lines, later, &mut printed));
         }
         println!("{signal}: {ended} of 12 processes ended");
         assert!(ended > 2, "{signal}: {ended}");
         let (code, out, err) = chartc(&folder, &RUN);
         assert_eq!(code, 0, "{out}{err}");
         assert_eq!(lines(), whole, "{signal}");
+        // Whatever a process has printed has happened, in this order, and no process after it has printed it again.
+        printed.extend(out.split_inclusive('\n').map(str::to_owned));
+        let mut all = screen.split_inclusive('\n');
+        for line in printed.iter().filter(|line| line.contains(" -> ")) {
+            assert!(
+                all.any(|one| one == line),
+                "{signal}: {line} in\n{}\nof\n{screen}",
+                printed.concat()
+            );
+        }
         let (code, out, err) = chartc(&folder, &["replay", "--store", "s.db", "ada"]);
         assert_eq!(code, 0, "{signal}: {out}{err}");
         let (code, out, err) = chartc(&folder, &["store", "s.db", "check"]);
@@ -115,7 +133,7 @@ fn a_wait_that_was_interrupted_goes_on_and_does_not_begin_again() {
     for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
         for nth in 0..3 {
             let later = std::time::Duration::from_millis(nth * 4);
-            ended += usize::from(ends_by(&folder, &of(name), "-KILL", 3, later));
+            ended += usize::from(ends_by(&folder, &of(name), "-KILL", 3, later, &mut Vec::new()));
         }
         let (code, out, err) = chartc(&folder, &of(name));
         assert_eq!(code, 0, "{out}{err}");

@@ -50,7 +50,14 @@ fn a_person_answers_when_no_process_is_there() {
     let (code, _, err) = store(&["reply", "ada", "aprove", "yes"]);
     assert!(code == 2 && err.contains("does not wait for `aprove`, but for approve"), "{err}");
     let (code, _, err) = store(&["send", "ada", "more", "{\"k\": 1}"]);
-    assert!(code == 0, "what does not fit is found by the owner: {err}");
+    assert!(code == 2 && err.contains("event `more`: it declares no `k`, only `m`"), "{err}");
+    let (code, _, err) = store(&["send", "ada", "more", "{\"m\": \"many\"}"]);
+    assert!(code == 2 && err.contains("event `more`"), "{err}");
+    let (code, _, err) = store(&["send", "ada", "less"]);
+    assert!(code == 2 && err.contains("no event `less`"), "{err}");
+    let (code, _, err) = store(&["send", "eva", "more", "{\"m\": 4}"]);
+    assert!(code == 2 && err.contains("run `eva`: there is no such run"), "{err}");
+    assert_eq!(store(&["send", "ada", "more", "{\"m\": 4}"]).0, 0);
     assert_eq!(store(&["reply", "ada", "approve", "yes"]).0, 0);
     let (code, out, err) = store(&["resume", "ada"]);
     assert!(code == 0 && out.contains("a -> b"), "{out}{err}");
@@ -72,6 +79,62 @@ fn a_deadline_that_came_while_nobody_was_there_fires_at_its_time() {
     }
     let (code, out, err) = chartc(&folder, &["store", "s.db", "resume", "ada"]);
     assert!(code == 0 && out.contains("a -> late"), "{code} {out}{err}");
+}
+
+/// The computer's clock was set back by a day while no process had the store: no time has passed, and none is missing.
+#[test]
+fn a_clock_that_was_set_back_adds_nothing_and_takes_nothing() {
+    let folder = asks("clock-back", &ASKS.replace("1500ms", "1h"));
+    let real = [&RUN[..], &["--clock", "real"]].concat();
+    let (code, out, err) = chartc(&folder, &real);
+    assert_eq!((code, err.as_str()), (0, "`ada` waits for approve\n"), "{out}");
+    let file = folder.join("s.db");
+    let later = "UPDATE run SET updated_ms = updated_ms + 86400000, made_ms = made_ms + 86400000";
+    assert_eq!(row::changed(&file, later), 1);
+    row::sealed(&file, "run", "name = 'ada'");
+    let now = || Store::open(&file).and_then(|store| store.moment(Some("ada"), true)).expect("it");
+    let before = now();
+    let store = |arguments: &[&str]| chartc(&folder, &[&["store", "s.db"], arguments].concat());
+    let (code, out, err) = store(&["list"]);
+    assert!(code == 0 && out.contains("changed 0 s ago"), "{out}{err}");
+    assert_eq!(store(&["reply", "ada", "approve", "yes"]).0, 0);
+    let (code, out, err) = store(&["resume", "ada"]);
+    assert!(code == 0 && out.contains("a -> b") && !out.contains("late"), "{code} {out}{err}");
+    let lines = Store::open(&file).and_then(|store| store.lines("ada")).expect("as written");
+    let times: Vec<u64> = lines.iter().map(|line| line.at_ms).collect();
+    assert!(
+        times.is_sorted() && times.last().is_some_and(|last| *last < before + 600_000),
+        "{times:?}"
+    );
+    assert_eq!(store(&["check"]).0, 0);
+    let (code, out, err) = chartc(&folder, &["replay", "--store", "s.db", "ada"]);
+    assert_eq!(code, 0, "{out}{err}");
+}
+
+/// Whoever removes the file of the lock lets a second process in: the first one notices before it writes anything.
+#[test]
+fn a_process_whose_store_was_taken_over_writes_nothing() {
+    let charts = charts(WHOLE);
+    let plans = plans(&charts);
+    let file = fresh("taken");
+    let world = Arc::new(World::default());
+    let begun = engine(&plans, &file, world.clone(), Box::new(|_, _| Ok(())));
+    let (handle, mut worker) = begun.expect("a store");
+    let mut second = None;
+    let host = async {
+        let handle = handle;
+        handle.fire("ada", Event::turn("1")).await.expect("a turn");
+        std::fs::remove_file(file.with_file_name("s.db.lock")).expect("a lock");
+        second = Some(Store::own(&file, Safety::Process).expect("it is free"));
+        handle.fire("ada", go("2", "owls")).await.expect_err("it is another's");
+    };
+    let fault = wait(while_worked(&mut worker, host)).expect_err("it was taken over");
+    assert!(matches!(fault, StoreError::Taken(_)), "{fault}");
+    // What it has in memory is not what is in the file.
+    assert!(matches!(worker.load("ada"), Err(StoreError::Closed)));
+    let lines = second.expect("a store").lines("ada").expect("as written");
+    assert!(!timeless(&lines).concat().contains("owls"));
+    assert_eq!(world.paid(), [""; 0]);
 }
 
 #[test]

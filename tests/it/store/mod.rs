@@ -1,12 +1,18 @@
 //! Runs in a store: as in memory, through crashes, over hours, and in files that are damaged.
 
+mod broken;
 mod crash;
 mod damage;
+mod fork;
 #[cfg(unix)]
 mod kill;
 mod later;
+mod remembers;
+mod replayed;
+mod row;
 mod same;
 mod snapshots;
+mod undone;
 
 use crate::run::command::folder;
 use chartc::load::Memory as Files;
@@ -22,7 +28,7 @@ use chartc_runtime::driver::{CallId, Driver, Probe};
 use chartc_runtime::oracle::{Answer, Asking, Deny, OracleError, Question, Script, ready};
 use chartc_runtime::tools::{Calling, done};
 use chartc_runtime::trace::Line;
-use chartc_store::{Options, Safety, Sqlite, Store, StoreError, Worker};
+use chartc_store::{Committed, Journal, Options, Safety, Sqlite, Store, StoreError, Worker};
 use std::future::pending;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -210,6 +216,19 @@ fn engine_at<'p>(
     driver: Arc<dyn Driver>,
     show: Show,
 ) -> Result<(Sqlite, Worker<'p, Machine<'p>>), StoreError> {
+    engine_after(plans, store, clock, driver, (show, Box::new(|_, _| Ok(()))))
+}
+
+type After<'p> =
+    Box<dyn FnMut(&Committed<'_>, &Session<Machine<'p>, Journal>) -> Result<(), String>>;
+
+fn engine_after<'p>(
+    plans: &'p [Plan<'p>],
+    store: Store,
+    clock: VirtualClock,
+    driver: Arc<dyn Driver>,
+    (show, after): (Show, After<'p>),
+) -> Result<(Sqlite, Worker<'p, Machine<'p>>), StoreError> {
     let options = Options {
         make: Box::new(|making| {
             let machine = match making.saved {
@@ -231,6 +250,7 @@ fn engine_at<'p>(
         replies: false,
         workers: 64,
         show,
+        after,
         given: String::new(),
     };
     let (engine, mut worker) = Worker::new(store, options);

@@ -97,6 +97,7 @@ pub(crate) fn work(folder: &Path, agents: u32, turns: u32) -> ExitCode {
         replies: false,
         workers: 64,
         show: Box::new(|_, _| Ok(())),
+        after: Box::new(|_, _| Ok(())),
         given: String::new(),
     };
     let (engine, mut worker) = Worker::new(store, options);

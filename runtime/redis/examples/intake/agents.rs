@@ -73,6 +73,7 @@ pub(crate) fn engine(
         replies: false,
         workers: 64,
         show: Box::new(|_, _| Ok(())),
+        after: Box::new(|_, _| Ok(())),
         given: String::new(),
     };
     let (engine, mut worker) = Worker::new(store, options);

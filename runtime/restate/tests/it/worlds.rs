@@ -169,6 +169,7 @@ impl InFile {
                 shown.put(agent, line);
                 Ok(())
             }),
+            after: Box::new(|_, _| Ok(())),
             given: String::new(),
         };
         let store = Store::own(file, Safety::Process).expect("a store");

@@ -1,0 +1,59 @@
+//! The memory of an agent whose run is in a store: what it remembers agrees with what the run has done, whenever the process ends.
+
+use super::durable::Driven;
+use super::instance::{Given, instance};
+use super::memory;
+use chartc_core::expr::Map;
+use chartc_core::host::Machine;
+use chartc_core::model::Chart;
+use chartc_core::plan::Plan;
+use chartc_runtime::agent::LongTerm;
+use chartc_runtime::agents::{Engine, Event, INPUTS, Quiet};
+use chartc_runtime::oracle::Script;
+use chartc_store::Sqlite;
+use std::path::Path;
+
+/// Opens the memory of an agent whose run is in a store.
+pub(super) fn open(
+    file: &Path,
+    chart: &Chart,
+    plans: &[Plan<'_>],
+    params: &Map,
+) -> miette::Result<LongTerm> {
+    if file == Path::new(":memory:") {
+        return Err(miette::miette!(
+            help = "give it a file: --memory agents.db",
+            "a memory that ends with the process does not go with --store: the run would remember less than it has done"
+        ));
+    }
+    let given = Given { params: params.clone(), inputs: Map::new() };
+    let variables = instance(plans, &given, Script::empty())?.variables();
+    memory::open(file, chart, variables, None)
+}
+
+/// The input that holds what an agent recalls.
+pub(super) const MEMORIES: &str = "memories";
+
+/// Gives a turn what the agent recalls before it: one event with it, so that both are committed together.
+pub(super) async fn recall(
+    engine: &Sqlite,
+    run: &str,
+    memory: Option<&LongTerm>,
+    turn: &mut Event,
+) -> Result<(), Driven> {
+    let Some(memory) = memory.filter(|_| turn.data.get(MEMORIES).is_none()) else { return Ok(()) };
+    let read = async || engine.read(run).await.map_err(|why| Driven::Run(why.to_string()));
+    let mut state = read().await?;
+    if state.is_none() {
+        let begin = engine.fire(run, Event::new("begin", INPUTS)).await;
+        begin.map_err(|why| Driven::Run(why.to_string()))?;
+        engine.quiet().await;
+        state = read().await?;
+    }
+    let Some(state) = state.filter(|state| state.status.is_none()) else { return Ok(()) };
+    let recalled = memory.recalled(&state).map_err(|why| Driven::Run(why.to_string()))?;
+    if let Some(memories) = recalled {
+        turn.data.insert(MEMORIES.to_owned(), memories);
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Whether an event fits the run to which it is sent.
+
+use super::durable::begun;
+use super::files::Root;
+use super::instance::{Given, instance};
+use super::output::complain;
+use super::pick::pick_to_run;
+use chartc_core::expr::Map;
+use chartc_core::plan::Plan;
+use chartc_runtime::Session;
+use chartc_runtime::agents::{Event, hand_over};
+use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::oracle::{Deny, Script};
+use chartc_store::Store;
+use std::sync::Arc;
+
+/// Refuses an event that the run's chart does not declare, and data of other types. The event is handed to a new run of the chart, which is
+/// thrown away and calls nobody.
+pub(super) fn check(store: &Store, run: &str, event: &str, data: &Map) -> miette::Result<()> {
+    let listed = store.list().map_err(super::durable::refused)?;
+    let Some(row) = listed.into_iter().find(|row| row.run == run && row.status == "running") else {
+        // The store says why nothing can be sent to it.
+        return Ok(());
+    };
+    let begun = begun(&row)?;
+    let picked = pick_to_run(&begun.file, Some(&row.chart), &Root::default(), 0);
+    let Ok(Ok(checked)) = picked else {
+        complain(format!(
+            "warning: not checked, because the chart `{}` cannot be read from {}; if the event does not fit, the trace of the run says so",
+            row.chart, begun.file
+        ));
+        return Ok(());
+    };
+    let charts = checked.family();
+    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let given = Given { params: begun.params, inputs: Map::new() };
+    let machine = instance(&plans, &given, Script::empty())?;
+    let mut session = Session::new(machine, Arc::new(Deny), Arc::new(VirtualClock::new()), ());
+    for (name, value) in begun.inputs.iter() {
+        // What does not fit any more is found when the run goes on.
+        drop(session.input(name, value.clone()));
+    }
+    let event = Event::new("", event).with(data.clone());
+    match hand_over(&mut session, &event) {
+        Err(why) if why.is_about_input() => Err(miette::miette!("run `{run}`: {why}")),
+        // What else becomes of it depends on where the run is.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
