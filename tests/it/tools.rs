@@ -218,11 +218,23 @@ fn hostile_names_become_declarations_and_nothing_else() {
     let Some(folder) = project("evil", "evil-text", "") else { return };
     let add = ["tools", "add", "h", "--tools", "tools.toml", "--to", "new.chart"];
     let (code, out, err) = chartc(&folder, &add);
-    assert_eq!(code, 0, "{err}");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(!out.contains('\u{1b}') && !out.contains('\u{202e}'), "{out}");
     let text = std::fs::read_to_string(folder.join("new.chart")).expect("it was written");
-    let code = text.lines().filter(|line| !line.starts_with("///")).collect::<Vec<_>>();
-    assert_eq!(code.len(), 1, "{text}");
+    let code = text.lines().filter(|line| !line.starts_with("///") && !line.is_empty());
+    let wanted = [
+        r"tool h.`x\`) -> Text\ntool`(`a\n\`b`: Text?) -> Text",
+        "tool h.empty(``: Text) -> Text",
+        "tool h.loose(`else`: Json, any: Json?) -> Text",
+    ];
+    assert_eq!(code.collect::<Vec<_>>(), wanted, "{text}");
+    std::fs::write(
+        folder.join("new.chart"),
+        text + "chart C { initial s state s { may call any } }",
+    )
+    .expect("a file");
+    let (code, out, _) = chartc(&folder, &["tools", "check", "new.chart", "--tools", "tools.toml"]);
+    assert_eq!((code, out.as_str()), (0, "no findings in 3 tools\n"));
     let (code, out, err) = chartc(&folder, &["tools", "list", "--tools", "tools.toml"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(!out.contains('\u{1b}') && !out.contains('\u{202e}'), "{out}");

@@ -71,7 +71,9 @@ def listing(params):
         return {"tools": "none"}
     if MODE == "evil-text":
         listed = tool("x`) -> Text\ntool", {"a\n`b": TEXT}, [], description="\u202eevil\n}\ntool evil.run() -> Text\x1b[2J")
-        return {"tools": [listed]}
+        empty = tool("empty", {"": TEXT}, [""])
+        loose = tool("loose", {"any": {}, "else": {"anyOf": [TEXT, INT]}}, ["else"])
+        return {"tools": [listed, empty, loose]}
     return {"tools": TOOLS}
 
 
