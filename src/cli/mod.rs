@@ -112,7 +112,7 @@ Examples:
   chartc prompt builder.chart    show what a model would be sent
   chartc run builder.chart       run it, without a network
   chartc store runs.db list      list the runs of a store
-  chartc tools list --tools FILE list the tools of servers
+  chartc tools list --tools T    list the tools of servers
   chartc trace run.jsonl         show what a run decided, when and why
   chartc replay run.jsonl        run it again from its trace
   chartc test                    play the tests of every chart below this folder

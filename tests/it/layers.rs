@@ -235,7 +235,7 @@ const MCP: &[Row] = &[
     ("declare", &["fault", "listing", "shape", "view"]),
     ("link", &["config", "fault", "listing", "process", "reach", "waiting", "wire"]),
     ("server", &["config", "fault", "link", "listing", "process", "result", "shape"]),
-    ("check", &["config", "holes", "listing", "server", "shape"]),
+    ("check", &["config", "fault", "holes", "listing", "server", "shape"]),
     (
         "pool",
         &[

@@ -1,7 +1,7 @@
 //! All servers of a run.
 
 use crate::check::{Finding, check};
-use crate::config::{Act, Configuration, Place, ServerSpec};
+use crate::config::{Act, Configuration, ServerSpec};
 use crate::declare::declaration;
 use crate::fault::Fault;
 use crate::process::Heard;
@@ -150,7 +150,7 @@ impl Pool {
                 let tools = listed.tools.iter().filter(|tool| spec.includes(&tool.name));
                 tools.map(|tool| crate::declare::view(tool, spec.called(&tool.name))).collect()
             });
-            let place = Place { file: self.0.configuration.file.clone(), line: spec.line };
+            let place = spec.place.clone();
             ServerView { name: spec.name.clone(), place, tools, faults }
         };
         self.0.servers.values().map(view).collect()

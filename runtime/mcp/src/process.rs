@@ -124,7 +124,7 @@ pub(crate) fn start(
     heard: &Heard,
 ) -> io::Result<(Running, Pipes)> {
     let (path, arguments) = program.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut command = starting(path);
+    let mut command = Command::new(path);
     command
         .args(arguments)
         .env_clear()
@@ -148,10 +148,6 @@ pub(crate) fn start(
     let tail = Tail::default();
     let stderr = Some(tokio::spawn(drain(pipe, name.to_owned(), tail.clone(), heard.clone())));
     Ok((Running { group, child, stderr, tail }, Pipes { stdin, stdout }))
-}
-
-fn starting(path: &str) -> Command {
-    Command::new(path)
 }
 
 /// Reads lines to the end, whatever bytes they have.

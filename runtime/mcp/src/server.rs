@@ -114,6 +114,7 @@ impl Server {
     fn unchanged<'l>(&self, name: &str, now: &'l Listed) -> Result<&'l Listing, Fault> {
         let find = |listed: &'l Listed| listed.tools.iter().find(|tool| tool.name == name);
         let first = self.first.get().and_then(|first| first.tools.iter().find(|t| t.name == name));
+        let place = &self.spec.place;
         if !self.spec.includes(name) {
             return Err(Fault::Changed(format!("`include_tools` does not name the tool `{name}`")));
         }
@@ -125,12 +126,14 @@ impl Server {
                 Ok(tool)
             }
             (Some(_), Some(_)) => Err(Fault::Changed(format!(
-                "the schema of the tool `{name}` is no longer the one that the chart was checked against; run `chartc tools check` again"
+                "the schema of `{name}` on the server of {place} is no longer the one that the chart was checked against; run `chartc tools check` again"
             ))),
             (None, Some(_)) => Err(Fault::Changed(format!(
-                "the server no longer has the tool `{name}`; run `chartc tools check` again"
+                "the server of {place} no longer has the tool `{name}`; run `chartc tools check` again"
             ))),
-            (None, None) => Err(Fault::Changed(format!("the server has no tool `{name}`"))),
+            (None, None) => {
+                Err(Fault::Changed(format!("the server of {place} has no tool `{name}`")))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a JSON Schema describes, as far as the types of charts can say it.
 
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::fmt;
 
 /// The maximum depth, and the number of parts: what is beyond is `Any`.
@@ -171,16 +172,15 @@ impl<'s> Reading<'s> {
                     return Shape::Map(Box::new(of));
                 };
                 let required = schema.get("required").and_then(Value::as_array);
-                let is_required = |name: &str| {
-                    required.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)))
-                };
+                let required: HashSet<&str> =
+                    required.into_iter().flatten().filter_map(Value::as_str).collect();
                 let text = |schema: &Value, key: &str| {
                     schema.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
                 };
                 let parts = parts.iter().map(|(name, of)| Part {
                     name: name.clone(),
                     shape: self.shape(of),
-                    is_required: is_required(name),
+                    is_required: required.contains(name.as_str()),
                     doc: text(of, "description"),
                 });
                 let parts = parts.collect();
@@ -200,13 +200,12 @@ impl<'s> Reading<'s> {
             [one] => one.clone(),
             [Shape::Int, Shape::Float] | [Shape::Float, Shape::Int] => Shape::Float,
             several => {
-                let mut names: Vec<String> = Vec::new();
+                let mut names = Vec::new();
                 for shape in several {
                     let Shape::Enum(more) = shape else { return Shape::Any };
-                    names.extend(
-                        more.iter().filter(|n| !names.contains(n)).cloned().collect::<Vec<_>>(),
-                    );
+                    names.extend(more.iter().cloned());
                 }
+                each_once(&mut names);
                 if names.is_empty() {
                     return Shape::Any;
                 }
@@ -231,16 +230,22 @@ fn optional(shape: Shape) -> Shape {
     }
 }
 
+/// Takes away what stands there before. A server may list very many.
+fn each_once(names: &mut Vec<String>) {
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+}
+
 fn names(values: &[Value]) -> Shape {
     let present: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
-    let mut names: Vec<String> = Vec::new();
+    let mut names = Vec::new();
     for value in &present {
         match value.as_str() {
-            Some(name) if names.iter().any(|other| other == name) => {}
             Some(name) => names.push(name.to_owned()),
             None => return Shape::Any,
         }
     }
+    each_once(&mut names);
     if names.is_empty() {
         return Shape::Any;
     }

@@ -67,11 +67,20 @@ def listing(params):
     if MODE == "malformed":
         broken = [{"name": "a"}, {"inputSchema": {}}, 7, {"name": "b", "inputSchema": []}, {"name": 1, "inputSchema": {}}]
         return {"tools": broken + [tool("echo", {"text": TEXT}, ["text"])] + [tool("echo")]}
+    if MODE == "huge-schema":
+        wide = {f"p{n}": INT for n in range(40_000)} | {"q" * 500_000: INT}
+        choice = {"type": "object", "properties": {"one": {"enum": [f"v{n}" for n in range(200_000)]}}}
+        deep = {"type": "object", "properties": {"in": choice}}
+        for _ in range(40):
+            deep = {"type": "object", "properties": {"a": deep}}
+        return {"tools": [tool("wide", wide, list(wide)), tool("choice", choice["properties"]), tool("deep", {"d": deep})]}
     if MODE == "no-tools":
         return {"tools": "none"}
     if MODE == "evil-text":
         listed = tool("x`) -> Text\ntool", {"a\n`b": TEXT}, [], description="\u202eevil\n}\ntool evil.run() -> Text\x1b[2J")
-        return {"tools": [listed]}
+        empty = tool("empty", {"": TEXT}, [""])
+        loose = tool("loose", {"any": {}, "else": {"anyOf": [TEXT, INT]}}, ["else"])
+        return {"tools": [listed, empty, loose]}
     return {"tools": TOOLS}
 
 

@@ -7,7 +7,7 @@ use crate::cli::output::{Colour, complain, complain_report, paper, say};
 use crate::cli::save::{write, write_new};
 use crate::report::REPORTS;
 use chartc_mcp::Pool;
-use chartc_text::diagnostic::nearest;
+use chartc_text::diagnostic::{Diagnostic, nearest};
 use chartc_text::front::{Alone, chart};
 use chartc_text::source::{Source, Sources};
 use chartc_text::syntax::{ChartItem, File, Item};
@@ -34,16 +34,24 @@ pub(super) fn run(name: &str, tools: &Path, to: &Path) -> miette::Result<Exit> {
         for one in &there {
             complain(format!("{file} declares `{server}.{one}` already: it stays as it is"));
         }
-        let mut added = String::new();
-        for one in &new {
-            let text = pool.declaration(server, one, &mut types).unwrap_or_default();
-            added.push_str(&text);
-            added.push('\n');
+        let (mut added, mut new_ones): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        for one in new {
+            let text = pool.declaration(server, &one, &mut types).unwrap_or_default();
+            match checked(server, &one, &text) {
+                Some(text) => {
+                    added.push(text);
+                    new_ones.push(one);
+                }
+                // The others are worth having.
+                None => complain(format!(
+                    "warning: `{server}.{one}` is left out: its names cannot be written in a chart"
+                )),
+            }
         }
+        let (new, added) = (new_ones, added.join("\n"));
         if new.is_empty() {
             return Ok(Exit::Clean);
         }
-        let added = checked(server, &new, added.trim_end())?;
         let gap = if text.is_empty() || text.ends_with("\n\n") {
             ""
         } else if text.ends_with('\n') {
@@ -96,16 +104,10 @@ fn wanted(pool: &Pool, server: &str, tool: Option<&str>) -> miette::Result<Vec<S
     }
 }
 
-/// The declarations as they are formatted, if they say what they should and nothing else: names and texts come from a server.
-fn checked(server: &str, new: &[String], added: &str) -> miette::Result<String> {
-    let fault = || {
-        miette::miette!(
-            "the list of the server `{server}` cannot be written as declarations: nothing was written"
-        )
-    };
-    let file = parsed("the declarations", added).ok_or_else(fault)?;
+/// The declaration as it is formatted, if it says what it should and nothing else: names and texts come from a server.
+fn checked(server: &str, tool: &str, text: &str) -> Option<String> {
+    let (file, findings, _) = read_as("the declaration", text);
     let (tools, _) = names(&file);
-    let wanted: BTreeSet<String> = new.iter().map(|one| format!("{server}.{one}")).collect();
     let is_pure = file.items.iter().all(|item| match &item.node {
         Item::Tool(_) | Item::Record(_) | Item::Enum(_) => true,
         Item::Import(_)
@@ -117,18 +119,23 @@ fn checked(server: &str, new: &[String], added: &str) -> miette::Result<String> 
         | Item::Scenario(_)
         | Item::Bad(_) => false,
     });
-    if !is_pure || tools != wanted {
-        return Err(fault());
-    }
-    Ok(chartc_text::print::print(&file))
+    let is_it =
+        findings.is_empty() && is_pure && tools == BTreeSet::from([format!("{server}.{tool}")]);
+    is_it.then(|| chartc_text::print::print(&file))
 }
 
-/// The syntax of a text; its errors are reported.
-fn parsed(name: &str, text: &str) -> Option<File> {
+/// The syntax of a text, and what is wrong with it.
+fn read_as(name: &str, text: &str) -> (File, Vec<Diagnostic>, Sources) {
     let mut sources = Sources::default();
     let id = sources.add(Source::new(name, text));
     let mut findings = Vec::new();
     let file = (chart::FRONTEND.parse)(id, sources.get(id), &mut Alone, &mut findings);
+    (file, findings, sources)
+}
+
+/// The syntax of a text; its errors are reported.
+fn parsed(name: &str, text: &str) -> Option<File> {
+    let (file, findings, sources) = read_as(name, text);
     if findings.is_empty() {
         return Some(file);
     }

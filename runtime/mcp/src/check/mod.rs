@@ -3,6 +3,7 @@
 mod fit;
 
 use crate::config::{Act, Configuration, Place};
+use crate::fault::short;
 use crate::holes::names;
 use crate::listing::{Listed, Listing};
 use crate::server::Server;
@@ -10,11 +11,16 @@ use crate::shape::{Record, Shape, parameters, shape, wrapped};
 use chartc_core::expr::type_text;
 use chartc_core::model::{Chart, Tool, Type, TypeKind};
 use fit::{gives, takes};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// How deep records are compared: a record may hold itself.
 const DEPTH: usize = 16;
+
+/// Parameters that are told one by one.
+const LACKING: usize = 10;
+/// Bytes of a message.
+const SAID: usize = 1000;
 
 /// What is wrong with a tool of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +92,7 @@ pub(crate) fn check(
             }
             let configured = configuration.place(&tool.name);
             let mut put = |kind: FindingKind, message: String, help: String| {
+                let (message, help) = (short(&message, SAID), short(&help, SAID));
                 let (tool, configured) = (tool.name.clone(), configured.clone());
                 findings.push(Finding { kind, chart: nth, tool, configured, message, help });
             };
@@ -114,11 +121,20 @@ fn unmapped(tool: &str, configuration: &Configuration) -> String {
     format!("{near}name a server `{head}`, or map the tool alone under [tools.\"{tool}\"]")
 }
 
-/// The most similar name, if it is similar.
+/// The most similar name, if it is similar. Long names, and very many, are not compared: a server may have sent them.
 fn near<'n>(name: &str, all: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let distance = |other: &str| strsim::damerau_levenshtein(other, name);
-    let near = all.min_by_key(|other| distance(other))?;
+    let near = all.filter(|other| other.len() <= 100).take(10_000);
+    let near = near.min_by_key(|other| distance(other))?;
     (distance(near) <= near.len().max(name.len()) / 3).then_some(near)
+}
+
+/// The first of some names.
+fn some<'n>(all: impl Iterator<Item = &'n str>) -> String {
+    let mut all = all.map(|name| short(name, 100));
+    let first: Vec<String> = all.by_ref().take(12).collect();
+    let more = if all.next().is_some() { ", …" } else { "" };
+    format!("{}{more}", first.join(", "))
 }
 
 /// Whether the placeholders of a command or an endpoint are arguments of the tool.
@@ -134,7 +150,7 @@ fn holes(tool: &Tool, act: &Act, put: &mut impl FnMut(FindingKind, String, Strin
             put(
                 FindingKind::MissingParameter,
                 format!("`{}` has no parameter `{hole}`, which `{{{hole}}}` stands for", tool.name),
-                format!("the parameters are: {}", known.join(", ")),
+                format!("the parameters are: {}", some(known.into_iter())),
             );
         }
     }
@@ -196,14 +212,7 @@ fn missing(name: &str, server: &Server, listed: &Listed) -> String {
     }
     match near(name, names()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let some: Vec<&str> = names().take(12).collect();
-            format!(
-                "it has: {}{}",
-                some.join(", "),
-                if listed.tools.len() > 12 { ", …" } else { "" }
-            )
-        }
+        None => format!("it has: {}", some(names())),
     }
 }
 
@@ -222,7 +231,7 @@ fn params(
                 let help = match near(&param.name, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None if known.is_empty() => "it has no parameters".into(),
-                    None => format!("its parameters are: {}", known.join(", ")),
+                    None => format!("its parameters are: {}", some(known.into_iter())),
                 };
                 put(
                     FindingKind::UnknownParameter,
@@ -250,17 +259,30 @@ fn params(
             }
         }
     }
-    for part in record.parts.iter().filter(|part| part.is_required) {
-        if !tool.params.iter().any(|param| param.name == part.name) {
-            put(
-                FindingKind::MissingParameter,
-                format!(
-                    "the server requires the parameter `{}`, of type {}",
-                    part.name, part.shape
-                ),
-                format!("add it to `tool {}`", tool.name),
-            );
-        }
+    let declared: HashSet<&str> = tool.params.iter().map(|param| param.name.as_str()).collect();
+    let mut lacking = record
+        .parts
+        .iter()
+        .filter(|part| part.is_required && !declared.contains(part.name.as_str()));
+    let help = || format!("add it to `tool {}`", tool.name);
+    for part in lacking.by_ref().take(LACKING) {
+        put(
+            FindingKind::MissingParameter,
+            format!("the server requires the parameter `{}`, of type {}", part.name, part.shape),
+            help(),
+        );
+    }
+    let more: Vec<&str> = lacking.map(|part| part.name.as_str()).collect();
+    if !more.is_empty() {
+        put(
+            FindingKind::MissingParameter,
+            format!(
+                "the server requires {} more parameters: {}",
+                more.len(),
+                some(more.into_iter())
+            ),
+            help(),
+        );
     }
 }
 

@@ -108,7 +108,7 @@ impl std::fmt::Debug for Configuration {
 #[derive(Clone)]
 pub(crate) struct ServerSpec {
     pub(crate) name: String,
-    pub(crate) line: usize,
+    pub(crate) place: Place,
     pub(crate) reach: Reach,
     pub(crate) start: Duration,
     pub(crate) limits: Limits,
@@ -214,11 +214,10 @@ impl Configuration {
 
     /// Where a tool is mapped, for messages.
     pub fn place(&self, tool: &str) -> Option<Place> {
-        let line = match self.tools.get(tool) {
-            Some(tool) => tool.line,
-            None => self.servers.get(self.server_of(tool)?)?.line,
-        };
-        Some(Place { file: self.file.clone(), line })
+        match self.tools.get(tool) {
+            Some(tool) => Some(Place { file: self.file.clone(), line: tool.line }),
+            None => Some(self.servers.get(self.server_of(tool)?)?.place.clone()),
+        }
     }
 
     /// The server of a tool: the first part of its path.

@@ -4,7 +4,8 @@ use super::expand::Variables;
 use super::tree::{self, Node, Tree};
 use super::value::{At, Dialect, Entries, Read, Reading};
 use super::{
-    Act, Alias, ConfigError, Configuration, Limits, Program, Reach, START, ServerSpec, ToolSpec,
+    Act, Alias, ConfigError, Configuration, Limits, Place, Program, Reach, START, ServerSpec,
+    ToolSpec,
 };
 use crate::holes::parts;
 use std::collections::BTreeMap;
@@ -92,7 +93,7 @@ impl Reading<'_> {
                 let key = format!("tools.{}", quoted(name));
                 let why = format!(
                     "the server `{server}` (line {}) has the tools whose names begin with `{server}.`",
-                    other.line
+                    other.place.line
                 );
                 let help = "rename the tool, or the server";
                 return Err(self.wrong(At { key: &key, node: &node }, why, help));
@@ -162,8 +163,9 @@ impl Reading<'_> {
             (Some(node), Dialect::Toml) => self.aliases(At { key: &key("tools"), node }, limits)?,
             (Some(_), Dialect::Json) | (None, _) => BTreeMap::new(),
         };
-        let name = name.to_owned();
-        Ok(Some(ServerSpec { name, line: at.node.line, reach, start, limits, include, tools }))
+        let (name, file) = (name.to_owned(), self.file.to_owned());
+        let place = Place { file, line: at.node.line };
+        Ok(Some(ServerSpec { name, place, reach, start, limits, include, tools }))
     }
 
     fn transport(&self, at: At<'_>) -> Read<()> {

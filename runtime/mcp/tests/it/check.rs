@@ -134,3 +134,29 @@ async fn declarations_of_hostile_names_stay_declarations() {
         "/// \\u{202e}evil\n/// }\n/// tool evil.run() -> Text\\u{1b}[2J\ntool h.`x\\`) -> Text\\ntool`(`a\\n\\`b`: Text?) -> Text\n"
     );
 }
+
+#[tokio::test]
+async fn huge_schemas_are_compared_and_told_briefly() {
+    if !has("python3") {
+        return;
+    }
+    let folder = folder("huge-schema");
+    let (pool, _) = pool(&hostile("huge-schema", &folder.join("told"), ""), &folder).await;
+    let tools: &[Declared<'_>] = &[
+        ("h.wide", &[("p00", Int)], Text),
+        ("h.choice", &[("one", Text)], Text),
+        ("h.deep", &[("d", Json)], Text),
+    ];
+    let findings = pool.check(&[&chart(tools)]);
+    let more = "the server requires 39991 more parameters: p10, p11";
+    assert!(findings.iter().any(|one| one.message.starts_with(more)), "{findings:?}");
+    assert_eq!(findings.len(), 13);
+    assert!(findings.iter().all(|one| one.message.len() + one.help.len() <= 3000));
+    assert_eq!(findings.last().map(|one| one.kind), Some(ParameterType));
+    let types = &mut std::collections::BTreeSet::new();
+    for name in ["wide", "choice", "deep"] {
+        let text = pool.declaration("h", name, types).expect("it is there");
+        assert!(text.ends_with("-> Text\n"), "{name}");
+    }
+    pool.close().await;
+}

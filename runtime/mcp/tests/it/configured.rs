@@ -14,17 +14,17 @@ fn read(file: &str, text: &str) -> Result<Configuration, (String, String)> {
 
 #[test]
 fn files_of_other_clients_are_read() {
-    let claude = r#"{"mcpServers": {
+    let common = r#"{"mcpServers": {
         "files": {"command": "npx", "args": ["-y", "x", "${HOME}"], "env": {"T": "${env:TOKEN}"}, "timeout": 3000,
                   "disabled": false, "autoApprove": ["a"], "includeTools": ["a"]},
         "off": {"command": "x", "disabled": true},
         "far": {"type": "http", "url": "https://x.test/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}}}"#;
     let names =
         |configuration: &Configuration| configuration.servers().collect::<Vec<_>>().join(" ");
-    assert_eq!(read("mcp.json", claude).map(|c| names(&c)), Ok("far files".into()));
+    assert_eq!(read("mcp.json", common).map(|c| names(&c)), Ok("far files".into()));
     let code = "{\n  // VS Code\n  \"inputs\": [],\n  \"servers\": {\"a\": {\"type\": \"stdio\", \"command\": \"x\",},}\n}";
     assert_eq!(read("mcp.json", code).map(|c| names(&c)), Ok("a".into()));
-    let told = format!("{:?}", read("mcp.json", claude).expect("it is read"));
+    let told = format!("{:?}", read("mcp.json", common).expect("it is read"));
     assert!(!told.contains("tok-0123456789"), "{told}");
 }
 

@@ -219,7 +219,7 @@ async fn a_tool_that_changes_during_the_run_is_not_called() {
     assert_eq!(call(&pool, "h.rename", json!({}), TEXT).await, Ok(json!("renamed")));
     let changed = call(&pool, "h.echo", json!({"text": "a"}), TEXT).await.expect_err("it changed");
     assert!(
-        changed.to_string().contains("no longer the one that the chart was checked against"),
+        changed.to_string().contains("`h.echo`: the schema of `echo` on the server of tools.toml:1 is no longer the one that the chart was checked against"),
         "{changed}"
     );
     let gone = call(&pool, "h.add", json!({"a": 1, "b": 1}), INT).await.expect_err("it is gone");

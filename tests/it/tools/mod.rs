@@ -1,10 +1,12 @@
 //! `chartc tools`, and `chartc run --tools`: against a server that misbehaves as it is told, `runtime/mcp/tests/hostile.py`.
 
+#[cfg(target_os = "linux")]
+mod processes;
+
 use crate::run::command::{chartc, folder};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 const CHART: &str = r#"
 /// Says it again.
@@ -218,11 +220,23 @@ fn hostile_names_become_declarations_and_nothing_else() {
     let Some(folder) = project("evil", "evil-text", "") else { return };
     let add = ["tools", "add", "h", "--tools", "tools.toml", "--to", "new.chart"];
     let (code, out, err) = chartc(&folder, &add);
-    assert_eq!(code, 0, "{err}");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(!out.contains('\u{1b}') && !out.contains('\u{202e}'), "{out}");
     let text = std::fs::read_to_string(folder.join("new.chart")).expect("it was written");
-    let code = text.lines().filter(|line| !line.starts_with("///")).collect::<Vec<_>>();
-    assert_eq!(code.len(), 1, "{text}");
+    let code = text.lines().filter(|line| !line.starts_with("///") && !line.is_empty());
+    let wanted = [
+        r"tool h.`x\`) -> Text\ntool`(`a\n\`b`: Text?) -> Text",
+        "tool h.empty(``: Text) -> Text",
+        "tool h.loose(`else`: Json, any: Json?) -> Text",
+    ];
+    assert_eq!(code.collect::<Vec<_>>(), wanted, "{text}");
+    std::fs::write(
+        folder.join("new.chart"),
+        text + "chart C { initial s state s { may call any } }",
+    )
+    .expect("a file");
+    let (code, out, _) = chartc(&folder, &["tools", "check", "new.chart", "--tools", "tools.toml"]);
+    assert_eq!((code, out.as_str()), (0, "no findings in 3 tools\n"));
     let (code, out, err) = chartc(&folder, &["tools", "list", "--tools", "tools.toml"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(!out.contains('\u{1b}') && !out.contains('\u{202e}'), "{out}");
@@ -301,91 +315,6 @@ chart F {
     assert!(out.contains("h.echo returned \"HI\""), "{out}");
     assert!(out.contains("no such page; data: {\"code\":404}"), "{out}");
     assert!(out.contains("done: ended ok"), "{out}");
-}
-
-/// Waits until something holds, at most 20 seconds.
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn runs(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_signal_leaves_no_process_behind() {
-    let Some(folder) = project("signal", "stays", "") else { return };
-    let chart =
-        "tool h.hang() -> Text\nchart F { initial a state a { call f h.hang() -> b } final b }";
-    std::fs::write(folder.join("f.chart"), chart).expect("a file");
-    for (signal, code) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
-        drop(std::fs::remove_file(folder.join("told")));
-        let mut child = Command::new(env!("CARGO_BIN_EXE_chartc"))
-            .args(["run", "f.chart", "--tools", "tools.toml"])
-            // With a person at the terminal, Ctrl-C ends the process at once.
-            .args(if signal == "INT" { &["--human", "terminal"][..] } else { &[] })
-            .stdin(Stdio::piped())
-            .current_dir(&folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chartc runs");
-        until("the tool is called", || told(&folder).contains("call hang"));
-        let text = told(&folder);
-        let pids: Vec<&str> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("pids "))
-            .flat_map(str::split_whitespace)
-            .collect();
-        assert_eq!(pids.len(), 2, "{text}");
-        let kill = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
-        assert!(kill.is_ok_and(|status| status.success()));
-        assert_eq!(child.wait().expect("it ends").code(), Some(code));
-        until("its processes are gone", || !pids.iter().any(|pid| runs(pid)));
-    }
-}
-
-#[cfg(all(feature = "sqlite", target_os = "linux"))]
-#[test]
-fn a_call_that_a_crash_interrupts_is_in_doubt_and_not_made_again() {
-    let Some(folder) = project("crash", "good", "") else { return };
-    let chart = r#"
-tool h.echo(text: Text) -> Text
-tool h.hang() -> Text
-chart F {
-  initial a
-  state a { call e h.echo("one") { done -> b } }
-  state b { call f h.hang() { doubt -> unsure  error -> lost } -> done }
-  final done
-  final lost : error
-  final unsure : partial
-}
-"#;
-    std::fs::write(folder.join("f.chart"), chart).expect("a file");
-    let run = ["run", "f.chart", "--tools", "tools.toml", "--store", "runs.db", "--run", "ada"];
-    let mut child = Command::new(env!("CARGO_BIN_EXE_chartc"))
-        .args(run)
-        .current_dir(&folder)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("chartc runs");
-    until("the tool is called", || told(&folder).contains("call hang"));
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
-    // Its server has nobody to talk to, and ends.
-    until("the server ends", || told(&folder).ends_with("end of input\n"));
-    let (code, out, err) = chartc(&folder, &["store", "runs.db", "resume", "ada"]);
-    assert_eq!(code, 0, "{out}{err}");
-    assert!(out.contains("b -> unsure") && out.contains("ended partial"), "{out}");
-    assert_eq!(told(&folder).matches("call ").count(), 2, "{}", told(&folder));
 }
 
 #[test]
