@@ -10,6 +10,7 @@ fn main() {
     for chart in [
         "bells",
         "blocks",
+        "doubt",
         "family",
         "flat",
         "flow",

@@ -3,6 +3,7 @@
 mod apply;
 mod begin;
 mod calls;
+mod doubt;
 mod heard;
 mod history;
 mod kept;
@@ -20,7 +21,7 @@ mod with;
 
 use crate::clock::Clock;
 use crate::data;
-use crate::driver::{Driver, OnDoubt, Parts};
+use crate::driver::{Driver, Parts};
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::host::HostLog;
@@ -84,7 +85,6 @@ pub struct Session<M, T> {
     parts: Parts,
     /// Whose run it is, for the names of its calls.
     run: Arc<str>,
-    on_doubt: OnDoubt,
     clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
     /// Calls of host functions that are not in the trace yet.
@@ -166,7 +166,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             driver: Arc::new(parts.clone()),
             parts,
             run: "".into(),
-            on_doubt: OnDoubt::default(),
             clock,
             tracer: Tracer { sink, seq: 0 },
             host_log: HostLog::default(),

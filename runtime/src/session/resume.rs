@@ -2,12 +2,13 @@
 
 use super::begin::ElementPlace;
 use super::calls::{Call, Work};
+use super::doubt::DOUBT;
 use super::history::Told;
 use super::ledger::Bill;
 use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
 use super::{At, Heard, Kept, Session};
-use crate::driver::{OnDoubt, Probe};
+use crate::driver::Probe;
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::oracle::{Kind, Question, ready};
@@ -15,18 +16,15 @@ use crate::tools::done;
 use crate::trace::{self, Line, What};
 use chartc_core::family::Member;
 use chartc_core::host::{Machine, ToolCall};
-use chartc_core::machine::{Input, Instant, LimitKind, Outcome, Status};
+use chartc_core::machine::{Input, Instant, LimitKind, Status};
 use chartc_core::saved;
 use serde::{Deserialize, Serialize};
-
-/// What the trace says of a call in doubt.
-const DOUBT: &str = "it is not known whether its call was made";
 
 /// Version of the layout of [`Saved`].
 const FORMAT: u32 = 3;
 
 /// A run between two inputs: the machine, and what its session knows besides, with each open question as it was put. Whoever answers is
-/// no part of it: a script begins anew. What became of calls under way, the driver may know; else [`OnDoubt`] says what is done.
+/// no part of it: a script begins anew. What became of calls under way, the driver may know; else the chart says what is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Saved {
     format: u32,
@@ -221,7 +219,8 @@ impl Call {
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Goes on where a run was saved. Nothing was done yet with the session's machine, interpreted or generated, whatever its params; it takes
-    /// over the state. The session's clock starts at [`Saved::now`]. Calls that were under way go on under their old names, as [`OnDoubt`] says.
+    /// over the state. The session's clock starts at [`Saved::now`]. Calls that were under way go on under their old names: with what the driver
+    /// knows of them; else again, where the chart allows that, or in doubt.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -298,7 +297,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                         let charge = self.settle_call(now, &at, prices, Bill::nothing(true))?;
                         let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
                         self.ready.extend(charge);
-                        if question.kind == Kind::Human || self.on_doubt == OnDoubt::Retry {
+                        if question.kind == Kind::Human || self.retries_doubt(&at, None) {
                             return self.begin(at);
                         }
                         return self.doubts(at);
@@ -307,16 +306,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Begun::Tool { call } => {
                 let id = self.call_id(&at, true);
-                match (self.driver.probe(&id), self.on_doubt) {
-                    (Probe::Returned(result), _) => Work::Tool(call, done(result)),
-                    (Probe::NotMade, _) => {
+                match self.driver.probe(&id) {
+                    Probe::Returned(result) => Work::Tool(call, done(result)),
+                    Probe::NotMade => {
                         let calling = self.driver.call(&id, call.clone());
                         Work::Tool(call, calling)
                     }
-                    (Probe::Unknown | Probe::Answered(_), OnDoubt::Retry) => {
-                        return self.begin_call(at);
+                    Probe::Unknown | Probe::Answered(_) => {
+                        if self.retries_doubt(&at, Some(&call.tool)) {
+                            return self.begin_call(at);
+                        }
+                        return self.doubts(at);
                     }
-                    (Probe::Unknown | Probe::Answered(_), OnDoubt::Ask) => return self.doubts(at),
                 }
             }
         };
@@ -373,15 +374,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 (false, false) => self.begin(at)?,
             }
         }
-        Ok(())
-    }
-
-    fn doubts(&mut self, at: At) -> Result<(), RunError> {
-        let about = self.step_path(&at);
-        let text = DOUBT.to_owned();
-        self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
-        let key = at.1;
-        self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
         Ok(())
     }
 }

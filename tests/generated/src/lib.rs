@@ -8,6 +8,7 @@ pub mod random;
 
 chartc_core::include_chart!(pub mod bells);
 chartc_core::include_chart!(pub mod blocks);
+chartc_core::include_chart!(pub mod doubt);
 chartc_core::include_chart!(pub mod family);
 chartc_core::include_chart!(pub mod flat);
 chartc_core::include_chart!(pub mod flow);

@@ -339,7 +339,7 @@ fn step(row: &StepRow<'_>) -> String {
         FailureRow::Skip => Some("Skip".to_owned()),
         FailureRow::Take(line) => Some(format!("Take(TransitionId({}))", line.0)),
     };
-    Row::new("StepRow", 11)
+    Row::new("StepRow", 12)
         .field("name", format!("{:?}", row.name))
         .field("state", state_id(row.state))
         .field("kind", kind.map(|k| format!("StepRowKind::{k}")))
@@ -351,6 +351,7 @@ fn step(row: &StepRow<'_>) -> String {
         .field("tools", (row.tools.len > 0).then(|| span(row.tools)))
         .field("tool_calls", (row.tool_calls > 0).then(|| row.tool_calls.to_string()))
         .field("each", row.each.map(|row| format!("Some({})", each(row))))
+        .field("retries_doubt", yes(row.retries_doubt))
         .text()
 }
 
@@ -372,7 +373,9 @@ fn choice(row: &ChoiceRow<'_>) -> String {
 }
 
 fn tool(row: &ToolRow<'_>) -> String {
-    format!("ToolRow {{ name: {:?}, fields: {} }}", row.name, span(row.fields))
+    let ToolRow { name, fields, idempotent } = *row;
+    let fields = span(fields);
+    format!("ToolRow {{ name: {name:?}, fields: {fields}, idempotent: {idempotent} }}")
 }
 
 fn permission(row: &PermissionRow) -> String {

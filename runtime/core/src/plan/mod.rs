@@ -108,7 +108,11 @@ impl<'c> Plan<'c> {
             tools: chart
                 .tools
                 .iter()
-                .map(|tool| ToolRow { name: &tool.name, fields: pools.fields(&tool.params) })
+                .map(|tool| ToolRow {
+                    name: &tool.name,
+                    fields: pools.fields(&tool.params),
+                    idempotent: tool.idempotent,
+                })
                 .collect(),
             permissions: chart
                 .permissions
@@ -338,6 +342,7 @@ fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> Step
             .tools
             .map_or(Span::EMPTY, |tools| span(&mut pools.tools, chart.tools_of(tools.set))),
         tool_calls: step.tools.map_or(0, |tools| tools.calls),
+        retries_doubt: step.retries_doubt,
         each: step.each.as_ref().map(|each| {
             pools.fans += 1;
             EachRow {

@@ -31,7 +31,7 @@ pub use walk::WalkRow;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 
 /// The version for which generated code was written; it does not compile against another.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -304,6 +304,8 @@ pub struct StepRow<'t> {
     pub tool_calls: u32,
     /// For each element of a list.
     pub each: Option<EachRow>,
+    /// Whether a call in doubt is made again.
+    pub retries_doubt: bool,
 }
 
 impl StepRow<'_> {
@@ -320,6 +322,7 @@ impl StepRow<'_> {
         tools: Span::EMPTY,
         tool_calls: 0,
         each: None,
+        retries_doubt: false,
     };
 }
 

@@ -72,6 +72,7 @@ impl Builder<'_> {
     fn built(&self, step: &Step, kind: StepKind, items: Vec<Noted<StepItem>>) -> Built {
         let calls = matches!(kind, StepKind::Llm | StepKind::Ask(_));
         let step_syntax = syntax::Step {
+            renamed: Vec::new(),
             each: None,
             name: step.name.clone(),
             kind,
