@@ -92,6 +92,8 @@ pub struct Session<M, T> {
     origin: Origin,
     /// Calls under way, in the order they were started.
     calls: Vec<Call>,
+    /// The names of calls that were under way when another version of the chart called their steps otherwise.
+    old_names: BTreeMap<At, named::Spot>,
     /// What waits to be told to the machine, and the call that it is about.
     ready: VecDeque<(At, Input<Vec<Value>>)>,
     /// The last failures of calls, for their next attempts.
@@ -172,6 +174,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             origin: Origin::default(),
             calls: Vec::new(),
             ready: VecDeque::new(),
+            old_names: BTreeMap::new(),
             failures: BTreeMap::new(),
             backoff: Backoff::default(),
             ledger: Ledger::default(),

@@ -17,7 +17,8 @@ use crate::trace::{self, Line, What};
 use chartc_core::family::Member;
 use chartc_core::host::{Machine, ToolCall};
 use chartc_core::machine::{Input, Instant, LimitKind, Status};
-use chartc_core::saved;
+use chartc_core::saved::{self, Comparison};
+use chartc_core::tables::Tables;
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout of [`Saved`].
@@ -58,6 +59,9 @@ pub struct Saved {
 struct Open {
     at: Spot,
     what: Begun,
+    /// What it was called when the call was made, if it is called otherwise now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    named: Option<Spot>,
 }
 
 /// What is waited for.
@@ -78,6 +82,11 @@ impl Saved {
     /// The machine; [`Interpreter::resume`](chartc_core::interpreter::Interpreter::resume) makes it go on, and [`Session::go_on`] any other.
     pub fn machine(&self) -> &saved::Saved {
         &self.machine
+    }
+
+    /// How the run fits a version of its chart and of the charts that it runs, whose tables are found by their names.
+    pub fn compare<'t>(&self, tables: impl Fn(&str) -> Option<Tables<'t>>) -> Comparison {
+        self.machine.compare_all(&tables)
     }
 
     /// The last transitions, as the `taken` lines of a trace: those of the chart itself, then those of the charts that it runs; of each the
@@ -166,10 +175,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if !self.started {
             return None;
         }
-        let open = self
-            .calls
-            .iter()
-            .filter_map(|call| Some(Open { at: self.spot(&call.at)?, what: call.saved()? }));
+        let open = self.calls.iter().filter_map(|call| {
+            let (at, what) = (self.spot(&call.at)?, call.saved()?);
+            Some(Open { at, what, named: self.old_names.get(&call.at).cloned() })
+        });
         let used = self.used.iter().filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
         let failures = self.failures.iter();
         let failures = failures.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
@@ -268,9 +277,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let complaints = saved.complaints.iter();
         self.complaints =
             complaints.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
-        for Open { at, what } in &saved.open {
+        for Open { at: spot, what, named } in &saved.open {
             // Where its chart does not run, nothing waits for it.
-            if let Some(at) = self.at(at) {
+            if let Some(at) = self.at(spot) {
+                let named = named.as_ref().unwrap_or(spot);
+                if self.spot(&at).as_ref() != Some(named) {
+                    self.old_names.insert(at.clone(), named.clone());
+                }
                 self.resume(at, what.clone())?;
             }
         }

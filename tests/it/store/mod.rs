@@ -1,5 +1,6 @@
 //! Runs in a store: as in memory, through crashes, over hours, and in files that are damaged.
 
+mod changed;
 mod crash;
 mod damage;
 #[cfg(unix)]

@@ -25,13 +25,22 @@ impl<M: Machine> Family<M> {
     /// As [`Machine::load`], for each of them.
     pub fn load(&mut self, saved: &Saved) -> Result<(), Unfit> {
         fn into(machine: &mut dyn Machine, saved: &Saved) -> Result<(), Unfit> {
+            let found = saved.compare(&machine.tables());
+            if !found.differences.is_empty() {
+                return Err(Unfit::Differs(found.differences));
+            }
             machine.load(saved)?;
             let children = saved.children(&machine.tables())?;
             for (key, child) in children {
                 machine.place_child(key, child)?;
                 let mut loaded = Ok(());
                 machine.with_child(key, &mut |machine| loaded = into(machine, child));
-                loaded?;
+                loaded.map_err(|why| match why {
+                    Unfit::Differs(all) => {
+                        Unfit::Differs(all.into_iter().map(|one| child.differs(one)).collect())
+                    }
+                    why => why,
+                })?;
             }
             Ok(())
         }

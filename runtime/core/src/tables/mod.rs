@@ -10,6 +10,7 @@ mod limits;
 mod named;
 mod read;
 mod step;
+mod typed;
 mod walk;
 
 pub use crate::form::ActionForm;
@@ -26,6 +27,7 @@ pub use limits::{ComputedLimitRow, LimitsRow, bound_of_count};
 pub use named::CATCH_ALL;
 pub use read::Rows;
 pub use step::{FailureRow, StepRowKind};
+pub use typed::{RenameRow, RenamedRow, TypeRow, TypedRow};
 pub use walk::WalkRow;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
@@ -82,6 +84,10 @@ pub struct Tables<'t> {
     pub computed_limits: &'t [ComputedLimitRow],
     /// Whether an expression reads what calls took: their number, tokens or cost.
     pub reads_amounts: bool,
+    /// The places that hold values between two inputs, with their types.
+    pub types: &'t [TypeRow<'t>],
+    /// Earlier names.
+    pub renames: &'t [RenameRow<'t>],
     /// Pool of states.
     pub state_pool: &'t [StateId],
     /// Pool of events.
