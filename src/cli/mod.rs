@@ -42,6 +42,8 @@ mod live;
 mod man;
 #[cfg(feature = "run")]
 mod memory;
+#[cfg(feature = "sqlite")]
+mod migrate;
 mod new;
 mod page;
 #[cfg(feature = "run")]

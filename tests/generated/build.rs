@@ -14,6 +14,7 @@ fn main() {
         "family",
         "flat",
         "flow",
+        "grown",
         "lamp",
         "letters",
         "many",
