@@ -26,7 +26,8 @@ impl<M: Machine> Family<M> {
     pub fn load(&mut self, saved: &Saved) -> Result<(), Unfit> {
         fn into(machine: &mut dyn Machine, saved: &Saved) -> Result<(), Unfit> {
             let found = saved.compare(&machine.tables());
-            if !found.differences.is_empty() {
+            // A chart of another name is refused as such.
+            if saved.chart() == machine.tables().name && !found.differences.is_empty() {
                 return Err(Unfit::Differs(found.differences));
             }
             machine.load(saved)?;

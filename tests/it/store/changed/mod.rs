@@ -1,5 +1,6 @@
 //! Runs that one version of a chart has saved, in another version: as a snapshot, and in a store.
 
+mod command;
 mod harmless;
 mod refused;
 mod renamed;
