@@ -299,3 +299,50 @@ fn a_changed_chart_goes_on_with_a_run_or_says_why_not() {
         .filter(|(nth, row)| std::panic::catch_unwind(|| checked(*nth, row)).is_err());
     assert_eq!(failed.map(|(_, row)| row.what).collect::<Vec<_>>(), [""; 0]);
 }
+
+/// Leaves every call open, and keeps the names under which it is asked for.
+#[derive(Default)]
+struct Silent(Mutex<Vec<String>>);
+
+impl Driver for Silent {
+    fn ask(&self, id: &CallId, _: Question) -> Asking {
+        self.0.lock().expect("one thread").push(id.to_string());
+        Box::pin(pending())
+    }
+
+    fn call(&self, _: &CallId, _: ToolCall) -> Calling {
+        Box::pin(pending())
+    }
+
+    fn probe(&self, _: &CallId) -> Probe {
+        Probe::NotMade
+    }
+
+    fn name(&self) -> String {
+        "silent".into()
+    }
+}
+
+#[test]
+fn a_call_keeps_its_name_however_often_the_run_is_saved_after_its_step_was_renamed() {
+    let is_it = |row: &&Row| row.what == "a step that is under way";
+    let row = renamed::ROWS.iter().find(is_it).expect("it is there");
+    let (mut text, books) = saved(row);
+    let charts = charts(&changed(row));
+    let plans = plans(&charts);
+    let old = books.paid.lock().expect("one thread").clone();
+    for _ in 0..3 {
+        let saved = Saved::read(&text).expect("as written");
+        let machine = Interpreter::resume(&plans[0], &plans, Script::empty(), saved.machine());
+        let driver = Arc::new(Silent::default());
+        let clock = Arc::new(VirtualClock::starting_at(saved.now()));
+        let mut session: Own<'_> =
+            Session::new(machine.expect("it loads"), Arc::new(Deny), clock, Vec::new())
+                .with_run("ada")
+                .with_driver(driver.clone());
+        session.go_on(&saved).expect("it goes on");
+        assert_eq!(*driver.0.lock().expect("one thread"), old);
+        assert_eq!(session.waits_for(), ["muse"]);
+        text = session.save().expect("it goes on").text().expect("data");
+    }
+}
