@@ -39,11 +39,12 @@ impl<M: Machine> Running<M> {
         for line in &left.lines {
             put_line(tx, run, line.seq, &serde_json::to_string(line)?)?;
         }
-        for Planned { id, call } in &left.planned {
-            put_call(tx, run, &id.to_string(), &serde_json::to_string(call)?)?;
-        }
         for id in &left.doubted {
             move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;
+        }
+        // A call in doubt may be planned again under its name.
+        for Planned { id, call } in &left.planned {
+            put_call(tx, run, &id.to_string(), &serde_json::to_string(call)?)?;
         }
         for id in &left.dropped {
             move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None)?;

@@ -71,7 +71,7 @@ fn the_chart_says_which_calls_are_made_again() {
     let chart = model("doubt.chart", include_str!("../charts/doubt.chart"));
     let plan = Plan::new(&chart);
     let interpreted = || Interpreter::new(&plan, Script::empty(), []).expect("it has no params");
-    let generated = || doubt::Machine::new(doubt::Params::default(), ()).expect("it has no params");
+    let generated = || doubt::Machine::new(doubt::Params, ()).expect("it has no params");
     for (state, end, made) in [
         ("again", "made", 1),
         ("price", "made", 1),

@@ -98,7 +98,10 @@ fn goes_on<M: Machine>(
     Ok(format!("{} {variables}", session.configuration().join(",")))
 }
 
-const RENAMED: &[(&str, &str)] = &[
+/// Words of this version, and what stood in their place before.
+type Changes = &'static [(&'static str, &'static str)];
+
+const RENAMED: Changes = &[
     ("param bound renamed_from most", "param most"),
     ("+ bound", "+ most"),
     ("var topic renamed_from word, subject", "var word"),
@@ -118,7 +121,7 @@ const RENAMED: &[(&str, &str)] = &[
 fn generated_code_goes_on_with_runs_of_earlier_versions() {
     let chart = model("grown.chart", NOW);
     let plan = Plan::new(&chart);
-    let loads: [(&[(&str, &str)], Option<&str>, u64, &str); 6] = [
+    let loads: [(Changes, Option<&str>, u64, &str); 6] = [
         (&[], None, 4, "idle bound=3 topic=\"owls\" tries=7 count=0"),
         (RENAMED, None, 4, "idle bound=3 topic=\"owls\" tries=7 count=0"),
         (RENAMED, None, 9, "idle bound=3 topic=\"owls\" tries=7 count=3"),
@@ -148,7 +151,7 @@ fn generated_code_goes_on_with_runs_of_earlier_versions() {
             assert_eq!(again, asked, "{kind}: nothing is asked twice");
         }
     }
-    let refused: [(&[(&str, &str)], Option<&str>, &str); 5] = [
+    let refused: [(Changes, Option<&str>, &str); 5] = [
         (
             &[("count: Int = 0", "count: Float = 0.0")],
             None,

@@ -36,11 +36,9 @@ impl<M: Machine> Family<M> {
                 machine.place_child(key, child)?;
                 let mut loaded = Ok(());
                 machine.with_child(key, &mut |machine| loaded = into(machine, child));
-                loaded.map_err(|why| match why {
-                    Unfit::Differs(all) => {
-                        Unfit::Differs(all.into_iter().map(|one| child.differs(one)).collect())
-                    }
-                    why => why,
+                loaded.map_err(|why| {
+                    let Unfit::Differs(all) = why else { return why };
+                    Unfit::Differs(all.into_iter().map(|one| child.differs(one)).collect())
                 })?;
             }
             Ok(())

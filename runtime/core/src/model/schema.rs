@@ -180,7 +180,7 @@ mod tests {
             history_kept: None,
             checks: vec![],
             reads_amounts: false,
-            renames: Vec::new(),
+            renames: vec![],
         }
     }
 

@@ -30,10 +30,10 @@ impl Saved {
 
     /// A difference, as that of a chart that is run.
     pub(crate) fn differs(&self, one: Difference) -> Difference {
-        match one {
-            Difference::Chart(_) => one,
-            one => Difference::Child(self.chart.clone(), Box::new(one)),
+        if matches!(one, Difference::Chart(_)) {
+            return one;
         }
+        Difference::Child(self.chart.clone(), Box::new(one))
     }
 
     /// How it fits a version of its chart, without the charts that it runs: nothing differs and nothing changes for the version that has saved

@@ -124,7 +124,7 @@ impl Types {
                     }
                 },
                 TypedRow::Answer(step) => match answers.get(&step) {
-                    Some((name, was)) => (Place::Answer(name.to_string()), *was),
+                    Some((name, was)) => (Place::Answer((*name).clone()), *was),
                     None => continue,
                 },
                 TypedRow::Event(event, field) => {

@@ -53,27 +53,24 @@ impl<'t> Numbers<'t> {
         if self.renamed.is_empty() {
             return None;
         }
-        // Each begins where a name may end.
+        let (mut above, mut begin) = (StateId(0), 0);
         let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
-        let mut reached: Vec<(StateId, usize)> = vec![(StateId(0), 0)];
         for end in ends {
-            let mut next = Vec::new();
-            for (above, begin) in &reached {
-                let name = &path[*begin..end];
-                let prefix = self.tables.state(*above).path;
-                let now = if prefix.is_empty() { name.into() } else { format!("{prefix}.{name}") };
-                let now: Option<StateId> = self.states.get(now.as_str()).copied();
-                let old = self.renamed.get(above).into_iter().flatten();
-                let old = old.filter(|(old, _)| *old == name).map(|(_, id)| *id);
-                let found = now.or_else(|| old.last());
-                if end == path.len() && found.is_some() {
-                    return found;
-                }
-                next.extend(found.map(|id| (id, end + 1)));
+            // A name may hold dots: what is none goes on at the next one.
+            if let Some(found) = self.child(above, &path[begin..end]) {
+                (above, begin) = (found, end + 1);
             }
-            reached.append(&mut next);
         }
-        None
+        (begin > path.len()).then_some(above)
+    }
+
+    /// The child of a state with this name, now or earlier.
+    fn child(&self, above: StateId, name: &str) -> Option<StateId> {
+        let prefix = self.tables.state(above).path;
+        let now = if prefix.is_empty() { name.into() } else { format!("{prefix}.{name}") };
+        let now: Option<StateId> = self.states.get(now.as_str()).copied();
+        let mut old = self.renamed.get(&above).into_iter().flatten();
+        now.or_else(|| old.find(|(old, _)| *old == name).map(|(_, id)| *id))
     }
 
     /// The tables of the chart.
@@ -299,6 +296,6 @@ impl Named {
 fn next_step(numbers: &Numbers<'_>, at: &WalkAt, name: &str) -> Option<usize> {
     let from = at.order.iter().position(|one| one == name);
     let rest = from.map_or(&[][..], |from| &at.order[from..]);
-    let names = [name].into_iter().chain(rest.iter().map(String::as_str));
-    names.filter_map(|name| numbers.step(name).ok()).next().map(StepId::index)
+    let mut names = [name].into_iter().chain(rest.iter().map(String::as_str));
+    names.find_map(|name| numbers.step(name).ok()).map(StepId::index)
 }
