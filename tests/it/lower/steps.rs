@@ -121,6 +121,9 @@ chart Twice {
     llm four { prompt "x"  doubt retry 2 }
     ask five on turn else stay { prompt "{options}"  doubt retry }
     call six web.search("x") { doubt retry  done -> b }
+    call ten web.search("x") { doubt -> b  done -> b }
+    on doubt(one) -> b
+    on doubt(ten) -> b
     human seven "what?" { doubt retry }
     run eight Twice() { doubt retry }
     llm nine { prompt "x"  doubt  retry 2 }

@@ -169,6 +169,7 @@ fn one<'s>(
     body::all(&mut cx);
     block::cancels(&mut cx);
     renamed::close(&mut cx);
+    doubt::close(&mut cx);
     let mut names = BTreeMap::new();
     for component in &seen.components {
         closing::component(&mut cx, &mut names, component);

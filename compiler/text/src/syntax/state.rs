@@ -246,7 +246,7 @@ pub struct Step {
     /// The items between the braces, in order. For `code`, the policy `else …` after the braces, if any.
     pub items: Vec<Noted<StepItem>>,
     /// The trailing `-> T`: an unguarded `done`, tried last.
-    pub then: Option<Tail>,
+    pub then: Option<Box<Tail>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
 }

@@ -8,6 +8,7 @@
 //! | params, inputs, variables | name |
 //! | answers, the current event, sent events, tool calls | name |
 //! | machines of `run` steps | the step that runs them |
+//! | types of the values | as written |
 //!
 //! With the feature `serde` it is data. Values are JSON; those without a JSON form (durations, NaN, infinity) become a map with one key that
 //! begins with `$`.

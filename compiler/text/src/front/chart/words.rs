@@ -173,8 +173,6 @@ fn keyword(rule: Rule) -> Option<&'static str> {
         (Rule::kw_with, "`with`"),
         (Rule::kw_retry, "`retry`"),
         (Rule::kw_idempotent, "`idempotent`"),
-        (Rule::renamed, "`renamed_from`"),
-        (Rule::kw_renamed_from, "`renamed_from`"),
         (Rule::kw_skip, "`skip`"),
         (Rule::kw_fail, "`fail`"),
         (Rule::kw_returns, "`returns`"),

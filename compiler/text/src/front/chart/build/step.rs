@@ -85,7 +85,7 @@ impl Cx<'_> {
                     for inner in part.into_inner() {
                         self.tail_part(&mut tail, inner);
                     }
-                    then = Some(tail);
+                    then = Some(Box::new(tail));
                 }
                 _ => {}
             }
