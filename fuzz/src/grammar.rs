@@ -202,6 +202,7 @@ pub const RULES: &[(&str, &[&str])] = &[
             "error$tail",
             "timeout $span$tail",
             "doubt$tail",
+            "doubt retry",
             "ends turn$if",
         ],
     ),

@@ -101,16 +101,6 @@ pub enum Probe {
     Returned(Result<Value, OracleError>),
 }
 
-/// What a run does with a call if it is unknown whether the call was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnDoubt {
-    /// The call is not repeated: its step is in doubt, and fails if no transition handles that. A person is asked again.
-    #[default]
-    Ask,
-    /// The call is repeated: it is free or may be made twice.
-    Retry,
-}
-
 /// Makes a run's calls.
 pub trait Driver: Send + Sync {
     /// Puts a question to a model or a person. Attempts, deadlines and the meaning of the answer are not the driver's concern.
@@ -125,7 +115,8 @@ pub trait Driver: Send + Sync {
     /// Why the call failed.
     fn call(&self, id: &CallId, call: ToolCall) -> Calling;
 
-    /// What became of a call that another process may have made.
+    /// What became of a call that another process may have made. If nobody knows, the chart decides: the call is made again where the step says
+    /// `doubt retry` or the tool is `idempotent`; otherwise the step is in doubt. People are asked again.
     fn probe(&self, _id: &CallId) -> Probe {
         Probe::Unknown
     }
@@ -175,6 +166,31 @@ impl Driver for Parts {
 
     fn name(&self) -> String {
         self.oracle.name()
+    }
+}
+
+/// A driver whose calls cost nothing and have no effect, such as a script: one that was under way when its run was saved is made again.
+pub struct Free<D>(pub D);
+
+impl<D: Driver> Driver for Free<D> {
+    fn ask(&self, id: &CallId, question: Question) -> Asking {
+        self.0.ask(id, question)
+    }
+
+    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
+        self.0.call(id, call)
+    }
+
+    fn probe(&self, _: &CallId) -> Probe {
+        Probe::NotMade
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.0.keeps_time()
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
     }
 }
 

@@ -6,7 +6,6 @@ use super::instance::{Given, Who, instance};
 use super::output::complain;
 use super::recall::{MEMORIES, recall};
 use chartc_core::expr::Map;
-use chartc_core::host::ToolCall;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Receipt;
 use chartc_core::plan::Plan;
@@ -14,10 +13,9 @@ use chartc_runtime::agent::LongTerm;
 use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, Quiet, TURN};
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{Entry, Sent};
-use chartc_runtime::driver::{CallId, Driver, Parts, Probe};
+use chartc_runtime::driver::{Driver, Free, Parts};
 use chartc_runtime::host::{HostLog, Watched};
-use chartc_runtime::oracle::{Asking, Deny, Question, Script};
-use chartc_runtime::tools::Calling;
+use chartc_runtime::oracle::{Deny, Script};
 use chartc_runtime::trace::{Line, Origin, Sink};
 use chartc_runtime::{Session, TurnReport};
 use chartc_store::{
@@ -252,31 +250,6 @@ pub(super) fn options<'c>(
             None => Ok(()),
         }),
         given: serde_json::to_string(&begun).unwrap_or_default(),
-    }
-}
-
-/// Answers that cost nothing and have no effect: a call that was under way when the process ended is made again.
-struct Free(Parts);
-
-impl Driver for Free {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
-        self.0.ask(id, question)
-    }
-
-    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
-        self.0.call(id, call)
-    }
-
-    fn probe(&self, _: &CallId) -> Probe {
-        Probe::NotMade
-    }
-
-    fn keeps_time(&self) -> bool {
-        self.0.keeps_time()
-    }
-
-    fn name(&self) -> String {
-        self.0.name()
     }
 }
 

@@ -46,6 +46,8 @@ mod live;
 mod man;
 #[cfg(feature = "run")]
 mod memory;
+#[cfg(feature = "sqlite")]
+mod migrate;
 mod new;
 #[cfg(feature = "run")]
 mod otel;

@@ -22,9 +22,10 @@ Examples:
   chartc store runs.db fork ada --at 12 --as eva
   chartc store runs.db check
   chartc store runs.db backup copy.db
+  chartc store runs.db migrate --check support.chart
   chartc store runs.db prune --days 30
 
-Exit codes: 0 done, 1 a damaged store, or the run ended badly, 2 wrong usage, 3 internal error")]
+Exit codes: 0 done, 1 a damaged store, a run that `migrate` refuses, or the run ended badly, 2 wrong usage, 3 internal error")]
 pub(super) struct Args {
     /// File of `chartc run --store`
     store: PathBuf,
@@ -75,6 +76,11 @@ enum What {
     },
     /// Read all of the store, and report what is not as it was written
     Check,
+    /// Tell whether the runs would go on in another version of their chart
+    ///
+    /// For each run of the chart: it loads as it is, it loads and this changes for it, or it is refused, and why. Nothing is changed: a run
+    /// takes over a version when `chartc run --store` or `store … resume` goes on with it. Exit code 1 if one is refused.
+    Migrate(super::migrate::Args),
     /// Forget runs that have ended
     Prune {
         /// Keep runs that ended in the last so many days
@@ -105,6 +111,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let store = Store::open(path).map_err(refused)?;
     match args.what {
         What::Resume { .. } | What::Fork(_) => {}
+        What::Migrate(args) => {
+            drop(store);
+            return super::migrate::run(path, &args);
+        }
         What::List { format } => list(&store, format == "json")?,
         What::Reply { run, step, answer } => {
             store.post(&run, &Letter::Reply(step, answer)).map_err(refused)?;

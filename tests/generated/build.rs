@@ -10,9 +10,11 @@ fn main() {
     for chart in [
         "bells",
         "blocks",
+        "doubt",
         "family",
         "flat",
         "flow",
+        "grown",
         "lamp",
         "letters",
         "many",

@@ -3,6 +3,7 @@
 mod apply;
 mod begin;
 mod calls;
+mod doubt;
 mod heard;
 mod history;
 mod kept;
@@ -20,7 +21,7 @@ mod with;
 
 use crate::clock::Clock;
 use crate::data;
-use crate::driver::{Driver, OnDoubt, Parts};
+use crate::driver::{Driver, Parts};
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::host::HostLog;
@@ -84,7 +85,6 @@ pub struct Session<M, T> {
     parts: Parts,
     /// Whose run it is, for the names of its calls.
     run: Arc<str>,
-    on_doubt: OnDoubt,
     clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
     /// Calls of host functions that are not in the trace yet.
@@ -92,6 +92,8 @@ pub struct Session<M, T> {
     origin: Origin,
     /// Calls under way, in the order they were started.
     calls: Vec<Call>,
+    /// The names of calls that were under way when another version of the chart called their steps otherwise.
+    old_names: BTreeMap<At, named::Spot>,
     /// What waits to be told to the machine, and the call that it is about.
     ready: VecDeque<(At, Input<Vec<Value>>)>,
     /// The last failures of calls, for their next attempts.
@@ -166,13 +168,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             driver: Arc::new(parts.clone()),
             parts,
             run: "".into(),
-            on_doubt: OnDoubt::default(),
             clock,
             tracer: Tracer { sink, seq: 0 },
             host_log: HostLog::default(),
             origin: Origin::default(),
             calls: Vec::new(),
             ready: VecDeque::new(),
+            old_names: BTreeMap::new(),
             failures: BTreeMap::new(),
             backoff: Backoff::default(),
             ledger: Ledger::default(),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub(super) type Way = Vec<Key>;
 
 /// A step of a member.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Spot {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     way: Way,
@@ -29,6 +29,13 @@ pub(super) struct Spent {
     /// What is held for calls under way, and in which states.
     held: Vec<(Spot, Usage, Prices, Vec<String>)>,
     total: Usage,
+}
+
+impl Spot {
+    /// The names of leaf and step, for the steps that lead to it and then for itself.
+    pub(super) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.way.iter().chain([&self.key]).map(Key::names)
+    }
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {

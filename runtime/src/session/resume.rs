@@ -2,13 +2,14 @@
 
 use super::begin::ElementPlace;
 use super::calls::{Call, Work};
+use super::doubt::DOUBT;
 use super::history::Told;
 use super::ledger::Bill;
 use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
 use super::waiting::is_usage_of;
 use super::{At, Heard, Kept, Session};
-use crate::driver::{OnDoubt, Probe};
+use crate::driver::Probe;
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::oracle::{Kind, Question, ready};
@@ -16,18 +17,16 @@ use crate::tools::done;
 use crate::trace::{self, Line, What};
 use chartc_core::family::Member;
 use chartc_core::host::{Machine, ToolCall};
-use chartc_core::machine::{Input, Instant, LimitKind, Outcome, Status};
-use chartc_core::saved;
+use chartc_core::machine::{Input, Instant, LimitKind, Status};
+use chartc_core::saved::{self, Comparison};
+use chartc_core::tables::Tables;
 use serde::{Deserialize, Serialize};
-
-/// What the trace says of a call in doubt.
-const DOUBT: &str = "it is not known whether its call was made";
 
 /// Version of the layout of [`Saved`].
 const FORMAT: u32 = 3;
 
 /// A run between two inputs: the machine, and what its session knows besides, with each open question as it was put. Whoever answers is
-/// no part of it: a script begins anew. What became of calls under way, the driver may know; else [`OnDoubt`] says what is done.
+/// no part of it: a script begins anew. What became of calls under way, the driver may know; else the chart says what is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Saved {
     format: u32,
@@ -61,6 +60,9 @@ pub struct Saved {
 struct Open {
     at: Spot,
     what: Begun,
+    /// What it was called when the call was made, if it is called otherwise now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    named: Option<Spot>,
 }
 
 /// What is waited for.
@@ -81,6 +83,11 @@ impl Saved {
     /// The machine; [`Interpreter::resume`](chartc_core::interpreter::Interpreter::resume) makes it go on, and [`Session::go_on`] any other.
     pub fn machine(&self) -> &saved::Saved {
         &self.machine
+    }
+
+    /// How the run fits a version of its chart and of the charts that it runs, whose tables are found by their names.
+    pub fn compare<'t>(&self, tables: impl Fn(&str) -> Option<Tables<'t>>) -> Comparison {
+        self.machine.compare_all(&tables)
     }
 
     /// The last transitions, as the `taken` lines of a trace: those of the chart itself, then those of the charts that it runs; of each the
@@ -169,10 +176,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if !self.started {
             return None;
         }
-        let open = self
-            .calls
-            .iter()
-            .filter_map(|call| Some(Open { at: self.spot(&call.at)?, what: call.saved()? }));
+        let open = self.calls.iter().filter_map(|call| {
+            let (at, what) = (self.spot(&call.at)?, call.saved()?);
+            Some(Open { at, what, named: self.old_names.get(&call.at).cloned() })
+        });
         let used = self.used.iter().filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
         let failures = self.failures.iter();
         let failures = failures.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
@@ -222,7 +229,8 @@ impl Call {
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Goes on where a run was saved. Nothing was done yet with the session's machine, interpreted or generated, whatever its params; it takes
-    /// over the state. The session's clock starts at [`Saved::now`]. Calls that were under way go on under their old names, as [`OnDoubt`] says.
+    /// over the state. The session's clock starts at [`Saved::now`]. Calls that were under way go on under their old names: with what the driver
+    /// knows of them; else again, where the chart allows that, or in doubt.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -270,9 +278,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let complaints = saved.complaints.iter();
         self.complaints =
             complaints.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
-        for Open { at, what } in &saved.open {
+        for Open { at: spot, what, named } in &saved.open {
             // Where its chart does not run, nothing waits for it.
-            if let Some(at) = self.at(at) {
+            if let Some(at) = self.at(spot) {
+                let named = named.as_ref().unwrap_or(spot);
+                if self.spot(&at).as_ref() != Some(named) {
+                    self.old_names.insert(at.clone(), named.clone());
+                }
                 self.resume(at, what.clone())?;
             }
         }
@@ -299,7 +311,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                         let charge = self.settle_call(now, &at, prices, Bill::nothing(true))?;
                         let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
                         self.ready.extend(charge);
-                        if question.kind == Kind::Human || self.on_doubt == OnDoubt::Retry {
+                        if question.kind == Kind::Human || self.retries_doubt(&at, None) {
                             return self.begin(at);
                         }
                         return self.doubts(at);
@@ -308,16 +320,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Begun::Tool { call } => {
                 let id = self.call_id(&at, true);
-                match (self.driver.probe(&id), self.on_doubt) {
-                    (Probe::Returned(result), _) => Work::Tool(call, done(result)),
-                    (Probe::NotMade, _) => {
+                match self.driver.probe(&id) {
+                    Probe::Returned(result) => Work::Tool(call, done(result)),
+                    Probe::NotMade => {
                         let calling = self.driver.call(&id, call.clone());
                         Work::Tool(call, calling)
                     }
-                    (Probe::Unknown | Probe::Answered(_), OnDoubt::Retry) => {
-                        return self.begin_call(at);
+                    Probe::Unknown | Probe::Answered(_) => {
+                        if self.retries_doubt(&at, Some(&call.tool)) {
+                            return self.begin_call(at);
+                        }
+                        return self.doubts(at);
                     }
-                    (Probe::Unknown | Probe::Answered(_), OnDoubt::Ask) => return self.doubts(at),
                 }
             }
         };
@@ -383,15 +397,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 (false, false) => self.begin(at)?,
             }
         }
-        Ok(())
-    }
-
-    fn doubts(&mut self, at: At) -> Result<(), RunError> {
-        let about = self.step_path(&at);
-        let text = DOUBT.to_owned();
-        self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
-        let key = at.1;
-        self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
         Ok(())
     }
 }

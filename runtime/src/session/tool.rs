@@ -65,8 +65,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 element: key.element.map(Element::index),
             }
         };
-        let path = (0..member.len()).map(|i| name(&member[..i], member[i])).collect();
-        CallId { run: self.run.clone(), path, name: name(member, *key), nth, is_tool }
+        let mut path: Vec<CallName> =
+            (0..member.len()).map(|i| name(&member[..i], member[i])).collect();
+        let mut own = name(member, *key);
+        // A call keeps its name in a version of the chart that has renamed its step.
+        if !self.old_names.is_empty()
+            && let Some(old) = self.old_names.get(&(member.clone(), *key))
+        {
+            for (name, (state, step)) in path.iter_mut().chain([&mut own]).zip(old.names()) {
+                (name.state, name.step) = (state.into(), step.into());
+            }
+        }
+        CallId { run: self.run.clone(), path, name: own, nth, is_tool }
     }
 
     /// Keeps a tool call for the next prompt of its `llm` step. One that was under way when the run was saved begins again.

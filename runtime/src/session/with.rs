@@ -2,7 +2,7 @@
 
 use super::{Backoff, Session};
 use crate::budget::Budget;
-use crate::driver::{Driver, OnDoubt};
+use crate::driver::Driver;
 use crate::host::HostLog;
 use crate::oracle::Oracle;
 use crate::tools::Tools;
@@ -59,13 +59,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     #[must_use]
     pub fn with_run(mut self, run: &str) -> Self {
         self.run = run.into();
-        self
-    }
-
-    /// What is done about calls of a run that goes on of which nobody knows whether they were made.
-    #[must_use]
-    pub fn with_doubt(mut self, on_doubt: OnDoubt) -> Self {
-        self.on_doubt = on_doubt;
         self
     }
 

@@ -3,6 +3,7 @@
 use crate::error::StoreError;
 use crate::file::{Store, wall};
 use crate::row::{Stage, is_whole};
+use chartc_runtime::Saved;
 use chartc_runtime::stepped::{Call, Known, Outcome};
 use chartc_runtime::trace::Line;
 use rusqlite::types::ValueRef;
@@ -156,6 +157,19 @@ impl Store {
             Some((true, kept)) => Ok(Some(kept)),
             Some((false, _)) => Err(self.damaged("its saved state", run)),
         }
+    }
+
+    /// The session of a run as it was committed last; `None` before its start.
+    ///
+    /// # Errors
+    /// There is no such run, or what is stored cannot be read.
+    pub fn session(&self, run: &str) -> Result<Option<Saved>, StoreError> {
+        let text = self.saved(run)?.map(|kept| kept.saved).unwrap_or_default();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let read = serde_json::from_str(&text);
+        read.map(Some).map_err(|why| StoreError::Run { run: run.to_owned(), why: why.to_string() })
     }
 
     /// The lines of a run's trace.

@@ -39,15 +39,16 @@ impl<M: Machine> Running<M> {
         for line in &left.lines {
             put_line(tx, run, line.seq, &serde_json::to_string(line)?)?;
         }
+        for id in &left.doubted {
+            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;
+        }
+        // A call in doubt may be planned again under its name.
         for Planned { id, call } in &left.planned {
             let id = id.to_string();
             // What was given up in the same step is never made.
             if !left.dropped.contains(&id) {
                 put_call(tx, run, &id, &serde_json::to_string(call)?)?;
             }
-        }
-        for id in &left.doubted {
-            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;
         }
         for id in &left.dropped {
             move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None)?;

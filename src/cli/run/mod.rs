@@ -28,7 +28,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
-use chartc_runtime::driver::OnDoubt;
+use chartc_runtime::driver::{Driver, Free, Parts};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Recording, Tape};
 use chartc_runtime::trace::{JsonLines, Origin};
@@ -303,14 +303,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         let screen = Live::new(Screen::new(paper(args.color), &charts));
         let sink = ((screen, trace.map(JsonLines)), exporting.sink(&chart.name));
-        let mut session = Session::new(machine, who.oracle, clock, sink)
-            .with_tools(who.tools)
+        let oracle = who.oracle.clone();
+        let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
+        let driver: Arc<dyn Driver> =
+            if in_earnest { Arc::new(parts) } else { Arc::new(Free(parts)) };
+        let session = Session::new(machine, oracle, clock, sink)
+            .with_driver(driver)
             .with_host_log(log)
-            .with_doubt(if in_earnest { OnDoubt::Ask } else { OnDoubt::Retry })
             .with_origin(origin);
-        if let Some(people) = who.people {
-            session = session.with_people(people);
-        }
         let mut agent = Agent::new(session, life);
         if let Some(file) = &args.memory {
             let name = agent.record().map(|record| record.agent);

@@ -8,9 +8,11 @@ pub mod random;
 
 chartc_core::include_chart!(pub mod bells);
 chartc_core::include_chart!(pub mod blocks);
+chartc_core::include_chart!(pub mod doubt);
 chartc_core::include_chart!(pub mod family);
 chartc_core::include_chart!(pub mod flat);
 chartc_core::include_chart!(pub mod flow);
+chartc_core::include_chart!(pub mod grown);
 chartc_core::include_chart!(pub mod hierarchy);
 chartc_core::include_chart!(pub mod lamp);
 chartc_core::include_chart!(pub mod letters);

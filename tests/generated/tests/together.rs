@@ -5,7 +5,6 @@ use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
-use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::oracle::{Answer, Asking, Oracle, OracleError, Question, Script};
 use chartc_runtime::trace::{Line, What};
 use chartc_runtime::{Saved, Session};
@@ -215,9 +214,8 @@ fn one_turn(machine: impl Machine, saved: Option<&Saved>) -> (String, Option<Sav
         "tools: {docs.search: [{answer: [owls]}, {answer: [bats]}, {answer: [owls, owls]}]}";
     let tools = Script::parse("tools", tools, clock.clone()).expect("a script");
     let steady = Arc::new(Steady(clock.clone()));
-    let mut session = Session::new(machine, steady, clock, Vec::<Line>::new())
-        .with_tools(Arc::new(tools))
-        .with_doubt(OnDoubt::Retry);
+    let mut session =
+        Session::new(machine, steady, clock, Vec::<Line>::new()).with_tools(Arc::new(tools));
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
         match saved {

@@ -231,3 +231,42 @@ chart Guess {
         .collect();
     assert_eq!(helps, [Some("did you mean `options`?"), None]);
 }
+
+#[test]
+fn names_of_earlier_versions() {
+    shown!(faults(
+        r#"
+chart Renamed {
+  param p renamed_from q: Int = 1
+  input i renamed_from j, k: Int
+  var v renamed_from p: Int = 0
+  var w renamed_from w: Int = 0
+  var x renamed_from old: Int = 0
+  var y renamed_from old: Int = 0
+  initial a
+  state a renamed_from b {
+    initial c
+    state c renamed_from b {}
+    state d renamed_from c {}
+    history h renamed_from past deep -> c
+    llm s renamed_from t { prompt "{p} {i} {v} {w} {x} {y}" }
+    code u renamed_from s { v = 1 }
+    ask o renamed_from g, g on turn else stay { prompt "{options}" }
+    may go "" -> b
+  }
+  parallel b renamed_from `a/b` { state e renamed_from f {} }
+  final z renamed_from a : partial
+}
+"#
+    ));
+    let chart = super::chart(
+        "chart C {
+          var v renamed_from u, t: Int = 0
+          initial a
+          state a renamed_from b { code s renamed_from r { v = v + 1 } -> z }
+          final z renamed_from `a.b`
+        }",
+    );
+    let old: Vec<&str> = chart.renames.iter().map(|rename| rename.old.as_str()).collect();
+    assert_eq!(old, ["b", "r", "a.b", "u", "t"]);
+}

@@ -108,6 +108,51 @@ chart Later {
 }
 
 #[test]
+fn calls_that_may_be_made_twice() {
+    shown!(faults(
+        r#"
+tool web.search(query: Text) -> Json idempotent
+chart Twice {
+  initial a
+  state a {
+    llm one { prompt "x"  doubt retry }
+    llm two { prompt "x"  doubt retry  doubt -> b }
+    llm three { prompt "x"  doubt retry  doubt retry }
+    llm four { prompt "x"  doubt retry 2 }
+    ask five on turn else stay { prompt "{options}"  doubt retry }
+    call six web.search("x") { doubt retry  done -> b }
+    call ten web.search("x") { doubt -> b  done -> b }
+    on doubt(one) -> b
+    on doubt(ten) -> b
+    human seven "what?" { doubt retry }
+    run eight Twice() { doubt retry }
+    llm nine { prompt "x"  doubt  retry 2 }
+    may go "" -> b
+  }
+  state b
+}
+"#
+    ));
+    let chart = super::chart(
+        "tool t(q: Text) -> Json idempotent
+        tool u() -> Json
+        chart C {
+          initial a
+          state a {
+            call one t(\"x\") -> b
+            call two u() { doubt retry } -> b
+            call three u() -> b
+          }
+          final b
+        }",
+    );
+    assert_eq!(chart.tools.iter().map(|tool| tool.idempotent).collect::<Vec<_>>(), [true, false]);
+    let doubts: Vec<bool> =
+        (0..3).map(|n| chart.may_doubt(chartc_core::arena::StepId(n))).collect();
+    assert_eq!(doubts, [false, false, true]);
+}
+
+#[test]
 fn tools_of_steps_that_cannot_be_meant() {
     shown!(faults(
         r#"

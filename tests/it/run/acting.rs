@@ -10,7 +10,7 @@ use chartc_runtime::agent::{
     Agent, ArtifactHost, Artifacts, Life, Profile, Record, SharedRecord, World,
 };
 use chartc_runtime::clock::VirtualClock;
-use chartc_runtime::driver::OnDoubt;
+use chartc_runtime::driver::{Free, Parts};
 use chartc_runtime::oracle::{Asking, Oracle, Question, Script};
 use chartc_runtime::trace::{Line, What};
 use chartc_runtime::{Saved, Session};
@@ -56,7 +56,8 @@ impl Stage {
         at: u64,
     ) -> Agent<Interpreter<'p, Artifacts<Script>>, Vec<Line>> {
         let clock = Arc::new(VirtualClock::starting_at(at));
-        let session = Session::new(machine, oracle, clock, Vec::new()).with_doubt(OnDoubt::Retry);
+        let driver = Arc::new(Free(Parts::of(oracle.clone())));
+        let session = Session::new(machine, oracle, clock, Vec::new()).with_driver(driver);
         let profile = Profile::of(&self.chart).expect("nothing is said of working memory");
         let life = Life::new(Arc::new(self.world.clone()), self.record.clone(), profile);
         Agent::new(session, Some(life))

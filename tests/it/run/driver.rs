@@ -5,7 +5,7 @@ use super::*;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine as _;
 use chartc_runtime::Saved;
-use chartc_runtime::driver::{CallId, Driver, OnDoubt, Probe};
+use chartc_runtime::driver::{CallId, Driver, Probe};
 use chartc_runtime::oracle::{Answer, Asking, First, OracleError, Question, Random, ready};
 use chartc_runtime::tools::{Calling, done};
 use std::collections::BTreeSet;
@@ -63,8 +63,12 @@ chart Calls {
 }";
 
 /// A run that is broken off with its first call under way, or its second, and goes on: the end, and the calls paid for after that.
-fn broken_off(lines: &str, second: bool, known: bool, doubt: OnDoubt) -> (String, Vec<String>) {
-    let chart = chart(&CALLS.replace("LINES", lines));
+fn broken_off(lines: &str, second: bool, known: bool) -> (String, Vec<String>) {
+    broken_off_in(&CALLS.replace("LINES", lines), second, known)
+}
+
+fn broken_off_in(text: &str, second: bool, known: bool) -> (String, Vec<String>) {
+    let chart = chart(text);
     let plan = Plan::new(&chart);
     let holding = Arc::new(Ledger { holds: true, ..Ledger::default() });
     let begin = |driver: Arc<dyn Driver>| -> Own<'_> {
@@ -93,8 +97,7 @@ fn broken_off(lines: &str, second: bool, known: bool, doubt: OnDoubt) -> (String
     let clock = Arc::new(VirtualClock::starting_at(saved.now()));
     let mut session: Own<'_> = Session::new(machine, Arc::new(First), clock, Vec::new())
         .with_run("ada")
-        .with_driver(ledger.clone())
-        .with_doubt(doubt);
+        .with_driver(ledger.clone());
     session.go_on(&saved).expect("it goes on");
     wait(session.settle()).expect("it runs");
     let paid = ledger.paid.lock().expect("one thread").clone();
@@ -113,13 +116,11 @@ fn broken_off(lines: &str, second: bool, known: bool, doubt: OnDoubt) -> (String
 #[test]
 fn what_is_known_of_a_call_is_not_bought_again() {
     for second in [false, true] {
-        for lines in ["", "doubt -> unsure"] {
-            for doubt in [OnDoubt::Ask, OnDoubt::Retry] {
-                let (end, again) = broken_off(lines, second, true, doubt);
-                assert_eq!(again, [""; 0], "{lines}, {doubt:?}");
-                let said = if second { "kept" } else { "returned" };
-                assert_eq!(end, format!("end \"{said}\""), "{lines}, {doubt:?}");
-            }
+        for lines in ["", "doubt -> unsure", "doubt retry"] {
+            let (end, again) = broken_off(lines, second, true);
+            assert_eq!(again, [""; 0], "{lines}");
+            let said = if second { "kept" } else { "returned" };
+            assert_eq!(end, format!("end \"{said}\""), "{lines}");
         }
     }
 }
@@ -127,19 +128,36 @@ fn what_is_known_of_a_call_is_not_bought_again() {
 #[test]
 fn a_call_in_doubt_is_for_the_chart_to_decide() {
     for second in [false, true] {
-        let run = |lines, doubt| broken_off(lines, second, false, doubt);
-        let (end, again) = run("doubt -> unsure", OnDoubt::Ask);
+        let run = |lines| broken_off(lines, second, false);
+        let (end, again) = run("doubt -> unsure");
         assert!(end.starts_with("unsure") && again.is_empty(), "{end} {again:?}");
-        let (end, again) = run("doubt -> unsure", OnDoubt::Retry);
+        let (end, again) = run("doubt retry");
         assert!(end.starts_with("end") && again.len() == 1, "{end} {again:?}");
-        let (end, again) = run("", OnDoubt::Ask);
+        let (end, again) = run("");
         assert!(
             end.starts_with(if second { "b" } else { "a" }) && again.is_empty(),
             "{end} {again:?}"
         );
-        let (end, again) = run("error -> failed", OnDoubt::Ask);
+        let (end, again) = run("error -> failed");
         assert!(end.starts_with("failed") && again.is_empty(), "{end} {again:?}");
+        let (end, again) = run("retry 3 then fail");
+        assert!(
+            end.starts_with(if second { "b" } else { "a" }) && again.is_empty(),
+            "{end} {again:?}"
+        );
     }
+}
+
+#[test]
+fn a_tool_that_may_be_called_twice_is_called_again() {
+    let text = CALLS.replace("LINES", "retry 0").replace("-> Text\n", "-> Text idempotent\n");
+    let (end, again) = broken_off_in(&text, true, false);
+    assert!(end.starts_with("end") && again.len() == 1, "{end} {again:?}");
+    let (end, again) = broken_off_in(&text, false, false);
+    assert!(
+        end.starts_with('a') && again.is_empty(),
+        "it is a model that was asked: {end} {again:?}"
+    );
 }
 
 #[test]

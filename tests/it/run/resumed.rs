@@ -5,7 +5,6 @@ use super::*;
 use crate::batch::random::Random;
 use chartc_core::expr::Map;
 use chartc_runtime::Saved;
-use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::oracle::{Answer, Asking, Kind, OracleError, Question, ready};
 use chartc_runtime::replay::{Tape, replay};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -51,8 +50,7 @@ fn resumed<'p>(plan: &'p Plan<'p>, saved: &Saved) -> Own<'p> {
     let machine =
         Interpreter::resume(plan, &[], Script::empty(), saved.machine()).expect("of this chart");
     let clock = Arc::new(VirtualClock::starting_at(saved.now()));
-    let mut session =
-        Session::new(machine, Arc::new(ByWords), clock, Vec::new()).with_doubt(OnDoubt::Retry);
+    let mut session = Session::new(machine, Arc::new(ByWords), clock, Vec::new());
     session.go_on(&saved).expect("it goes on");
     session
 }
@@ -125,7 +123,7 @@ chart Slow {
   client c { model \"m:m\"  max_tokens 100 }
   limits { tokens 2000 }
   initial a
-  state a { ask go with c on turn always else stay { prompt \"Now? {options}\" }  may move \"yes\" -> b }
+  state a { ask go with c on turn always else stay { prompt \"Now? {options}\"  doubt retry }  may move \"yes\" -> b }
   state b {}
 }
 ";
@@ -258,7 +256,8 @@ fn snapshots_of_others_are_refused() {
     let other = Plan::new(&changed);
     let error =
         Interpreter::resume(&other, &[], Script::empty(), saved.machine()).err().expect("another");
-    assert_eq!(error.to_string(), "the chart has no longer the state `observing`");
+    let said = error.to_string();
+    assert!(said.contains("the state `observing`, which is active, is gone"), "{said}");
     for (text, why) in [
         ("{}", "no snapshot"),
         ("what", "no snapshot"),

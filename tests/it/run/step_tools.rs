@@ -2,7 +2,6 @@
 
 use super::*;
 use chartc_runtime::Saved;
-use chartc_runtime::driver::OnDoubt;
 
 const CHART: &str = "
 type Report { title: Text, score: Int }
@@ -18,6 +17,7 @@ chart Reporter {
     llm report {
       prompt \"Report.\"  tools reading calls 2  retry 1 then fail
       returns Report into kept
+      doubt retry
       error -> failed
     } -> done
   }
@@ -125,7 +125,7 @@ fn a_run_that_was_saved_between_calls_tells_the_same() {
     let script = Arc::new(Script::parse("rest", rest, clock.clone()).expect("a script"));
     let machine =
         Interpreter::resume(&plan, &[], Script::empty(), saved.machine()).expect("this chart");
-    let mut session = Session::new(machine, script, clock, Vec::new()).with_doubt(OnDoubt::Retry);
+    let mut session = Session::new(machine, script, clock, Vec::new());
     session.go_on(&saved).expect("it goes on");
     wait(session.settle()).expect("it runs");
     let (machine, lines) = session.into_parts();

@@ -139,3 +139,100 @@ fn a_run_goes_on_after_a_crash_in_each_call() {
         stopped(&plans, &fresh("crash-none"), Some(Stop::Paid(whole.paid.len())), true).is_none()
     );
 }
+
+/// A question and a tool call, one after the other.
+const TWICE: &str = r#"
+tool look(at: Text) -> Text IDEMPOTENT
+chart Twice {
+  event go(word: Text)
+  var word: Text = ""
+  initial waiting
+  state waiting { on go(w) -> asking { word = w } }
+  state asking { llm think { prompt "Think {word}."  returns Text into word  retry 2  LINE } -> calling }
+  state calling { call seen look(word) { returns Text into word } -> over }
+  final over
+}
+"#;
+
+#[test]
+fn calls_in_doubt_are_made_again_where_the_chart_says_so() {
+    for (line, idempotent, silent, again, end) in [
+        ("doubt retry", "", 0, true, "over"),
+        ("", "", 0, false, "asking"),
+        ("", "idempotent", 0, false, "asking"),
+        ("doubt -> over", "", 0, false, "over"),
+        ("", "idempotent", 1, true, "over"),
+        ("doubt retry", "", 1, false, "calling"),
+    ] {
+        let what = format!("{line} {idempotent} {silent}");
+        let charts = charts(&TWICE.replace("LINE", line).replace("IDEMPOTENT", idempotent));
+        let plans = plans(&charts);
+        let file = fresh("twice");
+        // Answers to `think` come at once: the driver's errors are of another test.
+        let world = Arc::new(Once { silent: Mutex::new(Some(silent)), ..Once::default() });
+        let quiet = || -> Show { Box::new(|_, _| Ok(())) };
+        let (handle, mut worker) = engine(&plans, &file, world.clone(), quiet()).expect("a store");
+        wait(async {
+            let host = async move {
+                drop(handle.fire("ada", go("1", "owls")).await);
+                drop(handle.fire("ada", Event::turn("2")).await);
+                handle.quiet().await;
+            };
+            tokio::select! {
+                worked = while_worked(&mut worker, host) => panic!("{what}: it ended: {worked:?}"),
+                () = world.stuck.notified() => {}
+            }
+        });
+        drop(worker);
+        *world.silent.lock().expect("one thread") = None;
+        let (handle, mut worker) = engine(&plans, &file, world.clone(), quiet()).expect("a store");
+        wait(while_worked(&mut worker, async move { handle.quiet().await })).expect("a disk");
+        let session = worker.session("ada").expect("it goes on");
+        assert_eq!(session.configuration(), [end], "{what}");
+        let paid = world.paid.lock().expect("one thread").clone();
+        let doubted = &paid[silent];
+        let count = paid.iter().filter(|id| *id == doubted).count();
+        assert_eq!(count, if again { 2 } else { 1 }, "{what}: {paid:?}");
+        drop(worker);
+        let store = Store::open(&file).expect("a store");
+        assert_eq!(store.check().expect("it can be read"), [""; 0], "{what}");
+    }
+}
+
+/// Pays each call that it is asked for, and answers all before one.
+#[derive(Default)]
+struct Once {
+    paid: Mutex<Vec<String>>,
+    silent: Mutex<Option<usize>>,
+    stuck: Notify,
+}
+
+impl Once {
+    fn pays(&self, id: &CallId) -> bool {
+        let mut paid = self.paid.lock().expect("one thread");
+        paid.push(id.to_string());
+        let is_silent = *self.silent.lock().expect("one thread") == Some(paid.len() - 1);
+        if is_silent {
+            self.stuck.notify_one();
+        }
+        !is_silent
+    }
+}
+
+impl Driver for Once {
+    fn ask(&self, id: &CallId, _: Question) -> Asking {
+        if self.pays(id) {
+            ready(Ok(Answer::from("\"fine\"".to_owned())))
+        } else {
+            Box::pin(pending())
+        }
+    }
+
+    fn call(&self, id: &CallId, _: ToolCall) -> Calling {
+        if self.pays(id) { done(Ok(Value::Text("seen".into()))) } else { Box::pin(pending()) }
+    }
+
+    fn name(&self) -> String {
+        "once".into()
+    }
+}

@@ -1,6 +1,7 @@
 //! Runs in a store: as in memory, through crashes, over hours, and in files that are damaged.
 
 mod broken;
+mod changed;
 mod crash;
 mod damage;
 mod fork;

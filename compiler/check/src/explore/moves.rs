@@ -106,6 +106,7 @@ impl<'c> Moves<'c> {
         made.doubted.extend(chart.transitions.iter().filter_map(|line| {
             if let Trigger::StepDoubt(step) = line.trigger { Some(step) } else { None }
         }));
+        made.doubted.retain(|step| chart.may_doubt(*step));
         let counted =
             |limits: &Limits| limits.has(LimitKind::Tokens) || limits.has(LimitKind::Cost);
         if chart.states.iter().any(|state| counted(&state.limits)) {

@@ -46,6 +46,8 @@ pub(super) struct Cx<'s> {
     pub(super) finals: Option<(StateId, Vec<StateId>)>,
     /// The number of copies made of `each after` lines.
     pub(super) copies: usize,
+    /// `renamed_from`, as written.
+    pub(super) renamed: Vec<super::renamed::Written<'s>>,
     /// Ids that a `send` uses.
     pub(super) sent: BTreeSet<SendId>,
     /// Ids that a `cancel` names, each with its place.
@@ -132,6 +134,7 @@ impl Cx<'_> {
             history_kept: Some(super::HISTORY_KEPT),
             checks: Vec::new(),
             reads_amounts: false,
+            renames: Vec::new(),
         };
         let map = SourceMap { file: name.span.file, name: name.span, ..SourceMap::default() };
         Self {
@@ -151,6 +154,7 @@ impl Cx<'_> {
             length: 0,
             finals: None,
             copies: 0,
+            renamed: Vec::new(),
             sent: BTreeSet::new(),
             canceled: Vec::new(),
         }

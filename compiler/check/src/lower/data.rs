@@ -2,11 +2,11 @@
 
 use super::context::{Cx, declare};
 use super::expr::{self, Env};
-use super::{declare as declared, structure, types};
+use super::{declare as declared, renamed, structure, types};
 use chartc_core::arena::{EventId, PredicateId, StateId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    Event, Expr, ExprKind, Predicate, Template, Type, TypeKind, Variable, VariableKind,
+    Event, Expr, ExprKind, Predicate, Renamed, Template, Type, TypeKind, Variable, VariableKind,
 };
 use chartc_text::diagnostic::Broken;
 use chartc_text::rules::duplicate_name;
@@ -16,7 +16,7 @@ use chartc_text::span::Span;
 use chartc_text::syntax::{self, Param, Path};
 
 /// Declares a `param`, `input` or `var`. Its default may read what was declared before it.
-pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
+pub(super) fn variable<'s>(cx: &mut Cx<'s>, node: &'s syntax::Variable, doc: &str) {
     let (name, span) = (&node.name.node, node.name.span);
     let ty = types::resolve(cx, &node.ty);
     let is_param = node.kind == syntax::VariableKind::Param;
@@ -63,6 +63,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
             default,
         });
         cx.map.variables.push(span);
+        renamed::note(cx, Renamed::Variable(id), name, &node.renamed);
     }
 }
 

@@ -87,7 +87,8 @@ pub(super) fn tools(
         let result = types::resolve(cx, &item.node.result);
         if free {
             cx.map.tools.push(span);
-            cx.chart.tools.push(Tool { name, doc: item.doc.to_owned(), params, result });
+            let (doc, idempotent) = (item.doc.to_owned(), item.node.idempotent);
+            cx.chart.tools.push(Tool { name, doc, params, result, idempotent });
         }
     }
     for item in sets {

@@ -78,7 +78,8 @@ pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
             each.lost = *lost;
             Ok(())
         }
-        StepItem::Prompt(_)
+        StepItem::DoubtRetry
+        | StepItem::Prompt(_)
         | StepItem::Tools(..)
         | StepItem::Policy(_)
         | StepItem::Returns(..)

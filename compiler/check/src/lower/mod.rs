@@ -12,6 +12,7 @@ mod context;
 mod cycles;
 mod data;
 mod declare;
+mod doubt;
 mod each;
 mod expr;
 mod fan;
@@ -24,6 +25,7 @@ mod once;
 mod outcome;
 mod paths;
 mod posts;
+mod renamed;
 mod run;
 mod scope;
 mod skeleton;
@@ -166,6 +168,8 @@ fn one<'s>(
     }
     body::all(&mut cx);
     block::cancels(&mut cx);
+    renamed::close(&mut cx);
+    doubt::close(&mut cx);
     let mut names = BTreeMap::new();
     for component in &seen.components {
         closing::component(&mut cx, &mut names, component);

@@ -1,9 +1,11 @@
 //! Numbers states and steps in document order before anything is resolved.
 
 use super::context::{Cx, Node, NodeKind, Part, StepNode, declare};
-use super::{StateSpans, StepSpans};
+use super::{StateSpans, StepSpans, renamed};
 use chartc_core::arena::{StateId, StepId};
-use chartc_core::model::{Failure, FailurePolicy, Limits, State, StateKind, Step, StepKind, Type};
+use chartc_core::model::{
+    Failure, FailurePolicy, Limits, Renamed, State, StateKind, Step, StepKind, Type,
+};
 use chartc_text::rules::{duplicate_name, illegal_structure};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, ChartItem, StateItem};
@@ -53,6 +55,7 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
                 let place =
                     Place { parent: Some(id), name: &state.name, doc: part.doc, whole: part.span };
                 let child = add_state(cx, place, kind, body);
+                renamed::note(cx, Renamed::State(child), &state.name.node, &state.renamed);
                 open.push((child, 0));
             }
         } else if let StateItem::History(history) = part.item {
@@ -63,7 +66,8 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
                     doc: part.doc,
                     whole: part.span,
                 };
-                add_state(cx, place, NodeKind::History(history), Vec::new());
+                let id = add_state(cx, place, NodeKind::History(history), Vec::new());
+                renamed::note(cx, Renamed::State(id), &history.name.node, &history.renamed);
             }
         } else if let StateItem::Step(step) = part.item
             && may_stand(cx, id, "a step", part.span)
@@ -164,6 +168,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, step: &'s syntax::Step, part: P
     let id = StepId::at(cx.chart.steps.len());
     let name = &step.name.node;
     declare(&mut cx.findings, &mut cx.names.steps, "step", name, step.name.span, id);
+    renamed::note(cx, Renamed::Step(id), name, &step.renamed);
     cx.chart.states[state.index()].steps.push(id);
     cx.chart.steps.push(Step {
         name: name.clone(),
@@ -178,6 +183,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, step: &'s syntax::Step, part: P
         into: None,
         tools: None,
         each: None,
+        retries_doubt: false,
         ends_turn: None,
         outcomes: Vec::new(),
     });

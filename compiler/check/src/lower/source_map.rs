@@ -155,6 +155,8 @@ pub struct StepSpans {
     pub up_to: Option<Span>,
     /// The name of the chart that a `run` step runs, at its declaration.
     pub child: Option<Span>,
+    /// `doubt retry`.
+    pub doubt_retry: Option<Span>,
 }
 
 impl StateSpans {

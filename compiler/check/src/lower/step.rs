@@ -2,7 +2,7 @@
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
-use super::{block, data, declare, fan, once, outcome, run, trigger, types};
+use super::{block, data, declare, doubt, fan, once, outcome, run, trigger, types};
 use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Expr, ExprKind, Otherwise, StepKind, StepTools, Type};
 use chartc_text::rules::illegal_structure;
@@ -20,6 +20,7 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         | StepItem::Policy(_)
         | StepItem::Outcome(_)
         | StepItem::EndsTurn(_)
+        | StepItem::DoubtRetry
         | StepItem::AtATime(_)
         | StepItem::UpTo(_)
         | StepItem::Enough(_)
@@ -200,6 +201,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
             cx.chart.steps[id.index()].into = into;
         }
         StepItem::Outcome(written) => outcome::outcome(cx, id, written, noted.span, is_ask),
+        StepItem::DoubtRetry => doubt::retry(cx, id, noted.span),
         StepItem::EndsTurn(test) => {
             let mut env = Env::at(env.state);
             env.answer = Some(id);

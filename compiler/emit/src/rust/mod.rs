@@ -36,6 +36,7 @@ mod tools;
 mod typed;
 mod types;
 mod uses;
+mod versions;
 mod wire;
 
 pub use file::{emit, emit_modules};

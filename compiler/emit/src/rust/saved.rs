@@ -22,7 +22,7 @@ pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
             continue;
         }
         let read = if row.default.is_some() { "take_saved" } else { "need_saved" };
-        let _ = write!(fields, "{name}: generated::{read}(saved, {:?})?, ", row.name);
+        let _ = write!(fields, "{name}: generated::{read}(&TABLES, saved, {:?})?, ", row.name);
     }
     let unused = if fields.is_empty() { "_" } else { "" };
     let function = scope.new_impl("Params").new_fn("saved").vis("pub(super)");
@@ -226,6 +226,12 @@ fn load(context: &Context<'_>, item: &mut Impl) {
     }
     let core = if body.is_empty() { "" } else { "let core = &mut self.engine.program;" };
     let children = if context.has_children() { "self.children.clear();" } else { "" };
+    // Machines with direct code have no deadlines.
+    let added = if context.is_direct() || context.tables.deadlines() == 0 {
+        ""
+    } else {
+        "self.engine.arm_added(&registers);"
+    };
     let function = item.new_fn("load").arg_mut_self().arg("saved", "&saved::Saved");
     function.ret("Result<(), saved::Unfit>").line(format!(
         "let (registers, {given}) = saved.parts(&TABLES)?;
@@ -235,6 +241,7 @@ fn load(context: &Context<'_>, item: &mut Impl) {
         {children}
         {core}
         {body}
+        {added}
         Ok(())"
     ));
 }

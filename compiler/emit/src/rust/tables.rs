@@ -1,6 +1,7 @@
 //! The static tables of a chart. Fields with their default value come from `PLAIN`.
 
 use super::Context;
+use super::versions;
 use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId};
 use chartc_core::model::ActionForm;
 use chartc_core::model::{Status, Trigger};
@@ -38,6 +39,8 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "walks", t.walks.iter(), walk);
     rows(&mut out, "computed_limits", t.computed_limits.iter(), computed_limit);
     let _ = writeln!(out, "reads_amounts: {},", t.reads_amounts);
+    rows(&mut out, "types", t.types.iter(), versions::type_row);
+    rows(&mut out, "renames", t.renames.iter(), versions::rename);
     rows(&mut out, "state_pool", t.state_pool.iter(), |id| state_id(*id));
     rows(&mut out, "event_pool", t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
     rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
@@ -116,11 +119,11 @@ pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
     text
 }
 
-fn state_id(StateId(n): StateId) -> String {
+pub(super) fn state_id(StateId(n): StateId) -> String {
     format!("StateId({n})")
 }
 
-fn span(Span { start, len }: Span) -> String {
+pub(super) fn span(Span { start, len }: Span) -> String {
     format!("Span {{ start: {start}, len: {len} }}")
 }
 
@@ -339,7 +342,7 @@ fn step(row: &StepRow<'_>) -> String {
         FailureRow::Skip => Some("Skip".to_owned()),
         FailureRow::Take(line) => Some(format!("Take(TransitionId({}))", line.0)),
     };
-    Row::new("StepRow", 11)
+    Row::new("StepRow", 12)
         .field("name", format!("{:?}", row.name))
         .field("state", state_id(row.state))
         .field("kind", kind.map(|k| format!("StepRowKind::{k}")))
@@ -351,6 +354,7 @@ fn step(row: &StepRow<'_>) -> String {
         .field("tools", (row.tools.len > 0).then(|| span(row.tools)))
         .field("tool_calls", (row.tool_calls > 0).then(|| row.tool_calls.to_string()))
         .field("each", row.each.map(|row| format!("Some({})", each(row))))
+        .field("retries_doubt", yes(row.retries_doubt))
         .text()
 }
 
@@ -372,7 +376,9 @@ fn choice(row: &ChoiceRow<'_>) -> String {
 }
 
 fn tool(row: &ToolRow<'_>) -> String {
-    format!("ToolRow {{ name: {:?}, fields: {} }}", row.name, span(row.fields))
+    let ToolRow { name, fields, idempotent } = *row;
+    let fields = span(fields);
+    format!("ToolRow {{ name: {name:?}, fields: {fields}, idempotent: {idempotent} }}")
 }
 
 fn permission(row: &PermissionRow) -> String {

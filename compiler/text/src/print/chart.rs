@@ -5,7 +5,7 @@ use super::expr::{expr, float, params, type_expr};
 use super::out::{Layout, Out};
 use super::state;
 use super::step::policy;
-use super::text::{lower, path, plain, upper};
+use super::text::{lower, path, plain, renamed, upper};
 use crate::syntax::{
     Argument, Chart, ChartItem, Check, Meta, MetaValue, Variable, VariableKind, is_lower_snake,
     is_reserved,
@@ -53,7 +53,8 @@ fn variable(out: &mut Out, node: &Variable) {
         VariableKind::Input => ("input", false),
         VariableKind::Var { per_turn } => ("var", per_turn),
     };
-    out.push(&format!("{word} {}: {}", lower(&node.name.node), type_expr(&node.ty)));
+    let name = lower(&node.name.node) + &renamed(&node.renamed);
+    out.push(&format!("{word} {name}: {}", type_expr(&node.ty)));
     if let Some((from, to)) = &node.range {
         out.push(&format!(" in {}..{}", expr(from, out.level), expr(to, out.level)));
     }

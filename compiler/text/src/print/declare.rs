@@ -58,7 +58,8 @@ pub(super) fn function(out: &mut Out, node: &Function) {
 /// `tool`.
 pub(super) fn tool(out: &mut Out, node: &Tool) {
     let (all, result) = (params(&node.params), type_expr(&node.result));
-    out.push(&format!("tool {}{all} -> {result}", path(&node.name)));
+    let idempotent = if node.idempotent { " idempotent" } else { "" };
+    out.push(&format!("tool {}{all} -> {result}{idempotent}", path(&node.name)));
 }
 
 /// `tools`.

@@ -3,7 +3,7 @@
 use super::expr::{arguments, expr, param, params};
 use super::out::{Layout, Out};
 use super::step::{actions, step};
-use super::text::{lower, names, path, quote, template};
+use super::text::{lower, names, path, quote, renamed, template};
 use crate::syntax::{
     Block, Deadline, Done, EventPattern, From, Limit, Line, LineKind, May, MayKind, Path, State,
     StateItem, StateKind, StepKind, Tail, Target,
@@ -19,7 +19,8 @@ pub(super) fn item(out: &mut Out, item: &StateItem) {
         StateItem::State(node) => state(out, node),
         StateItem::History(node) => {
             let deep = if node.deep { " deep" } else { "" };
-            let (name, default) = (lower(&node.name.node), all_paths(&node.default));
+            let name = lower(&node.name.node) + &renamed(&node.renamed);
+            let default = all_paths(&node.default);
             out.push(&format!("history {name}{deep} -> {default}"));
             default_actions(out, node.actions.as_ref());
         }
@@ -62,7 +63,7 @@ fn default_actions(out: &mut Out, block: Option<&Block>) {
 }
 
 fn state(out: &mut Out, node: &State) {
-    let name = lower(&node.name.node);
+    let name = lower(&node.name.node) + &renamed(&node.renamed);
     match &node.kind {
         StateKind::State => out.push(&format!("state {name}")),
         StateKind::Parallel => out.push(&format!("parallel {name}")),

@@ -3,7 +3,7 @@
 use super::expr::{arguments, expr, params_given, type_expr};
 use super::out::{Layout, Out};
 use super::state::{pattern, tail, target};
-use super::text::{lower, path, template, upper};
+use super::text::{lower, path, renamed, template, upper};
 use crate::syntax::{
     Action, Ask, AskElse, Block, FailWord, Lost, Noted, Outcome, OutcomeKind, Policy, Step,
     StepItem, StepKind,
@@ -11,7 +11,7 @@ use crate::syntax::{
 
 /// A step.
 pub(super) fn step(out: &mut Out, node: &Step) {
-    let name = lower(&node.name.node);
+    let name = lower(&node.name.node) + &renamed(&node.renamed);
     let client =
         node.client.as_ref().map_or(String::new(), |c| format!(" with {}", lower(&c.node)));
     let level = out.level;
@@ -83,6 +83,7 @@ fn item(out: &mut Out, node: &StepItem) {
             }
         }
         StepItem::Outcome(node) => outcome(out, node),
+        StepItem::DoubtRetry => out.push("doubt retry"),
         StepItem::EndsTurn(guard) => {
             out.push("ends turn");
             if let Some(guard) = guard {

@@ -149,3 +149,12 @@ pub(super) fn uninterpolated(template: &Template) -> String {
         .collect();
     plain(&text)
 }
+
+/// ` renamed_from a, b`, or nothing.
+pub(super) fn renamed(from: &[Ident]) -> String {
+    if from.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = from.iter().map(|name| lower(&name.node)).collect();
+    format!(" renamed_from {}", names.join(", "))
+}

@@ -24,6 +24,7 @@ pub mod eventless_cycle;
 pub mod failed_test;
 pub mod faulty_allow;
 pub mod faulty_expression;
+pub mod faulty_rename;
 pub mod forbidden_move;
 pub mod forbidden_tool;
 pub mod gap;
@@ -132,6 +133,7 @@ pub static RULES: &[&Rule] = &[
     &unknown_field::RULE,
     &unknown_name::RULE,
     &duplicate_name::RULE,
+    &faulty_rename::RULE,
     &unloaded_components::RULE,
     &unused_fragment::RULE,
     &left_out::RULE,

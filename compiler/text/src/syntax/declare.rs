@@ -14,7 +14,7 @@ pub enum Item {
     Enum(Enum),
     /// `fn`, `do`.
     Function(Function),
-    /// `tool a.b(arg: T) -> T`.
+    /// `tool a.b(arg: T) -> T [idempotent]`.
     Tool(Tool),
     /// `tools s = a | b - c.*`.
     ToolSet(ToolSet),
@@ -105,6 +105,8 @@ pub struct Tool {
     pub params: Vec<Param>,
     /// Result.
     pub result: TypeExpr,
+    /// `idempotent`: a call may be made twice.
+    pub idempotent: bool,
 }
 
 /// `tools s = a | b - c.*`.
@@ -253,6 +255,8 @@ pub struct Variable {
     pub kind: VariableKind,
     /// As written.
     pub name: Ident,
+    /// `renamed_from a, b`.
+    pub renamed: Vec<Ident>,
     /// Its type.
     pub ty: TypeExpr,
     /// `in a..b`, params only.

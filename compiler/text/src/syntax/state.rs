@@ -42,6 +42,8 @@ pub struct State {
     pub kind: StateKind,
     /// As written.
     pub name: Ident,
+    /// `renamed_from a, b`.
+    pub renamed: Vec<Ident>,
     /// `None` without braces.
     pub body: Option<StateBody>,
 }
@@ -84,6 +86,8 @@ pub struct Initial {
 pub struct History {
     /// As written.
     pub name: Ident,
+    /// `renamed_from a, b`.
+    pub renamed: Vec<Ident>,
     /// `deep`.
     pub deep: bool,
     /// Entered together when nothing is recorded; at least one.
@@ -229,6 +233,8 @@ pub struct Allow {
 pub struct Step {
     /// Its name.
     pub name: Ident,
+    /// `renamed_from a, b`.
+    pub renamed: Vec<Ident>,
     /// Its first words.
     pub kind: StepKind,
     /// `each x in xs`.
@@ -240,7 +246,7 @@ pub struct Step {
     /// The items between the braces, in order. For `code`, the policy `else …` after the braces, if any.
     pub items: Vec<Noted<StepItem>>,
     /// The trailing `-> T`: an unguarded `done`, tried last.
-    pub then: Option<Tail>,
+    pub then: Option<Box<Tail>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
 }
@@ -326,6 +332,8 @@ pub enum StepItem {
     Returns(TypeExpr, Option<Ident>),
     /// `done …`, `error …`, `timeout 30s …`, `doubt …`.
     Outcome(Outcome),
+    /// `doubt retry`.
+    DoubtRetry,
     /// `ends turn [if g]`.
     EndsTurn(Option<Expr>),
     /// `4 at a time`.

@@ -25,13 +25,21 @@ impl<M: Machine> Family<M> {
     /// As [`Machine::load`], for each of them.
     pub fn load(&mut self, saved: &Saved) -> Result<(), Unfit> {
         fn into(machine: &mut dyn Machine, saved: &Saved) -> Result<(), Unfit> {
+            let found = saved.compare(&machine.tables());
+            // A chart of another name is refused as such.
+            if saved.chart() == machine.tables().name && !found.differences.is_empty() {
+                return Err(Unfit::Differs(found.differences));
+            }
             machine.load(saved)?;
             let children = saved.children(&machine.tables())?;
             for (key, child) in children {
                 machine.place_child(key, child)?;
                 let mut loaded = Ok(());
                 machine.with_child(key, &mut |machine| loaded = into(machine, child));
-                loaded?;
+                loaded.map_err(|why| {
+                    let Unfit::Differs(all) = why else { return why };
+                    Unfit::Differs(all.into_iter().map(|one| child.differs(one)).collect())
+                })?;
             }
             Ok(())
         }

@@ -5,6 +5,7 @@ use crate::expr::{self, FromValue, Map, Value, inside, mismatch, short};
 use crate::generated::BadParam;
 use crate::host::Mismatch;
 use crate::saved::{Saved, Unfit};
+use crate::tables::Tables;
 use alloc::vec;
 use core::str::FromStr;
 
@@ -179,18 +180,25 @@ pub fn fitted<T: FromValue>(name: &str, value: Value) -> Result<T, Unfit> {
 ///
 /// # Errors
 /// The value does not fit.
-pub fn take_saved<T: FromValue>(saved: &Saved, name: &str) -> Result<Option<T>, Unfit> {
-    let found = saved.variables().find(|(known, _)| *known == name);
-    found.map(|(_, value)| fitted(name, value.clone())).transpose()
+pub fn take_saved<T: FromValue>(
+    tables: &Tables<'_>,
+    saved: &Saved,
+    name: &str,
+) -> Result<Option<T>, Unfit> {
+    saved.variable(tables, name).map(|value| fitted(name, value.clone())).transpose()
 }
 
 /// A saved param.
 ///
 /// # Errors
 /// It is missing, or its value does not fit.
-pub fn need_saved<T: FromValue>(saved: &Saved, name: &str) -> Result<T, Unfit> {
+pub fn need_saved<T: FromValue>(
+    tables: &Tables<'_>,
+    saved: &Saved,
+    name: &str,
+) -> Result<T, Unfit> {
     let missing = || Unfit::Data(alloc::format!("no value for `{name}`"));
-    take_saved(saved, name)?.ok_or_else(missing)
+    take_saved(tables, saved, name)?.ok_or_else(missing)
 }
 
 /// Checks that the value of a param is in its range.

@@ -130,6 +130,8 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// Type of the result.
     pub result: Type,
+    /// Whether a call may be made twice: it is made again if nobody knows whether it was made.
+    pub idempotent: bool,
 }
 
 /// A named set of tools.

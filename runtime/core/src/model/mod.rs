@@ -9,6 +9,7 @@ mod declare;
 mod expr;
 mod operands;
 mod operator;
+mod rename;
 pub mod schema;
 mod state;
 mod step;
@@ -24,6 +25,7 @@ pub use expr::{
     StreakOf, Type, UnaryOp,
 };
 pub use operator::{Binding, RESERVED};
+pub use rename::{Rename, Renamed};
 pub use state::{
     Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,
 };
@@ -35,7 +37,7 @@ pub use template::{Template, TemplatePart};
 pub use crate::form::ActionForm;
 pub use crate::status::Status;
 
-use crate::arena::{StateId, ToolId, ToolSetId, TransitionId};
+use crate::arena::{StateId, StepId, ToolId, ToolSetId, TransitionId};
 use crate::structure::{self, Shape, Tree};
 use crate::value::Value;
 use alloc::string::String;
@@ -112,6 +114,8 @@ pub struct Chart {
     pub checks: Vec<Check>,
     /// Whether an expression reads what calls took: their number, tokens or cost.
     pub reads_amounts: bool,
+    /// Earlier names, in document order.
+    pub renames: Vec<Rename>,
 }
 
 impl Chart {
@@ -156,12 +160,21 @@ impl Chart {
             history_kept: None,
             checks: Vec::new(),
             reads_amounts: false,
+            renames: Vec::new(),
         }
     }
 
     /// The row of `id`.
     pub fn state(&self, id: StateId) -> &State {
         &self.states[id.index()]
+    }
+
+    /// Whether a call of this step can end in doubt: it is not made again by itself.
+    pub fn may_doubt(&self, step: StepId) -> bool {
+        let row = &self.steps[step.index()];
+        let is_free =
+            matches!(row.kind, StepKind::Call(tool, _) if self.tools[tool.index()].idempotent);
+        !row.retries_doubt && !is_free
     }
 
     /// The declared tools of a set, ascending.

@@ -180,6 +180,7 @@ mod tests {
             history_kept: None,
             checks: vec![],
             reads_amounts: false,
+            renames: vec![],
         }
     }
 

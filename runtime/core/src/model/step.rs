@@ -29,6 +29,8 @@ pub struct Step {
     pub returns: Type,
     /// The work is done for each element of a list.
     pub each: Option<Each>,
+    /// A call of which nobody knows whether it was made is made again.
+    pub retries_doubt: bool,
     /// The variable that stores the answer.
     pub into: Option<VarId>,
     /// The tools that the model of an `llm` step may call before it answers.

@@ -149,13 +149,12 @@ records! {
     Chart {
         name types variables events functions tools tool_sets predicates clients components states transitions choices
         steps permissions calls_per_turn defaults
-    } without doc meta history_kept checks send_ids reads_amounts;
+    } without doc meta history_kept checks send_ids reads_amounts renames;
     Field { name ty };
     TypeDef { name kind } without doc;
     Variable { name kind ty default } without doc;
     Event { name fields } without doc;
     Function { name kind params } without doc;
-    Tool { name params result } without doc;
     ToolSet { name any tools minus };
     Predicate { name expr };
     Client { name model temperature max_tokens timeout retry input_price output_price fallback actions };
@@ -177,11 +176,25 @@ records! {
     Local { id } without name;
 }
 
-/// A step without an `each` keeps the form that it had before there was one.
+/// A tool that is not idempotent keeps the form that it had before any was.
+impl Feed for Tool {
+    fn feed(&self, to: &mut Fnv) {
+        let Self { name, params, result, idempotent, doc: _ } = self;
+        name.feed(to);
+        params.feed(to);
+        result.feed(to);
+        if *idempotent {
+            to.number(1);
+        }
+    }
+}
+
+/// A step without an `each` or `doubt retry` keeps the form that it had before there was one.
 impl Feed for Step {
     fn feed(&self, to: &mut Fnv) {
         let Self { name, state, kind, guard, client, prompt, failure, .. } = self;
-        let Self { returns, into, ends_turn, outcomes, tools, each, doc: _, .. } = self;
+        let Self { returns, into, ends_turn, outcomes, tools, each, retries_doubt, doc: _, .. } =
+            self;
         name.feed(to);
         state.feed(to);
         kind.feed(to);
@@ -196,6 +209,9 @@ impl Feed for Step {
         tools.feed(to);
         if let Some(each) = each {
             each.feed(to);
+        }
+        if *retries_doubt {
+            to.number(1);
         }
     }
 }

@@ -4,6 +4,7 @@ mod ahead;
 mod hash;
 #[cfg(test)]
 mod tests;
+mod typed;
 
 pub use hash::structural_hash;
 
@@ -16,8 +17,8 @@ use crate::model::{
 use crate::semantics::MICROSTEPS;
 use crate::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
-    PermissionRow, Reacts, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables,
-    ToolRow, TransitionRow, TriggerRow, WalkRow, millionths,
+    PermissionRow, Reacts, RenameRow, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind,
+    Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, WalkRow, millionths,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -38,6 +39,8 @@ pub struct Plan<'c> {
     walks: Vec<WalkRow>,
     computed_limits: Vec<ComputedLimitRow>,
     reads_amounts: bool,
+    types: Vec<TypeRow<'c>>,
+    renames: Vec<RenameRow<'c>>,
     pools: Pools<'c>,
     quick: Quick,
 }
@@ -108,7 +111,11 @@ impl<'c> Plan<'c> {
             tools: chart
                 .tools
                 .iter()
-                .map(|tool| ToolRow { name: &tool.name, fields: pools.fields(&tool.params) })
+                .map(|tool| ToolRow {
+                    name: &tool.name,
+                    fields: pools.fields(&tool.params),
+                    idempotent: tool.idempotent,
+                })
                 .collect(),
             permissions: chart
                 .permissions
@@ -118,6 +125,8 @@ impl<'c> Plan<'c> {
             walks: Vec::new(),
             computed_limits: chart.computed_limits().map(computed_limit_row).collect(),
             reads_amounts: chart.reads_amounts,
+            types: typed::types(chart, &mut pools),
+            renames: typed::renames(chart),
             pools,
             quick: Quick::of(chart),
         };
@@ -151,6 +160,8 @@ impl<'c> Plan<'c> {
             walks: &self.walks,
             computed_limits: &self.computed_limits,
             reads_amounts: self.reads_amounts,
+            types: &self.types,
+            renames: &self.renames,
             state_pool: &self.pools.states,
             event_pool: &self.pools.events,
             step_pool: &self.pools.steps,
@@ -338,6 +349,7 @@ fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> Step
             .tools
             .map_or(Span::EMPTY, |tools| span(&mut pools.tools, chart.tools_of(tools.set))),
         tool_calls: step.tools.map_or(0, |tools| tools.calls),
+        retries_doubt: step.retries_doubt,
         each: step.each.as_ref().map(|each| {
             pools.fans += 1;
             EachRow {

@@ -147,6 +147,23 @@ fn the_hash_does_not_change_between_versions() {
 }
 
 #[test]
+fn what_a_call_in_doubt_does_counts_and_earlier_names_do_not() {
+    let plain = chart();
+    let mut renamed = chart();
+    let what = crate::model::Renamed::State(StateId(1));
+    renamed.renames.push(crate::model::Rename { what, old: "old".to_string() });
+    assert_eq!(structural_hash(&renamed), structural_hash(&plain));
+    let tool = |idempotent| {
+        let mut chart = chart();
+        let (name, doc) = ("t".to_string(), String::new());
+        let result = Type::Json;
+        chart.tools.push(crate::model::Tool { name, doc, params: Vec::new(), result, idempotent });
+        structural_hash(&chart)
+    };
+    assert_ne!(tool(true), tool(false));
+}
+
+#[test]
 fn a_step_waits_for_its_events() {
     let mut chart = chart();
     chart.states[3].steps.push(StepId(0));
@@ -167,6 +184,7 @@ fn a_step_waits_for_its_events() {
         returns: Type::Json,
         into: None,
         tools: None,
+        retries_doubt: false,
         ends_turn: None,
         outcomes: Vec::new(),
     });

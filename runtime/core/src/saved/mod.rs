@@ -8,10 +8,13 @@
 //! | params, inputs, variables | name |
 //! | answers, the current event, sent events, tool calls | name |
 //! | machines of `run` steps | the step that runs them |
+//! | types of the values | as written |
 //!
 //! With the feature `serde` it is data. Values are JSON; those without a JSON form (durations, NaN, infinity) become a map with one key that
 //! begins with `$`.
 
+mod compare;
+mod types;
 #[cfg(feature = "serde")]
 mod wire;
 
@@ -20,9 +23,9 @@ use crate::caller::Caller;
 use crate::calls::{Call, Calls};
 use crate::expr::Value;
 use crate::machine::StepKey;
-pub use crate::semantics::Key;
 use crate::semantics::{self, Gone, Named, Numbers, named_key, named_option};
-use crate::tables::Tables;
+pub use crate::semantics::{Change, Comparison, Difference, Key, Place, Timed};
+use crate::tables::{RenamedRow, Tables};
 use crate::value::Mismatch;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -58,6 +61,9 @@ pub struct Saved {
     gathered: BTreeMap<String, (Vec<Kept>, Vec<Option<Kept>>)>,
     /// Machines of the `run` steps under way.
     children: Vec<(Key, Saved)>,
+    /// The types of the values.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    types: Option<types::Types>,
 }
 
 /// A value with an exact form as data.
@@ -68,6 +74,11 @@ impl Key {
     /// A key by the names of its chart.
     pub fn of(tables: &Tables<'_>, key: &StepKey) -> Self {
         named_key(tables, key)
+    }
+
+    /// The names of the leaf and of the step.
+    pub fn names(&self) -> (&str, &str) {
+        (&self.leaf, &self.step)
     }
 
     /// The key with the numbers of this chart; `None` if the chart has no such step or leaf.
@@ -150,6 +161,8 @@ pub enum Unfit {
     OtherChart(String),
     /// The chart has no longer what the run needs.
     Gone(String),
+    /// The chart is another version, in which the run cannot go on.
+    Differs(Vec<Difference>),
     /// Its registers are impossible in the chart.
     Registers(semantics::RestoreError),
     /// A value does not fit its declared type.
@@ -180,6 +193,12 @@ impl core::fmt::Display for Unfit {
             Self::Format(number) => write!(f, "it has format version {number}, not {FORMAT}"),
             Self::OtherChart(name) => write!(f, "it is of another chart: `{name}`"),
             Self::Gone(what) => write!(f, "the chart has no longer {what}"),
+            Self::Differs(all) => {
+                for (nth, one) in all.iter().enumerate() {
+                    write!(f, "{}{one}", if nth == 0 { "" } else { "; " })?;
+                }
+                Ok(())
+            }
             Self::Registers(why) => why.fmt(f),
             Self::Data(why) => write!(f, "its data does not fit the chart: {why}"),
         }
@@ -243,6 +262,12 @@ impl Saved {
                 })
                 .collect(),
             children: Vec::new(),
+            types: Some(types::Types::of(
+                tables,
+                data,
+                &registers.open_steps(),
+                &registers.sends().map(|sent| sent.event).collect(),
+            )),
         }
     }
 
@@ -266,9 +291,17 @@ impl Saved {
         &self.hash
     }
 
-    /// Params and variables, by name.
+    /// Params and variables, by the names that they had.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.variables.iter().map(|(name, Kept(value))| (name.as_str(), value))
+    }
+
+    /// The value of a param or variable that a version of the chart calls so.
+    pub fn variable(&self, tables: &Tables<'_>, name: &str) -> Option<&Value> {
+        let old = tables.renames.iter();
+        let old = old.filter(|row| row.what == RenamedRow::Variable(name)).map(|row| row.old);
+        let mut names = [name].into_iter().chain(old);
+        names.find_map(|name| self.variables.get(name)).map(|value| &value.0)
     }
 
     /// The machines of `run` steps.
@@ -293,7 +326,7 @@ impl Saved {
             return Err(Unfit::OtherChart(self.chart.clone()));
         }
         let numbers = Numbers::of(tables);
-        let registers = self.registers.numbered(&numbers)?;
+        let registers = self.registers.numbered(&numbers, self.is_of(tables))?;
         if self.sent.len() != self.registers.sent().count() {
             return Err(Unfit::Data("a sent event has no data".into()));
         }
@@ -327,7 +360,9 @@ impl Saved {
         let finals = finals.filter_map(|(path, v)| Some((numbers.state(path).ok()?, given(v))));
         let data = ProgramData {
             begun: self.begun,
-            variables: self.variables.iter().map(|(n, v)| (n.clone(), v.0.clone())).collect(),
+            variables: (self.variables.iter())
+                .map(|(name, value)| (numbers.variable(name).to_string(), value.0.clone()))
+                .collect(),
             answers: answers.collect(),
             current,
             sent: self.sent.iter().map(|values| given(values)).collect(),

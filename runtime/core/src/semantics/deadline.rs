@@ -185,7 +185,13 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    fn arm(&mut self, id: TransitionId, origin: u64, leaf: StateId, sink: &mut dyn Sink) {
+    pub(super) fn arm(
+        &mut self,
+        id: TransitionId,
+        origin: u64,
+        leaf: StateId,
+        sink: &mut dyn Sink,
+    ) {
         let bound = self.in_view(leaf, |program, view| program.deadline(id, view));
         if bound.is_err() {
             self.raise_error(ErrorKind::Execution, sink);

@@ -27,6 +27,7 @@
 //! | `limit` | what may still be spent |
 //! | `snapshot` | all registers as data |
 //! | `named`, `number` | all registers by names, and back |
+//! | `version`, `fits`, `rearm` | registers by names in another version of the chart |
 //! | `plain` | the registers of machines with direct code |
 //! | `point` | all registers, kept to come back to |
 //! | `unroll` | nothing: what all of these do, as data for an emitter |
@@ -39,6 +40,8 @@ mod default;
 mod due;
 mod each;
 mod entry;
+#[cfg(feature = "alloc")]
+mod fits;
 mod input;
 mod limit;
 pub(crate) mod macrostep;
@@ -52,6 +55,8 @@ mod plain;
 #[cfg(feature = "alloc")]
 mod point;
 mod question;
+#[cfg(feature = "alloc")]
+mod rearm;
 mod select;
 mod sending;
 mod sets;
@@ -63,6 +68,8 @@ mod tool;
 mod turn;
 #[cfg(feature = "alloc")]
 pub mod unroll;
+#[cfg(feature = "alloc")]
+mod version;
 mod walk;
 
 pub use configuration::is_legal;
@@ -78,6 +85,8 @@ pub use plain::Plain;
 pub use point::{Registers, Standing};
 #[cfg(feature = "alloc")]
 pub use snapshot::{RestoreError, Snapshot};
+#[cfg(feature = "alloc")]
+pub use version::{Change, Comparison, Difference, Place, Timed};
 
 use crate::arena::{EventId, StateId};
 use crate::machine::{Effect, Instant, Record, Sink, Status, StepKey};

@@ -2,11 +2,11 @@
 
 use super::snapshot::Snapshot;
 use super::{Phase, Scalars};
-use crate::arena::{ChoiceId, StepId};
+use crate::arena::{ChoiceId, StateId, StepId};
 use crate::machine::{Element, Instant, Receiver, StepKey};
 use crate::store::{Amounts, Fan, StepRegister, Walk, WalkStage, bits};
-use crate::tables::{StateRowKind, Tables, TriggerRow};
-use alloc::collections::BTreeMap;
+use crate::tables::{StateRowKind, StepRowKind, Tables, TriggerRow};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -39,6 +39,15 @@ pub struct Named {
     pub(super) walks: BTreeMap<String, WalkAt>,
     pub(super) fans: BTreeMap<String, FanAt>,
     pub(super) deadlines: Vec<Armed>,
+    /// The other lines with a deadline of active states and of steps that are under way.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(super) passed: Vec<Passed>,
+    /// Paths of the active states that are final.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(super) finals: Vec<String>,
+    /// The kinds of the steps that are under way.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    pub(super) kinds: BTreeMap<String, String>,
     pub(super) sends: Vec<Posted>,
 }
 
@@ -46,8 +55,8 @@ pub struct Named {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Key {
-    pub(super) step: String,
-    pub(super) leaf: String,
+    pub(crate) step: String,
+    pub(crate) leaf: String,
     pub(super) event: u32,
     pub(super) attempt: u32,
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -96,6 +105,9 @@ pub(super) struct WalkAt {
     pub(super) calls: u32,
     pub(super) spent: bool,
     pub(super) turn_taken: bool,
+    /// The steps in order, while the walk goes on.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(super) order: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +128,18 @@ pub(super) struct Armed {
     pub(super) kind: String,
     pub(super) nth: u32,
     pub(super) due: u64,
+    /// The targets of the line.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) to: Option<Vec<String>>,
+}
+
+/// A line whose deadline has passed.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Passed {
+    pub(super) state: String,
+    pub(super) kind: String,
+    pub(super) to: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -158,10 +182,21 @@ pub(crate) fn key(tables: &Tables<'_>, key: &StepKey) -> Key {
     }
 }
 
-/// The lines with a deadline: their slot, and how they are named.
-pub(super) fn lines<'t>(
-    tables: &'t Tables<'_>,
-) -> impl Iterator<Item = (u32, &'t str, String, u32)> {
+/// A line with a deadline.
+pub(super) struct Line<'t> {
+    pub(super) slot: u32,
+    pub(super) source: StateId,
+    pub(super) state: &'t str,
+    pub(super) kind: String,
+    /// The step of a `timeout`.
+    pub(super) step: Option<StepId>,
+    /// Its number among those of its state and kind.
+    pub(super) nth: u32,
+    pub(super) targets: &'t [StateId],
+}
+
+/// The lines with a deadline, and how they are named.
+pub(super) fn lines<'t>(tables: &'t Tables<'_>) -> impl Iterator<Item = Line<'t>> {
     let mut seen: BTreeMap<(u32, String), u32> = BTreeMap::new();
     tables.transitions.iter().filter_map(move |row| {
         let slot = row.trigger.deadline()?;
@@ -174,11 +209,43 @@ pub(super) fn lines<'t>(
         };
         let count = seen.entry((row.source.0, kind.clone())).or_default();
         *count += 1;
-        Some((slot, tables.state(row.source).path, kind, *count - 1))
+        Some(Line {
+            slot,
+            source: row.source,
+            state: tables.state(row.source).path,
+            kind,
+            step: row.trigger.timed_step(),
+            nth: *count - 1,
+            targets: row.targets.of(tables.state_pool),
+        })
     })
 }
 
+/// The kind of a step as it is written.
+pub(super) fn kind_of(tables: &Tables<'_>, id: StepId) -> &'static str {
+    let row = &tables.steps[id.index()];
+    match (row.kind, row.each.is_some()) {
+        (StepRowKind::Llm, false) => "llm",
+        (StepRowKind::Llm, true) => "llm … each",
+        (StepRowKind::Code, _) => "code",
+        (StepRowKind::Ask { .. }, _) => "ask",
+        (StepRowKind::Call, false) => "call",
+        (StepRowKind::Call, true) => "call … each",
+        (StepRowKind::Human, false) => "human",
+        (StepRowKind::Human, true) => "human … each",
+        (StepRowKind::Run { .. }, false) => "run",
+        (StepRowKind::Run { .. }, true) => "run … each",
+    }
+}
+
 impl Snapshot {
+    /// The steps that are under way.
+    pub(crate) fn open_steps(&self) -> BTreeSet<StepId> {
+        let steps = self.steps.iter().enumerate().filter(|(_, one)| one.pending.is_some());
+        let asked = self.questions.iter().flatten().map(|question| question.key.step);
+        steps.map(|(i, _)| StepId::at(i)).chain(asked).collect()
+    }
+
     /// The registers by names.
     pub fn named(&self, tables: &Tables<'_>) -> Named {
         let path = |state: usize| tables.states[state].path.to_string();
@@ -235,6 +302,12 @@ impl Snapshot {
                 calls: walk.calls,
                 spent: walk.spent,
                 turn_taken: walk.turn_taken,
+                order: match walk.stage {
+                    WalkStage::Open => {
+                        row.steps.of(tables.steps).iter().map(|row| row.name.to_string()).collect()
+                    }
+                    WalkStage::New | WalkStage::Over => Vec::new(),
+                },
             };
             (tables.state(row.state).path.to_string(), at)
         });
@@ -245,10 +318,20 @@ impl Snapshot {
             let at = FanAt { size: *size, next: *next, done: *done, lost: *lost, open };
             (self.fans[each.slot as usize] != Fan::default()).then(|| (name.to_string(), at))
         });
-        let armed = lines(tables).filter_map(|(slot, state, kind, nth)| {
+        let open = self.open_steps();
+        let (mut armed, mut passed) = (Vec::new(), Vec::new());
+        for Line { slot, source, state, kind, step, nth, targets } in lines(tables) {
             let due = self.deadlines[slot as usize];
-            (due != u64::MAX).then(|| Armed { state: state.to_string(), kind, nth, due })
-        });
+            let (state, to) = (state.to_string(), targets.iter().map(|id| path(id.index())));
+            if due != u64::MAX {
+                armed.push(Armed { state, kind, nth, due, to: Some(to.collect()) });
+            } else if step.map_or(bits::has(configuration, source.index()), |id| open.contains(&id))
+            {
+                passed.push(Passed { state, kind, to: to.collect() });
+            }
+        }
+        let is_final = |state: &usize| matches!(tables.states[*state].kind, StateRowKind::Final(_));
+        let kinds = open.iter().map(|id| (step(*id), kind_of(tables, *id).to_string())).collect();
         let sends = self.sends.iter().map(|sent| Posted {
             event: tables.events[sent.event.index()].name.to_string(),
             due: sent.due,
@@ -281,7 +364,10 @@ impl Snapshot {
             steps: steps.collect(),
             walks: walks.collect(),
             fans: fans.collect(),
-            deadlines: armed.collect(),
+            deadlines: armed,
+            passed,
+            finals: bits::iter(configuration).filter(is_final).map(path).collect(),
+            kinds,
             sends: sends.collect(),
         }
     }

@@ -1,34 +1,86 @@
 //! Named registers with the numbers of a chart: the one that they were saved from, or another version of it.
 
 use super::Scalars;
-use super::named::{Gone, Key, Named, To, lines};
+use super::named::{Gone, Key, Named, To, WalkAt};
+use super::rearm;
 use super::snapshot::{FORMAT, Snapshot};
 use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId};
 use crate::machine::{Element, Receiver, StepKey};
 use crate::store::{Amounts, Fan, Question, Sent, StepRegister, Walk, WalkStage, bits};
-use crate::tables::{StateRowKind, Tables};
+use crate::tables::{RenamedRow, StateRowKind, Tables};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Numbers of names.
+/// Numbers of names, also of earlier ones, unless something else has them now.
 pub(crate) struct Numbers<'t> {
-    tables: &'t Tables<'t>,
+    pub(super) tables: &'t Tables<'t>,
     states: BTreeMap<&'t str, StateId>,
     steps: BTreeMap<&'t str, StepId>,
+    /// By the parent: earlier names of states.
+    renamed: BTreeMap<StateId, Vec<(&'t str, StateId)>>,
+    variables: BTreeMap<&'t str, &'t str>,
 }
 
 impl<'t> Numbers<'t> {
     pub(crate) fn of(tables: &'t Tables<'t>) -> Self {
         let states = tables.states.iter().enumerate().map(|(i, row)| (row.path, StateId::at(i)));
-        let steps = tables.steps.iter().enumerate().map(|(i, row)| (row.name, StepId::at(i)));
-        Self { tables, states: states.collect(), steps: steps.collect() }
+        let mut steps = BTreeMap::new();
+        let mut renamed: BTreeMap<StateId, Vec<(&str, StateId)>> = BTreeMap::new();
+        let mut variables = BTreeMap::new();
+        for row in tables.renames {
+            match row.what {
+                RenamedRow::State(id) => {
+                    renamed.entry(tables.state(id).parent).or_default().push((row.old, id));
+                }
+                RenamedRow::Step(id) => drop(steps.insert(row.old, id)),
+                RenamedRow::Variable(name) => drop(variables.insert(row.old, name)),
+            }
+        }
+        steps.extend(tables.steps.iter().enumerate().map(|(i, row)| (row.name, StepId::at(i))));
+        Self { tables, states: states.collect(), steps, renamed, variables }
     }
 
     pub(crate) fn state(&self, path: &str) -> Result<StateId, Gone> {
-        self.states.get(path).copied().ok_or_else(|| Gone(format!("the state `{path}`")))
+        let found = self.states.get(path).copied().or_else(|| self.renamed(path));
+        found.ok_or_else(|| Gone(format!("the state `{path}`")))
+    }
+
+    /// The state with an earlier name, or below one.
+    fn renamed(&self, path: &str) -> Option<StateId> {
+        if self.renamed.is_empty() {
+            return None;
+        }
+        let (mut above, mut begin) = (StateId(0), 0);
+        let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
+        for end in ends {
+            // A name may hold dots: what is none goes on at the next one.
+            if let Some(found) = self.child(above, &path[begin..end]) {
+                (above, begin) = (found, end + 1);
+            }
+        }
+        (begin > path.len()).then_some(above)
+    }
+
+    /// The child of a state with this name, now or earlier.
+    fn child(&self, above: StateId, name: &str) -> Option<StateId> {
+        let prefix = self.tables.state(above).path;
+        let now = if prefix.is_empty() { name.into() } else { format!("{prefix}.{name}") };
+        let now: Option<StateId> = self.states.get(now.as_str()).copied();
+        let mut old = self.renamed.get(&above).into_iter().flatten();
+        now.or_else(|| old.find(|(old, _)| *old == name).map(|(_, id)| *id))
+    }
+
+    /// The tables of the chart.
+    pub(crate) fn tables(&self) -> &'t Tables<'t> {
+        self.tables
+    }
+
+    /// The name that a variable has now.
+    pub(crate) fn variable<'n>(&'n self, name: &'n str) -> &'n str {
+        self.variables.get(name).copied().unwrap_or(name)
     }
 
     pub(crate) fn step(&self, name: &str) -> Result<StepId, Gone> {
@@ -74,7 +126,7 @@ impl Named {
     ///
     /// # Errors
     /// They need something that the chart does not have. What they only remember of it is dropped.
-    pub(crate) fn numbered(&self, numbers: &Numbers<'_>) -> Result<Snapshot, Gone> {
+    pub(crate) fn numbered(&self, numbers: &Numbers<'_>, is_same: bool) -> Result<Snapshot, Gone> {
         let tables = numbers.tables;
         let (states, words) = (tables.states.len(), bits::words(tables.states.len()));
         let set = |paths: &[String], is_needed: bool| -> Result<Vec<u64>, Gone> {
@@ -127,7 +179,8 @@ impl Named {
             walks: vec![Walk::NEW; tables.walks.len()],
             fans: vec![Fan::default(); tables.fans()],
             amounts: vec![Amounts::default(); if tables.reads_amounts { states } else { 0 }],
-            deadlines: vec![u64::MAX; tables.deadlines()],
+            deadlines: Vec::new(),
+            added: Vec::new(),
             sends: Vec::new(),
             queue: Vec::new(),
         };
@@ -178,13 +231,13 @@ impl Named {
             snapshot.fans[each.slot as usize] =
                 Fan { size: at.size, next: at.next, done: at.done, lost: at.lost, open };
         }
-        for (slot, state, kind, nth) in lines(tables) {
-            let is_it = |armed: &&super::named::Armed| {
-                armed.state == state && armed.kind == kind && armed.nth == nth
-            };
-            if let Some(armed) = self.deadlines.iter().find(is_it) {
-                snapshot.deadlines[slot as usize] = armed.due;
-            }
+        if is_same {
+            snapshot.deadlines = rearm::same(self, tables);
+        } else {
+            let open = snapshot.open_steps();
+            let found = rearm::other(self, numbers, &snapshot.bits[0], &open);
+            (snapshot.deadlines, snapshot.added) = (found.due, found.added);
+            snapshot.added.sort_unstable();
         }
         for (slot, posted) in (0..).zip(&self.sends) {
             let id = posted
@@ -207,21 +260,19 @@ impl Named {
 
     fn number_walks(&self, numbers: &Numbers<'_>, snapshot: &mut Snapshot) -> Result<(), Gone> {
         let tables = numbers.tables;
+        let walks = self.walks.iter();
+        let walks: BTreeMap<StateId, &WalkAt> =
+            walks.filter_map(|(path, at)| Some((numbers.state(path).ok()?, at))).collect();
         for (row, to) in tables.walks.iter().zip(&mut snapshot.walks) {
-            let Some(at) = self.walks.get(tables.state(row.state).path) else { continue };
-            let end = (row.steps.start + row.steps.len) as usize;
-            let next = match &at.next {
-                Some(name) => numbers.step(name).map(StepId::index),
-                None => Ok(end.min(tables.steps.len())),
-            };
-            let cursor = match next {
-                Ok(cursor) => cursor as u32,
-                Err(_) if at.stage != WalkStage::Open => end as u32,
-                Err(Gone(what)) => return Err(Gone(format!("{what}, which a walk visits next"))),
-            };
+            let Some(at) = walks.get(&row.state) else { continue };
+            let end = ((row.steps.start + row.steps.len) as usize).min(tables.steps.len());
+            let cursor = match &at.next {
+                Some(name) => next_step(numbers, at, name).unwrap_or(end),
+                None => end,
+            } as u32;
             let leaf = match &at.leaf {
-                Some(path) => numbers.state(path)?.0,
-                None => tables.states.len() as u32,
+                Some(path) if at.at.is_some() => numbers.state(path)?.0,
+                Some(_) | None => tables.states.len() as u32,
             };
             *to = Walk {
                 stage: at.stage,
@@ -239,4 +290,12 @@ impl Named {
         }
         Ok(())
     }
+}
+
+/// The number of the step that a walk visits next: the first one from there on that this version has.
+fn next_step(numbers: &Numbers<'_>, at: &WalkAt, name: &str) -> Option<usize> {
+    let from = at.order.iter().position(|one| one == name);
+    let rest = from.map_or(&[][..], |from| &at.order[from..]);
+    let mut names = [name].into_iter().chain(rest.iter().map(String::as_str));
+    names.find_map(|name| numbers.step(name).ok()).map(StepId::index)
 }

@@ -70,6 +70,7 @@ impl Snapshot {
             fans: vec![Fan::default(); tables.fans()],
             amounts: vec![Amounts::default(); if tables.reads_amounts { states } else { 0 }],
             deadlines: vec![u64::MAX; tables.deadlines()],
+            added: Vec::new(),
             sends: Vec::new(),
             queue: Vec::new(),
         }

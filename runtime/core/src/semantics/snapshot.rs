@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::store::{
     Amounts, Fan, Occurrence, Question, Sent, StateRegister, StepRegister, Store, Walk, bits,
 };
-use crate::tables::{StateRowKind, StepRowKind, Tables};
+use crate::tables::{StateRowKind, StepRowKind, Tables, TriggerRow};
 use alloc::vec::Vec;
 
 /// Version of the layout of [`Snapshot`].
@@ -31,6 +31,9 @@ pub struct Snapshot {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) amounts: Vec<Amounts>,
     pub(super) deadlines: Vec<u64>,
+    /// The deadlines that are to be armed: those of lines that the version of the chart did not have that saved the registers.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(super) added: Vec<u32>,
     /// The waiting events in order; the index of each is its slot.
     pub(super) sends: Vec<Sent>,
     pub(super) queue: Vec<Occurrence>,
@@ -133,7 +136,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         let Fan { size, next, done, lost, open } = &snapshot.fans[each.slot as usize];
         let is_pending = snapshot.steps[step].pending.is_some();
         (is_pending || open.is_empty())
-            && *size <= each.most
+            && *size < FAR
             && next <= size
             && done.saturating_add(*lost).saturating_add(open.len() as u32) == *next
             && open.iter().all(|open| {
@@ -211,6 +214,7 @@ impl<P: Program> Stepper<'_, P> {
             fans: cells.fans.to_vec(),
             amounts: cells.amounts.to_vec(),
             deadlines: cells.deadlines.to_vec(),
+            added: Vec::new(),
             sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),
             queue: Vec::new(),
         }
@@ -280,5 +284,32 @@ impl<P: Program> Stepper<'_, P> {
         self.scalars.queue_head = 0;
         self.scalars.queue_len = 0;
         Ok(())
+    }
+
+    /// Arms the deadlines of lines that are new in this version of the chart. They count from the beginning of their state or step. The data
+    /// of the program was restored before.
+    pub fn arm_added(&mut self, snapshot: &Snapshot) {
+        if snapshot.added.is_empty() {
+            return;
+        }
+        for index in 0..self.tables.transitions.len() {
+            let (id, row) = (TransitionId::at(index), &self.tables.transitions[index]);
+            let Some(slot) = row.trigger.deadline() else { continue };
+            if snapshot.added.binary_search(&slot).is_err() {
+                continue;
+            }
+            let cells = self.store.cells();
+            let (origin, leaf) = match row.trigger.timed_step() {
+                Some(step) => {
+                    let register = &cells.steps[step.index()];
+                    let leaf = register.pending.map_or(row.source, |key| key.leaf);
+                    (register.started_at, leaf)
+                }
+                None if matches!(row.trigger, TriggerRow::AfterTurns(_)) => (0, row.source),
+                None => (cells.states[row.source.index()].entered_at, row.source),
+            };
+            // A deadline that cannot be computed does not come.
+            self.arm(id, origin, leaf, &mut ());
+        }
     }
 }

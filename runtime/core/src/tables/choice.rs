@@ -23,6 +23,8 @@ pub struct ToolRow<'t> {
     pub name: &'t str,
     /// Argument names, in `name_pool`.
     pub fields: Span,
+    /// Whether a call in doubt is made again.
+    pub idempotent: bool,
 }
 
 /// One `allow` line.

@@ -10,6 +10,7 @@ mod limits;
 mod named;
 mod read;
 mod step;
+mod typed;
 mod walk;
 
 pub use crate::form::ActionForm;
@@ -26,12 +27,13 @@ pub use limits::{ComputedLimitRow, LimitsRow, bound_of_count};
 pub use named::CATCH_ALL;
 pub use read::Rows;
 pub use step::{FailureRow, StepRowKind};
+pub use typed::{RenameRow, RenamedRow, TypeRow, TypedRow};
 pub use walk::WalkRow;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 
 /// The version for which generated code was written; it does not compile against another.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,6 +84,10 @@ pub struct Tables<'t> {
     pub computed_limits: &'t [ComputedLimitRow],
     /// Whether an expression reads what calls took: their number, tokens or cost.
     pub reads_amounts: bool,
+    /// The places that hold values between two inputs, with their types.
+    pub types: &'t [TypeRow<'t>],
+    /// Earlier names.
+    pub renames: &'t [RenameRow<'t>],
     /// Pool of states.
     pub state_pool: &'t [StateId],
     /// Pool of events.
@@ -304,6 +310,8 @@ pub struct StepRow<'t> {
     pub tool_calls: u32,
     /// For each element of a list.
     pub each: Option<EachRow>,
+    /// Whether a call in doubt is made again.
+    pub retries_doubt: bool,
 }
 
 impl StepRow<'_> {
@@ -320,6 +328,7 @@ impl StepRow<'_> {
         tools: Span::EMPTY,
         tool_calls: 0,
         each: None,
+        retries_doubt: false,
     };
 }
 

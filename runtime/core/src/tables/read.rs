@@ -19,6 +19,8 @@ impl Tables<'_> {
         permissions: &[],
         computed_limits: &[],
         reads_amounts: false,
+        types: &[],
+        renames: &[],
         walks: &[WalkRow::PLAIN],
         state_pool: &[],
         event_pool: &[],

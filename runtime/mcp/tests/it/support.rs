@@ -99,6 +99,7 @@ pub(crate) type Declared<'d> = (&'d str, &'d [(&'d str, Type)], Type);
 pub(crate) fn chart(tools: &[Declared<'_>]) -> Chart {
     let field = |name: &str, ty: &Type| Field { name: name.into(), ty: ty.clone() };
     let tool = |(name, params, result): &Declared<'_>| Tool {
+        idempotent: false,
         name: (*name).into(),
         doc: String::new(),
         params: params.iter().map(|(name, ty)| field(name, ty)).collect(),

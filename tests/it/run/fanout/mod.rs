@@ -10,7 +10,6 @@ use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
-use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::oracle::Script;
 use chartc_runtime::trace::{JsonLines, Line, What};
 use chartc_runtime::{Saved, Session};
@@ -21,7 +20,9 @@ use world::{Books, Comes, Course, Expected, PAUSE, Says, World, answer_of, expec
 /// A chart with one step of a kind.
 fn chart(kind: &str, says: Says) -> Checked {
     let (work, one) = match kind {
-        "llm" => ("llm work each n in xs with quick { prompt \"n={n}\"  returns Int", "Int"),
+        "llm" => {
+            ("llm work each n in xs with quick { prompt \"n={n}\"  returns Int  doubt retry", "Int")
+        }
         "call" => ("call work each n in xs look(n) {", "Int"),
         "human" => ("human work each n in xs \"n={n}\" { returns Int", "Int"),
         _ => ("run work each n in xs Part(n) { returns Found", "Found"),
@@ -31,7 +32,7 @@ fn chart(kind: &str, says: Says) -> Checked {
     let maybe = if lost == "none" { "?" } else { "" };
     let text = format!(
         r#"
-tool look(n: Int) -> Int
+tool look(n: Int) -> Int idempotent
 type Found {{ said: Int }}
 client quick {{ model "m:quick"  timeout 2s }}
 
@@ -39,7 +40,7 @@ chart Part {{
   param n: Int
   initial asking
   state asking {{
-    llm ask with quick {{ prompt "n={{n}}"  returns Int  retry 0  done -> good(ask)  error -> bad }}
+    llm ask with quick {{ prompt "n={{n}}"  returns Int  retry 0  doubt retry  done -> good(ask)  error -> bad }}
   }}
   final good(said: Int)
   final bad : error
@@ -90,9 +91,8 @@ fn session<'p>(
         Interpreter::new(&plans[0], host, params).expect("params that fit").with_charts(plans)
     };
     let world = Arc::new(World { clock: clock.clone(), course, books: books.clone() });
-    let mut session = Session::new(machine, world.clone(), clock, JsonLines(Vec::new()))
-        .with_tools(world)
-        .with_doubt(OnDoubt::Retry);
+    let mut session =
+        Session::new(machine, world.clone(), clock, JsonLines(Vec::new())).with_tools(world);
     if let Some(saved) = saved {
         session.go_on(saved).expect("it goes on");
     }

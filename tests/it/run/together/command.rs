@@ -87,7 +87,7 @@ fn a_recorded_run_without_its_script() {
 
 #[test]
 fn a_run_that_stops_among_its_calls_is_resumed() {
-    for (ms, asked) in [(2000, 5), (4500, 4)] {
+    for ms in [2000, 4500] {
         let folder = written(&format!("stopped-{ms}"));
         // An event that the chart does not have ends the command there.
         let events = format!("[{{\"turn\":{{}}}},{{\"event\":\"nobody\",\"after_ms\":{ms}}}]");
@@ -95,9 +95,8 @@ fn a_run_that_stops_among_its_calls_is_resumed() {
         let stops = ["--events", "events.json", "--snapshot", "run.json"];
         assert_eq!(chartc(&folder, &[&RUN[..], &stops].concat()).0, 2);
         let out = says(&folder, &[&RUN[..], &["--resume", "run.json"]].concat());
-        // Three calls, and those that were open when it stopped.
-        let end = format!("judged: ended ok (1 turn, {asked} model calls)\n");
-        assert!(out.ends_with(&end), "{out}");
+        // A script is not asked twice for those that were open when it stopped.
+        assert!(out.ends_with("judged: ended ok (1 turn, 3 model calls)\n"), "{out}");
         assert_eq!(out.contains("write_contra: \"no\""), ms < 4000, "{out}");
     }
 }

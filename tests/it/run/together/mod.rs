@@ -5,7 +5,6 @@ mod command;
 use super::*;
 use chartc_core::expr::Map;
 use chartc_runtime::Saved;
-use chartc_runtime::driver::OnDoubt;
 use chartc_runtime::trace::JsonLines;
 
 /// Two regions that ask at once, one behind the other, and a state that reads both answers.
@@ -14,7 +13,7 @@ fn pair(first: &str, second: &str) -> String {
         format!(
             "    state {name} {{
       initial writing
-      state writing {{ llm write_{name} {{ prompt \"Argue {name}.\"  returns Text into {name}_said }} -> said }}
+      state writing {{ llm write_{name} {{ prompt \"Argue {name}.\"  returns Text into {name}_said  doubt retry }} -> said }}
       final said
     }}\n"
         )
@@ -129,8 +128,7 @@ fn session<'p>(
         }
     };
     let machine = machine.expect("of this chart");
-    let mut session = Session::new(machine, Arc::new(script), clock, JsonLines(Vec::new()))
-        .with_doubt(OnDoubt::Retry);
+    let mut session = Session::new(machine, Arc::new(script), clock, JsonLines(Vec::new()));
     session.go_on(saved.expect("above")).expect("it goes on");
     session
 }

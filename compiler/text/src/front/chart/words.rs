@@ -172,6 +172,7 @@ fn keyword(rule: Rule) -> Option<&'static str> {
         (Rule::kw_stay, "`stay`"),
         (Rule::kw_with, "`with`"),
         (Rule::kw_retry, "`retry`"),
+        (Rule::kw_idempotent, "`idempotent`"),
         (Rule::kw_skip, "`skip`"),
         (Rule::kw_fail, "`fail`"),
         (Rule::kw_returns, "`returns`"),

@@ -122,7 +122,9 @@ impl<'p, H: Host> Interpreter<'p, H> {
             }
             program.set_limits(view)
         });
-        set.map_err(|Mismatch(why)| Unfit::Data(why))
+        set.map_err(|Mismatch(why)| Unfit::Data(why))?;
+        self.engine.arm_added(&snapshot.machine);
+        Ok(())
     }
 
     /// Makes the machine of a `run` step that was under way. Its state is still to be taken over.

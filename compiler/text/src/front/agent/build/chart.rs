@@ -168,7 +168,7 @@ fn body(
         let name = states[i].clone();
         let span = name.span;
         let body = full.then(|| StateBody { items: steps, end: Vec::new(), span });
-        let state = State { kind: StateKind::State, name, body };
+        let state = State { kind: StateKind::State, name, renamed: Vec::new(), body };
         let mut item = noted(ChartItem::State(StateItem::State(state)), span);
         item.trivia.blank_before = full || i == 0;
         items.push(item);

@@ -206,6 +206,7 @@ impl Builder<'_> {
             lines.push(noted(StateItem::Line(line), span));
         }
         let code = syntax::Step {
+            renamed: Vec::new(),
             each: None,
             name: source,
             kind: StepKind::Code(statements),

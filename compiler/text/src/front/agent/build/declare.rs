@@ -70,6 +70,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
             _ => builtin.ty().zero(span),
         };
         let variable = Variable {
+            renamed: Vec::new(),
             kind: VariableKind::Input,
             name: Ident::new(builtin.name.to_owned(), span),
             ty: builtin.ty().written(span),
@@ -88,6 +89,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
             ty = TypeExpr { kind: TypeKind::Optional(Box::new(ty)), span };
         }
         let variable = Variable {
+            renamed: Vec::new(),
             kind: VariableKind::Input,
             name: Ident::new(given.written.clone(), span),
             ty,
@@ -122,6 +124,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
             written_ty
         };
         let variable = Variable {
+            renamed: Vec::new(),
             kind: VariableKind::Var { per_turn: true },
             name: Ident::new(written.clone(), span),
             ty,

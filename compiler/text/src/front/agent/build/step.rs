@@ -72,6 +72,7 @@ impl Builder<'_> {
     fn built(&self, step: &Step, kind: StepKind, items: Vec<Noted<StepItem>>) -> Built {
         let calls = matches!(kind, StepKind::Llm | StepKind::Ask(_));
         let step_syntax = syntax::Step {
+            renamed: Vec::new(),
             each: None,
             name: step.name.clone(),
             kind,
@@ -102,7 +103,7 @@ impl Builder<'_> {
         let acts = compare(expr(action, span), CompareOp::NotEqual, text("noop", span), span);
         items.push(noted(StepItem::EndsTurn(Some(acts)), span));
         let mut built = self.built(step, StepKind::Llm, items);
-        built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+        built.step.then = step.to.as_ref().map(|to| Box::new(tail(None, Some(to))));
         built
     }
 
@@ -136,7 +137,7 @@ impl Builder<'_> {
         }
         let mut built = self.built(step, StepKind::Code(statements), items);
         let Some(action) = &step.action else {
-            built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+            built.step.then = step.to.as_ref().map(|to| Box::new(tail(None, Some(to))));
             return built;
         };
         let function = self.functions.effect(action);
@@ -159,7 +160,7 @@ impl Builder<'_> {
                 let mut built = self.built(step, StepKind::Code(statements), Vec::new());
                 built.lines = lines;
                 if step.map.is_none() {
-                    built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+                    built.step.then = step.to.as_ref().map(|to| Box::new(tail(None, Some(to))));
                 }
                 return built;
             }
@@ -183,7 +184,7 @@ impl Builder<'_> {
         if step.map.is_none() {
             let items = decide::ignored(step, prompt);
             let mut built = self.built(step, StepKind::Llm, items);
-            built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+            built.step.then = step.to.as_ref().map(|to| Box::new(tail(None, Some(to))));
             return built;
         }
         if compared {

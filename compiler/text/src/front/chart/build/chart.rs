@@ -66,12 +66,14 @@ fn chart_item(cx: &mut Cx<'_>, pair: P<'_>) -> ChartItem {
 fn variable(cx: &mut Cx<'_>, pair: P<'_>) -> Variable {
     let mut kind = VariableKind::Param;
     let (mut name, mut ty, mut range, mut default) = (None, None, None, None);
+    let mut renamed = Vec::new();
     for part in pair.into_inner() {
         let span = cx.span(&part);
         match part.as_rule() {
             Rule::kw_input => kind = VariableKind::Input,
             Rule::kw_var => kind = VariableKind::Var { per_turn: false },
             Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a variable")),
+            Rule::renamed => renamed = cx.renamed(part),
             Rule::type_expr => ty = Some(type_expr(cx, part)),
             Rule::range => {
                 if kind != VariableKind::Param {
@@ -100,6 +102,7 @@ fn variable(cx: &mut Cx<'_>, pair: P<'_>) -> Variable {
     Variable {
         kind,
         name: name.expect("a variable has a name"),
+        renamed,
         ty: ty.expect("a variable has a type"),
         range,
         default,

@@ -163,9 +163,10 @@ fn method(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Method> {
 }
 
 pub(super) fn tool(cx: &mut Cx<'_>, pair: P<'_>) -> Tool {
-    let (mut name, mut all, mut result) = (None, Vec::new(), None);
+    let (mut name, mut all, mut result, mut idempotent) = (None, Vec::new(), None, false);
     for part in pair.into_inner() {
         match part.as_rule() {
+            Rule::kw_idempotent => idempotent = true,
             Rule::path => name = Some(cx.path(part)),
             Rule::params => all = params(cx, part),
             Rule::type_expr => result = Some(type_expr(cx, part)),
@@ -176,6 +177,7 @@ pub(super) fn tool(cx: &mut Cx<'_>, pair: P<'_>) -> Tool {
         name: name.expect("a tool has a name"),
         params: all,
         result: result.expect("a tool has a result"),
+        idempotent,
     }
 }
 

@@ -5,7 +5,7 @@ use super::name::Spelling;
 use super::{Cx, child, parts};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
-use crate::span::Spanned;
+use crate::span::{Ident, Spanned};
 use crate::syntax::{
     Allow, Deadline, Done, EventPattern, Expr, From, History, Initial, Limit, Line, LineKind, May,
     MayKind, Path, State, StateBody, StateItem, StateKind, Tail, Target, Template,
@@ -49,6 +49,12 @@ impl Cx<'_> {
         }
     }
 
+    /// `Rule::renamed`.
+    pub(super) fn renamed(&mut self, pair: P<'_>) -> Vec<Ident> {
+        let names = pair.into_inner().filter(|part| part.as_rule() == Rule::name);
+        names.map(|name| self.ident(&name)).collect()
+    }
+
     /// `Rule::guard`.
     pub(super) fn guard(&mut self, pair: P<'_>) -> Expr {
         let expr = child(pair, Rule::expr);
@@ -86,8 +92,10 @@ fn state(cx: &mut Cx<'_>, pair: P<'_>) -> State {
     let rule = pair.as_rule();
     let (mut name, mut all, mut status, mut body) = (None, Vec::new(), None, None);
     let mut values = Vec::new();
+    let mut renamed = Vec::new();
     for part in pair.into_inner() {
         match part.as_rule() {
+            Rule::renamed => renamed = cx.renamed(part),
             Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a state")),
             Rule::results => {
                 for result in part.into_inner().filter(|p| p.as_rule() == Rule::result) {
@@ -120,7 +128,7 @@ fn state(cx: &mut Cx<'_>, pair: P<'_>) -> State {
         Rule::final_state => StateKind::Final(all, values, status),
         _ => StateKind::State,
     };
-    State { kind, name: name.expect("a state has a name"), body }
+    State { kind, name: name.expect("a state has a name"), renamed, body }
 }
 
 fn initial(cx: &mut Cx<'_>, pair: P<'_>) -> Initial {
@@ -139,8 +147,10 @@ fn initial(cx: &mut Cx<'_>, pair: P<'_>) -> Initial {
 
 fn history(cx: &mut Cx<'_>, pair: P<'_>) -> History {
     let (mut name, mut deep, mut default, mut actions) = (None, false, Vec::new(), None);
+    let mut renamed = Vec::new();
     for part in pair.into_inner() {
         match part.as_rule() {
+            Rule::renamed => renamed = cx.renamed(part),
             Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a history")),
             Rule::kw_deep => deep = true,
             Rule::path => default.push(cx.path(part)),
@@ -148,7 +158,7 @@ fn history(cx: &mut Cx<'_>, pair: P<'_>) -> History {
             _ => {}
         }
     }
-    History { name: name.expect("a history has a name"), deep, default, actions }
+    History { renamed, name: name.expect("a history has a name"), deep, default, actions }
 }
 
 fn line(cx: &mut Cx<'_>, pair: P<'_>) -> Line {

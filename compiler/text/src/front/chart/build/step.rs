@@ -18,6 +18,7 @@ type P<'i> = Pair<'i, Rule>;
 #[derive(Default)]
 struct Head {
     names: Vec<crate::span::Ident>,
+    renamed: Vec<crate::span::Ident>,
     path: Option<Path>,
     arguments: Vec<crate::syntax::Expr>,
     text: Option<crate::syntax::Template>,
@@ -43,6 +44,7 @@ impl Cx<'_> {
                     head.names.push(self.declared(&part, Spelling::Lower, "a step"));
                 }
                 Rule::name => head.names.push(self.ident(&part)),
+                Rule::renamed => head.renamed = self.renamed(part),
                 Rule::path => head.path = Some(self.path(part)),
                 Rule::call_args => head.arguments = self.arguments(part),
                 Rule::run_args => head.params = self.params_given(part),
@@ -83,7 +85,7 @@ impl Cx<'_> {
                     for inner in part.into_inner() {
                         self.tail_part(&mut tail, inner);
                     }
-                    then = Some(tail);
+                    then = Some(Box::new(tail));
                 }
                 _ => {}
             }
@@ -107,7 +109,7 @@ impl Cx<'_> {
                 forward: head.forward,
             }),
         };
-        Step { name, kind, each, client, guard, items, then, end }
+        Step { name, renamed: head.renamed, kind, each, client, guard, items, then, end }
     }
 
     fn each_in(&mut self, pair: P<'_>) -> Each {
@@ -217,6 +219,7 @@ fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
             let guard = pair.into_inner().find(|p| p.as_rule() == Rule::guard);
             StepItem::EndsTurn(guard.map(|p| cx.guard(p)))
         }
+        Rule::doubt_retry => StepItem::DoubtRetry,
         Rule::done_line | Rule::error_line | Rule::timeout_line | Rule::doubt_line => {
             let rule = pair.as_rule();
             let mut tail = Tail::default();

@@ -80,6 +80,7 @@ fn apart_first(mut items: Vec<Noted<ChartItem>>) -> Vec<Noted<ChartItem>> {
 /// The param for a value that the invoking document passes.
 fn param(given: &Given, span: Span) -> ChartItem {
     ChartItem::Variable(Variable {
+        renamed: Vec::new(),
         kind: VariableKind::Param,
         name: Ident::new(given.name.clone(), span),
         ty: given.kinds.class().written(span),
@@ -128,6 +129,7 @@ impl Builder<'_, '_> {
             };
             let ty = if default.kind == ExprKind::None { Class::Json } else { class };
             let variable = Variable {
+                renamed: Vec::new(),
                 kind: VariableKind::Var { per_turn: false },
                 name: Ident::new(name, span),
                 ty: ty.written(span),

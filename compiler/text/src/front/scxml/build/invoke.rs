@@ -55,6 +55,7 @@ impl Builder<'_, '_> {
         let forward = if invoke.forward.is_some() { Forward::All } else { Forward::Nothing };
         let chart = Ident::new(invoke.child.chart.clone(), invoke.child.name_span);
         let step = Step {
+            renamed: Vec::new(),
             each: None,
             name: Ident::new(self.scope.steps[nth].clone(), invoke.id.span),
             kind: StepKind::Run(Run { chart, arguments, at_entry: true, forward }),

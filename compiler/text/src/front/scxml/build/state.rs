@@ -24,7 +24,7 @@ impl Builder<'_, '_> {
         let end = comments(&state.end);
         let empty = items.is_empty() && end.is_empty();
         let body = (!empty).then_some(StateBody { items, end, span: state.span });
-        Some(StateItem::State(State { kind, name: state.id.clone(), body }))
+        Some(StateItem::State(State { kind, name: state.id.clone(), renamed: Vec::new(), body }))
     }
 
     /// The first child that can be active.
@@ -85,7 +85,8 @@ impl Builder<'_, '_> {
                 (vec![path(vec![name], state.id.span)], None)
             }
         };
-        let history = History { name: state.id.clone(), deep, default, actions };
+        let history =
+            History { name: state.id.clone(), renamed: Vec::new(), deep, default, actions };
         let before: Vec<_> =
             state.before.iter().chain(written.iter().flat_map(|i| &i.before)).cloned().collect();
         Some(noted(StateItem::History(history), state.span, &before))

@@ -1,0 +1,155 @@
+//! Deadlines of a saved run in another version of its chart: those that were armed keep their moment, new lines count from the beginning of
+//! their state or step.
+
+use super::named::{Line, Named, lines};
+use super::number::Numbers;
+use super::version::{Change, Timed};
+use crate::arena::{StateId, StepId};
+use crate::store::bits;
+use crate::tables::Tables;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// What lines may be the same: those of one state and one kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    After,
+    AfterTurns,
+    Timeout(StepId),
+}
+
+/// A line of the version that has saved the run.
+struct Old {
+    /// When it is due; `None` if it was.
+    due: Option<u64>,
+    /// Its targets; `None` if that was not kept, or one is gone.
+    to: Option<Vec<StateId>>,
+}
+
+/// The deadlines of this version.
+pub(super) struct Deadlines {
+    pub(super) due: Vec<u64>,
+    /// Slots of lines that are to be armed.
+    pub(super) added: Vec<u32>,
+    pub(super) changes: Vec<Change>,
+}
+
+/// The deadlines of the version that saved them.
+pub(super) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
+    let armed: BTreeMap<_, u64> = (named.deadlines.iter())
+        .map(|one| ((one.state.as_str(), one.kind.as_str(), one.nth), one.due))
+        .collect();
+    let mut due = alloc::vec![u64::MAX; tables.deadlines()];
+    for line in lines(tables) {
+        if let Some(at) = armed.get(&(line.state, line.kind.as_str(), line.nth)) {
+            due[line.slot as usize] = *at;
+        }
+    }
+    due
+}
+
+/// The deadlines of another version, with these states active and these steps under way.
+pub(super) fn other(
+    named: &Named,
+    numbers: &Numbers<'_>,
+    active: &[u64],
+    open: &BTreeSet<StepId>,
+) -> Deadlines {
+    let tables = numbers.tables;
+    let mut new: BTreeMap<(StateId, Kind), Vec<Line<'_>>> = BTreeMap::new();
+    for line in lines(tables) {
+        let kind = match (line.step, line.kind.as_str()) {
+            (Some(step), _) => Kind::Timeout(step),
+            (None, AFTER_TURNS) => Kind::AfterTurns,
+            (None, _) => Kind::After,
+        };
+        new.entry((line.source, kind)).or_default().push(line);
+    }
+    let mut old: BTreeMap<(StateId, Kind), Vec<Old>> = BTreeMap::new();
+    let mut lost = Vec::new();
+    let armed = named.deadlines.iter();
+    let armed = armed.map(|one| (&one.state, &one.kind, Some(one.due), one.to.as_ref()));
+    let passed = named.passed.iter().map(|one| (&one.state, &one.kind, None, Some(&one.to)));
+    for (state, kind, due, to) in armed.chain(passed) {
+        let Ok(source) = numbers.state(state) else { continue };
+        let Some(kind) = kind_of(kind, numbers) else {
+            // A step that is gone and under way is refused.
+            continue;
+        };
+        let to = to.and_then(|to| to.iter().map(|path| numbers.state(path).ok()).collect());
+        if new.contains_key(&(source, kind)) {
+            old.entry((source, kind)).or_default().push(Old { due, to });
+        } else if due.is_some() {
+            lost.push((source, kind));
+        }
+    }
+    let mut found = Deadlines {
+        due: alloc::vec![u64::MAX; tables.deadlines()],
+        added: Vec::new(),
+        changes: Vec::new(),
+    };
+    for ((source, kind), lines) in new {
+        let mut old = old.remove(&(source, kind)).unwrap_or_default();
+        let mut rest = Vec::new();
+        for line in lines {
+            match old.iter().position(|one| one.to.as_deref() == Some(line.targets)) {
+                Some(at) => set(&mut found.due, line.slot, old.remove(at).due),
+                None => rest.push(line),
+            }
+        }
+        // Of lines of which only the order is known.
+        let mut unknown =
+            old.extract_if(.., |one| one.to.is_none()).collect::<Vec<_>>().into_iter();
+        for line in rest {
+            let is_live = match kind {
+                Kind::After | Kind::AfterTurns => bits::has(active, source.index()),
+                Kind::Timeout(step) => open.contains(&step),
+            };
+            if let Some(one) = unknown.next() {
+                set(&mut found.due, line.slot, one.due);
+            } else if is_live {
+                found.added.push(line.slot);
+                found.changes.push(Change::Armed(path(tables, source), timed(tables, kind)));
+            }
+        }
+        let gone = old.iter().chain(unknown.as_slice()).filter(|one| one.due.is_some());
+        lost.extend(gone.map(|_| (source, kind)));
+    }
+    let lost = lost.into_iter();
+    let lost = lost.map(|(state, kind)| Change::Disarmed(path(tables, state), timed(tables, kind)));
+    found.changes.extend(lost);
+    found
+}
+
+fn set(due: &mut [u64], slot: u32, at: Option<u64>) {
+    if let (Some(at), Some(place)) = (at, due.get_mut(slot as usize)) {
+        *place = at;
+    }
+}
+
+const AFTER: &str = "after";
+const AFTER_TURNS: &str = "after turns";
+
+fn kind_of(kind: &str, numbers: &Numbers<'_>) -> Option<Kind> {
+    match kind {
+        AFTER => Some(Kind::After),
+        AFTER_TURNS => Some(Kind::AfterTurns),
+        timeout => {
+            let step = timeout.strip_prefix("timeout ")?;
+            numbers.step(step).ok().map(Kind::Timeout)
+        }
+    }
+}
+
+fn timed(tables: &Tables<'_>, kind: Kind) -> Timed {
+    match kind {
+        Kind::After => Timed::After,
+        Kind::AfterTurns => Timed::AfterTurns,
+        Kind::Timeout(step) => Timed::Timeout(tables.steps[step.index()].name.to_string()),
+    }
+}
+
+fn path(tables: &Tables<'_>, state: StateId) -> String {
+    tables.state(state).path.to_string()
+}
