@@ -36,7 +36,7 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
         }
     }
     let asked = match question.kind {
-        Kind::Human => question.wanted_of_a_person().to_owned(),
+        Kind::Human => question.wanted_of_a_person(),
         Kind::Ask => "one of the options".to_owned(),
         Kind::Llm => "a JSON value".to_owned(),
     };

@@ -9,6 +9,8 @@ mod agent_components;
 mod agent_findings;
 mod agent_front;
 mod agent_traces;
+#[cfg(feature = "mcp")]
+mod agents;
 mod allow;
 mod architecture;
 mod batch;

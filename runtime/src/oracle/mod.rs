@@ -95,12 +95,15 @@ impl Question {
     }
 
     /// The form of a person's answer, in words where there are any; empty where any text will do.
-    pub fn wanted_of_a_person(&self) -> &str {
+    pub fn wanted_of_a_person(&self) -> String {
         match self.schema.as_str() {
-            r#"{"type":"boolean"}"# => "yes or no",
-            r#"{"type":"integer"}"# => "a whole number",
-            r#"{"type":"number"}"# => "a number",
-            schema => schema,
+            r#"{"type":"boolean"}"# => "yes or no".into(),
+            r#"{"type":"integer"}"# => "a whole number".into(),
+            r#"{"type":"number"}"# => "a number".into(),
+            schema => match crate::schema::names(schema) {
+                Some(names) => names.join(" or "),
+                None => schema.to_owned(),
+            },
         }
     }
 }

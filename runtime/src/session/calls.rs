@@ -202,10 +202,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         match self.calls.remove(index).work {
             // It was put, and may be billed whatever becomes of it.
             Work::Question(question, ..) => {
-                let charge =
-                    self.settle_call(now, at, question.model.prices, Bill::nothing(true))?;
-                let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
-                self.ready.extend(charge);
+                self.settle_unknown(now, at, question.model.prices)?;
             }
             Work::Waiting(question, ..) => {
                 self.settle_call(now, at, question.model.prices, Bill::nothing(false))?;

@@ -217,6 +217,18 @@ impl Bill {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Settles a call that was made and of which nobody says what it took: it may have been billed.
+    pub(super) fn settle_unknown(
+        &mut self,
+        now: Instant,
+        at: &At,
+        prices: Prices,
+    ) -> Result<(), RunError> {
+        let charge = self.settle_call(now, at, prices, Bill::nothing(true))?;
+        self.ready.extend(charge.map(|charge| (at.clone(), Input::Charge(at.1, charge))));
+        Ok(())
+    }
+
     /// Pays for a call beforehand.
     pub(super) fn reserve(&mut self, at: &At, question: &mut Question) -> Admission {
         let Some(machine) = self.family.member(&at.0) else { return Admission::Made };

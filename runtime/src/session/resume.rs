@@ -4,7 +4,6 @@ use super::begin::ElementPlace;
 use super::calls::{Call, Work};
 use super::doubt::DOUBT;
 use super::history::Told;
-use super::ledger::Bill;
 use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
 use super::waiting::is_usage_of;
@@ -306,11 +305,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                         Work::Question(question, asking, since)
                     }
                     Probe::Unknown | Probe::Returned(_) => {
-                        let (now, prices) = (self.clock.now(), question.model.prices);
-                        // It may have been billed.
-                        let charge = self.settle_call(now, &at, prices, Bill::nothing(true))?;
-                        let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
-                        self.ready.extend(charge);
+                        self.settle_unknown(self.clock.now(), &at, question.model.prices)?;
                         if question.kind == Kind::Human || self.retries_doubt(&at, None) {
                             return self.begin(at);
                         }
@@ -386,10 +381,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let Call { at, work } = call;
             let is_tool = matches!(work, Work::Tool(..));
             if let Work::Question(question, ..) = work {
-                let (now, prices) = (self.clock.now(), question.model.prices);
-                let charge = self.settle_call(now, &at, prices, Bill::nothing(true))?;
-                let charge = charge.map(|charge| (at.clone(), Input::Charge(at.1, charge)));
-                self.ready.extend(charge);
+                self.settle_unknown(self.clock.now(), &at, question.model.prices)?;
             }
             match (is_doubted, is_tool) {
                 (true, _) => self.doubts(at)?,
