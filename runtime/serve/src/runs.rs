@@ -12,7 +12,7 @@ use chartc_store::{Letter, Listed, Sqlite, Store};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -85,7 +85,14 @@ impl Runs {
     ///
     /// # Errors
     /// See [`Refusal`].
-    pub async fn begin(&self, order: Order) -> Result<(String, bool), Refusal> {
+    pub async fn begin(self: &Arc<Self>, order: Order) -> Result<(String, bool), Refusal> {
+        let runs = self.clone();
+        // On a task of its own: a client that leaves meanwhile leaves no run without its turns behind.
+        let begun = tokio::spawn(async move { runs.begun(order).await }).await;
+        begun.unwrap_or_else(|why| Err(Refusal::Store(why.to_string())))
+    }
+
+    async fn begun(&self, order: Order) -> Result<(String, bool), Refusal> {
         let offer = self.offer(order.chart.as_deref())?;
         fit(offer, "param", &offer.params, &order.params)?;
         fit(offer, "input", &offer.inputs, &order.inputs)?;

@@ -1,5 +1,6 @@
 //! Runs over HTTP: connections, and what each address does. `docs/serve.md` describes it to clients.
 
+mod patient;
 mod reply;
 mod request;
 mod stream;
@@ -16,7 +17,8 @@ use hyper::body::{Bytes, Incoming};
 use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioTimer;
+use patient::Patient;
 use reply::{Refused, Reply};
 use serde::Deserialize;
 use serde_json::json;
@@ -91,7 +93,7 @@ pub async fn serve(
             let mut server = hyper::server::conn::http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
             // Whoever hangs up is not told.
-            drop(server.serve_connection(TokioIo::new(stream), service).await);
+            drop(server.serve_connection(Patient::new(stream), service).await);
             drop(place);
         });
         while connections.try_join_next().is_some() {}
@@ -203,7 +205,7 @@ async fn done(
             Ok(stream::lines(runs.clone(), run))
         }
         (&Method::GET, ["runs", run, "stream"]) => {
-            runs.find(run).await?;
+            let found = runs.find(run).await?;
             let Ok(place) = shared.streams.clone().try_acquire_owned() else {
                 return Err(Refused::streams());
             };
@@ -216,6 +218,10 @@ async fn done(
                     return Err(Refusal::Misfit(why).into());
                 }
             };
+            if found.status != "running" && runs.lines(run, after).await?.is_empty() {
+                // Whoever asks again when a stream ends, as browsers do, stops.
+                return Ok(reply::nothing());
+            }
             Ok(stream::events(runs.clone(), run, after, place))
         }
         (_, ["charts"] | ["runs", _] | ["runs", _, "trace" | "stream"]) => {

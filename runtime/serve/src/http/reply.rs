@@ -87,6 +87,13 @@ pub(crate) fn json(status: StatusCode, value: &Value) -> Reply {
     with(status, "application/json", Full::new(Bytes::from(text)).boxed_unsync())
 }
 
+/// There is nothing, and there never will be.
+pub(crate) fn nothing() -> Reply {
+    let mut reply = Response::new(Full::default().boxed_unsync());
+    *reply.status_mut() = StatusCode::NO_CONTENT;
+    reply
+}
+
 pub(crate) fn with(status: StatusCode, kind: &'static str, body: Body) -> Reply {
     let mut reply = Response::new(body);
     *reply.status_mut() = status;
