@@ -271,7 +271,7 @@ impl Runs {
     }
 }
 
-fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+pub(crate) fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }

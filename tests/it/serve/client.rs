@@ -64,6 +64,15 @@ impl Client {
         read(&mut BufReader::new(stream)).expect("a reply")
     }
 
+    /// The status with which the server answers who wants to follow a run.
+    pub(super) fn may_follow(&self, run: &str) -> Option<u16> {
+        let mut stream = connect(self.address);
+        let request = self.request("GET", &format!("/runs/{run}/stream"), "", "");
+        stream.write_all(request.as_bytes()).ok()?;
+        let head = head(&mut BufReader::new(stream))?;
+        head.split(' ').nth(1)?.parse().ok()
+    }
+
     /// The text of a request after which the connection ends.
     pub(super) fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
         let length = body.len();
@@ -184,6 +193,13 @@ pub(super) fn connect(address: SocketAddr) -> TcpStream {
 pub(super) fn raw(address: SocketAddr, bytes: &[u8]) -> String {
     let mut stream = connect(address);
     // A server that refuses does not read on.
+    drop(stream.write_all(bytes));
+    rest(&mut stream)
+}
+
+/// The same with nothing to come behind the bytes.
+pub(super) fn cut(address: SocketAddr, bytes: &[u8]) -> String {
+    let mut stream = connect(address);
     drop(stream.write_all(bytes));
     drop(stream.shutdown(std::net::Shutdown::Write));
     rest(&mut stream)

@@ -57,7 +57,7 @@ fn a_run_is_begun_once_with_the_same_values() {
         (json!({"run": "\u{1b}[31mred"}), 422, "misfit", "the name of a run"),
         (json!({"run": ""}), 422, "misfit", "the name of a run"),
         (json!({"run": "x".repeat(129)}), 422, "misfit", "the name of a run"),
-        (json!({"turns": -1}), 400, "json", "turns"),
+        (json!({"turns": -1}), 400, "json", "`-1`"),
         (json!({"tuns": 1}), 400, "json", "tuns"),
     ];
     for (other, status, kind, words) in refused {

@@ -148,12 +148,12 @@ fn arguments_that_do_not_fit_are_told_to_the_model() {
         ("Desk", json!({"params": {"owner": "Ada"}, "nonsense": 1}), "nonsense"),
         ("Desk", json!({"params": []}), "params"),
         ("Desk", json!({"params": {"owner": "Ada"}, "run": "../x"}), "name of a run"),
-        ("Desk", json!({"params": {"owner": "Ada"}, "turns": -1}), "-1"),
-        ("Desk", json!({"params": {"owner": "Ada"}, "wait_seconds": "long"}), "long"),
+        ("Desk", json!({"params": {"owner": "Ada"}, "turns": -1}), "turns"),
+        ("Desk", json!({"params": {"owner": "Ada"}, "wait_seconds": "long"}), "wait_seconds"),
         ("send_event", json!({"run": "a"}), "event"),
         ("send_event", json!({"run": "nobody", "event": "add"}), "nobody"),
         ("read_run", json!({}), "run"),
-        ("read_run", json!({"run": 3}), "3"),
+        ("read_run", json!({"run": 3}), "run"),
         ("list_runs", json!({"all": true}), "all"),
     ];
     for (tool, arguments, words) in tries {

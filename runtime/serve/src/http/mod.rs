@@ -25,10 +25,11 @@ use serde_json::json;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 /// Connections at once; more wait until one ends.
@@ -48,6 +49,8 @@ struct Shared {
     gate: Gate,
     mcp: Endpoint,
     streams: Arc<Semaphore>,
+    /// Changes when the server is stopped.
+    end: watch::Receiver<bool>,
 }
 
 /// Answers requests until `stop` resolves.
@@ -61,10 +64,12 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let mcp = mcp::endpoint(runs.clone());
-    let shared = Arc::new(Shared { runs, gate, mcp, streams: Arc::new(Semaphore::new(STREAMS)) });
+    let streams = Arc::new(Semaphore::new(STREAMS));
+    let (stopped, end) = watch::channel(false);
+    let shared = Arc::new(Shared { runs, gate, mcp, streams, end });
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
-    let mut stop = std::pin::pin!(stop);
+    let mut stop = pin!(stop);
     loop {
         let taken = async {
             let place = places.clone().acquire_owned().await;
@@ -86,19 +91,27 @@ pub async fn serve(
         drop(stream.set_nodelay(true));
         let shared = shared.clone();
         connections.spawn(async move {
+            let mut end = shared.end.clone();
             let service = service_fn(move |request| {
                 let shared = shared.clone();
                 async move { Ok::<_, Infallible>(answered(&shared, request).await) }
             });
             let mut server = hyper::server::conn::http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
+            let mut connection = pin!(server.serve_connection(Patient::new(stream), service));
             // Whoever hangs up is not told.
-            drop(server.serve_connection(Patient::new(stream), service).await);
+            tokio::select! {
+                done = connection.as_mut() => drop(done),
+                _ = end.changed() => {
+                    connection.as_mut().graceful_shutdown();
+                    drop(connection.await);
+                }
+            }
             drop(place);
         });
         while connections.try_join_next().is_some() {}
     }
-    // Streams of traces do not end by themselves.
+    stopped.send_replace(true);
     drop(
         tokio::time::timeout(FAREWELL, async { while connections.join_next().await.is_some() {} })
             .await,
@@ -222,7 +235,7 @@ async fn done(
                 // Whoever asks again when a stream ends, as browsers do, stops.
                 return Ok(reply::nothing());
             }
-            Ok(stream::events(runs.clone(), run, after, place))
+            Ok(stream::events(runs.clone(), run, after, (place, shared.end.clone())))
         }
         (_, ["charts"] | ["runs", _] | ["runs", _, "trace" | "stream"]) => {
             Err(Refused::method("GET"))

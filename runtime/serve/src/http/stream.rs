@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 /// Pieces that are written before their reader has taken them.
 const AHEAD: usize = 16;
@@ -57,8 +57,14 @@ pub(crate) fn lines(runs: Arc<Runs>, run: &str) -> Reply {
     with(StatusCode::OK, "application/jsonl", body)
 }
 
-/// The trace behind a line as server-sent events, and then each line once it is committed, up to the end of the run.
-pub(crate) fn events(runs: Arc<Runs>, run: &str, after: u64, place: OwnedSemaphorePermit) -> Reply {
+/// The trace behind a line as server-sent events, and then each line once it is committed, up to the end of the run or of
+/// the server.
+pub(crate) fn events(
+    runs: Arc<Runs>,
+    run: &str,
+    after: u64,
+    (place, mut end): (OwnedSemaphorePermit, watch::Receiver<bool>),
+) -> Reply {
     let (to, body) = pieces();
     let run = run.to_owned();
     tokio::spawn(async move {
@@ -73,6 +79,7 @@ pub(crate) fn events(runs: Arc<Runs>, run: &str, after: u64, place: OwnedSemapho
                 tokio::select! {
                     more = follower.more() => if more { continue } else { return },
                     () = to.closed() => return,
+                    _ = end.changed() => return,
                     () = tokio::time::sleep(ALIVE) => ": \n\n".to_owned(),
                 }
             };
