@@ -5,6 +5,7 @@ mod crowds;
 mod durable;
 mod hostile;
 mod independent;
+mod page;
 mod routes;
 mod speech;
 mod stream;
