@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Lines of a trace that are read at once.
+/// Lines of a trace that are read at once, at most.
 pub(crate) const LINES: u32 = 256;
 
 /// What a run is begun with.
@@ -223,10 +223,10 @@ impl Runs {
         Ok(read)
     }
 
-    /// The lines of a trace behind one of them, at most [`LINES`].
-    pub(crate) async fn lines(&self, run: &str, seq: u64) -> Result<Vec<Line>, Refusal> {
+    /// The lines of a trace behind one of them, at most so many.
+    pub(crate) async fn lines(&self, run: &str, seq: u64, most: u32) -> Result<Vec<Line>, Refusal> {
         let run = run.to_owned();
-        Ok(self.engine.look(move |store| store.lines_after(&run, seq, LINES)).await??)
+        Ok(self.engine.look(move |store| store.lines_after(&run, seq, most)).await??)
     }
 
     pub(crate) fn follow(&self, run: &str) -> Follower {

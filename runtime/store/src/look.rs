@@ -9,6 +9,9 @@ use chartc_runtime::stepped::Call;
 use chartc_runtime::trace::Line;
 use rusqlite::{OptionalExtension, Params, Row};
 
+/// Bytes of lines that are read at once, unless one line has more.
+const PIECE: usize = 64 * 1024;
+
 impl Store {
     /// A run, as [`Store::list`] lists it.
     ///
@@ -34,7 +37,7 @@ impl Store {
         count.map(|count| count as u64).map_err(|error| self.fault(error))
     }
 
-    /// At most so many lines of a run's trace, those behind a sequence number.
+    /// Lines of a run's trace, those behind a sequence number: at most so many, and no more once they have 64 kB.
     ///
     /// # Errors
     /// The file cannot be read, or a line is damaged.
@@ -57,11 +60,15 @@ impl Store {
         let fault = |error| self.fault(error);
         let mut rows = self.connection.prepare_cached(read).map_err(fault)?;
         let rows = rows.query_map(of, |row| Ok((row.get::<_, String>(2)?, is_whole(row)?)));
-        let mut lines = Vec::new();
+        let (mut lines, mut bytes) = (Vec::new(), 0);
         for row in rows.map_err(fault)? {
             let (text, is_whole) = row.map_err(fault)?;
+            bytes += text.len();
             let line = serde_json::from_str(&text).ok().filter(|_| is_whole);
             lines.push(line.ok_or_else(|| self.damaged("a line of its trace", run))?);
+            if bytes >= PIECE {
+                break;
+            }
         }
         Ok(lines)
     }

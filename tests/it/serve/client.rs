@@ -90,7 +90,7 @@ impl Client {
         )
     }
 
-    /// Follows the trace of a run behind a line.
+    /// Follows the trace of a run behind a line. Nothing comes where nothing more will.
     pub(super) fn follow(&self, run: &str, after: Option<u64>) -> Events {
         let mut stream = connect(self.address);
         let after = after.map_or(String::new(), |after| format!("Last-Event-ID: {after}\r\n"));
@@ -98,6 +98,9 @@ impl Client {
         stream.write_all(request.as_bytes()).expect("it is taken");
         let mut from = BufReader::new(stream);
         let head = head(&mut from).expect("a head");
+        if head.starts_with("http/1.1 204") {
+            return Events { from: Chunks { from, left: 0, is_over: true } };
+        }
         assert!(head.starts_with("http/1.1 200"), "{head}");
         assert!(head.contains("content-type: text/event-stream"), "{head}");
         Events { from: Chunks { from, left: 0, is_over: false } }

@@ -192,9 +192,11 @@ fn bodies_that_are_no_request_are_refused() {
     let server = Server::new(&charts("bodies"), &[]);
     let client = server.client();
     begin(&client, "a");
-    let deep =
-        |open: &str, close: &str| format!("{}{}", open.repeat(100_000), close.repeat(100_000));
-    let (lists, records) = (deep("[", "]"), deep("{\"a\":", "}"));
+    let deep = |depth: usize, open: &str, close: &str| {
+        format!("{}{}", open.repeat(depth), close.repeat(depth))
+    };
+    let (lists, deeper) = (deep(129, "[", "]"), deep(40_000, "[", "]"));
+    let (deepest, records) = (deep(100_000, "[", "]"), deep(100_000, "{\"a\":", "}"));
     let hidden = format!(r#"{{"event": "note", "data": {{"what": {lists}}}}}"#);
     let table: Vec<(&str, &str, &str, u16, &str)> = vec![
         ("no kind", "", r#"{"event": "ask"}"#, 415, "content_type"),
@@ -231,7 +233,9 @@ fn bodies_that_are_no_request_are_refused() {
         ("a number without end", JSON, r#"{"event": "add", "data": {"by": 1e400}}"#, 400, "json"),
         ("half a letter", JSON, r#"{"event": "\ud800"}"#, 400, "json"),
         ("deep lists", JSON, &lists, 400, "json"),
-        ("deep records", JSON, &records, 400, "json"),
+        ("deeper lists", JSON, &deeper, 400, "json"),
+        ("lists 100,000 deep", JSON, &deepest, 413, "too_many_values"),
+        ("records 100,000 deep", JSON, &records, 413, "too_many_values"),
         ("deep data", JSON, &hidden, 400, "json"),
     ];
     for (what, headers, body, expected, kind) in table {

@@ -119,6 +119,12 @@ impl Server {
         line.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
     }
 
+    /// How many files and connections the process has open.
+    fn files(&self) -> usize {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", self.child.id()));
+        open.expect("Linux tells it").count()
+    }
+
     fn signal(&self, signal: &str) {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
         assert!(sent.expect("kill").success());

@@ -37,6 +37,12 @@ fn result(client: &Client, tool: &str, arguments: Value) -> Value {
     reply["result"]["structuredContent"].clone()
 }
 
+/// Waits until a run has ended or waits for somebody.
+pub(super) fn rested(client: &Client, run: &str) {
+    let read = result(client, "read_run", json!({"run": run, "wait_seconds": 60}));
+    assert_eq!(read["at_rest"], true, "{read}");
+}
+
 /// Whether a call was refused, by the tool or by the protocol.
 fn is_refused(reply: &Value) -> bool {
     reply["result"]["isError"] == true || reply["error"].is_object()

@@ -36,6 +36,8 @@ use tokio::task::JoinSet;
 const CONNECTIONS: usize = 256;
 /// Traces that are followed at once.
 const STREAMS: usize = 64;
+/// Traces that are read at once.
+const TRACES: usize = 64;
 /// How long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
 /// The longest head of a request, in bytes.
@@ -49,6 +51,7 @@ struct Shared {
     gate: Gate,
     mcp: Endpoint,
     streams: Arc<Semaphore>,
+    traces: Arc<Semaphore>,
     /// Changes when the server is stopped.
     end: watch::Receiver<bool>,
 }
@@ -65,8 +68,9 @@ pub async fn serve(
 ) -> io::Result<()> {
     let mcp = mcp::endpoint(runs.clone());
     let streams = Arc::new(Semaphore::new(STREAMS));
+    let traces = Arc::new(Semaphore::new(TRACES));
     let (stopped, end) = watch::channel(false);
-    let shared = Arc::new(Shared { runs, gate, mcp, streams, end });
+    let shared = Arc::new(Shared { runs, gate, mcp, streams, traces, end });
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
     let mut stop = pin!(stop);
@@ -215,7 +219,10 @@ async fn done(
         }
         (&Method::GET, ["runs", run, "trace"]) => {
             runs.find(run).await?;
-            Ok(stream::lines(runs.clone(), run))
+            let Ok(place) = shared.traces.clone().try_acquire_owned() else {
+                return Err(Refused::streams());
+            };
+            Ok(stream::lines(runs.clone(), run, place))
         }
         (&Method::GET, ["runs", run, "stream"]) => {
             let found = runs.find(run).await?;
@@ -231,7 +238,7 @@ async fn done(
                     return Err(Refusal::Misfit(why).into());
                 }
             };
-            if found.status != "running" && runs.lines(run, after).await?.is_empty() {
+            if found.status != "running" && runs.lines(run, after, 1).await?.is_empty() {
                 // Whoever asks again when a stream ends, as browsers do, stops.
                 return Ok(reply::nothing());
             }

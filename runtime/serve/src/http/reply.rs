@@ -41,7 +41,7 @@ impl Refused {
     }
 
     pub(crate) fn streams() -> Self {
-        let why = "as many traces are followed as this server takes: try again later";
+        let why = "as many traces are followed or read as this server takes: try again later";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", why)
     }
 

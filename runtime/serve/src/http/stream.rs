@@ -1,7 +1,8 @@
 //! Traces of runs: as they are, or as they grow.
 
 use super::reply::{Body, Reply, with};
-use crate::runs::Runs;
+use crate::refusal::Refusal;
+use crate::runs::{LINES, Runs};
 use chartc_runtime::trace::{Line, What};
 use http_body_util::BodyExt;
 use hyper::StatusCode;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 /// Pieces that are written before their reader has taken them.
-const AHEAD: usize = 16;
+const AHEAD: usize = 1;
 /// How often a stream without news shows that it is there, so that nobody between takes it for dead.
 const ALIVE: Duration = Duration::from_secs(15);
 
@@ -38,17 +39,38 @@ fn pieces() -> (mpsc::Sender<String>, Body) {
     (to, Pieces(from).boxed_unsync())
 }
 
+/// Reads the lines of a run in pieces.
+struct Lines {
+    runs: Arc<Runs>,
+    run: String,
+    seq: u64,
+}
+
+impl Lines {
+    fn new(runs: Arc<Runs>, run: &str, seq: u64) -> Self {
+        Self { runs, run: run.to_owned(), seq }
+    }
+
+    /// The next piece as `write` writes it, and whether it ends with the run; `None` where there is nothing yet.
+    async fn next(
+        &mut self,
+        write: fn(&Line) -> String,
+    ) -> Result<Option<(String, bool)>, Refusal> {
+        let lines = self.runs.lines(&self.run, self.seq, LINES).await?;
+        let Some(last) = lines.last() else { return Ok(None) };
+        self.seq = last.seq;
+        let piece: String = lines.iter().map(write).collect();
+        Ok(Some((piece, ends(last))))
+    }
+}
+
 /// The trace as it is now, a JSON object a line.
-pub(crate) fn lines(runs: Arc<Runs>, run: &str) -> Reply {
+pub(crate) fn lines(runs: Arc<Runs>, run: &str, place: OwnedSemaphorePermit) -> Reply {
     let (to, body) = pieces();
-    let run = run.to_owned();
+    let mut lines = Lines::new(runs, run, 0);
     tokio::spawn(async move {
-        let mut seq = 0;
-        while let Ok(lines) = runs.lines(&run, seq).await
-            && let Some(last) = lines.last()
-        {
-            seq = last.seq;
-            let piece: String = lines.iter().map(|line| written(line) + "\n").collect();
+        let _place = place;
+        while let Ok(Some((piece, _))) = lines.next(|line| written(line) + "\n").await {
             if to.send(piece).await.is_err() {
                 return;
             }
@@ -66,24 +88,21 @@ pub(crate) fn events(
     (place, mut end): (OwnedSemaphorePermit, watch::Receiver<bool>),
 ) -> Reply {
     let (to, body) = pieces();
-    let run = run.to_owned();
+    let mut follower = runs.follow(run);
+    let mut lines = Lines::new(runs, run, after);
     tokio::spawn(async move {
         let _place = place;
-        let (mut seq, mut follower) = (after, runs.follow(&run));
         loop {
-            let Ok(lines) = runs.lines(&run, seq).await else { return };
-            let piece = if let Some(last) = lines.last() {
-                seq = last.seq;
-                lines.iter().map(event).collect()
-            } else {
-                tokio::select! {
+            let Ok(next) = lines.next(event).await else { return };
+            let (piece, is_over) = match next {
+                Some(next) => next,
+                None => tokio::select! {
                     more = follower.more() => if more { continue } else { return },
                     () = to.closed() => return,
                     _ = end.changed() => return,
-                    () = tokio::time::sleep(ALIVE) => ": \n\n".to_owned(),
-                }
+                    () = tokio::time::sleep(ALIVE) => (": \n\n".to_owned(), false),
+                },
             };
-            let is_over = lines.last().is_some_and(ends);
             if to.send(piece).await.is_err() || is_over {
                 return;
             }
