@@ -122,9 +122,7 @@ impl Iterator for Events {
         loop {
             line.clear();
             // A server that was killed leaves half a piece.
-            if self.from.line(&mut line).is_none() {
-                return None;
-            }
+            self.from.line(&mut line)?;
             let text = std::str::from_utf8(&line).expect("UTF-8");
             if let Some(text) = text.strip_prefix("id: ") {
                 id = Some(text.parse().expect("a number"));

@@ -3,8 +3,10 @@
 mod client;
 mod crowds;
 mod durable;
+mod garbage;
 mod hostile;
 mod independent;
+mod outside;
 mod page;
 mod routes;
 mod speech;
