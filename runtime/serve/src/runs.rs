@@ -190,10 +190,11 @@ impl Runs {
     /// # Errors
     /// See [`Refusal`].
     pub async fn read(&self, run: &str) -> Result<Value, Refusal> {
-        let (name, last) = (run.to_owned(), run.to_owned());
+        let name = run.to_owned();
         let found = self.find(run).await?;
         let asked = self.engine.look(move |store| store.asked(&name)).await??;
-        let last = self.engine.look(move |store| store.last_line(&last)).await??;
+        let is_over = found.status != "running";
+        let end = if is_over { self.ending(run).await? } else { None };
         let state = self.engine.read(run).await.ok().flatten();
         let question = |step: &String| {
             let asked = asked.iter().find(|(name, _)| name == step).map(|(_, question)| question);
@@ -215,7 +216,7 @@ impl Runs {
                 read.insert("configuration".into(), json!(state.configuration));
                 read.insert("variables".into(), json!(state.variables));
             }
-            if let Some(Line { what: What::Ended { result, summary, .. }, .. }) = last {
+            if let Some(Line { what: What::Ended { result, summary, .. }, .. }) = end {
                 read.insert("result".into(), json!(result));
                 read.insert("summary".into(), json!(summary));
             }
@@ -227,6 +228,12 @@ impl Runs {
     pub(crate) async fn lines(&self, run: &str, seq: u64, most: u32) -> Result<Vec<Line>, Refusal> {
         let run = run.to_owned();
         Ok(self.engine.look(move |store| store.lines_after(&run, seq, most)).await??)
+    }
+
+    /// The line with which a run has ended.
+    pub(crate) async fn ending(&self, run: &str) -> Result<Option<Line>, Refusal> {
+        let run = run.to_owned();
+        Ok(self.engine.look(move |store| store.ending(&run)).await??)
     }
 
     pub(crate) fn follow(&self, run: &str) -> Follower {

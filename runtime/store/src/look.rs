@@ -6,7 +6,7 @@ use crate::read::{Listed, listed};
 use crate::row::is_whole;
 use chartc_runtime::oracle::{Kind, Question};
 use chartc_runtime::stepped::Call;
-use chartc_runtime::trace::Line;
+use chartc_runtime::trace::{Line, What};
 use rusqlite::{OptionalExtension, Params, Row};
 
 /// Bytes of lines that are read at once, unless one line has more.
@@ -54,6 +54,25 @@ impl Store {
     pub fn last_line(&self, run: &str) -> Result<Option<Line>, StoreError> {
         let read = "SELECT * FROM line WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
         self.some_lines(run, read, [run]).map(|mut lines| lines.pop())
+    }
+
+    /// The line with which a run has ended. Those behind it say what came too late.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is damaged.
+    pub fn ending(&self, run: &str) -> Result<Option<Line>, StoreError> {
+        let mut before = i64::MAX;
+        let read = "SELECT * FROM line WHERE run = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 64";
+        loop {
+            let lines = self.some_lines(run, read, (run, before))?;
+            let Some(first) = lines.last() else { return Ok(None) };
+            before = i64::try_from(first.seq).unwrap_or(0);
+            let is_end =
+                |line: &Line| line.child.is_empty() && matches!(line.what, What::Ended { .. });
+            if let Some(end) = lines.into_iter().find(is_end) {
+                return Ok(Some(end));
+            }
+        }
     }
 
     fn some_lines(&self, run: &str, read: &str, of: impl Params) -> Result<Vec<Line>, StoreError> {

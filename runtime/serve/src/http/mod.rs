@@ -238,7 +238,8 @@ async fn done(
                     return Err(Refusal::Misfit(why).into());
                 }
             };
-            if found.status != "running" && runs.lines(run, after, 1).await?.is_empty() {
+            let is_over = found.status != "running";
+            if is_over && runs.ending(run).await?.is_none_or(|end| end.seq <= after) {
                 // Whoever asks again when a stream ends, as browsers do, stops.
                 return Ok(reply::nothing());
             }

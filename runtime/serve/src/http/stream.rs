@@ -51,16 +51,11 @@ impl Lines {
         Self { runs, run: run.to_owned(), seq }
     }
 
-    /// The next piece as `write` writes it, and whether it ends with the run; `None` where there is nothing yet.
-    async fn next(
-        &mut self,
-        write: fn(&Line) -> String,
-    ) -> Result<Option<(String, bool)>, Refusal> {
+    /// The next ones; none where there is nothing yet.
+    async fn next(&mut self) -> Result<Vec<Line>, Refusal> {
         let lines = self.runs.lines(&self.run, self.seq, LINES).await?;
-        let Some(last) = lines.last() else { return Ok(None) };
-        self.seq = last.seq;
-        let piece: String = lines.iter().map(write).collect();
-        Ok(Some((piece, ends(last))))
+        self.seq = lines.last().map_or(self.seq, |last| last.seq);
+        Ok(lines)
     }
 }
 
@@ -70,7 +65,10 @@ pub(crate) fn lines(runs: Arc<Runs>, run: &str, place: OwnedSemaphorePermit) -> 
     let mut lines = Lines::new(runs, run, 0);
     tokio::spawn(async move {
         let _place = place;
-        while let Ok(Some((piece, _))) = lines.next(|line| written(line) + "\n").await {
+        while let Ok(next) = lines.next().await
+            && !next.is_empty()
+        {
+            let piece = next.iter().map(|line| written(line) + "\n").collect();
             if to.send(piece).await.is_err() {
                 return;
             }
@@ -85,7 +83,7 @@ pub(crate) fn events(
     runs: Arc<Runs>,
     run: &str,
     after: u64,
-    (place, mut end): (OwnedSemaphorePermit, watch::Receiver<bool>),
+    (place, mut end_of_server): (OwnedSemaphorePermit, watch::Receiver<bool>),
 ) -> Reply {
     let (to, body) = pieces();
     let mut follower = runs.follow(run);
@@ -93,16 +91,21 @@ pub(crate) fn events(
     tokio::spawn(async move {
         let _place = place;
         loop {
-            let Ok(next) = lines.next(event).await else { return };
-            let (piece, is_over) = match next {
-                Some(next) => next,
-                None => tokio::select! {
+            let Ok(mut next) = lines.next().await else { return };
+            let end = next.iter().position(ends);
+            // What came too late is not part of it.
+            next.truncate(end.map_or(next.len(), |end| end + 1));
+            let piece = if next.is_empty() {
+                tokio::select! {
                     more = follower.more() => if more { continue } else { return },
                     () = to.closed() => return,
-                    _ = end.changed() => return,
-                    () = tokio::time::sleep(ALIVE) => (": \n\n".to_owned(), false),
-                },
+                    _ = end_of_server.changed() => return,
+                    () = tokio::time::sleep(ALIVE) => ": \n\n".to_owned(),
+                }
+            } else {
+                next.iter().map(event).collect()
             };
+            let is_over = end.is_some();
             if to.send(piece).await.is_err() || is_over {
                 return;
             }
