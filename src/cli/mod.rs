@@ -113,6 +113,7 @@ Examples:
   chartc explore builder.chart   try what a model and a host can do
   chartc prompt builder.chart    show what a model would be sent
   chartc run builder.chart       run it, without a network
+  chartc serve support.chart     offer it to programs, over HTTP and MCP
   chartc store runs.db list      list the runs of a store
   chartc tools list --tools T    list the tools of servers
   chartc trace run.jsonl         show what a run decided, when and why

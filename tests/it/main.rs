@@ -64,6 +64,8 @@ mod rust_emit;
 mod scenario;
 mod scxml;
 mod semantics;
+#[cfg(all(feature = "serve", unix))]
+mod serve;
 mod settings;
 mod shared_agents;
 mod shipped;

@@ -91,3 +91,95 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     all.next().is_none().then_some(())?;
     first.to_str().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Gate, Visitor};
+    use crate::token::Token;
+    use hyper::Request;
+
+    const TOKEN: &str = "client-token-0123456789";
+    const PEOPLE: &str = "people-token-0123456789";
+
+    /// Who comes in with these headers, or the kind of the refusal.
+    fn pass(uri: &str, headers: &[(&str, &str)]) -> Result<Visitor, &'static str> {
+        let token = |text| Token::new(text).expect("a token");
+        let hosts = vec!["localhost".to_owned(), "[::1]".to_owned()];
+        let gate = Gate { token: token(TOKEN), people: token(PEOPLE), hosts };
+        let mut request = Request::builder().uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (head, ()) = request.body(()).expect("a request").into_parts();
+        gate.pass(&head).map_err(|outside| outside.kind)
+    }
+
+    #[test]
+    fn a_token_says_who_comes_in() {
+        let with = |text: &str| pass("/runs", &[("host", "localhost"), ("authorization", text)]);
+        let table = [
+            (format!("Bearer {TOKEN}"), Ok(Visitor::Client)),
+            (format!("bearer {TOKEN}"), Ok(Visitor::Client)),
+            (format!("BEARER   {TOKEN}"), Ok(Visitor::Client)),
+            (format!("Bearer {PEOPLE}"), Ok(Visitor::Person)),
+            (format!("Bearer {TOKEN}{PEOPLE}"), Err("token")),
+            (format!("Bearer {TOKEN} {PEOPLE}"), Err("token")),
+            (format!("Bearer {}", TOKEN.to_uppercase()), Err("token")),
+            (format!("Basic {TOKEN}"), Err("token")),
+            (TOKEN.to_owned(), Err("token")),
+            ("Bearer".to_owned(), Err("token")),
+            (String::new(), Err("token")),
+        ];
+        for (text, expected) in table {
+            assert_eq!(with(&text), expected, "{text}");
+        }
+        let twice = format!("Bearer {TOKEN}");
+        let twice = [("host", "localhost"), ("authorization", &twice), ("authorization", &twice)];
+        assert_eq!(pass("/runs", &twice), Err("token"));
+    }
+
+    #[test]
+    fn a_page_of_another_server_stays_outside() {
+        let token = format!("Bearer {TOKEN}");
+        let come = |uri: &str, headers: &[(&'static str, &str)]| {
+            pass(uri, &[&[("authorization", token.as_str())], headers].concat())
+        };
+        let hosts = [
+            ("localhost", true),
+            ("LocalHost:7878", true),
+            ("[::1]", true),
+            ("[::1]:7878", true),
+            ("::1", false),
+            ("localhost.", false),
+            ("localhost:x", false),
+            ("localhost:1:2", false),
+            ("user@localhost", false),
+            ("evil.example", false),
+            ("", false),
+        ];
+        for (host, is_own) in hosts {
+            let expected = if is_own { Ok(Visitor::Client) } else { Err("host") };
+            assert_eq!(come("/runs", &[("host", host)]), expected, "{host}");
+        }
+        assert_eq!(come("/runs", &[]), Err("host"));
+        assert_eq!(come("/runs", &[("host", "localhost"), ("host", "localhost")]), Err("host"));
+        let absolute = |uri| come(uri, &[("host", "localhost")]);
+        assert_eq!(absolute("http://localhost/runs"), Ok(Visitor::Client));
+        assert_eq!(absolute("http://evil.example/runs"), Err("host"));
+        let origins = [
+            ("http://localhost:7878", true),
+            ("https://localhost:7878", true),
+            ("http://localhost", false),
+            ("http://localhost:7879", false),
+            ("http://localhost:7878/", false),
+            ("ws://localhost:7878", false),
+            ("null", false),
+            ("", false),
+        ];
+        for (origin, is_own) in origins {
+            let expected = if is_own { Ok(Visitor::Client) } else { Err("origin") };
+            let headers = [("host", "localhost:7878"), ("origin", origin)];
+            assert_eq!(come("/runs", &headers), expected, "{origin}");
+        }
+    }
+}

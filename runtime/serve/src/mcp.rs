@@ -2,19 +2,17 @@
 
 use crate::offer::{Offer, object, with};
 use crate::refusal::Refusal;
-use crate::runs::{Order, Runs};
-use chartc_core::expr::Map;
+use crate::runs::{Order, Runs, names};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::transport::StreamableHttpService;
 use rmcp::transport::io::stdio_pipes;
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map as JsonMap, Value, json};
 use std::io;
@@ -52,7 +50,12 @@ pub(crate) fn endpoint(runs: Arc<Runs>) -> Endpoint {
 /// # Errors
 /// The client does not speak it.
 pub async fn over_stdio(runs: Arc<Runs>) -> io::Result<()> {
-    let server = Tools { runs }.serve(stdio_pipes()).await.map_err(io::Error::other)?;
+    let server = match (Tools { runs }).serve(stdio_pipes()).await {
+        Ok(server) => server,
+        // It has left before it said anything.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(why) => return Err(io::Error::other(why)),
+    };
     server.waiting().await.map_err(io::Error::other)?;
     Ok(())
 }
@@ -62,41 +65,6 @@ pub async fn over_stdio(runs: Arc<Runs>) -> io::Result<()> {
 pub(crate) struct Tools {
     runs: Arc<Runs>,
 }
-
-/// Arguments of a tool that begins a run.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Begin {
-    run: Option<String>,
-    #[serde(default)]
-    params: Map,
-    #[serde(default)]
-    inputs: Map,
-    turns: Option<u32>,
-    wait_seconds: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Send {
-    run: String,
-    event: String,
-    #[serde(default)]
-    data: Map,
-    id: Option<String>,
-    wait_seconds: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Read {
-    run: String,
-    wait_seconds: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct List {}
 
 fn wait() -> Value {
     json!({
@@ -178,26 +146,40 @@ impl Tools {
     }
 
     async fn call(&self, name: &str, arguments: JsonObject) -> Result<Option<Value>, Refusal> {
+        let mut arguments = Arguments(arguments);
         if self.runs.offers().iter().any(|offer| offer.name == name) {
-            let Begin { run, params, inputs, turns, wait_seconds } = read(arguments)?;
-            let order = Order { chart: Some(name.to_owned()), run, params, inputs, turns };
+            arguments.only(&["run", "params", "inputs", "turns", "wait_seconds"])?;
+            let order = Order {
+                chart: Some(name.to_owned()),
+                run: arguments.take("run")?,
+                params: arguments.take("params")?.unwrap_or_default(),
+                inputs: arguments.take("inputs")?.unwrap_or_default(),
+                turns: arguments.take("turns")?,
+            };
+            let seconds = arguments.take("wait_seconds")?;
             let (run, _) = self.runs.begin(order).await?;
-            return self.rested(&run, wait_seconds).await.map(Some);
+            return self.rested(&run, seconds).await.map(Some);
         }
         match name {
             READ => {
-                let Read { run, wait_seconds } = read(arguments)?;
-                self.rested(&run, Some(wait_seconds.unwrap_or(0))).await.map(Some)
+                arguments.only(&["run", "wait_seconds"])?;
+                let run: String = arguments.need("run")?;
+                let seconds = arguments.take("wait_seconds")?.unwrap_or(0);
+                self.rested(&run, Some(seconds)).await.map(Some)
             }
             SEND => {
-                let Send { run, event, data, id, wait_seconds } = read(arguments)?;
+                arguments.only(&["run", "event", "data", "id", "wait_seconds"])?;
+                let (run, event): (String, String) =
+                    (arguments.need("run")?, arguments.need("event")?);
+                let data = arguments.take("data")?.unwrap_or_default();
+                let (id, seconds) = (arguments.take("id")?, arguments.take("wait_seconds")?);
                 let reply = self.runs.fire(&run, id, event, data).await?;
-                let mut read = self.rested(&run, wait_seconds).await?;
+                let mut read = self.rested(&run, seconds).await?;
                 read["receipt"] = json!(reply.receipt);
                 Ok(Some(read))
             }
             LIST => {
-                let List {} = read(arguments)?;
+                arguments.only(&[])?;
                 Ok(Some(json!({"runs": self.runs.list().await?})))
             }
             _ => Ok(None),
@@ -215,9 +197,33 @@ impl Tools {
     }
 }
 
-/// Arguments as a tool wants them.
-fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Refusal> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|why| Refusal::Misfit(why.to_string()))
+/// Arguments of a tool. Whoever gave them, maybe a model, is told which of them is wrong.
+struct Arguments(JsonObject);
+
+impl Arguments {
+    /// There are no others.
+    fn only(&self, known: &[&str]) -> Result<(), Refusal> {
+        match self.0.keys().find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => {
+                let known = names(known.iter().copied());
+                let why = format!("there is no argument `{name}`; there are {known}");
+                Err(Refusal::Misfit(why))
+            }
+        }
+    }
+
+    /// One that may be left out; `null` is as if it were.
+    fn take<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
+        let value = self.0.remove(name).unwrap_or_default();
+        serde_json::from_value(value)
+            .map_err(|why| Refusal::Misfit(format!("the argument `{name}`: {why}")))
+    }
+
+    fn need<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, Refusal> {
+        let found = self.take(name)?;
+        found.ok_or_else(|| Refusal::Misfit(format!("the argument `{name}` is missing")))
+    }
 }
 
 impl ServerHandler for Tools {

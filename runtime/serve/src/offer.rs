@@ -115,3 +115,55 @@ pub(crate) fn with(mut schema: Value, definitions: Map<String, Value>) -> Value 
     }
     schema
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, object, with};
+    use serde_json::{Map, json};
+
+    #[test]
+    fn definitions_stand_at_the_root_where_references_look_for_them() {
+        let note = json!({"$ref": "#/$defs/Note", "$defs": {"Note": {"type": "object"}}});
+        let kind = json!({"$ref": "#/$defs/Kind", "$defs": {"Kind": {"enum": ["a", "b"]}}});
+        let part = |name: &str, doc: &str, schema, is_needed| Part {
+            name: name.into(),
+            doc: doc.into(),
+            schema,
+            is_needed,
+        };
+        let mut definitions = Map::new();
+        let params = object(
+            &[part("note", "What is noted.", note.clone(), true), part("other", "", note, false)],
+            &mut definitions,
+        );
+        let inputs = object(&[part("kind", "", kind, false)], &mut definitions);
+        let whole = json!({"type": "object", "properties": {"params": params, "inputs": inputs}});
+        let whole = with(whole, definitions);
+        assert_eq!(
+            whole,
+            json!({
+                "type": "object",
+                "properties": {
+                    "params": {
+                        "type": "object",
+                        "properties": {
+                            "note": {"$ref": "#/$defs/Note", "description": "What is noted."},
+                            "other": {"$ref": "#/$defs/Note"},
+                        },
+                        "required": ["note"],
+                        "additionalProperties": false,
+                    },
+                    "inputs": {
+                        "type": "object",
+                        "properties": {"kind": {"$ref": "#/$defs/Kind"}},
+                        "required": [],
+                        "additionalProperties": false,
+                    },
+                },
+                "$defs": {"Note": {"type": "object"}, "Kind": {"enum": ["a", "b"]}},
+            })
+        );
+        // Without references there are none.
+        assert_eq!(with(json!({"type": "object"}), Map::new()), json!({"type": "object"}));
+    }
+}

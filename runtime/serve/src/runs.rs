@@ -12,11 +12,11 @@ use chartc_store::{Letter, Listed, Sqlite, Store};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Lines of a trace that are read at once.
+/// Lines of a trace that are read at once, at most.
 pub(crate) const LINES: u32 = 256;
 
 /// What a run is begun with.
@@ -85,7 +85,14 @@ impl Runs {
     ///
     /// # Errors
     /// See [`Refusal`].
-    pub async fn begin(&self, order: Order) -> Result<(String, bool), Refusal> {
+    pub async fn begin(self: &Arc<Self>, order: Order) -> Result<(String, bool), Refusal> {
+        let runs = self.clone();
+        // On a task of its own: a client that leaves meanwhile leaves no run without its turns behind.
+        let begun = tokio::spawn(async move { runs.begun(order).await }).await;
+        begun.unwrap_or_else(|why| Err(Refusal::Store(why.to_string())))
+    }
+
+    async fn begun(&self, order: Order) -> Result<(String, bool), Refusal> {
         let offer = self.offer(order.chart.as_deref())?;
         fit(offer, "param", &offer.params, &order.params)?;
         fit(offer, "input", &offer.inputs, &order.inputs)?;
@@ -183,10 +190,11 @@ impl Runs {
     /// # Errors
     /// See [`Refusal`].
     pub async fn read(&self, run: &str) -> Result<Value, Refusal> {
-        let (name, last) = (run.to_owned(), run.to_owned());
+        let name = run.to_owned();
         let found = self.find(run).await?;
         let asked = self.engine.look(move |store| store.asked(&name)).await??;
-        let last = self.engine.look(move |store| store.last_line(&last)).await??;
+        let is_over = found.status != "running";
+        let end = if is_over { self.ending(run).await? } else { None };
         let state = self.engine.read(run).await.ok().flatten();
         let question = |step: &String| {
             let asked = asked.iter().find(|(name, _)| name == step).map(|(_, question)| question);
@@ -208,7 +216,7 @@ impl Runs {
                 read.insert("configuration".into(), json!(state.configuration));
                 read.insert("variables".into(), json!(state.variables));
             }
-            if let Some(Line { what: What::Ended { result, summary, .. }, .. }) = last {
+            if let Some(Line { what: What::Ended { result, summary, .. }, .. }) = end {
                 read.insert("result".into(), json!(result));
                 read.insert("summary".into(), json!(summary));
             }
@@ -216,10 +224,16 @@ impl Runs {
         Ok(read)
     }
 
-    /// The lines of a trace behind one of them, at most [`LINES`].
-    pub(crate) async fn lines(&self, run: &str, seq: u64) -> Result<Vec<Line>, Refusal> {
+    /// The lines of a trace behind one of them, at most so many.
+    pub(crate) async fn lines(&self, run: &str, seq: u64, most: u32) -> Result<Vec<Line>, Refusal> {
         let run = run.to_owned();
-        Ok(self.engine.look(move |store| store.lines_after(&run, seq, LINES)).await??)
+        Ok(self.engine.look(move |store| store.lines_after(&run, seq, most)).await??)
+    }
+
+    /// The line with which a run has ended.
+    pub(crate) async fn ending(&self, run: &str) -> Result<Option<Line>, Refusal> {
+        let run = run.to_owned();
+        Ok(self.engine.look(move |store| store.ending(&run)).await??)
     }
 
     pub(crate) fn follow(&self, run: &str) -> Follower {
@@ -264,7 +278,7 @@ impl Runs {
     }
 }
 
-fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+pub(crate) fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }

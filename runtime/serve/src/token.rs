@@ -81,3 +81,44 @@ fn hex(bytes: &[u8]) -> String {
         text
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Token, TokenError, unique};
+
+    #[test]
+    fn a_token_is_long_and_plain() {
+        assert_eq!(Token::new("0123456789abcde").map(|_| ()), Err(TokenError::Short));
+        assert_eq!(Token::new("").map(|_| ()), Err(TokenError::Short));
+        for text in [
+            "0123456789 abcdef",
+            "0123456789\nabcdef",
+            "0123456789ü-abcdef",
+            "\u{1b}0123456789abcdef",
+        ] {
+            assert_eq!(Token::new(text).map(|_| ()), Err(TokenError::Characters), "{text:?}");
+        }
+        let token = Token::new("0123456789abcdef").expect("a token");
+        assert!(token.is(b"0123456789abcdef"));
+        for other in [
+            "",
+            "0",
+            "0123456789abcde",
+            "0123456789abcdeF",
+            "0123456789abcdef0",
+            "1123456789abcdef",
+        ] {
+            assert!(!token.is(other.as_bytes()), "{other}");
+        }
+        assert_eq!(format!("{token:?}"), "Token(…)");
+    }
+
+    #[test]
+    fn random_ones_differ() {
+        let (one, other) = (Token::random().expect("random"), Token::random().expect("random"));
+        assert_ne!(one, other);
+        assert_eq!(one.reveal().len(), 64);
+        assert_eq!(Token::new(one.reveal()), Ok(one));
+        assert_ne!(unique(), unique());
+    }
+}

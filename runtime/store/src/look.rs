@@ -6,8 +6,11 @@ use crate::read::{Listed, listed};
 use crate::row::is_whole;
 use chartc_runtime::oracle::{Kind, Question};
 use chartc_runtime::stepped::Call;
-use chartc_runtime::trace::Line;
+use chartc_runtime::trace::{Line, What};
 use rusqlite::{OptionalExtension, Params, Row};
+
+/// Bytes of lines that are read at once, unless one line has more.
+const PIECE: usize = 64 * 1024;
 
 impl Store {
     /// A run, as [`Store::list`] lists it.
@@ -34,7 +37,7 @@ impl Store {
         count.map(|count| count as u64).map_err(|error| self.fault(error))
     }
 
-    /// At most so many lines of a run's trace, those behind a sequence number.
+    /// Lines of a run's trace, those behind a sequence number: at most so many, and no more once they have 64 kB.
     ///
     /// # Errors
     /// The file cannot be read, or a line is damaged.
@@ -53,15 +56,38 @@ impl Store {
         self.some_lines(run, read, [run]).map(|mut lines| lines.pop())
     }
 
+    /// The line with which a run has ended. Those behind it say what came too late.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is damaged.
+    pub fn ending(&self, run: &str) -> Result<Option<Line>, StoreError> {
+        let mut before = i64::MAX;
+        let read = "SELECT * FROM line WHERE run = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 64";
+        loop {
+            let lines = self.some_lines(run, read, (run, before))?;
+            let Some(first) = lines.last() else { return Ok(None) };
+            before = i64::try_from(first.seq).unwrap_or(0);
+            let is_end =
+                |line: &Line| line.child.is_empty() && matches!(line.what, What::Ended { .. });
+            if let Some(end) = lines.into_iter().find(is_end) {
+                return Ok(Some(end));
+            }
+        }
+    }
+
     fn some_lines(&self, run: &str, read: &str, of: impl Params) -> Result<Vec<Line>, StoreError> {
         let fault = |error| self.fault(error);
         let mut rows = self.connection.prepare_cached(read).map_err(fault)?;
         let rows = rows.query_map(of, |row| Ok((row.get::<_, String>(2)?, is_whole(row)?)));
-        let mut lines = Vec::new();
+        let (mut lines, mut bytes) = (Vec::new(), 0);
         for row in rows.map_err(fault)? {
             let (text, is_whole) = row.map_err(fault)?;
+            bytes += text.len();
             let line = serde_json::from_str(&text).ok().filter(|_| is_whole);
             lines.push(line.ok_or_else(|| self.damaged("a line of its trace", run))?);
+            if bytes >= PIECE {
+                break;
+            }
         }
         Ok(lines)
     }

@@ -1,5 +1,6 @@
 //! Runs over HTTP: connections, and what each address does. `docs/serve.md` describes it to clients.
 
+mod patient;
 mod reply;
 mod request;
 mod stream;
@@ -16,23 +17,27 @@ use hyper::body::{Bytes, Incoming};
 use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioTimer;
+use patient::Patient;
 use reply::{Refused, Reply};
 use serde::Deserialize;
 use serde_json::json;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 /// Connections at once; more wait until one ends.
 const CONNECTIONS: usize = 256;
 /// Traces that are followed at once.
 const STREAMS: usize = 64;
+/// Traces that are read at once.
+const TRACES: usize = 64;
 /// How long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
 /// The longest head of a request, in bytes.
@@ -46,6 +51,9 @@ struct Shared {
     gate: Gate,
     mcp: Endpoint,
     streams: Arc<Semaphore>,
+    traces: Arc<Semaphore>,
+    /// Changes when the server is stopped.
+    end: watch::Receiver<bool>,
 }
 
 /// Answers requests until `stop` resolves.
@@ -59,10 +67,13 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let mcp = mcp::endpoint(runs.clone());
-    let shared = Arc::new(Shared { runs, gate, mcp, streams: Arc::new(Semaphore::new(STREAMS)) });
+    let streams = Arc::new(Semaphore::new(STREAMS));
+    let traces = Arc::new(Semaphore::new(TRACES));
+    let (stopped, end) = watch::channel(false);
+    let shared = Arc::new(Shared { runs, gate, mcp, streams, traces, end });
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
-    let mut stop = std::pin::pin!(stop);
+    let mut stop = pin!(stop);
     loop {
         let taken = async {
             let place = places.clone().acquire_owned().await;
@@ -84,19 +95,27 @@ pub async fn serve(
         drop(stream.set_nodelay(true));
         let shared = shared.clone();
         connections.spawn(async move {
+            let mut end = shared.end.clone();
             let service = service_fn(move |request| {
                 let shared = shared.clone();
                 async move { Ok::<_, Infallible>(answered(&shared, request).await) }
             });
             let mut server = hyper::server::conn::http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
+            let mut connection = pin!(server.serve_connection(Patient::new(stream), service));
             // Whoever hangs up is not told.
-            drop(server.serve_connection(TokioIo::new(stream), service).await);
+            tokio::select! {
+                done = connection.as_mut() => drop(done),
+                _ = end.changed() => {
+                    connection.as_mut().graceful_shutdown();
+                    drop(connection.await);
+                }
+            }
             drop(place);
         });
         while connections.try_join_next().is_some() {}
     }
-    // Streams of traces do not end by themselves.
+    stopped.send_replace(true);
     drop(
         tokio::time::timeout(FAREWELL, async { while connections.join_next().await.is_some() {} })
             .await,
@@ -200,10 +219,13 @@ async fn done(
         }
         (&Method::GET, ["runs", run, "trace"]) => {
             runs.find(run).await?;
-            Ok(stream::lines(runs.clone(), run))
+            let Ok(place) = shared.traces.clone().try_acquire_owned() else {
+                return Err(Refused::streams());
+            };
+            Ok(stream::lines(runs.clone(), run, place))
         }
         (&Method::GET, ["runs", run, "stream"]) => {
-            runs.find(run).await?;
+            let found = runs.find(run).await?;
             let Ok(place) = shared.streams.clone().try_acquire_owned() else {
                 return Err(Refused::streams());
             };
@@ -216,7 +238,12 @@ async fn done(
                     return Err(Refusal::Misfit(why).into());
                 }
             };
-            Ok(stream::events(runs.clone(), run, after, place))
+            let is_over = found.status != "running";
+            if is_over && runs.ending(run).await?.is_none_or(|end| end.seq <= after) {
+                // Whoever asks again when a stream ends, as browsers do, stops.
+                return Ok(reply::nothing());
+            }
+            Ok(stream::events(runs.clone(), run, after, (place, shared.end.clone())))
         }
         (_, ["charts"] | ["runs", _] | ["runs", _, "trace" | "stream"]) => {
             Err(Refused::method("GET"))

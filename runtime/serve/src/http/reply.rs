@@ -41,7 +41,7 @@ impl Refused {
     }
 
     pub(crate) fn streams() -> Self {
-        let why = "as many traces are followed as this server takes: try again later";
+        let why = "as many traces are followed or read as this server takes: try again later";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", why)
     }
 
@@ -85,6 +85,13 @@ impl From<Refusal> for Refused {
 pub(crate) fn json(status: StatusCode, value: &Value) -> Reply {
     let text = format!("{value}\n");
     with(status, "application/json", Full::new(Bytes::from(text)).boxed_unsync())
+}
+
+/// There is nothing, and there never will be.
+pub(crate) fn nothing() -> Reply {
+    let mut reply = Response::new(Full::default().boxed_unsync());
+    *reply.status_mut() = StatusCode::NO_CONTENT;
+    reply
 }
 
 pub(crate) fn with(status: StatusCode, kind: &'static str, body: Body) -> Reply {

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// The longest body, in bytes.
 pub(crate) const LONGEST: usize = 1024 * 1024;
+/// The most values in a body. Each takes far more memory than text.
+const VALUES: usize = 50_000;
 /// How long a body may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -37,12 +39,56 @@ pub(crate) async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Refused>
         return Err(long());
     }
     match tokio::time::timeout(PATIENCE, Limited::new(body, LONGEST).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Ok(body)) => {
+            let bytes = body.to_bytes();
+            if values(&bytes) > VALUES {
+                let why = format!("the body has more than {VALUES} values");
+                return Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "too_many_values", why));
+            }
+            Ok(bytes)
+        }
         Ok(Err(why)) if why.is::<LengthLimitError>() => Err(long()),
         Ok(Err(why)) => Err(Refused::new(StatusCode::BAD_REQUEST, "body", why.to_string())),
         Err(_) => {
             let why = format!("the body took longer than {} s", PATIENCE.as_secs());
             Err(Refused::new(StatusCode::REQUEST_TIMEOUT, "too_slow", why))
+        }
+    }
+}
+
+/// How many values a text has if it is JSON, keys included: nearly each has a mark of its own before it, outside of strings.
+fn values(text: &[u8]) -> usize {
+    let (mut values, mut is_string, mut is_escaped) = (0, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_string,
+            b'"' => is_string = !is_string,
+            b',' | b':' | b'[' | b'{' if !is_string => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::values;
+
+    #[test]
+    fn values_are_counted_and_texts_are_not_looked_into() {
+        let table = [
+            ("", 0),
+            ("1", 0),
+            ("[]", 1),
+            ("[1, 2, 3]", 3),
+            (r#"{"a": [1, {"b": 2}], "c": null}"#, 8),
+            (r#"["a, b: [c] {d}", "e"]"#, 2),
+            (r#"["a\", b", "c\\", "d"]"#, 3),
+            (r"\,\,", 2),
+        ];
+        for (text, expected) in table {
+            assert_eq!(values(text.as_bytes()), expected, "{text}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Traces of runs: as they are, or as they grow.
 
 use super::reply::{Body, Reply, with};
-use crate::runs::Runs;
+use crate::refusal::Refusal;
+use crate::runs::{LINES, Runs};
 use chartc_runtime::trace::{Line, What};
 use http_body_util::BodyExt;
 use hyper::StatusCode;
@@ -11,10 +12,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 /// Pieces that are written before their reader has taken them.
-const AHEAD: usize = 16;
+const AHEAD: usize = 1;
 /// How often a stream without news shows that it is there, so that nobody between takes it for dead.
 const ALIVE: Duration = Duration::from_secs(15);
 
@@ -38,17 +39,36 @@ fn pieces() -> (mpsc::Sender<String>, Body) {
     (to, Pieces(from).boxed_unsync())
 }
 
+/// Reads the lines of a run in pieces.
+struct Lines {
+    runs: Arc<Runs>,
+    run: String,
+    seq: u64,
+}
+
+impl Lines {
+    fn new(runs: Arc<Runs>, run: &str, seq: u64) -> Self {
+        Self { runs, run: run.to_owned(), seq }
+    }
+
+    /// The next ones; none where there is nothing yet.
+    async fn next(&mut self) -> Result<Vec<Line>, Refusal> {
+        let lines = self.runs.lines(&self.run, self.seq, LINES).await?;
+        self.seq = lines.last().map_or(self.seq, |last| last.seq);
+        Ok(lines)
+    }
+}
+
 /// The trace as it is now, a JSON object a line.
-pub(crate) fn lines(runs: Arc<Runs>, run: &str) -> Reply {
+pub(crate) fn lines(runs: Arc<Runs>, run: &str, place: OwnedSemaphorePermit) -> Reply {
     let (to, body) = pieces();
-    let run = run.to_owned();
+    let mut lines = Lines::new(runs, run, 0);
     tokio::spawn(async move {
-        let mut seq = 0;
-        while let Ok(lines) = runs.lines(&run, seq).await
-            && let Some(last) = lines.last()
+        let _place = place;
+        while let Ok(next) = lines.next().await
+            && !next.is_empty()
         {
-            seq = last.seq;
-            let piece: String = lines.iter().map(|line| written(line) + "\n").collect();
+            let piece = next.iter().map(|line| written(line) + "\n").collect();
             if to.send(piece).await.is_err() {
                 return;
             }
@@ -57,26 +77,35 @@ pub(crate) fn lines(runs: Arc<Runs>, run: &str) -> Reply {
     with(StatusCode::OK, "application/jsonl", body)
 }
 
-/// The trace behind a line as server-sent events, and then each line once it is committed, up to the end of the run.
-pub(crate) fn events(runs: Arc<Runs>, run: &str, after: u64, place: OwnedSemaphorePermit) -> Reply {
+/// The trace behind a line as server-sent events, and then each line once it is committed, up to the end of the run or of
+/// the server.
+pub(crate) fn events(
+    runs: Arc<Runs>,
+    run: &str,
+    after: u64,
+    (place, mut end_of_server): (OwnedSemaphorePermit, watch::Receiver<bool>),
+) -> Reply {
     let (to, body) = pieces();
-    let run = run.to_owned();
+    let mut follower = runs.follow(run);
+    let mut lines = Lines::new(runs, run, after);
     tokio::spawn(async move {
         let _place = place;
-        let (mut seq, mut follower) = (after, runs.follow(&run));
         loop {
-            let Ok(lines) = runs.lines(&run, seq).await else { return };
-            let piece = if let Some(last) = lines.last() {
-                seq = last.seq;
-                lines.iter().map(event).collect()
-            } else {
+            let Ok(mut next) = lines.next().await else { return };
+            let end = next.iter().position(ends);
+            // What came too late is not part of it.
+            next.truncate(end.map_or(next.len(), |end| end + 1));
+            let piece = if next.is_empty() {
                 tokio::select! {
                     more = follower.more() => if more { continue } else { return },
                     () = to.closed() => return,
+                    _ = end_of_server.changed() => return,
                     () = tokio::time::sleep(ALIVE) => ": \n\n".to_owned(),
                 }
+            } else {
+                next.iter().map(event).collect()
             };
-            let is_over = lines.last().is_some_and(ends);
+            let is_over = end.is_some();
             if to.send(piece).await.is_err() || is_over {
                 return;
             }

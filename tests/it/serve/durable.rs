@@ -1,0 +1,135 @@
+//! Servers that end, and stores that stay.
+
+use super::*;
+
+#[test]
+fn a_server_that_is_killed_loses_nothing_and_applies_nothing_twice() {
+    let folder = charts("kill");
+    let more = ["--store", "s.db"];
+    let mut server = Server::new(&folder, &more);
+    begin(&server.client(), "a");
+    let order = json!({"chart": "Turns", "run": "t", "params": {"most": 3}, "turns": 2});
+    assert_eq!(server.client().post("/runs", &order).status, 201);
+    let mut seen: Vec<(u64, Value)> = Vec::new();
+    let (mut known, mut kills) = (0, 0);
+    // Whoever got no reply sends the same event again, as a careful client does.
+    while known < 120 {
+        let client = server.client();
+        let after = seen.last().map(|(seq, _)| *seq);
+        let events = client.follow("a", after);
+        let following = std::thread::spawn(move || events.collect::<Vec<_>>());
+        let sending = std::thread::spawn(move || {
+            let mut sent = known;
+            while sent < 120 {
+                let event = json!({"event": "add", "data": {"by": 1}, "id": format!("add {sent}")});
+                let Some(reply) = client.tried("/runs/a/events", &event) else { break };
+                assert_eq!(reply.status, 200, "{}", reply.body);
+                sent += 1;
+            }
+            sent
+        });
+        if kills < 4 {
+            kills += 1;
+            // No condition is waited for: any moment will do.
+            std::thread::sleep(Duration::from_millis(40 * kills));
+            server.kill();
+            known = sending.join().expect("it sends");
+            seen.extend(following.join().expect("it follows"));
+            server = Server::new(&folder, &more);
+        } else {
+            known = sending.join().expect("it sends");
+            assert_eq!(event(&server.client(), "a", "finish").status, 200);
+            seen.extend(following.join().expect("it follows"));
+        }
+    }
+    let client = server.client();
+    let read = client.get("/runs/a").json();
+    assert_eq!(read["result"], json!({"total": 120}), "{read}");
+    let trace = client.get("/runs/a/trace").body;
+    let mut lines: Vec<Value> =
+        trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let seen: Vec<Value> = seen.into_iter().map(|(_, line)| line).collect();
+    let end = lines.iter().position(|line| line["kind"] == "ended").expect("it has ended");
+    lines.truncate(end + 1);
+    assert!(seen == lines, "the stream that was followed across {kills} ends is the trace");
+    // The other run made its turns once, whichever process made them.
+    until("its turns are made", || client.get("/runs/t").json()["variables"]["n"] == 2);
+    let (code, said) = server.stop();
+    assert_eq!(code, Some(0), "{said}");
+    for arguments in [["store", "s.db", "check"], ["store", "s.db", "list"]] {
+        let (code, out, err) = crate::run::command::chartc(&folder, &arguments);
+        assert_eq!(code, 0, "{out}{err}");
+    }
+}
+
+#[test]
+fn a_question_outlives_the_server_that_asked_it() {
+    let folder = charts("asked");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    begin(&server.client(), "a");
+    let step = ask(&server.client(), "a");
+    server.kill();
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    let (client, person) = (server.client(), server.person());
+    let answer = json!({"step": step, "answer": "yes"});
+    assert_eq!(client.post("/runs/a/answers", &answer).status, 403);
+    assert_eq!(person.post("/runs/a/answers", &answer).status, 202);
+    until("the run has ended", || client.get("/runs/a").json()["result"] == json!({"total": 0}));
+}
+
+#[test]
+fn a_server_ends_when_it_is_told_to_even_while_others_follow() {
+    let folder = charts("term");
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        let mut server = Server::new(&folder, &[]);
+        begin(&server.client(), "a");
+        let following = server.client().follow("a", None);
+        let idle = server.connect();
+        server.signal(signal);
+        let status = server.end();
+        assert_eq!(status.code(), Some(0), "{signal}: {}", server.said());
+        assert!(following.count() > 0, "what was committed was sent");
+        drop(idle);
+    }
+}
+
+#[test]
+fn a_store_has_one_server() {
+    let folder = charts("two");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    begin(&server.client(), "a");
+    let second = ["desk.chart", "--listen", "127.0.0.1:0", "--store", "s.db"];
+    let done = command(&folder, &second).stdin(Stdio::null()).output().expect("chartc runs");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{said}");
+    assert!(said.contains("s.db"), "{said}");
+    assert!(!said.contains("token of"), "it never listened: {said}");
+    // The first one does not notice.
+    assert_eq!(add(&server.client(), "a", "x", 1).status, 200);
+}
+
+#[test]
+fn an_address_that_is_taken_is_told() {
+    let folder = charts("address");
+    let server = Server::new(&folder, &[]);
+    let address = server.address.to_string();
+    let second = ["desk.chart", "--listen", &address];
+    let done = command(&folder, &second).stdin(Stdio::null()).output().expect("chartc runs");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{said}");
+    assert!(said.contains(&address), "{said}");
+}
+
+#[test]
+fn a_run_whose_chart_is_not_served_is_told() {
+    let folder = charts("other");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    begin(&server.client(), "a");
+    assert_eq!(server.stop().0, Some(0));
+    let other = ["turns.chart", "--listen", "127.0.0.1:0", "--store", "s.db"];
+    let done = command(&folder, &other).stdin(Stdio::null()).output();
+    let done = done.expect("chartc runs");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{said}");
+    assert!(said.contains("`Desk` is not served"), "{said}");
+}
