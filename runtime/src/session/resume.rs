@@ -16,7 +16,7 @@ use crate::tools::done;
 use crate::trace::{self, Line, What};
 use chartc_core::family::Member;
 use chartc_core::host::{Machine, ToolCall};
-use chartc_core::machine::{Input, Instant, LimitKind, Status};
+use chartc_core::machine::{Instant, LimitKind, Status};
 use chartc_core::saved::{self, Comparison};
 use chartc_core::tables::Tables;
 use serde::{Deserialize, Serialize};
