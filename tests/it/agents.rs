@@ -42,7 +42,10 @@ fn tools(name: &str) -> Option<String> {
                 let server = root().join(server).display().to_string();
                 format!("args = [{server:?}, \"docs\"]")
             }
-            "cwd = \".\"" => format!("cwd = {:?}", root().join("examples/reader")),
+            "cwd = \".\"" => {
+                let folder = root().join("examples/reader").display().to_string();
+                format!("cwd = {folder:?}")
+            }
             line => line.to_owned(),
         })
         .collect();
