@@ -154,7 +154,7 @@ const STORE: &[Row] = &[
     ("file", &["error"]),
     ("command", &["file"]),
     ("rows", &["file", "row"]),
-    ("read", &["error", "file", "row"]),
+    ("read", &["error", "file", "row", "rows"]),
     ("inbox", &["error", "file", "read", "row", "rows"]),
     ("reply", &["command", "error", "file", "row"]),
     ("look", &["error", "file", "read", "row"]),

@@ -48,6 +48,8 @@ mod lints;
 mod lower;
 mod mermaid;
 mod notation;
+#[cfg(feature = "otel")]
+mod otel;
 mod outline;
 mod print;
 mod printing;
