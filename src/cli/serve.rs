@@ -256,6 +256,9 @@ async fn work(
     };
     let (engine, mut worker) = Worker::new(store, options);
     worker.load_all().map_err(refused)?;
+    for (run, why) in worker.broken() {
+        complain(format!("run `{run}` cannot go on: {why}"));
+    }
     let turns = |checked: &Checked| {
         let lasts = checked.family().into_iter().any(has_turns);
         args.turns.unwrap_or(if lasts { 100 } else { 0 })

@@ -53,12 +53,8 @@ fn a_collector_gets_the_spans_of_a_run() {
     assert_eq!((code, err.as_str()), (Some(0), ""));
     let body = bodies.recv_timeout(Duration::from_secs(30)).expect("spans came");
     let spans = &body["resourceSpans"][0]["scopeSpans"][0]["spans"];
-    let names: Vec<&str> = spans
-        .as_array()
-        .expect("spans")
-        .iter()
-        .filter_map(|span| span["name"].as_str())
-        .collect();
+    let names: Vec<&str> =
+        spans.as_array().expect("spans").iter().filter_map(|span| span["name"].as_str()).collect();
     for name in ["invoke_agent Support", "turn 1", "ask_person approve"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }

@@ -191,11 +191,12 @@ impl Runs {
     /// See [`Refusal`].
     pub async fn read(&self, run: &str) -> Result<Value, Refusal> {
         let name = run.to_owned();
+        // One that cannot be restored is known as such from then on.
+        let state = self.engine.read(run).await.ok().flatten();
         let found = self.find(run).await?;
         let asked = self.engine.look(move |store| store.asked(&name)).await??;
         let is_over = found.status != "running";
         let end = if is_over { self.ending(run).await? } else { None };
-        let state = self.engine.read(run).await.ok().flatten();
         let question = |step: &String| {
             let asked = asked.iter().find(|(name, _)| name == step).map(|(_, question)| question);
             match asked {

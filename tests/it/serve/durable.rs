@@ -11,9 +11,9 @@ fn a_server_that_is_killed_loses_nothing_and_applies_nothing_twice() {
     let order = json!({"chart": "Turns", "run": "t", "params": {"most": 3}, "turns": 2});
     assert_eq!(server.client().post("/runs", &order).status, 201);
     let mut seen: Vec<(u64, Value)> = Vec::new();
-    let (mut known, mut kills) = (0, 0);
+    let (mut known, mut kills, mut is_finished) = (0, 0, false);
     // Whoever got no reply sends the same event again, as a careful client does.
-    while known < 120 {
+    while !is_finished {
         let client = server.client();
         let after = seen.last().map(|(seq, _)| *seq);
         let events = client.follow("a", after);
@@ -39,6 +39,7 @@ fn a_server_that_is_killed_loses_nothing_and_applies_nothing_twice() {
         } else {
             known = sending.join().expect("it sends");
             assert_eq!(event(&server.client(), "a", "finish").status, 200);
+            is_finished = true;
             seen.extend(following.join().expect("it follows"));
         }
     }
@@ -126,10 +127,18 @@ fn a_run_whose_chart_is_not_served_is_told() {
     let server = Server::new(&folder, &["--store", "s.db"]);
     begin(&server.client(), "a");
     assert_eq!(server.stop().0, Some(0));
-    let other = ["turns.chart", "--listen", "127.0.0.1:0", "--store", "s.db"];
-    let done = command(&folder, &other).stdin(Stdio::null()).output();
-    let done = done.expect("chartc runs");
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(2), "{said}");
-    assert!(said.contains("`Desk` is not served"), "{said}");
+    let tokens = ["--token-env", "TOKEN", "--people-token-env", "PEOPLE"];
+    let other = Server::of(&folder, &[&["turns.chart", "--store", "s.db"], &tokens[..]].concat());
+    let read = other.client().get("/runs/a");
+    let run = read.json();
+    assert_eq!((read.status, &run["status"]), (200, &json!("broken")), "{run}");
+    assert!(
+        run["stopped"].as_str().is_some_and(|why| why.contains("`Desk` is not served")),
+        "{run}"
+    );
+    assert_eq!(add(&other.client(), "a", "x", 1).status, 409);
+    assert_eq!(other.stop().0, Some(0));
+    // With its chart it goes on.
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    assert_eq!(add(&server.client(), "a", "x", 1).status, 200);
 }
