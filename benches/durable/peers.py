@@ -14,9 +14,11 @@ end the file is opened once more, and the counters in it must sum up to the step
 import argparse
 import asyncio
 import concurrent.futures
+import contextlib
 import importlib.metadata
 import inspect
 import json
+import os
 import pathlib
 import re
 import sqlite3
@@ -29,9 +31,15 @@ import time
 
 CLIENTS = 64
 RUNS = 1000
+SETTINGS = ("journal_mode", "synchronous")
 TEXT = "My order has not arrived, and I have asked twice before."
 # Steps of one call of a client. Burr's `step` takes one action; LangGraph's `invoke` takes the whole chain.
 STEPS = {"langgraph": 2, "burr": 1}
+# What each imports.
+MODULES = {
+    "langgraph": ("langgraph.checkpoint.sqlite", "langgraph.checkpoint.sqlite.aio", "langgraph.graph"),
+    "burr": ("burr.core", "burr.integrations.persisters.b_aiosqlite"),
+}
 # kind, flavour, durability (LangGraph), journal mode, synchronous.
 CONFIGS = [
     *[("langgraph", flavour, durability, "wal", level) for flavour in ("sync", "async") for durability in ("async", "sync", "exit")
@@ -44,9 +52,10 @@ CONFIGS = [
 
 def name(config):
     kind, flavour, durability, journal, level = config
+    prefix = "Async" if flavour == "async" else ""
     what = {
-        "langgraph": f"LangGraph {'Async' if flavour == 'async' else ''}SqliteSaver, durability={durability}",
-        "burr": f"Burr {'Async' if flavour == 'async' else ''}SQLitePersister, journal {journal}",
+        "langgraph": f"LangGraph {prefix}SqliteSaver, durability={durability}",
+        "burr": f"Burr {prefix}SQLitePersister, journal {journal}",
         "upserts": f"upserts of 1 KB, {flavour} in a commit",
     }
     return f"{what[kind]}, {level}"
@@ -60,10 +69,6 @@ class LangGraph:
 
         from langgraph.graph import END, START, StateGraph
 
-        class State(TypedDict):
-            last: str
-            times: int
-
         def node(state):
             return {"last": state["last"], "times": state.get("times", 0) + 1}
 
@@ -72,12 +77,11 @@ class LangGraph:
 
         _, self.flavour, self.durability, _, _ = config
         self.file = file
-        graph = StateGraph(State)
+        graph = StateGraph(TypedDict("State", {"last": str, "times": int}))
         for step in ("a", "b"):
             graph.add_node(step, anode if self.flavour == "async" else node)
-        graph.add_edge(START, "a")
-        graph.add_edge("a", "b")
-        graph.add_edge("b", END)
+        for edge in ((START, "a"), ("a", "b"), ("b", END)):
+            graph.add_edge(*edge)
         self.graph = graph
 
     @staticmethod
@@ -224,9 +228,8 @@ async def drive(peer, seconds):
 
 def stand(file):
     """Bytes of the file when all of the log is in it."""
-    with sqlite3.connect(file) as db:
+    with contextlib.closing(sqlite3.connect(file)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    db.close()
     return pathlib.Path(file).stat().st_size
 
 
@@ -238,17 +241,12 @@ async def measure(config, file, seconds):
     start = time.perf_counter()
     await peer.open(config[4])
     opened = time.perf_counter() - start
-    setting = []
-    for word in ("journal_mode", "synchronous"):
-        cursor = await settle(peer.connection.execute(f"PRAGMA {word}"))
-        setting.append((await settle(cursor.fetchone()))[0])
+    cursors = [await settle(peer.connection.execute(f"PRAGMA {word}")) for word in SETTINGS]
+    setting = [(await settle(cursor.fetchone()))[0] for cursor in cursors]
     calls, took = await drive(peer, seconds)
     said = []
     await settle(peer.connection.set_trace_callback(said.append))
-    if peer.flavour == "async":
-        await peer.acall(0)
-    else:
-        peer.call(0)
+    await settle(peer.acall(0) if peer.flavour == "async" else peer.call(0))
     await settle(peer.connection.set_trace_callback(None))
     await peer.close()
     await peer.open(config[4])
@@ -262,19 +260,19 @@ async def measure(config, file, seconds):
 
 
 def upserts(config, file, seconds):
-    """The loop of `benches/src/store.rs`, in Python."""
+    """A loop that knows nothing of charts. Each text is new: of a row that stays as it was SQLite writes nothing."""
     rows, level = int(config[1]), config[4]
     db = sqlite3.connect(file, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {level}")
     db.execute("CREATE TABLE agent (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID")
-    setting = [db.execute(f"PRAGMA {word}").fetchone()[0] for word in ("journal_mode", "synchronous")]
-    state, nth, start = "x" * 1000, 0, time.perf_counter()
+    setting = [db.execute(f"PRAGMA {word}").fetchone()[0] for word in SETTINGS]
+    nth, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
         db.execute("BEGIN")
         for _ in range(rows):
             put = "INSERT INTO agent VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET state = ?2"
-            db.execute(put, (f"agent-{nth * 7919 % RUNS}", state))
+            db.execute(put, (f"agent-{nth * 7919 % RUNS}", f"{nth:01000}"))
             nth += 1
         db.execute("COMMIT")
     took = time.perf_counter() - start
@@ -284,19 +282,26 @@ def upserts(config, file, seconds):
 def child(config, file, seconds):
     """What the process of one implementation does."""
     start = time.perf_counter()
-    if config[0] == "langgraph":
-        import langgraph.checkpoint.sqlite
-        import langgraph.checkpoint.sqlite.aio
-        import langgraph.graph  # noqa: F401
-    elif config[0] == "burr":
-        import burr.core
-        import burr.integrations.persisters.b_aiosqlite  # noqa: F401
+    for module in MODULES.get(config[0], ()):
+        importlib.import_module(module)
     imports = time.perf_counter() - start
-    if config[0] == "upserts":
-        found = upserts(config, file, seconds)
-    else:
-        found = asyncio.run(measure(config, file, seconds))
+    found = upserts(config, file, seconds) if config[0] == "upserts" else asyncio.run(measure(config, file, seconds))
     print(json.dumps({**found, "imports": imports}))
+
+
+def flushes(folder):
+    """How often a second the disk takes 4 KB and says that it has them; what else uses the disk shows here."""
+    path = pathlib.Path(folder, "flushed")
+    path.write_bytes(bytes(4 << 20))
+    with open(path, "r+b", buffering=0) as file:
+        os.fsync(file.fileno())
+        count, start = 0, time.perf_counter()
+        while time.perf_counter() - start < 0.3:
+            file.seek(count % 1024 * 4096)
+            file.write(b"x" * 4096)
+            os.fdatasync(file.fileno())
+            count += 1
+        return count / (time.perf_counter() - start)
 
 
 def ran(command, cwd):
@@ -321,15 +326,12 @@ def ran(command, cwd):
 
 
 def chartc(program, folder):
-    """The rows that `chartc-bench store` prints of 64 clients, and its own loop of upserts."""
+    """The rows that `chartc-bench store` prints of 64 clients."""
     out, peak = ran([program, "store", str(RUNS)], folder)
     rows = {}
     for safety, level in (("full", "FULL"), ("process", "NORMAL")):
         rate, opened = re.search(rf"^{safety} +{RUNS} +{CLIENTS} +(\d+) .*start-up ([\d.]+) s", out, re.M).groups()
         rows[f"chartc, {level}"] = {"rate": float(rate), "calls": float(rate), "open": float(opened), "peak": peak}
-        for count in ("1", "64"):
-            rate = re.search(rf"^{safety} +plain upserts of 1 KB, {count} in a commit: (\d+)", out, re.M)[1]
-            rows[f"chartc's loop of upserts, {count} in a commit, {level}"] = {"rate": float(rate), "peak": peak}
     return rows
 
 
@@ -337,10 +339,10 @@ def summary(rounds):
     def median(what, key):
         return statistics.median(one[what].get(key, 0) for one in rounds)
 
-    print(f"{'':<66} {'steps/s':>8} {'calls/s':>8} {'commits':>8} {'B/step':>7} {'peak MiB':>8} {'imports':>8} {'open':>6}  journal, synchronous")
+    print(f"{'':<66} {'steps/s':>8} {'calls/s':>8} {'commits':>8} {'B/step':>7} {'peak MiB':>8} {'imports':>8} {'open':>6} {'flushes':>8}  journal, synchronous")
     for what, first in sorted(rounds[0].items()):
         print(f"{what:<66} {median(what, 'rate'):>8.0f} {median(what, 'calls'):>8.0f} {median(what, 'commits'):>8.2f} {median(what, 'bytes'):>7.0f}"
-              f" {median(what, 'peak') / 2**20:>8.0f} {median(what, 'imports'):>7.2f}s {median(what, 'open'):>5.2f}s  {first.get('setting', '')}")
+              f" {median(what, 'peak') / 2**20:>8.0f} {median(what, 'imports'):>7.2f}s {median(what, 'open'):>5.2f}s {median(what, 'flushes'):>8.0f}  {first.get('setting', '')}")
     if "chartc, FULL" not in rounds[0]:
         return
     print("\nSteps of chartc for one of each, at the same level: the median over the rounds, and the least and the most")
@@ -375,13 +377,16 @@ def main():
         first = turn * len(jobs) // given.rounds
         for job in jobs[first:] + jobs[:first]:
             with tempfile.TemporaryDirectory(dir=given.folder, prefix="durable-") as folder:
+                before = flushes(folder)
                 if job is None:
-                    done |= chartc(program, folder)
-                    continue
-                file = str(pathlib.Path(folder, "runs.db").resolve())
-                command = [sys.executable, str(pathlib.Path(__file__).resolve()), "--seconds", str(given.seconds), "--child", str(job), file]
-                out, peak = ran(command, None)
-                done[name(CONFIGS[job])] = {**json.loads(out), "peak": peak}
+                    rows = chartc(program, folder)
+                else:
+                    file = str(pathlib.Path(folder, "runs.db").resolve())
+                    command = [sys.executable, str(pathlib.Path(__file__).resolve()), "--seconds", str(given.seconds)]
+                    out, peak = ran([*command, "--child", str(job), file], None)
+                    rows = {name(CONFIGS[job]): {**json.loads(out), "peak": peak}}
+                speed = (before + flushes(folder)) / 2
+                done |= {what: {**row, "flushes": speed} for what, row in rows.items()}
         rounds.append(done)
         print(f"round {turn + 1} of {given.rounds}", file=sys.stderr)
         if given.keep:
