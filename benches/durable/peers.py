@@ -260,7 +260,7 @@ async def measure(config, file, seconds):
 
 
 def upserts(config, file, seconds):
-    """A loop that knows nothing of charts. Each text is new: of a row that stays as it was SQLite writes nothing."""
+    """A loop that knows nothing of charts. Each text is new: SQLite writes nothing for a row that stays as it was."""
     rows, level = int(config[1]), config[4]
     db = sqlite3.connect(file, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
