@@ -56,6 +56,8 @@ impl Otel {
     /// The address is none.
     pub fn new(endpoint: &str, models: Models, has_content: bool) -> Result<Self, OtelError> {
         let traces = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
+        // An error says that the program has installed another provider of cryptography, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let exporter = SpanExporter::builder()
             .with_http()
             .with_protocol(Protocol::HttpJson)
