@@ -58,7 +58,7 @@ fn a_collector_gets_the_spans_of_a_run() {
     for name in ["invoke_agent Support", "turn 1", "ask_person approve"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
-    assert!(names.iter().any(|name| name.starts_with("chat ")), "{names:?}");
+    assert!(names.contains(&"chat"), "{names:?}");
     assert!(names.iter().any(|name| name.starts_with("execute_tool ")), "{names:?}");
     assert!(!body.to_string().contains("charged twice"), "{body}");
 }
