@@ -6,10 +6,10 @@ mod absent;
 mod exporting;
 
 #[cfg(not(feature = "otel"))]
-pub(super) use absent::{Exporting, Options};
+use absent as spans;
 #[cfg(feature = "otel")]
-#[cfg_attr(
-    not(feature = "serve"),
-    expect(unused_imports, reason = "runs name only what they are given")
-)]
-pub(super) use exporting::{Exporting, Options};
+use exporting as spans;
+
+#[cfg(feature = "serve")]
+pub(super) use spans::Exporting;
+pub(super) use spans::Options;
