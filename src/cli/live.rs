@@ -174,7 +174,7 @@ impl Place {
         }
         let Some(url) = &self.url else {
             return Err(miette::miette!(
-                help = "known without an address are openai, anthropic, gemini and ollama",
+                help = "chartc knows the addresses of openai, anthropic, gemini and ollama",
                 "the address of the provider `{provider}` is unknown: set {url_variable} (ending in `/v1`), and {key_variable} if it needs a key"
             ));
         };

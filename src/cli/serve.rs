@@ -58,7 +58,7 @@ pub(super) struct Args {
     /// A name by which clients may call this server, beside localhost
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// SQLite file in which the runs survive this process, created if missing [default: none, the runs end with it]
+    /// SQLite file in which the runs survive this process, created if missing [default: none: the runs end with this process]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// Variable of the environment that holds the token of clients [default: a random token]

@@ -147,6 +147,7 @@ fn main_job_of_the_readme_reaches_its_end() {
 }
 
 #[test]
+#[cfg_attr(feature = "otel", ignore = "the docs show the help of the default build")]
 fn docs_show_what_is_printed() {
     for page in files("docs", ".md") {
         check(&page);

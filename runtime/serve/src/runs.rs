@@ -64,7 +64,8 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The runs on an engine that tells `feed` what it commits. At `most` so many have not ended. `note` writes down what one is begun with.
+    /// The runs of an engine. The engine tells `feed` which runs it has committed. `most` limits the runs that have not ended. `note` writes down
+    /// what a run begins with.
     pub fn new(
         engine: Sqlite,
         feed: Feed,
@@ -133,7 +134,7 @@ impl Runs {
         }
         let (said, at_rest) = watch::channel(None);
         let mut all = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that are at rest for ever need no memory.
+        // Drop the receivers whose drivers have ended.
         all.retain(|_, at_rest| at_rest.has_changed().is_ok());
         all.insert(run.to_owned(), at_rest);
         drop(all);

@@ -84,7 +84,7 @@ impl Saved {
         &self.machine
     }
 
-    /// How the run fits a version of its chart and of the charts that it runs, whose tables are found by their names.
+    /// Compares the saved run with a version of its chart and of its child charts. `tables` finds the tables of a chart by its name.
     pub fn compare<'t>(&self, tables: impl Fn(&str) -> Option<Tables<'t>>) -> Comparison {
         self.machine.compare_all(&tables)
     }
