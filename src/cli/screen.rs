@@ -310,6 +310,10 @@ impl Sink for Screen {
                 self.write(Ink::Bad, &format!("  no action: {failed}: {}", short(why)))
             }
             What::HostNote { text, .. } => self.write(Ink::Faint, &format!("  {}", short(text))),
+            What::World { event, data } => {
+                let data = serde_json::to_string(data).unwrap_or_default();
+                self.write(Ink::Faint, &format!("  {event} {}", short(&data)))
+            }
             What::Note { text, .. } if self.note.as_ref() != Some(text) => {
                 self.write(Ink::Faint, &format!("  {text}"))?;
                 self.note = Some(text.clone());

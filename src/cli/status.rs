@@ -130,6 +130,7 @@ impl Status {
             }
             What::Section { .. }
             | What::HostNote { .. }
+            | What::World { .. }
             | What::Entered { .. }
             | What::Exited { .. }
             | What::Turn { .. }

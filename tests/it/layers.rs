@@ -207,6 +207,7 @@ const REDIS: &[Row] = &[
     ("landing", &["entry", "flight", "notice", "session"]),
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
+const WORLD: &[Row] = &[("workshop", &[]), ("request", &["workshop"])];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),
@@ -260,6 +261,7 @@ const CRATES: &[(&str, &[Row])] = &[
     ("runtime/serve/src", SERVE),
     ("runtime/otel/src", OTEL),
     ("runtime/redis/src", REDIS),
+    ("runtime/world/src", WORLD),
 ];
 
 #[test]

@@ -21,6 +21,7 @@ fn public_items_are_as_listed() {
         ("chartc-serve", "runtime/serve/src"),
         ("chartc-otel", "runtime/otel/src"),
         ("chartc-redis", "runtime/redis/src"),
+        ("chartc-world", "runtime/world/src"),
     ];
     for (name, folder) in crates {
         insta::assert_snapshot!(format!("surface_{name}"), listing(folder));

@@ -152,7 +152,9 @@ fn of_the_host<M: Machine>(
     if let What::Section { text } = what {
         return Some(session.set_section(text.clone()));
     }
-    if let What::Acted { .. } | What::NotActed { .. } | What::HostNote { .. } = what {
+    if let What::Acted { .. } | What::NotActed { .. } | What::HostNote { .. } | What::World { .. } =
+        what
+    {
         return Some(session.say(what.clone()));
     }
     if let What::Event { event, data } | What::NotTaken { input: event, data, .. } = what

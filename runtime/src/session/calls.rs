@@ -67,8 +67,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.work(None).await
     }
 
-    /// Works until a time, or until no call is under way.
-    pub(crate) async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
+    /// Works until a time, or until no call is under way. What is under way is kept by the session: a future of this that is dropped has
+    /// lost nothing.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
         let mut idle = 0;
         loop {
             if let Some(((member, _), input)) = self.ready.pop_front() {
@@ -121,7 +125,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// When time alone will change something next: a deadline passes, or a question is put again.
-    pub(crate) fn next_change(&self) -> Option<Instant> {
+    pub fn next_change(&self) -> Option<Instant> {
         let waits = self.first_waiting().map(|(at, _)| at);
         waits.into_iter().chain(self.next_due()).min()
     }

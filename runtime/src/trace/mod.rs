@@ -1,12 +1,16 @@
 //! What happened in a run, line by line: names instead of ids, versioned, one JSON object a line. `docs/trace.md` describes it.
 
 mod describe;
+mod logged;
 mod parts;
+mod read;
 mod sink;
 
 pub use describe::describe;
 pub(crate) use describe::which;
+pub use logged::{Cause, Logged};
 pub use parts::{Origin, Which};
+pub use read::{ReadError, lines, read};
 pub use sink::{JsonLines, Sink};
 
 use chartc_core::expr::Value;
@@ -309,6 +313,8 @@ pub enum What {
     Section { text: String },
     /// What the host says of what it did or left: `about` which part of it.
     HostNote { about: String, text: String },
+    /// Something in the world of many agents, such as `transferred`, `minted`, `spawned` or `tick_summary`, with its particulars.
+    World { event: String, data: Value },
     /// What the chart's own code says: `log`, reasons of faults, host calls; of these what a machine can read, too.
     Note {
         text: String,
@@ -347,53 +353,6 @@ pub struct LineName {
     pub trigger: String,
     /// Where it leads; empty for a line that stays.
     pub targets: Vec<String>,
-}
-
-/// A trace that cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// A line is not one of a trace.
-    #[error("line {line}: {why}")]
-    Line {
-        /// From 1.
-        line: usize,
-        /// What is wrong with it.
-        why: serde_json::Error,
-    },
-    /// A line has another version.
-    #[error("line {line}: version {found} of the trace is not known; this is version {VERSION}")]
-    Version {
-        /// From 1.
-        line: usize,
-        /// What it says.
-        found: u32,
-    },
-}
-
-/// Reads the text of a trace. Empty lines are passed over.
-///
-/// # Errors
-/// The first line that cannot be read.
-pub fn read(text: &str) -> Result<Vec<Line>, ReadError> {
-    lines(text).collect()
-}
-
-/// The lines of a trace, each by itself: one that cannot be read does not hide the others. Empty lines are passed over.
-pub fn lines(text: &str) -> impl Iterator<Item = Result<Line, ReadError>> {
-    let lines = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty());
-    lines.map(|(i, text)| {
-        #[derive(Deserialize)]
-        struct Head {
-            v: u32,
-        }
-        let line = i + 1;
-        let fault = |why| ReadError::Line { line, why };
-        let head: Head = serde_json::from_str(text).map_err(fault)?;
-        if head.v != VERSION {
-            return Err(ReadError::Version { line, found: head.v });
-        }
-        serde_json::from_str(text).map_err(fault)
-    })
 }
 
 #[cfg(test)]

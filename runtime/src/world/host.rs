@@ -1,7 +1,7 @@
 //! Who has the artifacts that an agent acts on.
 
 use super::action::Action;
-use chartc_core::expr::Value;
+use chartc_core::expr::{Map, Value};
 use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::pin::Pin;
@@ -80,6 +80,24 @@ pub struct View {
     pub disk: Option<(u64, u64)>,
     /// The content of the artifact that has the agent's own name: its record in the world.
     pub record: Option<Value>,
+    /// Scrip of every agent, by name.
+    pub balances: Map,
+    /// What the agent may still use of each resource in words that its prompts know, beside the disk: `compute`, `llm_calls`, `llm_tokens`.
+    pub quotas: Map,
+    /// What happened in the world so far: the number of the last event.
+    pub event_number: u64,
+    /// The last events of the world that the agent may know, the oldest first; empty where the world keeps none.
+    pub recent_events: Vec<Value>,
+    /// `{artifact_id, agent, bid}` of each submission that waits for the next auction.
+    pub submissions: Vec<Value>,
+    /// The state of the economy in words: scrip in circulation, the agent's rank, the next auction. Empty where there is none.
+    pub economy: String,
+    /// What was earned from others and from the mint.
+    pub earned: i64,
+    /// Milliseconds of the run that have passed, and all that it has; `None` where nobody has set an end.
+    pub time: Option<(u64, u64)>,
+    /// The number of the tick that is thought about; `None` where there are no ticks, so that the agent's own turns count.
+    pub tick: Option<u32>,
 }
 
 /// Why an action, or the thinking before it, has failed.

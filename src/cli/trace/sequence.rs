@@ -269,6 +269,7 @@ impl<'t> Picture<'t> {
             }
             What::NotActed { failed, why, .. } => note(&format!("no action: {failed}: {why}")),
             What::HostNote { text, .. } => note(text),
+            What::World { event, data } => note(format!("{event} {}", value(data)).trim_end()),
             What::ToolCall { tool, arguments, .. } => {
                 say(own, "->>", "tools", format!("{tool} {}", value(arguments)).trim_end())
             }

@@ -251,6 +251,7 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
             row(step, "no action").why(format!("{failed}: {why}")).tone(Tone::Bad)
         }
         What::HostNote { about, text } => row(about, "note").why(text).tone(Tone::Faint),
+        What::World { event, data } => row("world", event).why(value(data)).tone(Tone::Faint),
         What::Note { text, call: None } => row("", "note").why(text).tone(Tone::Faint),
         What::Ended { status, result, summary } => {
             let why = summary.clone().unwrap_or_else(|| value(result));

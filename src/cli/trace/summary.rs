@@ -278,6 +278,7 @@ impl Chart {
             | What::Warned { .. }
             | What::Section { .. }
             | What::HostNote { .. }
+            | What::World { .. }
             | What::TurnEnded { .. }
             | What::Note { .. } => {}
         }
@@ -358,11 +359,8 @@ impl Chart {
     }
 
     fn states(&self) -> Page {
-        let rows: Vec<(&String, &State)> = self
-            .states
-            .iter()
-            .filter(|(path, row)| !path.is_empty() || row.questions > 0)
-            .collect();
+        let is_shown = |(path, row): &(&String, &State)| !path.is_empty() || row.questions > 0;
+        let rows: Vec<(&String, &State)> = self.states.iter().filter(is_shown).collect();
         let tokens = rows.iter().any(|(_, row)| row.tokens > 0);
         let cost = rows.iter().any(|(_, row)| row.cost > 0.0);
         let failed = rows.iter().any(|(_, row)| row.failed > 0);

@@ -180,6 +180,7 @@ impl Input {
             What::Note { text, call: None } | What::HostNote { text, .. } => text.clone(),
             What::Note { .. }
             | What::Acted { .. }
+            | What::World { .. }
             | What::Section { .. }
             | What::Resumed { .. }
             | What::Run { .. }

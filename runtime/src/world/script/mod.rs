@@ -173,6 +173,7 @@ impl ArtifactHost for World {
             others: state.balances.keys().filter(|name| *name != agent).map(|n| text(n)).collect(),
             disk: state.quota(agent).map(|most| (state.used(agent), most)),
             record: state.artifacts.get(agent).map(|artifact| artifact.content.clone()),
+            ..View::default()
         }
     }
 

@@ -1,0 +1,36 @@
+//! Lines of many agents in one log.
+
+use super::Line;
+use chartc_core::visible;
+use serde::{Deserialize, Serialize};
+
+/// A line of the log of a world: a trace's line, and whose it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Logged {
+    /// The agent; empty for the world itself.
+    pub agent: String,
+    /// For a host event: the agent that has caused it, and where in that agent's trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Cause>,
+    /// What happened.
+    #[serde(flatten)]
+    pub line: Line,
+}
+
+/// Where in the log the cause of an event is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// The agent that has acted; empty for the world itself.
+    pub agent: String,
+    /// The `seq` of the last line of that agent before the action was done: its `acted` line comes next.
+    pub seq: u64,
+}
+
+impl Logged {
+    /// As one line of JSON with hidden characters written as escapes, with a line feed behind.
+    pub fn text(&self) -> serde_json::Result<String> {
+        let mut text = visible::json(&serde_json::to_string(self)?).into_owned();
+        text.push('\n');
+        Ok(text)
+    }
+}
