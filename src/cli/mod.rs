@@ -17,6 +17,8 @@ mod columns;
 mod completions;
 mod config;
 mod convert;
+#[cfg(feature = "run")]
+mod crowd;
 mod cost;
 #[cfg(feature = "providers")]
 mod doctor;

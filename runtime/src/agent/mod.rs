@@ -4,6 +4,7 @@
 //! [`Agent::before_turn`] and [`Agent::after_turn`] are the two places where anything goes on around a turn.
 
 mod context;
+mod drive;
 mod kept;
 mod remember;
 mod turn;

@@ -1,0 +1,83 @@
+//! Ticked runs: all agents think about the same world at the same time, and then act one after the other.
+
+use super::rounds::Passed;
+use super::slot::Loop;
+use super::{Engine, Maker, Output};
+use crate::world::Moment;
+use chartc_core::host::Machine;
+use chartc_runtime::trace::Cause;
+use std::io;
+
+impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
+    /// Ticks until so many are done in all, until every agent has ended, or until the run is stopped.
+    ///
+    /// # Errors
+    /// The output cannot be written, or the books of the world do not add up.
+    pub async fn ticks(&mut self, count: u32) -> io::Result<()> {
+        self.rounds()?;
+        self.after_action(&Cause::default())?;
+        while self.tick < count && !self.is_stopped() && !self.is_over() {
+            self.tick().await?;
+        }
+        Ok(())
+    }
+
+    async fn tick(&mut self) -> io::Result<()> {
+        self.tick += 1;
+        let begin = self.now();
+        self.world.renew();
+        self.world.set_moment(Moment { tick: Some(self.tick), now_ms: begin, total_ms: None });
+        for index in 0..self.slots.len() {
+            self.want_turn(index);
+        }
+        // Nothing in the world changes while agents think: all see the same.
+        loop {
+            if self.round()? {
+                continue;
+            }
+            if self.thinking.is_empty() || self.pass(None).await == Passed::Nothing {
+                break;
+            }
+        }
+        self.act_all(0).await?;
+        self.rounds()?;
+        self.after_action(&Cause::default())?;
+        let end = begin.saturating_add(self.settings.delay).max(self.now());
+        while self.pass(Some(end)).await != Passed::Limit && !self.is_stopped() {
+            self.rounds()?;
+        }
+        self.rounds()?;
+        self.summarise()
+    }
+
+    /// An agent is to begin a turn, if it takes any and the last one is over.
+    pub(super) fn want_turn(&mut self, index: usize) -> bool {
+        let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut) else { return false };
+        let is_ready = match slot.mode {
+            Loop::Starting | Loop::Sleeping(_) => slot.has_turns,
+            Loop::Running => slot.has_turns && !slot.agent.is_in_turn(),
+            Loop::Paused(_) | Loop::Stopping | Loop::Stopped | Loop::Broken(_) => false,
+        };
+        if is_ready {
+            slot.mode = Loop::Running;
+            slot.wants_turn = true;
+            self.thinking.insert(index);
+            self.woken.put(index);
+        }
+        is_ready
+    }
+
+    /// Ends a tick: its summary is written.
+    pub(super) fn summarise(&mut self) -> io::Result<()> {
+        let world = self.world.take_summary();
+        let summary = self.tally.take(self.tick, self.now(), world);
+        let data = summary.data();
+        self.say("tick_summary", data)?;
+        if self.out.keeps() {
+            let checkpoint = self.checkpoint()?;
+            self.out.keep(&checkpoint)?;
+        }
+        self.out.summary(&summary)?;
+        self.world.is_sound().map_err(io::Error::other)
+    }
+}
