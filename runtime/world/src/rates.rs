@@ -1,0 +1,4 @@
+//! Rates.
+
+/// What a window can bound.
+pub const RESOURCES: [&str; 5] = ["llm_calls", "llm_tokens", "tool_calls", "actions", "spawns"];
