@@ -207,8 +207,13 @@ const REDIS: &[Row] = &[
     ("landing", &["entry", "flight", "notice", "session"]),
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
-const WORLD: &[Row] =
-    &[("workshop", &[]), ("rates", &[]), ("config", &["rates"]), ("request", &["workshop"])];
+const WORLD: &[Row] = &[
+    ("workshop", &[]),
+    ("config", &[]),
+    ("rates", &["config"]),
+    ("gate", &["config", "rates"]),
+    ("request", &["workshop"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),

@@ -6,14 +6,16 @@
 //! embedder gives: this crate knows no grammar.
 
 mod config;
+mod gate;
 mod rates;
 mod request;
 mod workshop;
 
 pub use config::{
     AgentEntry, AuctionConfig, Execution, Exhaustion, LlmBudget, Most, MostSpawned, Provider,
-    RateLimiting, Resources, RunFile, RunFileError, StatechartConfig, WorkerPool,
+    RESOURCES, RateLimiting, Resources, RunFile, RunFileError, StatechartConfig, WorkerPool,
 };
-pub use rates::RESOURCES;
+pub use gate::{Closed, Counted, Gate, Gated};
+pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
 pub use request::{Cause, Notice, Request};
 pub use workshop::{Family, Finding, Form, Read, Workshop};

@@ -25,6 +25,9 @@ use chartc_runtime::agent::WorkingMemory;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// What a window can bound: of a provider, only the first two.
+pub const RESOURCES: [&str; 5] = ["llm_calls", "llm_tokens", "tool_calls", "actions", "spawns"];
+
 /// A run file that cannot be read: where, why, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFileError {
@@ -170,7 +173,7 @@ pub struct RateLimiting {
     pub enabled: bool,
     /// How long a window is [default: 1 minute].
     pub window: u64,
-    /// The most that each agent may use in a window, by the names of [`RESOURCES`](crate::RESOURCES).
+    /// The most that each agent may use in a window, by the names of [`RESOURCES`].
     pub resources: BTreeMap<String, u64>,
     /// What all agents together may use of a provider; `*` stands for each that is not named.
     pub providers: BTreeMap<String, Provider>,
@@ -192,7 +195,7 @@ impl Default for RateLimiting {
 pub struct Provider {
     /// How long a window is.
     pub window: u64,
-    /// The most in a window, by the names of [`RESOURCES`](crate::RESOURCES).
+    /// The most in a window, by the names of [`RESOURCES`].
     pub resources: BTreeMap<String, u64>,
 }
 

@@ -101,7 +101,7 @@ fn window(f: &mut Fields<'_>, length: &mut u64, most: &mut BTreeMap<String, u64>
     f.set(most, "resources", |at| {
         let mut made = BTreeMap::new();
         let mut f = at.fields();
-        for resource in crate::rates::RESOURCES {
+        for resource in super::RESOURCES {
             let limit = f.get(resource, |at| {
                 let mut f = at.fields();
                 let most = f.get("max_per_window", |at| at.count(1, resource))?;
