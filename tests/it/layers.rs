@@ -207,7 +207,13 @@ const REDIS: &[Row] = &[
     ("landing", &["entry", "flight", "notice", "session"]),
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
-const WORLD: &[Row] = &[("workshop", &[]), ("request", &["workshop"])];
+const WORLD: &[Row] = &[
+    ("workshop", &[]),
+    ("config", &[]),
+    ("rates", &["config"]),
+    ("gate", &["config", "rates"]),
+    ("request", &["workshop"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),
