@@ -207,7 +207,21 @@ const REDIS: &[Row] = &[
     ("landing", &["entry", "flight", "notice", "session"]),
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
-const WORLD: &[Row] = &[("workshop", &[]), ("request", &["workshop"])];
+const WORLD: &[Row] = &[
+    ("settings", &[]),
+    ("ledger", &[]),
+    ("workshop", &[]),
+    ("artifact", &["workshop"]),
+    ("invoke", &["workshop"]),
+    ("request", &["workshop"]),
+    ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
+    ("genesis", &["artifact", "ledger", "request", "state"]),
+    (
+        "world",
+        &["artifact", "genesis", "invoke", "ledger", "request", "settings", "state", "workshop"],
+    ),
+    ("memory", &["artifact", "world"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),

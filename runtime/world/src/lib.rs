@@ -5,8 +5,21 @@
 //! [`Request`], which whoever runs the agents carries out in order. Charts that agents write are compiled by a [`Workshop`], which the
 //! embedder gives: this crate knows no grammar.
 
+pub mod artifact;
+mod genesis;
+mod invoke;
+pub mod ledger;
+mod memory;
 mod request;
+mod settings;
+mod state;
 mod workshop;
+mod world;
 
-pub use request::{Cause, Notice, Request};
+pub use invoke::{Invocation, Invoke, NoInvocations};
+pub use memory::ArtifactMemory;
+pub use request::{Cause, Notice, Request, Spawn};
+pub use settings::{Settings, SpawnLimits};
+pub use state::{Moment, Summary};
 pub use workshop::{Family, Finding, Form, Read, Workshop};
+pub use world::{AgentRow, NewAgent, World};
