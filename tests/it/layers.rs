@@ -208,11 +208,24 @@ const REDIS: &[Row] = &[
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
 const WORLD: &[Row] = &[
+    ("chance", &[]),
+    ("settings", &[]),
+    ("ledger", &[]),
     ("workshop", &[]),
     ("config", &[]),
     ("rates", &["config"]),
     ("gate", &["config", "rates"]),
+    ("artifact", &["workshop"]),
+    ("invoke", &["workshop"]),
     ("request", &["workshop"]),
+    ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
+    ("genesis", &["artifact", "ledger", "request", "state"]),
+    (
+        "world",
+        &["artifact", "genesis", "invoke", "ledger", "request", "settings", "state", "workshop"],
+    ),
+    ("memory", &["artifact", "world"]),
+    ("engine", &["chance", "gate", "request", "state", "world"]),
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
