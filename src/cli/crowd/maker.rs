@@ -15,7 +15,7 @@ use chartc_runtime::driver::{Driver, Free};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Deny, Script};
 use chartc_world::engine::{Door, Made, Maker, New, Recipe};
-use chartc_world::{Spawn, World};
+use chartc_world::{Gate, Gated, Spawn, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub(super) struct Workbench<'p> {
     /// The kind of each agent, whose clients and tools its children have.
     pub(super) kind_of: BTreeMap<String, usize>,
     pub(super) is_real: bool,
+    /// What all calls pass.
+    pub(super) gate: Gate,
 }
 
 impl<'p> Maker<Machine<'p>> for Workbench<'p> {
@@ -67,9 +69,10 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
         };
         let driver: Arc<dyn Driver> =
             if self.is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
+        let driver = Gated::new(self.gate.clone(), new.name, "*", driver);
         let profile = Profile::of(chart).map_err(|why| why.to_string())?;
         let session = Session::new(machine, Arc::new(Deny), new.clock, new.lines)
-            .with_driver(driver)
+            .with_driver(Arc::new(driver))
             .with_run(new.name)
             .with_host_log(log);
         let mut agent = Agent::new(session, Some(Life::new(door, record, profile)));

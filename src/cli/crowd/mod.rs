@@ -17,7 +17,7 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_world::engine::{Crew, Engine, Loop, Recipe, Settings, Stopper, workers};
 use chartc_text::diagnostic::nearest;
-use chartc_world::{Family, NewAgent, Resources, RunFile, World};
+use chartc_world::{Family, Gate, NewAgent, Resources, RunFile, World};
 use find::{Cast, cast, run_file};
 use maker::{Machine, Workbench};
 use serde_json::json;
@@ -118,6 +118,10 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     };
     let plans: Vec<Vec<Plan<'_>>> =
         cast.kinds.iter().map(|kind| kind.charts.iter().map(Plan::new).collect()).collect();
+    let gate = Gate::new(&file.rate_limiting);
+    for actor in &cast.actors {
+        gate.set_budget(&actor.name, cast.kinds[actor.kind].entry.budget);
+    }
     let (charts, shelf) = (Shelf::new(), Shelf::new());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -137,8 +141,9 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 shelf: &shelf,
                 kind_of: BTreeMap::new(),
                 is_real,
+                gate: gate.clone(),
             };
-            let mut engine = Engine::new(world, settings, crew, bench, out);
+            let mut engine = Engine::new(world, settings, crew, bench, out).with_gate(gate);
             let clock = engine.clock();
             for kind in &cast.kinds {
                 let said = Said {
@@ -272,6 +277,7 @@ fn settings(file: &RunFile, options: &Options, is_real: bool) -> miette::Result<
         max_backoff: execution.max_backoff,
         max_errors: execution.max_consecutive_errors,
         is_real,
+        exhaustion: execution.exhaustion,
     })
 }
 

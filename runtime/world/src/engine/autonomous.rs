@@ -2,8 +2,10 @@
 
 use super::rounds::Passed;
 use super::slot::Loop;
+use super::ticks::Wanted;
 use super::{Engine, Maker, Output};
-use crate::world::Moment;
+use crate::state::Moment;
+use crate::config::Exhaustion;
 use chartc_core::host::Machine;
 use chartc_runtime::clock::Clock;
 use chartc_core::machine::Instant;
@@ -84,9 +86,29 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 )
                 | None => false,
             };
-            if is_due && !self.want_turn(index) && let Some(slot) = self.slots[index].as_mut() {
+            if !is_due {
+                continue;
+            }
+            let mode = match self.want_turn(index) {
+                Wanted::Begun => continue,
                 // Its chart does nothing in a turn: events and deadlines move it.
-                slot.mode = Loop::Sleeping(None);
+                Wanted::Nothing => Loop::Sleeping(None),
+                Wanted::Later(until) => {
+                    self.tally.summary.skipped += 1;
+                    let next = now.saturating_add(self.settings.interval.max(1));
+                    Loop::Sleeping(Some(match self.settings.exhaustion {
+                        Exhaustion::Skip => next,
+                        Exhaustion::Block => until.max(now.saturating_add(1)),
+                    }))
+                }
+                Wanted::Never(why) => Loop::Paused(why),
+            };
+            if let Loop::Sleeping(Some(until)) = mode {
+                self.turns.insert((until, index));
+            }
+            if let Some(slot) = self.slots[index].as_mut() {
+                slot.mode = mode;
+                slot.is_changed = true;
             }
         }
     }

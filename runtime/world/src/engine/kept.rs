@@ -8,7 +8,6 @@ use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::ArtifactHost;
-use chartc_runtime::clock::Clock;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;

@@ -23,6 +23,8 @@ pub use slot::Loop;
 pub use summary::Summary;
 
 use crate::chance::Chance;
+use crate::config::{Exhaustion, RateLimiting};
+use crate::gate::Gate;
 use crate::request::Spawn;
 use crate::world::World;
 use chartc_core::expr::{Map, Value};
@@ -55,6 +57,8 @@ pub struct Settings {
     pub max_errors: u32,
     /// Whether time is that of the computer.
     pub is_real: bool,
+    /// What an agent does that has used up its part of a window.
+    pub exhaustion: Exhaustion,
 }
 
 impl Default for Settings {
@@ -66,6 +70,7 @@ impl Default for Settings {
             max_backoff: 60_000,
             max_errors: 5,
             is_real: false,
+            exhaustion: Exhaustion::Skip,
         }
     }
 }
@@ -192,6 +197,9 @@ pub struct Engine<M, K, O> {
     settings: Settings,
     crew: Crew<M>,
     clock: VirtualClock,
+    gate: Gate,
+    /// When there may be room at the gate for somebody who waits there.
+    gate_opens: Option<Instant>,
     /// When the run began on the computer's clock, and on the world's.
     origin: tokio::time::Instant,
     first: Instant,
@@ -225,6 +233,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             settings,
             crew,
             clock: VirtualClock::new(),
+            gate: Gate::new(&RateLimiting::default()),
+            gate_opens: None,
             origin: tokio::time::Instant::now(),
             first: 0,
             slots: Vec::new(),
@@ -240,6 +250,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             tick: 0,
             began: 0,
         }
+    }
+
+    /// With limits that all calls of its agents pass: those whose drivers have the same gate.
+    #[must_use]
+    pub fn with_gate(self, gate: Gate) -> Self {
+        Self { gate, ..self }
     }
 
     /// Stops the run from elsewhere.

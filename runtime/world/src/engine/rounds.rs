@@ -20,8 +20,18 @@ pub(super) enum Passed {
 }
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
-    /// Lets all agents go on that can. Returns whether there were any.
+    /// Lets all agents go on that can; where none can, the gate lets calls pass first. Returns whether there were any.
     pub(super) fn round(&mut self) -> io::Result<bool> {
+        if self.go_on()? {
+            return Ok(true);
+        }
+        let order = |name: &str| self.by_name.get(name).copied();
+        self.gate_opens = self.gate.admit(self.now(), order);
+        let is_woken = !self.woken.all().is_empty();
+        if is_woken { self.go_on() } else { Ok(false) }
+    }
+
+    fn go_on(&mut self) -> io::Result<bool> {
         let now = self.now();
         let mut ready = self.woken.take();
         while let Some((at, index)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
@@ -95,7 +105,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Waits until somebody can go on, at most until a time.
     pub(super) async fn pass(&mut self, limit: Option<Instant>) -> Passed {
         let timers = self.timers.first().map(|(at, _)| *at);
-        let earliest = timers.into_iter().chain(self.clock.next_wake()).min();
+        let others = self.clock.next_wake().into_iter().chain(self.gate_opens);
+        let earliest = timers.into_iter().chain(others).min();
         let until = earliest.into_iter().chain(limit).min();
         if self.settings.is_real {
             let woken = self.woken.clone();

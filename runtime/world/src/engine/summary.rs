@@ -107,7 +107,7 @@ impl Tally {
     }
 
     /// The summary, and begins the next one.
-    pub(super) fn take(&mut self, tick: u32, now_ms: u64, world: crate::world::Summary) -> Summary {
+    pub(super) fn take(&mut self, tick: u32, now_ms: u64, world: crate::state::Summary) -> Summary {
         Summary {
             tick,
             now_ms,

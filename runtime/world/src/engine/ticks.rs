@@ -3,10 +3,30 @@
 use super::rounds::Passed;
 use super::slot::Loop;
 use super::{Engine, Maker, Output};
-use crate::world::Moment;
+use crate::state::Moment;
+use crate::config::Exhaustion;
+use crate::gate::Closed;
+use crate::rates::Refusal;
 use chartc_core::host::Machine;
+use chartc_core::machine::Instant;
 use chartc_runtime::trace::Cause;
 use std::io;
+
+/// Stands for any provider.
+const ANY: &str = "*";
+
+/// What came of wanting a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// It begins.
+    Begun,
+    /// The agent takes no turn, or has one under way.
+    Nothing,
+    /// There is no room for it before this time.
+    Later(Instant),
+    /// There is none for good: why.
+    Never(String),
+}
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Ticks until so many are done in all, until every agent has ended, or until the run is stopped.
@@ -28,7 +48,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.world.renew();
         self.world.set_moment(Moment { tick: Some(self.tick), now_ms: begin, total_ms: None });
         for index in 0..self.slots.len() {
-            self.want_turn(index);
+            if let Wanted::Later(_) | Wanted::Never(_) = self.want_turn(index) {
+                self.tally.summary.skipped += 1;
+            }
         }
         // Nothing in the world changes while agents think: all see the same.
         loop {
@@ -50,21 +72,47 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.summarise()
     }
 
-    /// An agent is to begin a turn, if it takes any and the last one is over.
-    pub(super) fn want_turn(&mut self, index: usize) -> bool {
-        let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut) else { return false };
+    /// An agent is to begin a turn, if it takes any, the last one is over, and its limits leave room for one.
+    pub(super) fn want_turn(&mut self, index: usize) -> Wanted {
+        let now = self.now();
+        let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut) else {
+            return Wanted::Nothing;
+        };
         let is_ready = match slot.mode {
             Loop::Starting | Loop::Sleeping(_) => slot.has_turns,
             Loop::Running => slot.has_turns && !slot.agent.is_in_turn(),
             Loop::Paused(_) | Loop::Stopping | Loop::Stopped | Loop::Broken(_) => false,
         };
-        if is_ready {
-            slot.mode = Loop::Running;
-            slot.wants_turn = true;
-            self.thinking.insert(index);
-            self.woken.put(index);
+        if !is_ready {
+            return Wanted::Nothing;
         }
-        is_ready
+        if !slot.is_service {
+            let may = match self.gate.may_think(&slot.name, ANY, now) {
+                // Its calls wait at the gate.
+                Err(Closed::Rate(Refusal::Full { .. }))
+                    if self.settings.exhaustion == Exhaustion::Block =>
+                {
+                    Ok(())
+                }
+                may => may,
+            };
+            let may = may.and_then(|()| {
+                self.gate.take(&slot.name, "actions", 1, now).map_err(Closed::Rate)
+            });
+            match may {
+                Ok(()) => {}
+                Err(why @ Closed::Budget(_)) => return Wanted::Never(why.to_string()),
+                Err(Closed::Rate(Refusal::Full { until, .. })) => return Wanted::Later(until),
+                Err(why @ Closed::Rate(Refusal::TooLarge { .. })) => {
+                    return Wanted::Never(why.to_string());
+                }
+            }
+        }
+        slot.mode = Loop::Running;
+        slot.wants_turn = true;
+        self.thinking.insert(index);
+        self.woken.put(index);
+        Wanted::Begun
     }
 
     /// Ends a tick: its summary is written.
@@ -78,6 +126,6 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             self.out.keep(&checkpoint)?;
         }
         self.out.summary(&summary)?;
-        self.world.is_sound().map_err(io::Error::other)
+        self.world.audit().map_err(io::Error::other)
     }
 }
