@@ -14,8 +14,11 @@ const SHOWN: usize = 5;
 /// A workshop, and what has come out of it.
 pub(super) struct Compiler {
     workshop: Arc<dyn Workshop>,
-    kept: Mutex<BTreeMap<(Form, String), (Arc<Family>, Texts)>>,
+    kept: Mutex<BTreeMap<(Form, String), Known>>,
 }
+
+/// The charts of a text, and the artifacts that it has read.
+type Known = (Arc<Family>, Texts);
 
 /// What has come of a text.
 pub(super) enum Outcome {

@@ -5,6 +5,7 @@ mod agents;
 mod ask;
 mod begin;
 mod compile;
+mod door;
 mod remember;
 mod save;
 mod view;
@@ -17,7 +18,8 @@ use crate::request::{Notice, Request};
 use crate::settings::Settings;
 use crate::state::{Moment, State, Summary, Tried};
 use crate::workshop::Workshop;
-use chartc_runtime::agent::Failure;
+use chartc_core::expr::Value;
+use chartc_runtime::agent::{ArtifactHost, Failure};
 use compile::Compiler;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -125,6 +127,24 @@ impl World {
     /// What the world allows.
     pub fn settings(&self) -> Settings {
         self.state().settings.clone()
+    }
+
+    /// The world as it stands, for a snapshot.
+    pub fn save(&self) -> Value {
+        self.saved()
+    }
+
+    /// Takes a snapshot back. The agents that are there keep their charts.
+    ///
+    /// # Errors
+    /// It is no snapshot of a world, or of one that began with another file; or its books do not add up. The world stays as it is then.
+    pub fn load(&self, saved: &Value) -> Result<(), String> {
+        self.take_back(saved)
+    }
+
+    /// The same world for one agent among many: the snapshot of such an agent has nothing of the world, which is saved once for all.
+    pub fn door(&self) -> Arc<dyn ArtifactHost> {
+        Arc::new(door::Door(self.clone()))
     }
 
     /// Checks the books from the artifacts and accounts themselves: scrip adds up to 0 with the mint's, only the mint is below 0, each

@@ -1,6 +1,6 @@
 use super::*;
-use chartc_core::expr::{Map, Value};
-use chartc_runtime::agent::{Action, ArtifactHost, Done};
+use chartc_core::expr::Map;
+use chartc_runtime::agent::{Action, Done};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
