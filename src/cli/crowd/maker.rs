@@ -9,12 +9,12 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
 use chartc_runtime::agent::{
-    Agent, ArtifactHost, Artifacts, Life, Profile, Record, SharedRecord,
+    Agent, Artifacts, Life, Profile, Record, SharedRecord,
 };
 use chartc_runtime::driver::{Driver, Free};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Deny, Script};
-use chartc_world::engine::{Door, Made, Maker, New, Recipe};
+use chartc_world::engine::{Made, Maker, New, Recipe};
 use chartc_world::{Gate, Gated, Spawn, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
         let chart = plan.chart();
         let charts: Vec<&Chart> = plans.iter().map(Plan::chart).collect();
         let record = SharedRecord::new(Record::new(new.name));
-        let door: Arc<dyn ArtifactHost> = Arc::new(Door(self.world.clone()));
+        let door = self.world.door();
         let log = HostLog::default();
         let host = Artifacts::new(door.clone(), record.clone(), &charts, script)
             .map_err(|why| why.to_string())?;

@@ -9,7 +9,6 @@ use crate::config::Exhaustion;
 use chartc_core::host::Machine;
 use chartc_runtime::clock::Clock;
 use chartc_core::machine::Instant;
-use chartc_runtime::trace::Cause;
 use std::io;
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
@@ -18,8 +17,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// # Errors
     /// The output cannot be written, or the books of the world do not add up.
     pub async fn until(&mut self, end: Instant) -> io::Result<()> {
-        self.rounds()?;
-        self.after_action(&Cause::default())?;
+        self.begin()?;
         let mut period = self.begin_period(end);
         let mut acts = 0;
         loop {

@@ -7,7 +7,6 @@
 mod acts;
 mod autonomous;
 mod crew;
-mod door;
 mod kept;
 mod lines;
 mod rounds;
@@ -16,7 +15,6 @@ mod summary;
 mod ticks;
 
 pub use crew::{Crew, workers};
-pub use door::Door;
 pub use kept::Checkpoint;
 pub use lines::Lines;
 pub use slot::Loop;

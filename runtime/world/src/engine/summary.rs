@@ -90,10 +90,14 @@ impl Tally {
             Some(_) | None => String::new(),
         };
         let note = match notice.event.as_str() {
-            "created" => format!("{} made {}", text("agent"), text("artifact")),
-            "minted" => format!("{} scrip minted for {}", number("amount"), text("agent")),
-            "spawned" => format!("{} made the agent {}", text("parent"), text("agent")),
-            "sold" => format!("{} bought {}", text("buyer"), text("artifact")),
+            "created" => format!("{} made {}", text("by"), text("artifact_id")),
+            "minted" => format!("{} scrip minted for {}", number("amount"), text("to")),
+            "spawned" => format!("{} made the agent {}", text("by"), text("agent")),
+            "sold" => {
+                let price = number("price");
+                format!("{} bought {} for {price} scrip", text("to"), text("artifact_id"))
+            }
+            "rejected" => format!("{} wrote {}, which does not compile", text("by"), text("artifact_id")),
             _ => return,
         };
         self.note(note);
@@ -115,6 +119,11 @@ impl Tally {
             artifacts_created: world.artifacts_created as usize,
             ..std::mem::take(&mut self.summary)
         }
+    }
+
+    /// Forgets what has happened.
+    pub(super) fn clear(&mut self) {
+        self.summary = Summary::default();
     }
 
     /// Whether nothing has happened.

@@ -34,10 +34,20 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// # Errors
     /// The output cannot be written, or the books of the world do not add up.
     pub async fn ticks(&mut self, count: u32) -> io::Result<()> {
-        self.rounds()?;
-        self.after_action(&Cause::default())?;
+        self.begin()?;
         while self.tick < count && !self.is_stopped() && !self.is_over() {
             self.tick().await?;
+        }
+        Ok(())
+    }
+
+    /// Before the first turn: agents enter their initial states, and what was given to them at the beginning is in the log and in no summary.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.rounds()?;
+        self.after_action(&Cause::default())?;
+        if self.tick == 0 {
+            self.world.take_summary();
+            self.tally.clear();
         }
         Ok(())
     }
