@@ -17,9 +17,9 @@ mod columns;
 mod completions;
 mod config;
 mod convert;
+mod cost;
 #[cfg(feature = "run")]
 mod crowd;
-mod cost;
 #[cfg(feature = "providers")]
 mod doctor;
 #[cfg(feature = "sqlite")]

@@ -1,10 +1,10 @@
 //! Which agents run: those of the run file, or those that the folder has.
 
+use super::super::Exit;
 use super::super::files::{Files, Root};
 use super::super::instance::{is_disabled, read};
 use super::super::output::complain;
 use super::super::pick::refuse;
-use super::super::Exit;
 use chartc_check::compile::{Checked, Compilation};
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::Chart;
@@ -77,7 +77,10 @@ pub(super) fn cast(
     let wanted = if named.is_empty() { vec![folder.display().to_string()] } else { named.clone() };
     for (path, entry) in wanted.iter().zip(&file.agents) {
         if !Path::new(path).is_file() {
-            return Err(miette::miette!("the run file names {}: there is no file {path}", entry.file));
+            return Err(miette::miette!(
+                "the run file names {}: there is no file {path}",
+                entry.file
+            ));
         }
     }
     let files = Files::find_without(&wanted, root, &tests_left_out(), |_| None)?;
@@ -125,7 +128,8 @@ impl Cast {
             .collect();
         let charts: Vec<Checked> = self.done.charts.clone();
         for checked in charts.iter().filter(|one| !run.contains(&one.map().name)) {
-            let entry = AgentEntry { file: checked.source().to_owned(), count: 1, ..AgentEntry::default() };
+            let entry =
+                AgentEntry { file: checked.source().to_owned(), count: 1, ..AgentEntry::default() };
             self.add(checked, entry, even_disabled);
         }
     }
@@ -139,16 +143,18 @@ impl Cast {
             Some(name) => {
                 let found = in_file.iter().find(|one| one.chart().name == *name);
                 found.map(|one| (*one).clone()).ok_or_else(|| {
-                    let near = nearest(name, names()).map(|near| format!("; did you mean `{near}`?"));
+                    let near =
+                        nearest(name, names()).map(|near| format!("; did you mean `{near}`?"));
                     miette::miette!(
                         "{path} has no chart called `{name}`{}",
                         near.unwrap_or_default()
                     )
                 })
             }
-            None => in_file.first().map(|one| (*one).clone()).ok_or_else(|| {
-                miette::miette!("there is no chart in {path}")
-            }),
+            None => in_file
+                .first()
+                .map(|one| (*one).clone())
+                .ok_or_else(|| miette::miette!("there is no chart in {path}")),
         }
     }
 
@@ -206,9 +212,10 @@ fn scrip(chart: &Chart) -> Option<i64> {
 /// The values of an agent's params: those of its entry, and its name where the chart asks for it.
 pub(super) fn params(chart: &Chart, entry: &Map, name: &str) -> Map {
     let mut params = entry.clone();
-    let wants = chart.variables.iter().any(|row| {
-        row.name == "agent_id" && super::super::given::Kind::Param.is(&row.kind)
-    });
+    let wants = chart
+        .variables
+        .iter()
+        .any(|row| row.name == "agent_id" && super::super::given::Kind::Param.is(&row.kind));
     if wants && params.get("agent_id").is_none() {
         params.insert("agent_id".into(), Value::Text(name.to_owned()));
     }

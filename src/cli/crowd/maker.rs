@@ -8,9 +8,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
-use chartc_runtime::agent::{
-    Agent, Artifacts, Life, Profile, Record, SharedRecord,
-};
+use chartc_runtime::agent::{Agent, Artifacts, Life, Profile, Record, SharedRecord};
 use chartc_runtime::driver::{Driver, Free};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Deny, Script};

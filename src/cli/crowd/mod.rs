@@ -15,8 +15,8 @@ use super::save::Stream;
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
-use chartc_world::engine::{Crew, Engine, Loop, Recipe, Settings, Stopper, workers};
 use chartc_text::diagnostic::nearest;
+use chartc_world::engine::{Crew, Engine, Loop, Recipe, Settings, Stopper, workers};
 use chartc_world::{Family, Gate, NewAgent, Resources, RunFile, World};
 use find::{Cast, cast, run_file};
 use maker::{Machine, Workbench};
@@ -101,8 +101,8 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         Ok(cast) => cast,
         Err(exit) => return Ok(exit),
     };
-    let is_real = is_live(common.llm)
-        || cast.kinds.iter().any(|kind| is_live(kind.entry.llm.as_deref()));
+    let is_real =
+        is_live(common.llm) || cast.kinds.iter().any(|kind| is_live(kind.entry.llm.as_deref()));
     let settings = settings(&file, options, is_real)?;
     let end = End::of(&file, options)?;
     let world = world(common.world, &file, &cast)?;
@@ -110,12 +110,8 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     let is_terminal = std::io::stdout().is_terminal();
     let format = options.format.unwrap_or(if is_terminal { Format::Text } else { Format::Json });
     let ticks = if let End::Ticks(ticks) = end { Some(ticks) } else { None };
-    let out = Shown {
-        format,
-        log: log.map(std::io::BufWriter::new),
-        ticks,
-        is_live: foot::is_there(),
-    };
+    let out =
+        Shown { format, log: log.map(std::io::BufWriter::new), ticks, is_live: foot::is_there() };
     let plans: Vec<Vec<Plan<'_>>> =
         cast.kinds.iter().map(|kind| kind.charts.iter().map(Plan::new).collect()).collect();
     let gate = Gate::new(&file.rate_limiting);
@@ -127,7 +123,8 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         .enable_all()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
-    let threads = workers(options.workers.or(file.execution.workers.map(|n| n as usize)).unwrap_or(0));
+    let threads =
+        workers(options.workers.or(file.execution.workers.map(|n| n as usize)).unwrap_or(0));
     std::thread::scope(|scope| {
         runtime.block_on(async {
             let crew = Crew::<Machine<'_>>::within(scope, threads, runtime.handle());
@@ -204,11 +201,15 @@ fn ended<'p>(
 ) -> miette::Result<Exit> {
     let balances = engine.world().balances();
     let states = engine.configurations();
-    let loops: BTreeMap<&str, &str> = engine.loops().map(|(name, mode)| (name, mode.word())).collect();
-    let broken: BTreeMap<&str, &str> = engine
-        .loops()
-        .filter_map(|(name, mode)| if let Loop::Broken(why) = mode { Some((name, why.as_str())) } else { None })
-        .collect();
+    let loops: BTreeMap<&str, &str> =
+        engine.loops().map(|(name, mode)| (name, mode.word())).collect();
+    let broken: BTreeMap<&str, &str> =
+        engine
+            .loops()
+            .filter_map(|(name, mode)| {
+                if let Loop::Broken(why) = mode { Some((name, why.as_str())) } else { None }
+            })
+            .collect();
     match format {
         Format::Json => {
             let end = json!({

@@ -64,10 +64,8 @@ pub(super) struct Typed<'s, T> {
 
 impl Shown {
     fn line(&self, summary: &Summary) -> String {
-        let mut parts = vec![format!(
-            "tick {}: {} of agents active",
-            summary.tick, summary.agents_active
-        )];
+        let mut parts =
+            vec![format!("tick {}: {} of agents active", summary.tick, summary.agents_active)];
         parts.extend(summary.actions_by_type.iter().map(|(word, n)| format!("{n} {word}")));
         let mut more = |n: u64, what: &str| {
             if n > 0 {

@@ -63,12 +63,16 @@ impl Voice {
             Some(("random", seed)) if said.human.is_none() => {
                 let seed = if seed.is_empty() { Ok(0) } else { seed.parse() };
                 let seed = seed.map_err(|_| {
-                    miette::miette!("random:SEED takes a whole number, not `{}`", said.llm.unwrap_or_default())
+                    miette::miette!(
+                        "random:SEED takes a whole number, not `{}`",
+                        said.llm.unwrap_or_default()
+                    )
                 })?;
                 Ok(Self::Random(seed, functions.unwrap_or_else(Script::empty)))
             }
             Some(("human", _) | ("replay", _)) if !is_live(said.llm) => Err(miette::miette!(
-                help = "use script:FILE, random:SEED, first, deny, clients, PROVIDER:MODEL or a URL",
+                help =
+                    "use script:FILE, random:SEED, first, deny, clients, PROVIDER:MODEL or a URL",
                 "`--llm {}` answers one agent, not many",
                 said.llm.unwrap_or_default()
             )),
@@ -104,8 +108,7 @@ impl Voice {
                 });
                 let random = Arc::new(Random::new(own));
                 let host = host.fresh();
-                let parts =
-                    Parts { oracle: random.clone(), people: None, tools: random };
+                let parts = Parts { oracle: random.clone(), people: None, tools: random };
                 (parts, host)
             }
             Self::Shared(who) => {

@@ -23,7 +23,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     /// An agent does what its turn has chosen.
     async fn act(&mut self, index: usize) -> io::Result<()> {
-        let Some(mut slot) = self.slots.get_mut(index).and_then(Option::take) else { return Ok(()) };
+        let Some(mut slot) = self.slots.get_mut(index).and_then(Option::take) else {
+            return Ok(());
+        };
         let before = Cause { agent: slot.name.clone(), seq: slot.agent.session().seq() };
         let done = slot.agent.act_on_turn().await;
         slot.is_changed = true;
@@ -34,8 +36,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             What::Acted { failed, .. } => !failed.is_empty(),
             _ => false,
         });
-        let is_failed_turn = lines.iter().any(|(_, line)| matches!(line.what, What::NotActed { .. }))
-            || slot.agent.session().failed_step().is_some();
+        let is_failed_turn =
+            lines.iter().any(|(_, line)| matches!(line.what, What::NotActed { .. }))
+                || slot.agent.session().failed_step().is_some();
         slot.failures = if has_failed || is_failed_turn { slot.failures + 1 } else { 0 };
         let (name, is_service) = (slot.name.clone(), slot.is_service);
         let has_ended = slot.agent.session().status().is_some();

@@ -4,11 +4,11 @@ use super::rounds::Passed;
 use super::slot::Loop;
 use super::ticks::Wanted;
 use super::{Engine, Maker, Output};
-use crate::state::Moment;
 use crate::config::Exhaustion;
+use crate::state::Moment;
 use chartc_core::host::Machine;
-use chartc_runtime::clock::Clock;
 use chartc_core::machine::Instant;
+use chartc_runtime::clock::Clock;
 use std::io;
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
@@ -37,7 +37,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             if is_last && self.thinking.is_empty() {
                 break;
             }
-            let limit = (!is_last).then(|| period.min(end).min(self.turns.first().map_or(end, |(at, _)| *at)));
+            let limit = (!is_last)
+                .then(|| period.min(end).min(self.turns.first().map_or(end, |(at, _)| *at)));
             if self.pass(limit).await == Passed::Nothing {
                 break;
             }

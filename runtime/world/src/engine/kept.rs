@@ -86,11 +86,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     ///
     /// # Errors
     /// What does not fit: another run file, another chart.
-    pub fn restore(
-        &mut self,
-        run: &str,
-        agents: &BTreeMap<String, String>,
-    ) -> Result<(), String> {
+    pub fn restore(&mut self, run: &str, agents: &BTreeMap<String, String>) -> Result<(), String> {
         let told = |why: serde_json::Error| format!("the kept run cannot be read: {why}");
         let run: Run = serde_json::from_str(run).map_err(told)?;
         self.clock.move_to(run.now);

@@ -287,14 +287,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         Ok(())
     }
 
-    fn put(
-        &mut self,
-        name: &str,
-        number: Option<usize>,
-        made: Made<M>,
-        lines: Lines,
-        mode: Loop,
-    ) {
+    fn put(&mut self, name: &str, number: Option<usize>, made: Made<M>, lines: Lines, mode: Loop) {
         let index = self.slots.len();
         let Made { agent, has_turns, is_service } = made;
         if !mode.is_over() {
@@ -334,7 +327,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let slot = |index: &usize| {
             self.slots.get(*index).and_then(Option::as_deref).filter(|slot| !slot.is_service)
         };
-        self.by_name.iter().filter_map(move |(name, index)| Some((name.as_str(), &slot(index)?.mode)))
+        self.by_name
+            .iter()
+            .filter_map(move |(name, index)| Some((name.as_str(), &slot(index)?.mode)))
     }
 
     /// The basic states of each agent, by name.
@@ -362,7 +357,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     fn say(&mut self, event: &str, data: Map) -> io::Result<()> {
         self.seq += 1;
         let what = What::World { event: event.to_owned(), data: Value::Map(data) };
-        let line = Line { v: VERSION, seq: self.seq, at_ms: self.now(), child: String::new(), what };
+        let line =
+            Line { v: VERSION, seq: self.seq, at_ms: self.now(), child: String::new(), what };
         self.out.logged(&Logged { agent: String::new(), by: None, line })
     }
 

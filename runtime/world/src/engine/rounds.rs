@@ -134,7 +134,11 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             let passed = u64::try_from(self.origin.elapsed().as_millis()).unwrap_or(u64::MAX);
             let now = self.first.saturating_add(passed);
             self.clock.move_to(now);
-            return if limit.is_some_and(|limit| limit <= now) { Passed::Limit } else { Passed::Something };
+            return if limit.is_some_and(|limit| limit <= now) {
+                Passed::Limit
+            } else {
+                Passed::Something
+            };
         }
         match (earliest, limit) {
             (Some(at), limit) if limit.is_none_or(|limit| at <= limit) => {

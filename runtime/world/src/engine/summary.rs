@@ -97,7 +97,9 @@ impl Tally {
                 let price = number("price");
                 format!("{} bought {} for {price} scrip", text("to"), text("artifact_id"))
             }
-            "rejected" => format!("{} wrote {}, which does not compile", text("by"), text("artifact_id")),
+            "rejected" => {
+                format!("{} wrote {}, which does not compile", text("by"), text("artifact_id"))
+            }
             _ => return,
         };
         self.note(note);

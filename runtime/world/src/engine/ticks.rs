@@ -3,10 +3,10 @@
 use super::rounds::Passed;
 use super::slot::Loop;
 use super::{Engine, Maker, Output};
-use crate::state::Moment;
 use crate::config::Exhaustion;
 use crate::gate::Closed;
 use crate::rates::Refusal;
+use crate::state::Moment;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::trace::Cause;
@@ -106,9 +106,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 }
                 may => may,
             };
-            let may = may.and_then(|()| {
-                self.gate.take(&slot.name, "actions", 1, now).map_err(Closed::Rate)
-            });
+            let may = may
+                .and_then(|()| self.gate.take(&slot.name, "actions", 1, now).map_err(Closed::Rate));
             match may {
                 Ok(()) => {}
                 Err(why @ Closed::Budget(_)) => return Wanted::Never(why.to_string()),
