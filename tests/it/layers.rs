@@ -41,8 +41,9 @@ const COMMAND: &[Row] = &[
     ("disk", &[]),
     ("report", &[]),
     ("scenario", &[]),
+    ("workshop", &[]),
     ("build", &["disk", "report"]),
-    ("cli", &["disk", "report", "scenario"]),
+    ("cli", &["disk", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[
@@ -207,7 +208,12 @@ const REDIS: &[Row] = &[
     ("landing", &["entry", "flight", "notice", "session"]),
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
-const WORLD: &[Row] = &[("workshop", &[]), ("request", &["workshop"])];
+const WORLD: &[Row] = &[
+    ("workshop", &[]),
+    ("request", &["workshop"]),
+    ("restrict", &["workshop"]),
+    ("invoke", &["workshop"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),

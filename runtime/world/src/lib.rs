@@ -5,8 +5,14 @@
 //! [`Request`], which whoever runs the agents carries out in order. Charts that agents write are compiled by a [`Workshop`], which the
 //! embedder gives: this crate knows no grammar.
 
+mod invoke;
 mod request;
+mod restrict;
 mod workshop;
 
+pub use invoke::{
+    Ask, Chain, Fuel, MOST_DEPTH, MOST_INVOCATIONS, Signature, invoke, methods, open_params,
+};
 pub use request::{Cause, Notice, Request};
+pub use restrict::{NOT_ALLOWED, restrict, used};
 pub use workshop::{Family, Finding, Form, Read, Workshop};
