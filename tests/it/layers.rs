@@ -212,7 +212,7 @@ const WORLD: &[Row] = &[
     ("workshop", &[]),
     ("request", &["workshop"]),
     ("restrict", &["workshop"]),
-    ("invoke", &["workshop"]),
+    ("method", &["workshop"]),
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),

@@ -5,12 +5,12 @@
 //! [`Request`], which whoever runs the agents carries out in order. Charts that agents write are compiled by a [`Workshop`], which the
 //! embedder gives: this crate knows no grammar.
 
-mod invoke;
+mod method;
 mod request;
 mod restrict;
 mod workshop;
 
-pub use invoke::{
+pub use method::{
     Ask, Chain, Fuel, MOST_DEPTH, MOST_INVOCATIONS, Signature, invoke, methods, open_params,
 };
 pub use request::{Cause, Notice, Request};

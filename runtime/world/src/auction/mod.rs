@@ -1,0 +1,52 @@
+//! The auctions of the mint. `charts/auction.chart` says what happens when; here is what each of it does to the world.
+
+mod book;
+mod settings;
+
+pub(crate) use book::{Book, MINT, give_back};
+pub use settings::AuctionSettings;
+
+use crate::world::World;
+use chartc_core::expr::Value;
+use chartc_core::host::Host;
+use chartc_runtime::agent::Failure;
+
+/// The functions of the auction's chart, carried out in a world.
+///
+/// Whoever runs the agents runs the chart as a session of its own named `genesis_mint`, on the world's clock, with
+/// [`AuctionSettings::params`]; a model that answers its question gives the score, otherwise [`AuctionSettings::default_score`] counts.
+#[derive(Debug, Clone)]
+pub struct Auctioneer {
+    world: World,
+}
+
+impl Auctioneer {
+    /// From now on bids are taken in this world. One that has taken bids before, as in a snapshot, keeps them.
+    ///
+    /// # Errors
+    /// The settings do not fit each other; or the books of the world do not add up.
+    pub fn new(world: World, settings: AuctionSettings) -> Result<Self, String> {
+        settings.check()?;
+        world.auction(|state| Book::begin(state, settings)).map_err(said)?;
+        Ok(Self { world })
+    }
+}
+
+fn said(failure: Failure) -> String {
+    failure.to_string()
+}
+
+impl Host for Auctioneer {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        let done = match (function, arguments) {
+            ("open", []) => self.world.auction(book::open),
+            ("resolve", []) => self.world.auction(book::resolve),
+            ("mint", [Value::Int(score)]) => self.world.auction(|state| book::mint(state, *score)),
+            ("winner", []) => self.world.auction(|state| Ok(Book::of(state)?.won_artifact())),
+            ("content", []) => self.world.auction(|state| Ok(Book::of(state)?.won_content())),
+            ("estimate", []) => self.world.auction(|state| Ok(Book::of(state)?.estimate())),
+            _ => return Err(format!("the auctioneer has no such function `{function}`")),
+        };
+        done.map_err(said)
+    }
+}
