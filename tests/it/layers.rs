@@ -209,10 +209,27 @@ const REDIS: &[Row] = &[
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
 const WORLD: &[Row] = &[
+    ("settings", &[]),
+    ("ledger", &[]),
     ("workshop", &[]),
+    ("artifact", &["workshop"]),
+    ("chain", &[]),
+    ("invoke", &["chain", "workshop"]),
+    ("method", &["chain", "invoke", "workshop"]),
     ("request", &["workshop"]),
     ("restrict", &["workshop"]),
-    ("method", &["workshop"]),
+    ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
+    ("bids", &["ledger", "state"]),
+    ("genesis", &["artifact", "bids", "ledger", "request", "state"]),
+    (
+        "world",
+        &[
+            "artifact", "chain", "genesis", "invoke", "ledger", "request", "settings", "state",
+            "workshop",
+        ],
+    ),
+    ("auction", &["bids", "world"]),
+    ("memory", &["artifact", "world"]),
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),

@@ -5,14 +5,31 @@
 //! [`Request`], which whoever runs the agents carries out in order. Charts that agents write are compiled by a [`Workshop`], which the
 //! embedder gives: this crate knows no grammar.
 
+pub mod artifact;
+mod auction;
+mod bids;
+mod chain;
+mod genesis;
+mod invoke;
+pub mod ledger;
+mod memory;
 mod method;
 mod request;
 mod restrict;
+mod settings;
+mod state;
 mod workshop;
+mod world;
 
-pub use method::{
-    Ask, Chain, Fuel, MOST_DEPTH, MOST_INVOCATIONS, Signature, invoke, methods, open_params,
-};
-pub use request::{Cause, Notice, Request};
+pub use auction::Auctioneer;
+pub use bids::AuctionSettings;
+pub use chain::{Chain, MOST_INVOCATIONS};
+pub use invoke::{Invocation, Invoke, NoInvocations};
+pub use memory::ArtifactMemory;
+pub use method::{Ask, Fuel, Methods, Signature, invoke, methods, open_params};
+pub use request::{Cause, Notice, Request, Spawn};
 pub use restrict::{NOT_ALLOWED, restrict, used};
+pub use settings::{Settings, SpawnLimits};
+pub use state::{Moment, Summary};
 pub use workshop::{Family, Finding, Form, Read, Workshop};
+pub use world::{AgentRow, NewAgent, World};

@@ -1,5 +1,7 @@
 //! Charts as executable artifacts: a method is an event, and its result is what the chart ends with.
 
+use crate::chain::Chain;
+use crate::invoke::{Invocation, Invoke};
 use crate::workshop::Family;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
@@ -12,7 +14,6 @@ use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::oracle::Deny;
 use chartc_runtime::trace::{Line, Sink};
 use chartc_runtime::{Backoff, RunError, Session};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
@@ -37,55 +38,6 @@ pub struct Fuel {
 impl Default for Fuel {
     fn default() -> Self {
         Self { units: 2_000_000, lines: 5_000, time_ms: 24 * 60 * 60 * 1000, calls: 20 }
-    }
-}
-
-/// How deep invocations may lead to invocations.
-pub const MOST_DEPTH: u32 = 8;
-/// Invocations that one action, condition or prompt may lead to.
-pub const MOST_INVOCATIONS: u32 = 64;
-
-/// An invocation and all that it leads to, so that charts that invoke each other come to an end. The world makes one for each action, condition
-/// and prompt.
-#[derive(Debug)]
-pub struct Chain {
-    depth: Cell<u32>,
-    invocations: Cell<u32>,
-    units: Cell<u64>,
-}
-
-impl Default for Chain {
-    fn default() -> Self {
-        let units = u64::from(MOST_DEPTH) * Fuel::default().units;
-        Self { depth: Cell::new(0), invocations: Cell::new(0), units: Cell::new(units) }
-    }
-}
-
-impl Chain {
-    /// How many invocations are under way.
-    pub fn depth(&self) -> u32 {
-        self.depth.get()
-    }
-
-    /// Takes the units for one more.
-    fn enter(&self, wanted: u64) -> Result<u64, Failure> {
-        if self.depth.get() >= MOST_DEPTH {
-            return failed(format!("more than {MOST_DEPTH} invocations lead to each other"));
-        }
-        if self.invocations.get() >= MOST_INVOCATIONS {
-            return failed(format!("it leads to more than {MOST_INVOCATIONS} invocations"));
-        }
-        let units = wanted.min(self.units.get());
-        self.depth.set(self.depth.get() + 1);
-        self.invocations.set(self.invocations.get() + 1);
-        self.units.set(self.units.get() - units);
-        Ok(units)
-    }
-
-    /// Gives back what one did not use.
-    fn leave(&self, units: u64) {
-        self.depth.set(self.depth.get() - 1);
-        self.units.set(self.units.get() + units);
     }
 }
 
@@ -139,6 +91,19 @@ pub fn invoke(
     family: &Family,
     method: &str,
     arguments: &[Value],
+    limits: (Fuel, &Chain),
+    ask: Ask<'_>,
+) -> Result<Value, Failure> {
+    limits.1.enter()?;
+    let result = run(family, method, arguments, limits, ask);
+    limits.1.leave();
+    result
+}
+
+fn run(
+    family: &Family,
+    method: &str,
+    arguments: &[Value],
     (fuel, chain): (Fuel, &Chain),
     ask: Ask<'_>,
 ) -> Result<Value, Failure> {
@@ -160,13 +125,12 @@ pub fn invoke(
     }
     let data = signature.fields.into_iter().zip(arguments.iter().cloned()).collect();
     let plans: Vec<Plan<'_>> = family.charts.iter().map(Plan::new).collect();
-    let host = Methods { of: methods_of_others(&family.charts), ask };
+    let host = OfOthers { of: methods_of_others(&family.charts), ask };
     let mut machine = match Interpreter::new(&plans[0], host, []) {
         Ok(machine) => machine.with_charts(&plans),
         Err(why) => return failed(why.to_string()),
     };
-    let units = chain.enter(fuel.units)?;
-    machine.allow(units);
+    machine.allow(chain.take(fuel.units));
     let clock = Arc::new(VirtualClock::new());
     let mut session = Session::new(machine, Arc::new(Deny), clock, Lines { left: fuel.lines })
         .with_max_calls(fuel.calls)
@@ -180,7 +144,7 @@ pub fn invoke(
         }
     };
     let left = session.machine().allowed();
-    chain.leave(left);
+    chain.give(left);
     match run {
         _ if left == 0 => failed("it takes more work than an invocation may".into()),
         Some(run) => answer(&mut session, method, run),
@@ -188,7 +152,7 @@ pub fn invoke(
     }
 }
 
-type Run<'p> = Session<Interpreter<'p, Methods<'p>>, Lines>;
+type Run<'p> = Session<Interpreter<'p, OfOthers<'p>>, Lines>;
 
 async fn played(
     session: &mut Run<'_>,
@@ -273,12 +237,12 @@ fn methods_of_others(charts: &[Chart]) -> BTreeMap<String, Option<Method>> {
 }
 
 /// The functions of a chart that is invoked.
-struct Methods<'w> {
+struct OfOthers<'w> {
     of: BTreeMap<String, Option<Method>>,
     ask: Ask<'w>,
 }
 
-impl Host for Methods<'_> {
+impl Host for OfOthers<'_> {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let Some(Some(Method { artifact, name })) = self.of.get(function) else {
             return Err(format!(
@@ -303,5 +267,20 @@ impl Sink for Lines {
             }
             None => Err(io::ErrorKind::QuotaExceeded.into()),
         }
+    }
+}
+
+/// Runs charts that are invoked: see [`invoke`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Methods;
+
+impl Invoke for Methods {
+    fn invoke(&self, invocation: &Invocation<'_>) -> Result<Value, Failure> {
+        let Invocation { family, method, arguments, fuel, chain, world, owner, .. } = invocation;
+        let fuel = Fuel { units: *fuel, ..Fuel::default() };
+        let ask = |artifact: &str, method: &str, arguments: &[Value]| {
+            world.invoke(owner, artifact, method, arguments)
+        };
+        run(family, method, arguments, (fuel, chain), &ask)
     }
 }

@@ -34,7 +34,7 @@ use crate::tools::{self, Calling, done};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, ToolCall};
 use function::Function;
-pub(crate) use results::Results;
+pub use results::Results;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;

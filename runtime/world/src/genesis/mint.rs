@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::{Genesis, Method, Run};
 use crate::artifact::Nature;
-use crate::auction::{Book, MINT, give_back};
+use crate::bids::{Book, MINT, give_back};
 use crate::state::{Audience, State, Tried, fail, refused, text};
 use chartc_core::expr::Value;
 use chartc_runtime::agent::FailureKind;

@@ -1,11 +1,6 @@
 //! The auctions of the mint. `charts/auction.chart` says what happens when; here is what each of it does to the world.
 
-mod book;
-mod settings;
-
-pub(crate) use book::{Book, MINT, give_back};
-pub use settings::AuctionSettings;
-
+use crate::bids::{self, AuctionSettings, Book};
 use crate::world::World;
 use chartc_core::expr::Value;
 use chartc_core::host::Host;
@@ -39,9 +34,9 @@ fn said(failure: Failure) -> String {
 impl Host for Auctioneer {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let done = match (function, arguments) {
-            ("open", []) => self.world.auction(book::open),
-            ("resolve", []) => self.world.auction(book::resolve),
-            ("mint", [Value::Int(score)]) => self.world.auction(|state| book::mint(state, *score)),
+            ("open", []) => self.world.auction(bids::open),
+            ("resolve", []) => self.world.auction(bids::resolve),
+            ("mint", [Value::Int(score)]) => self.world.auction(|state| bids::mint(state, *score)),
             ("winner", []) => self.world.auction(|state| Ok(Book::of(state)?.won_artifact())),
             ("content", []) => self.world.auction(|state| Ok(Book::of(state)?.won_content())),
             ("estimate", []) => self.world.auction(|state| Ok(Book::of(state)?.estimate())),

@@ -1,6 +1,9 @@
 //! Bids, winners and what became of them: what `genesis_mint` keeps.
 
-use super::AuctionSettings;
+mod settings;
+
+pub use settings::AuctionSettings;
+
 use crate::ledger::{Holder, Resource};
 use crate::state::{Audience, State, Tried, fail, int, refused, text};
 use chartc_core::expr::{Map, Value};
@@ -80,7 +83,7 @@ pub(crate) struct Book {
 
 impl Book {
     /// Takes bids from now on.
-    pub(super) fn begin(state: &mut State, settings: AuctionSettings) -> Tried<Value> {
+    pub(crate) fn begin(state: &mut State, settings: AuctionSettings) -> Tried<Value> {
         let book = match state.kept.contains_key(MINT) {
             true => Self { settings, ..Self::of(state)? },
             false => Self {
@@ -152,7 +155,9 @@ impl Book {
         let seconds = self.ends_ms() as f64 / 1000.0;
         match self.phase {
             Phase::Waiting => format!("the first auction of the mint opens at second {seconds}"),
-            Phase::Bidding => format!("auction {} of the mint closes at second {seconds}", self.auction),
+            Phase::Bidding => {
+                format!("auction {} of the mint closes at second {seconds}", self.auction)
+            }
             Phase::Closed => format!("the next auction of the mint opens at second {seconds}"),
         }
     }
@@ -186,15 +191,15 @@ impl Book {
         self.submissions.insert(artifact.to_owned(), one)
     }
 
-    pub(super) fn won_artifact(&self) -> Value {
+    pub(crate) fn won_artifact(&self) -> Value {
         self.won.as_ref().map_or(Value::None, |won| text(&won.artifact))
     }
 
-    pub(super) fn won_content(&self) -> Value {
+    pub(crate) fn won_content(&self) -> Value {
         text(self.won.as_ref().map_or("", |won| &won.content))
     }
 
-    pub(super) fn estimate(&self) -> Value {
+    pub(crate) fn estimate(&self) -> Value {
         Value::Int(self.settings.default_score)
     }
 
@@ -216,12 +221,13 @@ impl Book {
 }
 
 /// Opens an auction.
-pub(super) fn open(state: &mut State) -> Tried<Value> {
+pub(crate) fn open(state: &mut State) -> Tried<Value> {
     let mut book = Book::of(state)?;
     book.phase = Phase::Bidding;
     book.auction += 1;
     book.opened_ms = state.moment.now_ms;
-    let data = [("auction", int(book.auction)), ("submissions", int(book.submissions.len() as u64))];
+    let data =
+        [("auction", int(book.auction)), ("submissions", int(book.submissions.len() as u64))];
     state.tell("auction_opened", data, Audience::Everyone);
     book.keep(state)
 }
@@ -229,7 +235,7 @@ pub(super) fn open(state: &mut State) -> Tried<Value> {
 /// Ends the bidding. The highest bid wins, of equal ones the earlier, and pays the second highest of anybody else, or the minimum. What is
 /// paid goes to all agents in equal parts, and what cannot be divided leaves circulation. All other bids are given back; so are those for
 /// artifacts that are gone, or are somebody else's by now.
-pub(super) fn resolve(state: &mut State) -> Tried<Value> {
+pub(crate) fn resolve(state: &mut State) -> Tried<Value> {
     let mut book = Book::of(state)?;
     book.phase = Phase::Closed;
     if let Some(won) = book.won.take() {
@@ -320,7 +326,7 @@ fn shown(state: &State, artifact: &str) -> String {
 }
 
 /// Makes scrip for the winner, and keeps how the auction has gone.
-pub(super) fn mint(state: &mut State, score: i64) -> Tried<Value> {
+pub(crate) fn mint(state: &mut State, score: i64) -> Tried<Value> {
     let mut book = Book::of(state)?;
     let Some(won) = book.won.take() else {
         return fail(FailureKind::InvocationFailed, "no winner waits for a score");
