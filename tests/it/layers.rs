@@ -41,8 +41,9 @@ const COMMAND: &[Row] = &[
     ("disk", &[]),
     ("report", &[]),
     ("scenario", &[]),
+    ("workshop", &[]),
     ("build", &["disk", "report"]),
-    ("cli", &["disk", "report", "scenario"]),
+    ("cli", &["disk", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[
@@ -216,14 +217,22 @@ const WORLD: &[Row] = &[
     ("rates", &["config"]),
     ("gate", &["config", "rates"]),
     ("artifact", &["workshop"]),
-    ("invoke", &["workshop"]),
+    ("chain", &[]),
+    ("invoke", &["chain", "workshop"]),
+    ("method", &["chain", "invoke", "workshop"]),
     ("request", &["workshop"]),
+    ("restrict", &["workshop"]),
     ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
-    ("genesis", &["artifact", "ledger", "request", "state"]),
+    ("bids", &["ledger", "state"]),
+    ("genesis", &["artifact", "bids", "ledger", "request", "state"]),
     (
         "world",
-        &["artifact", "genesis", "invoke", "ledger", "request", "settings", "state", "workshop"],
+        &[
+            "artifact", "chain", "genesis", "invoke", "ledger", "request", "settings", "state",
+            "workshop",
+        ],
     ),
+    ("auction", &["bids", "world"]),
     ("memory", &["artifact", "world"]),
     ("engine", &["chance", "gate", "request", "state", "world"]),
 ];
