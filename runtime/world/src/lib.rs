@@ -7,6 +7,7 @@
 
 mod config;
 mod gate;
+mod keep;
 mod rates;
 mod request;
 mod workshop;
@@ -16,6 +17,7 @@ pub use config::{
     RESOURCES, RateLimiting, Resources, RunFile, RunFileError, StatechartConfig, WorkerPool,
 };
 pub use gate::{Closed, Counted, Gate, Gated};
+pub use keep::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded};
 pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
 pub use request::{Cause, Notice, Request};
 pub use workshop::{Family, Finding, Form, Read, Workshop};
