@@ -150,8 +150,9 @@ const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
 const STORE: &[Row] = &[
     ("row", &[]),
     ("options", &[]),
-    ("error", &[]),
-    ("file", &["error"]),
+    ("kind", &[]),
+    ("error", &["kind"]),
+    ("file", &["error", "kind"]),
     ("command", &["file"]),
     ("rows", &["file", "row"]),
     ("read", &["error", "file", "row", "rows"]),
@@ -171,6 +172,7 @@ const STORE: &[Row] = &[
             "worker",
         ],
     ),
+    ("world", &["error", "file", "kind", "row", "rows"]),
 ];
 const RESTATE: &[Row] = &[
     ("error", &[]),
@@ -212,6 +214,7 @@ const WORLD: &[Row] = &[
     ("config", &[]),
     ("rates", &["config"]),
     ("gate", &["config", "rates"]),
+    ("keep", &[]),
     ("request", &["workshop"]),
 ];
 const PROVIDERS: &[Row] = &[
