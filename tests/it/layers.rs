@@ -151,8 +151,9 @@ const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
 const STORE: &[Row] = &[
     ("row", &[]),
     ("options", &[]),
-    ("error", &[]),
-    ("file", &["error"]),
+    ("kind", &[]),
+    ("error", &["kind"]),
+    ("file", &["error", "kind"]),
     ("command", &["file"]),
     ("rows", &["file", "row"]),
     ("read", &["error", "file", "row", "rows"]),
@@ -172,6 +173,7 @@ const STORE: &[Row] = &[
             "worker",
         ],
     ),
+    ("world", &["error", "file", "kind", "row", "rows"]),
 ];
 const RESTATE: &[Row] = &[
     ("error", &[]),
@@ -220,6 +222,7 @@ const WORLD: &[Row] = &[
     ("chain", &[]),
     ("invoke", &["chain", "workshop"]),
     ("method", &["chain", "invoke", "workshop"]),
+    ("keep", &[]),
     ("request", &["workshop"]),
     ("restrict", &["workshop"]),
     ("state", &["artifact", "ledger", "request", "settings", "workshop"]),

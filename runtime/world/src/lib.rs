@@ -15,6 +15,7 @@ pub mod engine;
 mod gate;
 mod genesis;
 mod invoke;
+mod keep;
 pub mod ledger;
 mod memory;
 mod method;
@@ -35,6 +36,7 @@ pub use config::{
 };
 pub use gate::{Closed, Counted, Gate, Gated};
 pub use invoke::{Invocation, Invoke, NoInvocations};
+pub use keep::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded};
 pub use memory::ArtifactMemory;
 pub use method::{Ask, Fuel, Methods, Signature, invoke, methods, open_params};
 pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
