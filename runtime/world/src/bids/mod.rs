@@ -221,11 +221,11 @@ impl Book {
 }
 
 /// Opens an auction.
-pub(crate) fn open(state: &mut State) -> Tried<Value> {
+pub(crate) fn open(state: &mut State, now_ms: u64) -> Tried<Value> {
     let mut book = Book::of(state)?;
     book.phase = Phase::Bidding;
     book.auction += 1;
-    book.opened_ms = state.moment.now_ms;
+    book.opened_ms = now_ms;
     let data =
         [("auction", int(book.auction)), ("submissions", int(book.submissions.len() as u64))];
     state.tell("auction_opened", data, Audience::Everyone);
