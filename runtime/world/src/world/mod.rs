@@ -156,6 +156,3 @@ impl World {
         self.state().audit()
     }
 }
-
-#[cfg(test)]
-mod tests;
