@@ -102,7 +102,8 @@ fn an_audit_finds_what_is_wrong() {
         ledger.audit().expect("it adds up");
         ledger
     };
-    let breaks: [(&str, fn(&mut Ledger)); 4] = [
+    type Break = fn(&mut Ledger);
+    let breaks: [(&str, Break); 4] = [
         ("all scrip adds up to 1", |ledger| {
             ledger.accounts.insert(of("eve"), [1, 0, 0]);
         }),
