@@ -84,9 +84,10 @@ pub(crate) struct Book {
 impl Book {
     /// Takes bids from now on.
     pub(crate) fn begin(state: &mut State, settings: AuctionSettings) -> Tried<Value> {
-        let book = match state.kept.contains_key(MINT) {
-            true => Self { settings, ..Self::of(state)? },
-            false => Self {
+        let book = if state.kept.contains_key(MINT) {
+            Self { settings, ..Self::of(state)? }
+        } else {
+            Self {
                 settings,
                 phase: Phase::Waiting,
                 auction: 0,
@@ -95,7 +96,7 @@ impl Book {
                 submissions: BTreeMap::new(),
                 won: None,
                 history: VecDeque::new(),
-            },
+            }
         };
         book.keep(state)
     }

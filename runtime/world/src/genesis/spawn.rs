@@ -80,6 +80,9 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
         let why = "the world gives new agents no disk, so that they have no memory";
         return fail(FailureKind::InsufficientDisk, why);
     }
+    if bytes.unsigned_abs() > state.settings.max_content_bytes {
+        return arguments.wrong(3, "is larger than an artifact can be");
+    }
     if let Some((used, most)) = state.disk(parent)
         && most.saturating_sub(used) < limits.disk.saturating_add(bytes.unsigned_abs())
     {
