@@ -227,7 +227,7 @@ const WORLD: &[Row] = &[
     ("restrict", &["workshop"]),
     ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
     ("bids", &["ledger", "state"]),
-    ("genesis", &["artifact", "bids", "ledger", "request", "state"]),
+    ("genesis", &["artifact", "bids", "ledger", "request", "restrict", "state"]),
     (
         "world",
         &[
