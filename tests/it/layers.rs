@@ -210,12 +210,25 @@ const REDIS: &[Row] = &[
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
 const WORLD: &[Row] = &[
+    ("chance", &[]),
+    ("settings", &[]),
+    ("ledger", &[]),
     ("workshop", &[]),
     ("config", &[]),
     ("rates", &["config"]),
     ("gate", &["config", "rates"]),
     ("keep", &[]),
+    ("artifact", &["workshop"]),
+    ("invoke", &["workshop"]),
     ("request", &["workshop"]),
+    ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
+    ("genesis", &["artifact", "ledger", "request", "state"]),
+    (
+        "world",
+        &["artifact", "genesis", "invoke", "ledger", "request", "settings", "state", "workshop"],
+    ),
+    ("memory", &["artifact", "world"]),
+    ("engine", &["chance", "gate", "request", "state", "world"]),
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
