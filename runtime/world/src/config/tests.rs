@@ -132,7 +132,9 @@ fn what_agents_have_and_who_they_are() {
   disk: {ada: 500}
   compute: 1000
   starting_scrip: 100
-  spawn: {max_depth: 2, max_agents: 50, per_parent: 3}
+  max_artifacts_per_agent: 20
+  max_events: 9
+  spawn: {max_depth: 2, max_agents: 50, per_parent: 3, cost: 1, min_endowment: 5, disk: 10, compute: 0}
 balances: {ada: 20}
 agents:
   - file: agents/ada/agent.yaml
@@ -145,7 +147,10 @@ agents:
     assert_eq!(file.resources.disk.of("ada"), Some(500));
     assert_eq!(file.resources.disk.of("bob"), None);
     assert_eq!(file.resources.compute.of("bob"), Some(1000));
-    assert_eq!(file.resources.spawn.per_parent, Some(3));
+    assert_eq!(file.resources.max_artifacts_per_agent, Some(20));
+    assert_eq!(file.resources.max_events, Some(9));
+    let spawn = &file.resources.spawn;
+    assert_eq!((spawn.per_parent, spawn.min_endowment, spawn.compute), (Some(3), Some(5), Some(0)));
     assert_eq!(file.balances["ada"], 20);
     let ada = &file.agents[0];
     let params = serde_json::to_string(&ada.params).expect("JSON");
