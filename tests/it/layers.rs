@@ -237,7 +237,7 @@ const WORLD: &[Row] = &[
     ),
     ("auction", &["bids", "world"]),
     ("memory", &["artifact", "world"]),
-    ("engine", &["chance", "gate", "request", "state", "world"]),
+    ("engine", &["chance", "config", "gate", "keep", "rates", "request", "state", "world"]),
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
