@@ -81,3 +81,5 @@ mod team;
 mod tools;
 mod tour;
 mod versions;
+#[cfg(feature = "run")]
+mod world;

@@ -1,0 +1,3 @@
+//! Many agents in one world.
+
+mod census;
