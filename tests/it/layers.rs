@@ -207,7 +207,8 @@ const REDIS: &[Row] = &[
     ("landing", &["entry", "flight", "notice", "session"]),
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
-const WORLD: &[Row] = &[("census", &[]), ("workshop", &[]), ("request", &["workshop"])];
+const WORLD: &[Row] =
+    &[("cascade", &[]), ("census", &[]), ("workshop", &[]), ("request", &["workshop"])];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),

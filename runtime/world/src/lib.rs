@@ -5,10 +5,12 @@
 //! [`Request`], which whoever runs the agents carries out in order. Charts that agents write are compiled by a [`Workshop`], which the
 //! embedder gives: this crate knows no grammar.
 
+mod cascade;
 mod census;
 mod request;
 mod workshop;
 
+pub use cascade::{Bounds, Cascades, Caused, Deed, Edge, Influence, Link, Tree};
 pub use census::{Census, Distribution, InState, Moment, Place, Unit, Unknown};
 pub use request::{Cause, Notice, Request};
 pub use workshop::{Family, Finding, Form, Read, Workshop};
