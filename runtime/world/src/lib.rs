@@ -11,6 +11,6 @@ mod request;
 mod workshop;
 
 pub use cascade::{Bounds, Cascades, Caused, Deed, Edge, Influence, Link, Tree};
-pub use census::{Census, Distribution, InState, Moment, Place, Unit, Unknown};
+pub use census::{Census, Distribution, InState, Place, Sample, Unit, Unknown};
 pub use request::{Cause, Notice, Request};
 pub use workshop::{Family, Finding, Form, Read, Workshop};

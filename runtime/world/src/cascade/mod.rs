@@ -102,7 +102,6 @@ impl Cascades {
     pub fn observe(&mut self, logged: &Logged) {
         let line = &logged.line;
         let agent = self.agent(&logged.agent);
-        let before = self.agents[agent].last;
         let actor = &mut self.agents[agent];
         actor.last = line.seq;
         actor.is_act = false;
@@ -136,12 +135,13 @@ impl Cascades {
             let after = actor.moved_by.clone().into_boxed_slice();
             let action = self.words.number(action);
             let has_failed = !failed.is_empty();
-            let act = Act { seq: before, at_ms: line.at_ms, action, has_failed, after };
+            let seq = line.seq.saturating_sub(1);
+            let act = Act { seq, at_ms: line.at_ms, action, has_failed, after };
             self.agents[agent].acts.push(act);
         } else if let What::World { event, data: Value::Map(data) } = &line.what
             && event == "spawned"
             && let (Some(Value::Text(new)), Some(Value::Text(parent))) =
-                (data.get("agent"), data.get("parent"))
+                (data.get("agent"), data.get("parent").or_else(|| data.get("by")))
         {
             let parent = self.agent(parent);
             let by = match &logged.by {

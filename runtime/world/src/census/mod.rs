@@ -5,7 +5,7 @@ mod rows;
 mod series;
 
 pub use find::Unknown;
-pub use series::{Moment, Place, Unit};
+pub use series::{Place, Sample, Unit};
 
 use chartc_core::expr::Value;
 use chartc_core::model::Chart;
@@ -203,7 +203,7 @@ impl Census {
     }
 
     /// The counts over time. The last moment is now.
-    pub fn series(&self) -> Vec<Moment<'_>> {
+    pub fn series(&self) -> Vec<Sample<'_>> {
         self.series.moments(&self.counts(), &self.charts)
     }
 

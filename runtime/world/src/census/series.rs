@@ -32,20 +32,20 @@ pub(super) struct Series {
     /// How much time a sample covers: it doubles when there are too many samples.
     step: u64,
     now: u64,
-    samples: Vec<Sample>,
+    samples: Vec<Taken>,
     /// Counts in all samples.
     counts: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Sample {
+struct Taken {
     at: u64,
     counts: Vec<Count>,
 }
 
 /// The counts at a moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Moment<'c> {
+pub struct Sample<'c> {
     /// When: in the [`Unit`] of the census.
     pub at: u64,
     /// The innermost states where somebody was.
@@ -106,7 +106,7 @@ impl Series {
             self.counts -= last.counts.len();
         }
         self.counts += counts.len();
-        self.samples.push(Sample { at, counts });
+        self.samples.push(Taken { at, counts });
         while self.samples.len() > MOST || (self.counts > MOST_COUNTS && self.samples.len() > LEAST)
         {
             self.halve();
@@ -126,18 +126,18 @@ impl Series {
     }
 
     /// The samples with names, and the counts of now.
-    pub(super) fn moments<'c>(&self, now: &[Count], charts: &'c [Rows]) -> Vec<Moment<'c>> {
+    pub(super) fn moments<'c>(&self, now: &[Count], charts: &'c [Rows]) -> Vec<Sample<'c>> {
         let place = |(chart, state, count): &Count| Place {
             chart: charts[*chart].chart(),
             state: charts[*chart].path(*state),
             count: *count,
         };
         let named = |counts: &[Count]| counts.iter().map(place).collect();
-        let mut moments: Vec<Moment<'c>> = (self.samples.iter())
-            .map(|sample| Moment { at: sample.at, counts: named(&sample.counts) })
+        let mut moments: Vec<Sample<'c>> = (self.samples.iter())
+            .map(|sample| Sample { at: sample.at, counts: named(&sample.counts) })
             .collect();
         moments.pop_if(|last| last.at >= self.now);
-        moments.push(Moment { at: self.now, counts: named(now) });
+        moments.push(Sample { at: self.now, counts: named(now) });
         moments
     }
 }
