@@ -61,6 +61,34 @@ impl Clock for RealClock {
     }
 }
 
+/// A clock whose time somebody else moves: it tells the time of another one, and never jumps by itself.
+#[derive(Clone)]
+pub struct Shared<C>(pub C);
+
+impl<C: Clock> Clock for Shared<C> {
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+
+    fn sleep_until(&self, at: Instant) -> Sleep {
+        self.0.sleep_until(at)
+    }
+}
+
+impl Clock for Arc<dyn Clock> {
+    fn now(&self) -> Instant {
+        (**self).now()
+    }
+
+    fn sleep_until(&self, at: Instant) -> Sleep {
+        (**self).sleep_until(at)
+    }
+
+    fn jump(&self) -> bool {
+        (**self).jump()
+    }
+}
+
 /// A clock that stands still until everybody waits for it, and then jumps to the earliest awaited time.
 #[derive(Debug, Clone, Default)]
 pub struct VirtualClock {
@@ -93,8 +121,13 @@ impl VirtualClock {
         self.move_to(earliest.unwrap_or(limit).min(limit))
     }
 
-    /// Moves to `at`, unless that is past. Returns whether time has passed.
-    pub(crate) fn move_to(&self, at: Instant) -> bool {
+    /// The earliest time that somebody waits for.
+    pub fn next_wake(&self) -> Option<Instant> {
+        self.state().waiting.first_key_value().map(|((at, _), _)| *at)
+    }
+
+    /// Moves to `at`, unless that is past, and wakes all who wait for a time until then. Returns whether time has passed.
+    pub fn move_to(&self, at: Instant) -> bool {
         let mut state = self.state();
         if at <= state.now {
             return false;

@@ -40,6 +40,19 @@ pub fn payload(
     Ok((id, values))
 }
 
+/// The data of an event whose fields are given by position, for [`payload`]. Values beyond the declared fields, and those of an event that there
+/// is not, are kept under their numbers, from 1, so that `payload` says what is wrong.
+pub fn by_position(tables: &Tables<'_>, event: &str, values: Vec<Value>) -> Map {
+    let fields = tables.event_named(event).map(|id| tables.events[id.index()].fields);
+    let fields = fields.map_or(&[][..], |fields| fields.of(tables.name_pool));
+    let mut data = Map::new();
+    for (nth, value) in values.into_iter().enumerate() {
+        let name = fields.get(nth).map_or_else(|| (nth + 1).to_string(), |name| (*name).to_owned());
+        data.insert(name, value);
+    }
+    data
+}
+
 /// One entry of a file of events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {

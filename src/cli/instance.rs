@@ -64,7 +64,7 @@ pub(super) fn oracle(
     clock: &Arc<dyn Clock>,
 ) -> miette::Result<Who> {
     let mut host = match functions_file {
-        Some(path) => Some(script(charts, path, clock.clone())?),
+        Some(path) => Some(script_of(charts, path, clock.clone())?),
         None => None,
     };
     let mut tools: Arc<dyn Tools> = Arc::new(NoTools);
@@ -93,7 +93,7 @@ pub(super) fn oracle(
             replaying
         }
         Some(("script", file)) if !file.is_empty() => {
-            let script = script(charts, Path::new(file), clock.clone())?;
+            let script = script_of(charts, Path::new(file), clock.clone())?;
             host.get_or_insert_with(|| script.clone());
             Arc::new(script)
         }
@@ -110,7 +110,7 @@ pub(super) fn oracle(
         None => None,
         Some("terminal") => Some(Arc::new(Person)),
         Some(word) => match word.strip_prefix("script:").filter(|file| !file.is_empty()) {
-            Some(file) => Some(Arc::new(script(charts, Path::new(file), clock.clone())?)),
+            Some(file) => Some(Arc::new(script_of(charts, Path::new(file), clock.clone())?)),
             None => {
                 return Err(miette::miette!(
                     "`{word}` is not a valid value of --human: use terminal or script:FILE"
@@ -142,7 +142,7 @@ pub(super) fn values_of_event(data: Option<&str>) -> miette::Result<Map> {
 /// The host functions of a script, or none.
 pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Result<Script> {
     match file {
-        Some(path) => script(charts, path, Arc::new(VirtualClock::new())),
+        Some(path) => script_of(charts, path, Arc::new(VirtualClock::new())),
         None => Ok(Script::empty()),
     }
 }
@@ -159,7 +159,11 @@ pub(super) fn instance<'p, H: Host>(
 }
 
 /// Reads a script, and reports names in it that the charts do not have.
-fn script(charts: &[&Chart], path: &Path, clock: Arc<dyn Clock>) -> miette::Result<Script> {
+pub(super) fn script_of(
+    charts: &[&Chart],
+    path: &Path,
+    clock: Arc<dyn Clock>,
+) -> miette::Result<Script> {
     let name = path.display().to_string();
     let script = Script::parse(&name, &read(path)?, clock)
         .map_err(|fault| miette::miette!("{name}: {fault}"))?;

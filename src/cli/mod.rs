@@ -18,6 +18,8 @@ mod completions;
 mod config;
 mod convert;
 mod cost;
+#[cfg(feature = "run")]
+mod crowd;
 #[cfg(feature = "providers")]
 mod doctor;
 #[cfg(feature = "sqlite")]

@@ -207,8 +207,28 @@ const REDIS: &[Row] = &[
     ("landing", &["entry", "flight", "notice", "session"]),
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
-const WORLD: &[Row] =
-    &[("cascade", &[]), ("census", &[]), ("workshop", &[]), ("request", &["workshop"])];
+const WORLD: &[Row] = &[
+    ("cascade", &[]),
+    ("census", &[]),
+    ("chance", &[]),
+    ("settings", &[]),
+    ("ledger", &[]),
+    ("workshop", &[]),
+    ("config", &[]),
+    ("rates", &["config"]),
+    ("gate", &["config", "rates"]),
+    ("artifact", &["workshop"]),
+    ("invoke", &["workshop"]),
+    ("request", &["workshop"]),
+    ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
+    ("genesis", &["artifact", "ledger", "request", "state"]),
+    (
+        "world",
+        &["artifact", "genesis", "invoke", "ledger", "request", "settings", "state", "workshop"],
+    ),
+    ("memory", &["artifact", "world"]),
+    ("engine", &["chance", "gate", "request", "state", "world"]),
+];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("schema", &[]),

@@ -10,8 +10,16 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// The run with its agent as they stand; `None` before the start and after the end.
     pub fn save(&self) -> Option<Saved> {
         let saved = self.session.save()?;
-        let Some(Life { world, record, profile }) = &self.life else { return Some(saved) };
-        Some(saved.with_agent(Kept {
+        Some(match self.kept() {
+            Some(kept) => saved.with_agent(kept),
+            None => saved,
+        })
+    }
+
+    /// What belongs to the agent beside its run; `None` without a world.
+    pub(super) fn kept(&self) -> Option<Kept> {
+        let Life { world, record, profile } = self.life.as_ref()?;
+        Some(Kept {
             version: Kept::VERSION,
             working_memory: profile.working_memory.clone(),
             record: record.with(|record| record.clone()),
@@ -20,7 +28,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             heard: self.session.heard().clone(),
             section: self.session.section().to_owned(),
             world: world.save(),
-        }))
+        })
     }
 
     /// Goes on where a run was saved: see [`Session::go_on`](crate::Session::go_on). Whether the agent belongs to it

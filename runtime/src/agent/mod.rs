@@ -4,15 +4,17 @@
 //! [`Agent::before_turn`] and [`Agent::after_turn`] are the two places where anything goes on around a turn.
 
 mod context;
+mod drive;
 mod kept;
 mod remember;
 mod turn;
 
+pub use crate::oracle::script::Results;
 pub use crate::session::Kept;
 pub use crate::world::{
-    Acting, Action, ArtifactHost, Artifacts, ConfigError, Done, Entry, FAILURES, Failure,
-    FailureKind, HISTORY, KEYS, REPEATS, Record, SharedRecord, TwoMethods, View, WorkingMemory,
-    World, WorldError, cut, extract,
+    Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, Entry, FAILURES,
+    Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, SharedRecord, TwoMethods, View,
+    Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
 };
 pub use remember::LongTerm;
 

@@ -1,7 +1,7 @@
 //! Agents in the memory of the process: for tests, for simulations, and as the measure of other engines.
 
 use super::{AgentState, Engine, EngineError, Event, Quiet, Reply, hand_over};
-use crate::clock::{Clock, Sleep};
+use crate::clock::{Clock, Shared, Sleep};
 use crate::error::RunError;
 use crate::session::Session;
 use crate::trace;
@@ -36,19 +36,6 @@ struct Slot<M, T> {
     /// The ids of `seen`, oldest first.
     order: VecDeque<String>,
     stopped: Option<String>,
-}
-
-/// The engine's clock as sessions have it: only the engine, which sees all of them wait, moves time on.
-struct Shared(Arc<dyn Clock>);
-
-impl Clock for Shared {
-    fn now(&self) -> Instant {
-        self.0.now()
-    }
-
-    fn sleep_until(&self, at: Instant) -> Sleep {
-        self.0.sleep_until(at)
-    }
 }
 
 impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
@@ -146,6 +133,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Engine for Memory<'_, M, T> {
         let slot = match agents.entry(agent.to_owned()) {
             Entry::Occupied(slot) => slot.into_mut(),
             Entry::Vacant(place) => {
+                // Only the engine, which sees all of them wait, moves time on.
                 let session = (self.make)(agent, Arc::new(Shared(self.clock.clone())));
                 let session =
                     session.map_err(|why| EngineError::Event { agent: agent.to_owned(), why })?;

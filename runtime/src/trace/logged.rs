@@ -18,7 +18,7 @@ pub struct Logged {
 }
 
 /// Where in the log the cause of an event is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Cause {
     /// The agent that has acted; empty for the world itself.
     pub agent: String,

@@ -129,6 +129,10 @@ pub enum FailureKind {
     InsufficientScrip,
     /// It takes more room than there is.
     InsufficientDisk,
+    /// It takes more compute than is left of this tick.
+    InsufficientCompute,
+    /// A chart that was to be written has errors: nothing is written.
+    Rejected,
     /// The method itself has failed.
     InvocationFailed,
     /// The call of the model has failed.
@@ -149,6 +153,8 @@ impl FailureKind {
             Self::PermissionDenied => "permission_denied",
             Self::InsufficientScrip => "insufficient_scrip",
             Self::InsufficientDisk => "insufficient_disk",
+            Self::InsufficientCompute => "insufficient_compute",
+            Self::Rejected => "does_not_compile",
             Self::InvocationFailed => "invocation_failed",
             Self::LlmError => "llm_error",
             Self::InsufficientLlmTokens => "insufficient_llm_tokens",

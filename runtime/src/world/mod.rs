@@ -12,6 +12,6 @@ pub(crate) use action::{REASONS, is_action};
 pub use adapter::{Artifacts, REPEATS, TwoMethods};
 pub use host::{Acting, ArtifactHost, Done, Failure, FailureKind, View};
 pub use record::{Entry, FAILURES, HISTORY, Record, SharedRecord};
-pub use script::{World, WorldError};
+pub use script::{Declared, Disk, Price, Who, World, WorldError, WorldFile};
 pub(crate) use working::size;
 pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract};

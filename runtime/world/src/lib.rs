@@ -3,14 +3,38 @@
 //! A world has artifacts with owners and policies, and a ledger in which scrip only moves. Agents reach it through one door,
 //! [`ArtifactHost`](chartc_runtime::agent::ArtifactHost). What an action wants of other agents (a message, a new agent) is a
 //! [`Request`], which whoever runs the agents carries out in order. Charts that agents write are compiled by a [`Workshop`], which the
-//! embedder gives: this crate knows no grammar.
+//! embedder gives: this crate knows no grammar. The [`engine`] runs the agents.
 
+pub mod artifact;
 mod cascade;
 mod census;
+mod chance;
+mod config;
+pub mod engine;
+mod gate;
+mod genesis;
+mod invoke;
+pub mod ledger;
+mod memory;
+mod rates;
 mod request;
+mod settings;
+mod state;
 mod workshop;
+mod world;
 
 pub use cascade::{Bounds, Cascades, Caused, Deed, Edge, Influence, Link, Tree};
 pub use census::{Census, Distribution, InState, Place, Sample, Unit, Unknown};
-pub use request::{Cause, Notice, Request};
+pub use config::{
+    AgentEntry, AuctionConfig, Execution, Exhaustion, LlmBudget, Most, MostSpawned, Provider,
+    RESOURCES, RateLimiting, Resources, RunFile, RunFileError, StatechartConfig, WorkerPool,
+};
+pub use gate::{Closed, Counted, Gate, Gated};
+pub use invoke::{Invocation, Invoke, NoInvocations};
+pub use memory::ArtifactMemory;
+pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
+pub use request::{Cause, Notice, Request, Spawn};
+pub use settings::{Settings, SpawnLimits};
+pub use state::{Moment, Summary};
 pub use workshop::{Family, Finding, Form, Read, Workshop};
+pub use world::{AgentRow, NewAgent, World};

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What an executable artifact is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// A `.chart` text: the artifact type `chart`.

@@ -5,7 +5,7 @@ use crate::cli::durable::Begun;
 use crate::cli::files::Root;
 use crate::cli::instance::Given;
 use crate::cli::output::Colour;
-use crate::cli::{otel, servers};
+use crate::cli::{crowd, otel, servers};
 use std::path::PathBuf;
 
 impl Args {
@@ -37,6 +37,7 @@ impl Args {
             clock: begun.clock,
             color: Colour::Auto,
             root: Root::default(),
+            many: crowd::Options::default(),
         }
     }
 

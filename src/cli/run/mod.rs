@@ -1,26 +1,27 @@
 //! `chartc run`.
 
+mod args;
 #[cfg(feature = "sqlite")]
 mod begun;
+
+pub(super) use args::Args;
 
 use super::cassette::shelf;
 #[cfg(feature = "sqlite")]
 use super::durable::{self, Cast};
 use super::ending::close;
-use super::files::Root;
 use super::instance::{Given, Kind, has_turns, instance, is_disabled, oracle, read, values};
 use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
-use super::otel;
-use super::output::{Colour, complain, paper};
+use super::output::{complain, paper};
 use super::pick::pick_to_run_with_sources;
 #[cfg(feature = "sqlite")]
 use super::recall;
 use super::save::{self, Stream};
 use super::screen::Screen;
-use super::servers::{self, Beside};
+use super::servers::Beside;
 use super::status::Live;
-use super::{Exit, memory, world};
+use super::{Exit, crowd, memory, world};
 use chartc_check::explore::STATES;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -34,124 +35,40 @@ use chartc_runtime::oracle::{Recording, Tape};
 use chartc_runtime::trace::{JsonLines, Origin};
 use chartc_runtime::{PlayError, RunError, Saved, Session, data};
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The default number of turns.
 const TURNS: u32 = 100;
 
-/// Run a chart with answers from a script, a recording, a real model, a person, or a stand-in (first, random, deny).
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  chartc run charts/builder.chart --llm script:charts/builder.script.yaml --param agent_id=ada
-  chartc run agent.yaml --llm random:7 --turns 20 --trace run.jsonl
-  chartc run social.chart --llm first --events posts.jsonl
-  chartc run agent.yaml --llm human --record calls/
-  chartc run agent.yaml --llm replay:calls/
-  chartc run agent.yaml --llm openai:gpt-4o-mini
-  chartc run support.chart --llm clients --snapshot run.json
-  chartc run support.chart --llm clients --resume run.json
-  chartc run support.chart --llm clients --store runs.db --run ada
-  chartc run support.chart --llm clients --tools tools.toml
-  chartc run agent.yaml --llm script:answers.yaml --world world.yaml --turns 20
-  chartc run agent.yaml --llm clients --world world.yaml --memory agents.db
-
-Exit codes: 0 the run ended ok, partial or canceled, or used all its turns; 1 errors in the chart, the
-last turn failed, or the run ended stuck, limit or error; 2 wrong usage, 3 internal error,
-4 no chart in the file")]
-pub(super) struct Args {
-    /// A *.chart, *.scxml or agent.yaml file, or - for standard input
-    file: String,
-    /// The chart, if the file has several
-    #[arg(long, value_name = "NAME")]
-    chart: Option<String>,
-    /// Who answers: script:FILE, replay:DIR, first, random:SEED, human, deny, clients, PROVIDER:MODEL, or a URL [default: deny, and stop at the first question]
-    ///
-    /// script:FILE takes scripted answers; replay:DIR takes the calls that --record kept; first takes the first option; random:SEED
-    /// chooses at random; human asks at the terminal; deny fails every call. `clients` asks the model of each step's client; openai:MODEL,
-    /// anthropic:MODEL, gemini:MODEL and ollama:MODEL ask that model in all steps. Variables such as OPENAI_API_KEY and OLLAMA_BASE_URL
-    /// hold keys and addresses; `chartc doctor` shows what is set. A URL such as http://localhost:8000/v1 is any server with OpenAI's chat
-    /// interface: it gets all questions, with the key CHARTC_API_KEY.
-    #[arg(long, value_name = "WHO")]
-    llm: Option<String>,
-    /// Model for steps without a client, with `--llm clients` or a URL, such as openai:gpt-4o-mini
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-    /// Who answers `human` steps: terminal, script:FILE, or with --store `later` for `chartc store … reply` [default: as --llm; with a real model, terminal]
-    #[arg(long, value_name = "WHO")]
-    human: Option<String>,
-    /// Script with results of host functions and tools [default: the script of --llm]
-    #[arg(long, value_name = "FILE")]
-    functions: Option<PathBuf>,
-    #[command(flatten)]
-    servers: servers::Options,
-    #[command(flatten)]
-    otel: otel::Options,
-    /// YAML file with the world in which the agent acts: agent, balances, disk and artifacts
-    ///
-    /// After each turn, the action that its `llm` steps chose (read_artifact, write_artifact, invoke_artifact) is performed in this world.
-    /// Its result, and the rest of the agent's context, are set as inputs before the next turn. Host functions read this world, too.
-    #[arg(long, value_name = "FILE")]
-    world: Option<PathBuf>,
-    /// SQLite file with the agent's memories, created if missing, or `:memory:` for this run only
-    ///
-    /// After each turn, the action and its result are stored. Before each turn, if the chart's `rag` is enabled, the input `memories` is set to
-    /// the result of a search for `query_template`. Several agents may share a file: each sees only its own memories.
-    #[arg(long, value_name = "FILE")]
-    memory: Option<PathBuf>,
-    /// Events from the host: one JSON object per line, or a JSON array
-    #[arg(long, value_name = "FILE")]
-    events: Option<PathBuf>,
-    /// Set an input; the value is JSON or plain text
-    #[arg(long, value_name = "NAME=VALUE")]
-    input: Vec<String>,
-    /// Set a param; the value is JSON or plain text
-    #[arg(long, value_name = "NAME=VALUE")]
-    param: Vec<String>,
-    /// Turns to run after the events [default: 100; 0 with --events, or if nothing in the chart happens in a turn]
-    #[arg(long, value_name = "N")]
-    turns: Option<u32>,
-    /// Model calls that one turn may make, instead of the chart's own limit; 0 means no limit
-    #[arg(long, value_name = "N")]
-    calls_per_turn: Option<u32>,
-    /// Run an agent even if it says `enabled: false`
-    #[arg(long)]
-    even_disabled: bool,
-    /// File for the trace, one JSON object per line
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
-    /// Folder to record each call of a model, a person or a tool in, for --llm replay:DIR
-    #[arg(long, value_name = "DIR")]
-    record: Option<PathBuf>,
-    /// File to save the run in if it stops before its end: by Ctrl-C, by an error, or when it has used all its turns
-    #[arg(long, value_name = "FILE")]
-    snapshot: Option<PathBuf>,
-    /// Continue a run that --snapshot saved; --trace appends to its trace
-    #[arg(long, value_name = "FILE")]
-    resume: Option<PathBuf>,
-    /// SQLite file in which the run survives this process, created if missing
-    ///
-    /// Each step of the run is committed before it is shown, and each call before it is made. The same command again after a crash, or after
-    /// `kill -9`, goes on where the run was: no call is made twice. `chartc store` lists the runs of a file.
-    #[cfg(feature = "sqlite")]
-    #[arg(long, value_name = "FILE", requires = "run", conflicts_with_all = ["snapshot", "resume", "record"])]
-    store: Option<PathBuf>,
-    /// Name of the run in the store
-    #[cfg(feature = "sqlite")]
-    #[arg(long, value_name = "NAME", requires = "store")]
-    run: Option<String>,
-    /// Whether time is real, or jumps to the next deadline [default: virtual; real with a real model]
-    #[arg(long, value_name = "KIND", value_parser = ["virtual", "real"])]
-    clock: Option<String>,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
-    color: Colour,
-    #[command(flatten)]
-    root: Root,
-}
-
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    if Path::new(&args.file).is_dir() {
+        if let Some(option) = args.of_one_agent() {
+            return Err(miette::miette!(
+                help = "name a file to run one agent, or say it in the run file",
+                "{} is a folder: `{option}` has no meaning for many agents",
+                args.file
+            ));
+        }
+        let common = crowd::Common {
+            folder: &args.file,
+            llm: args.llm.as_deref(),
+            model: args.model.as_deref(),
+            human: args.human.as_deref(),
+            functions: args.functions.as_deref(),
+            world: args.world.as_deref(),
+            even_disabled: args.even_disabled,
+            root: &args.root,
+        };
+        return crowd::run(&common, &args.many);
+    }
+    if let Some(option) = args.many.given() {
+        return Err(miette::miette!(
+            help = "name a folder, whose agents run in one world",
+            "`{option}` is for many agents, and {} is one file",
+            args.file
+        ));
+    }
     let chosen = pick_to_run_with_sources(&args.file, args.chart.as_deref(), &args.root, STATES)?;
     let (checked, sources) = match chosen {
         Ok(found) => found,

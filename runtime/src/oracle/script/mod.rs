@@ -34,7 +34,7 @@ use crate::tools::{self, Calling, done};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, ToolCall};
 use function::Function;
-pub(crate) use results::Results;
+pub use results::Results;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -99,7 +99,7 @@ pub struct Script {
     state: Arc<Mutex<State>>,
 }
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct State {
     pub(crate) answers: BTreeMap<String, Series>,
     pub(crate) functions: BTreeMap<String, Function>,
@@ -127,6 +127,17 @@ impl Script {
             name: String::new(),
             clock: Arc::new(VirtualClock::new()),
             state: Arc::new(Mutex::new(State::default())),
+        }
+    }
+
+    /// A copy of its own, used up as far as this one is now: what either gives from then on does not change the other.
+    #[must_use]
+    pub fn fresh(&self) -> Self {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self {
+            name: self.name.clone(),
+            clock: self.clock.clone(),
+            state: Arc::new(Mutex::new(state)),
         }
     }
 

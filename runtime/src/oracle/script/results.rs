@@ -8,7 +8,7 @@ use chartc_core::expr::Value;
 
 /// Results, one after the other or by the arguments, as scripts have them.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Results(Function);
+pub struct Results(Function);
 
 impl Results {
     /// Reads them. They are there at once: nothing waits for them, and nobody counts what they took.
@@ -31,17 +31,17 @@ impl Results {
     }
 
     /// The result of one call; none if a list is used up or no case fits.
-    pub(crate) fn next(&mut self, arguments: &[Value]) -> Option<Result<Value, OracleError>> {
+    pub fn next(&mut self, arguments: &[Value]) -> Option<Result<Value, OracleError>> {
         self.0.next(arguments).map(|entry| result(entry.reply))
     }
 
     /// How many results of a list were given.
-    pub(crate) fn used(&self) -> usize {
+    pub fn used(&self) -> usize {
         self.0.used()
     }
 
     /// Goes on behind so many results.
-    pub(crate) fn skip(&mut self, used: usize) {
+    pub fn skip(&mut self, used: usize) {
         self.0.skip(used);
     }
 }

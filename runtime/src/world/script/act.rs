@@ -1,6 +1,6 @@
 //! What agents do to artifacts.
 
-use super::{Action, Artifact, Done, Failure, FailureKind, State, size};
+use super::{Action, Declared, Done, Failure, FailureKind, WorldFile, size};
 use chartc_core::expr::Value;
 
 type Tried<T> = Result<T, Failure>;
@@ -9,13 +9,13 @@ fn fail<T>(kind: FailureKind, why: String) -> Tried<T> {
     Err(Failure::new(kind, why))
 }
 
-impl State {
+impl WorldFile {
     pub(super) fn balance(&self, agent: &str) -> i64 {
         self.balances.get(agent).copied().unwrap_or(0)
     }
 
     pub(super) fn quota(&self, agent: &str) -> Option<u64> {
-        self.disk.each.get(agent).copied().or(self.disk.everybody)
+        self.disk.of(agent)
     }
 
     /// Bytes of all that an agent owns.
@@ -24,7 +24,7 @@ impl State {
         own.map(|artifact| size(&artifact.content)).sum()
     }
 
-    fn find(&self, id: &str) -> Tried<&Artifact> {
+    fn find(&self, id: &str) -> Tried<&Declared> {
         self.artifacts.get(id).ok_or_else(|| {
             Failure::new(FailureKind::NotFound, format!("there is no artifact `{id}`"))
         })
@@ -46,7 +46,7 @@ impl State {
             let why = format!("`{id}` has no method `{method}`; it has {has}");
             return fail(FailureKind::NotFound, why);
         }
-        if !artifact.may(&artifact.invoke, agent) {
+        if !artifact.invoke.allows(agent, &artifact.owner) {
             return fail(FailureKind::PermissionDenied, format!("`{agent}` may not invoke `{id}`"));
         }
         if price > balance && artifact.owner != agent {
@@ -74,7 +74,7 @@ impl State {
             Action::Noop => Ok(Done::default()),
             Action::Read { artifact: id } => {
                 let artifact = self.find(id)?;
-                if !artifact.may(&artifact.read, agent) {
+                if !artifact.read.allows(agent, &artifact.owner) {
                     let why = format!("`{agent}` may not read `{id}`");
                     return fail(FailureKind::PermissionDenied, why);
                 }
@@ -101,7 +101,7 @@ impl State {
     fn write(&mut self, agent: &str, id: &str, ty: Option<&str>, content: &Value) -> Tried<Done> {
         let known = self.artifacts.get(id);
         let owner = known.map_or(agent, |artifact| artifact.owner.as_str()).to_owned();
-        if known.is_some_and(|artifact| !artifact.may(&artifact.write, agent)) {
+        if known.is_some_and(|artifact| !artifact.write.allows(agent, &artifact.owner)) {
             return fail(FailureKind::PermissionDenied, format!("`{agent}` may not write `{id}`"));
         }
         if known.is_none() && id != agent && self.balances.contains_key(id) {
@@ -119,7 +119,7 @@ impl State {
         let artifact = self
             .artifacts
             .entry(id.to_owned())
-            .or_insert_with(|| Artifact::new(&owner, "data".into(), Value::None));
+            .or_insert_with(|| Declared::new(&owner, "data".into(), Value::None));
         if let Some(ty) = ty {
             ty.clone_into(&mut artifact.ty);
         }

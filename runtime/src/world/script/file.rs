@@ -1,9 +1,147 @@
 //! The text of a world's file.
 
-use super::{Artifact, Disk, Price, State, Who};
+use super::size;
 use crate::oracle::script::Results;
 use chartc_core::expr::{Map, Value};
 use std::collections::BTreeMap;
+
+/// The text of a world's file, read: what every world begins with that accepts such a file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WorldFile {
+    /// Who acts, if it says so.
+    pub agent: Option<String>,
+    /// Scrip by name.
+    pub balances: BTreeMap<String, i64>,
+    /// Bytes that the artifacts of an agent may have.
+    pub disk: Disk,
+    /// By their ids.
+    pub artifacts: BTreeMap<String, Declared>,
+}
+
+/// Bytes that the artifacts of an agent may have.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Disk {
+    /// Of each agent, unless it has its own.
+    pub everybody: Option<u64>,
+    /// By name.
+    pub each: BTreeMap<String, u64>,
+}
+
+impl Disk {
+    /// The bytes of an agent; `None` without a limit.
+    pub fn of(&self, agent: &str) -> Option<u64> {
+        self.each.get(agent).copied().or(self.everybody)
+    }
+}
+
+/// An artifact that a file declares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Declared {
+    /// `system` where nobody is named.
+    pub owner: String,
+    /// What it is.
+    pub ty: String,
+    /// Text, or anything else.
+    pub content: Value,
+    /// Who may read it.
+    pub read: Who,
+    /// Who may write it.
+    pub write: Who,
+    /// Who may invoke it.
+    pub invoke: Who,
+    /// What an invocation costs.
+    pub price: Price,
+    /// The results of its methods.
+    pub methods: BTreeMap<String, Results>,
+}
+
+/// Who may do something with an artifact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Who {
+    /// All.
+    Everyone,
+    /// Its owner.
+    Owner,
+    /// None at all, not even its owner.
+    Nobody,
+    /// These.
+    Only(Vec<String>),
+}
+
+impl Who {
+    /// Whether it names `agent`, of an artifact that `owner` has.
+    pub fn allows(&self, agent: &str, owner: &str) -> bool {
+        match self {
+            Self::Everyone => true,
+            Self::Owner => owner == agent,
+            Self::Nobody => false,
+            Self::Only(agents) => agents.iter().any(|name| name == agent),
+        }
+    }
+
+    /// Reads `everyone`, `owner`, `nobody` or a list of names; `place` is where it stands.
+    ///
+    /// # Errors
+    /// It is none of these.
+    pub fn read(place: &str, value: Value) -> Result<Self, WorldError> {
+        who(place, value)
+    }
+
+    /// As it is read.
+    pub fn value(&self) -> Value {
+        let word = match self {
+            Self::Everyone => "everyone",
+            Self::Owner => "owner",
+            Self::Nobody => "nobody",
+            Self::Only(agents) => {
+                return Value::List(agents.iter().cloned().map(Value::Text).collect());
+            }
+        };
+        Value::Text(word.to_owned())
+    }
+}
+
+/// What an invocation costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Price {
+    /// The same for each method.
+    Each(i64),
+    /// By method; the others cost nothing.
+    ByMethod(BTreeMap<String, i64>),
+}
+
+impl Price {
+    /// The price of a method.
+    pub fn of(&self, method: &str) -> i64 {
+        match self {
+            Self::Each(price) => *price,
+            Self::ByMethod(prices) => prices.get(method).copied().unwrap_or(0),
+        }
+    }
+
+    /// Reads scrip, or scrip by method; `place` is where it stands.
+    ///
+    /// # Errors
+    /// It is neither.
+    pub fn read(place: &str, value: Value) -> Result<Self, WorldError> {
+        if let Value::Map(_) = value {
+            Ok(Self::ByMethod(amounts(place, value, "scrip")?))
+        } else {
+            Ok(Self::Each(amount(place, &value, "scrip")?))
+        }
+    }
+
+    /// As it is read.
+    pub fn value(&self) -> Value {
+        match self {
+            Self::Each(price) => Value::Int(*price),
+            Self::ByMethod(prices) => {
+                let prices = prices.iter().map(|(name, price)| (name.clone(), Value::Int(*price)));
+                Value::Map(prices.collect())
+            }
+        }
+    }
+}
 
 /// A world's file that cannot be read: where, why, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,8 +176,17 @@ const ARTIFACT: [&str; 8] =
 /// Who owns what nobody is said to own.
 const SYSTEM: &str = "system";
 
-/// The agent that is named, and the world.
-pub(super) fn parse(text: &str) -> Read<(Option<String>, State)> {
+impl WorldFile {
+    /// Reads the text of a world's file.
+    ///
+    /// # Errors
+    /// What is wrong, where, and what would be right.
+    pub fn parse(text: &str) -> Result<Self, WorldError> {
+        parse(text)
+    }
+}
+
+fn parse(text: &str) -> Read<WorldFile> {
     // An artifact called `no` is no boolean.
     let options = serde_yaml::options! { strict_booleans: true };
     let value: Value = match serde_yaml::from_str_with_options(text, options) {
@@ -47,13 +194,13 @@ pub(super) fn parse(text: &str) -> Read<(Option<String>, State)> {
         Err(why) => return fault("", why.to_string()),
     };
     let top = mapping("", value, "a world is a mapping of agent, balances, disk, artifacts")?;
-    let (mut agent, mut state) = (None, State::default());
+    let mut file = WorldFile::default();
     for (key, value) in top {
         match key.as_str() {
-            "agent" => agent = Some(name("agent", value)?),
-            "balances" => state.balances = amounts("balances", value, "scrip")?,
+            "agent" => file.agent = Some(name("agent", value)?),
+            "balances" => file.balances = amounts("balances", value, "scrip")?,
             "disk" => {
-                state.disk = if let Value::Map(_) = value {
+                file.disk = if let Value::Map(_) = value {
                     let each = amounts("disk", value, "bytes")?.into_iter();
                     let each = each.map(|(agent, most)| (agent, most.unsigned_abs()));
                     Disk { everybody: None, each: each.collect() }
@@ -66,28 +213,46 @@ pub(super) fn parse(text: &str) -> Read<(Option<String>, State)> {
                 let why = "is a mapping of artifacts by their ids";
                 for (id, value) in mapping("artifacts", value, why)? {
                     let artifact = artifact(&format!("artifacts.{id}"), value)?;
-                    state.artifacts.insert(id, artifact);
+                    file.artifacts.insert(id, artifact);
                 }
             }
             key => return stranger("", key, &TOP),
         }
     }
-    let owners = state.artifacts.values().map(|artifact| artifact.owner.as_str());
-    for owner in owners {
-        let used = state.used(owner);
-        if let Some(most) = state.quota(owner).filter(|most| used > *most) {
+    let mut all: BTreeMap<&str, u64> = BTreeMap::new();
+    for artifact in file.artifacts.values() {
+        *all.entry(&artifact.owner).or_default() += size(&artifact.content);
+    }
+    for (owner, used) in all {
+        if let Some(most) = file.disk.of(owner).filter(|most| used > *most) {
             let why = format!(
                 "is {most} bytes for `{owner}`, whose artifacts have {used}: write less, or allow more"
             );
             return fault("disk", why);
         }
     }
-    Ok((agent, state))
+    Ok(file)
 }
 
-fn artifact(place: &str, value: Value) -> Read<Artifact> {
+impl Declared {
+    /// One that an agent has made.
+    pub(super) fn new(owner: &str, ty: String, content: Value) -> Self {
+        Self {
+            owner: owner.to_owned(),
+            ty,
+            content,
+            read: Who::Everyone,
+            write: Who::Owner,
+            invoke: Who::Everyone,
+            price: Price::Each(0),
+            methods: BTreeMap::new(),
+        }
+    }
+}
+
+fn artifact(place: &str, value: Value) -> Read<Declared> {
     let fields = mapping(place, value, &format!("is a mapping of {}", ARTIFACT.join(", ")))?;
-    let mut made = Artifact::new(SYSTEM, String::new(), Value::None);
+    let mut made = Declared::new(SYSTEM, String::new(), Value::None);
     for (key, value) in fields {
         let at = format!("{place}.{key}");
         match key.as_str() {
@@ -97,13 +262,7 @@ fn artifact(place: &str, value: Value) -> Read<Artifact> {
             "read" => made.read = who(&at, value)?,
             "write" => made.write = who(&at, value)?,
             "invoke" => made.invoke = who(&at, value)?,
-            "price" => {
-                made.price = if let Value::Map(_) = value {
-                    Price::ByMethod(amounts(&at, value, "scrip")?)
-                } else {
-                    Price::Each(amount(&at, &value, "scrip")?)
-                }
-            }
+            "price" => made.price = Price::read(&at, value)?,
             "methods" => {
                 for (method, results) in mapping(&at, value, "is a mapping of methods to results")?
                 {

@@ -22,13 +22,12 @@ mod act;
 mod file;
 
 use super::{Acting, Action, ArtifactHost, Done, Failure, FailureKind, View};
-use crate::oracle::script::Results;
 use chartc_core::expr::{Map, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use file::WorldError;
+pub use file::{Declared, Disk, Price, Who, WorldError, WorldFile};
 
 /// A world in memory. Clones are the same world.
 #[derive(Debug, Clone)]
@@ -36,58 +35,7 @@ pub struct World {
     /// Of the text that it was read from.
     hash: u64,
     agent: Option<String>,
-    state: Arc<Mutex<State>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-struct State {
-    balances: BTreeMap<String, i64>,
-    disk: Disk,
-    artifacts: BTreeMap<String, Artifact>,
-}
-
-/// Bytes that the artifacts of an agent may have.
-#[derive(Debug, Clone, PartialEq, Default)]
-struct Disk {
-    everybody: Option<u64>,
-    each: BTreeMap<String, u64>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Artifact {
-    owner: String,
-    ty: String,
-    content: Value,
-    read: Who,
-    write: Who,
-    invoke: Who,
-    price: Price,
-    methods: BTreeMap<String, Results>,
-}
-
-/// Who may do something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Who {
-    Everyone,
-    Owner,
-    Nobody,
-    Only(Vec<String>),
-}
-
-/// What an invocation costs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Price {
-    Each(i64),
-    ByMethod(BTreeMap<String, i64>),
-}
-
-impl Price {
-    fn of(&self, method: &str) -> i64 {
-        match self {
-            Self::Each(price) => *price,
-            Self::ByMethod(prices) => prices.get(method).copied().unwrap_or(0),
-        }
-    }
+    state: Arc<Mutex<WorldFile>>,
 }
 
 /// A world as it stands, for a snapshot.
@@ -115,12 +63,12 @@ impl World {
     /// # Errors
     /// What is wrong, where, and what would be right.
     pub fn parse(text: &str) -> Result<Self, WorldError> {
-        let (agent, state) = file::parse(text)?;
+        let state = WorldFile::parse(text)?;
         // FNV-1a: the file is no secret, it is only to be told from another one.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
-        Ok(Self { hash, agent, state: Arc::new(Mutex::new(state)) })
+        Ok(Self { hash, agent: state.agent.clone(), state: Arc::new(Mutex::new(state)) })
     }
 
     /// Who acts, if the file says so.
@@ -133,7 +81,7 @@ impl World {
         self.state().balances.entry(agent.to_owned()).or_insert(scrip.max(0));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WorldFile> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -157,7 +105,7 @@ impl ArtifactHost for World {
     fn view(&self, agent: &str) -> View {
         let state = self.state();
         let text = |text: &str| Value::Text(text.to_owned());
-        let row = |(id, artifact): (&String, &Artifact)| {
+        let row = |(id, artifact): (&String, &Declared)| {
             let mut row = Map::new();
             row.insert("id".into(), text(id));
             row.insert("type".into(), text(&artifact.ty));
@@ -179,7 +127,7 @@ impl ArtifactHost for World {
 
     fn save(&self) -> Value {
         let state = self.state();
-        let artifact = |artifact: &Artifact| SavedArtifact {
+        let artifact = |artifact: &Declared| SavedArtifact {
             owner: artifact.owner.clone(),
             ty: artifact.ty.clone(),
             content: artifact.content.clone(),
@@ -213,7 +161,7 @@ impl ArtifactHost for World {
             let artifact = state
                 .artifacts
                 .entry(id)
-                .or_insert_with(|| Artifact::new(&kept.owner, kept.ty.clone(), Value::None));
+                .or_insert_with(|| Declared::new(&kept.owner, kept.ty.clone(), Value::None));
             artifact.ty = kept.ty;
             artifact.content = kept.content;
             for (name, used) in kept.used {
@@ -223,31 +171,6 @@ impl ArtifactHost for World {
             }
         }
         Ok(())
-    }
-}
-
-impl Artifact {
-    /// One that an agent has made.
-    fn new(owner: &str, ty: String, content: Value) -> Self {
-        Self {
-            owner: owner.to_owned(),
-            ty,
-            content,
-            read: Who::Everyone,
-            write: Who::Owner,
-            invoke: Who::Everyone,
-            price: Price::Each(0),
-            methods: BTreeMap::new(),
-        }
-    }
-
-    fn may(&self, who: &Who, agent: &str) -> bool {
-        match who {
-            Who::Everyone => true,
-            Who::Owner => self.owner == agent,
-            Who::Nobody => false,
-            Who::Only(agents) => agents.iter().any(|name| name == agent),
-        }
     }
 }
 

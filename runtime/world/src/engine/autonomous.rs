@@ -1,0 +1,161 @@
+//! Autonomous runs: each agent has a loop of its own, and acts when it has thought.
+
+use super::rounds::Passed;
+use super::slot::Loop;
+use super::ticks::Wanted;
+use super::{Engine, Maker, Output};
+use crate::config::Exhaustion;
+use crate::state::Moment;
+use chartc_core::host::Machine;
+use chartc_core::machine::Instant;
+use chartc_runtime::clock::Clock;
+use std::io;
+
+impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
+    /// Runs until a time on the world's clock, until every agent has ended, or until the run is stopped. Turns under way are finished.
+    ///
+    /// # Errors
+    /// The output cannot be written, or the books of the world do not add up.
+    pub async fn until(&mut self, end: Instant) -> io::Result<()> {
+        self.begin()?;
+        let mut period = self.begin_period(end);
+        let mut acts = 0;
+        loop {
+            let is_last = self.is_stopped() || self.now() >= end || self.is_over();
+            if !is_last {
+                self.begin_turns();
+            }
+            if self.round()? {
+                if !self.thought.is_empty() {
+                    acts += 1;
+                    let thought: Vec<usize> = self.thought.iter().copied().collect();
+                    self.act_all(acts).await?;
+                    thought.into_iter().for_each(|index| self.sleep(index));
+                }
+                continue;
+            }
+            if is_last && self.thinking.is_empty() {
+                break;
+            }
+            let limit = (!is_last)
+                .then(|| period.min(end).min(self.turns.first().map_or(end, |(at, _)| *at)));
+            if self.pass(limit).await == Passed::Nothing {
+                break;
+            }
+            if self.now() >= period {
+                self.summarise()?;
+                period = self.begin_period(end);
+            }
+        }
+        if self.now() > self.began || !self.tally.is_empty() {
+            self.summarise()?;
+        }
+        for slot in self.slots.iter_mut().flatten() {
+            if !slot.mode.is_over() {
+                slot.mode = Loop::Stopped;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_period(&mut self, end: Instant) -> Instant {
+        self.tick += 1;
+        self.world.renew();
+        let now = self.now();
+        self.began = now;
+        self.world.set_moment(Moment { tick: Some(self.tick), now_ms: now, total_ms: Some(end) });
+        now.saturating_add(self.settings.delay.max(1))
+    }
+
+    /// Agents whose time has come begin a turn.
+    fn begin_turns(&mut self) {
+        let now = self.now();
+        while let Some((at, index)) = self.turns.first().copied().filter(|(at, _)| *at <= now) {
+            self.turns.remove(&(at, index));
+            let mode = self.slots[index].as_ref().map(|slot| &slot.mode);
+            let is_due = match mode {
+                Some(Loop::Starting) => true,
+                Some(Loop::Sleeping(until)) => until.is_some_and(|until| until <= now),
+                Some(
+                    Loop::Running
+                    | Loop::Paused(_)
+                    | Loop::Stopping
+                    | Loop::Stopped
+                    | Loop::Broken(_),
+                )
+                | None => false,
+            };
+            if !is_due {
+                continue;
+            }
+            let mode = match self.want_turn(index) {
+                Wanted::Begun => continue,
+                // Its chart does nothing in a turn: events and deadlines move it.
+                Wanted::Nothing => Loop::Sleeping(None),
+                Wanted::Later(until) => {
+                    self.tally.summary.skipped += 1;
+                    let next = now.saturating_add(self.settings.interval.max(1));
+                    Loop::Sleeping(Some(match self.settings.exhaustion {
+                        Exhaustion::Skip => next,
+                        Exhaustion::Block => until.max(now.saturating_add(1)),
+                    }))
+                }
+                Wanted::Never(why) => Loop::Paused(why),
+            };
+            if let Loop::Sleeping(Some(until)) = mode {
+                self.turns.insert((until, index));
+            }
+            if let Some(slot) = self.slots[index].as_mut() {
+                slot.mode = mode;
+                slot.is_changed = true;
+            }
+        }
+    }
+
+    /// An agent that has acted sleeps: longer after failures, and for good after too many.
+    fn sleep(&mut self, index: usize) {
+        let now = self.now();
+        let settings = &self.settings;
+        let Some(slot) = self.slots[index].as_mut() else { return };
+        if slot.mode.is_over() {
+            return;
+        }
+        if settings.max_errors > 0 && slot.failures >= settings.max_errors {
+            slot.mode = Loop::Paused(format!("{} turns in a row have failed", slot.failures));
+            return;
+        }
+        let doubled = settings.interval.saturating_mul(1 << slot.failures.min(20));
+        let wait = doubled.min(settings.max_backoff).max(settings.interval).max(1);
+        let until = now.saturating_add(wait);
+        slot.mode = Loop::Sleeping(Some(until));
+        self.turns.insert((until, index));
+    }
+
+    /// A paused agent takes turns again.
+    pub fn resume(&mut self, name: &str) -> bool {
+        let index = self.by_name.get(name).copied();
+        let slot = index.and_then(|index| self.slots.get_mut(index)?.as_mut());
+        match slot {
+            Some(slot) if matches!(slot.mode, Loop::Paused(_)) => {
+                slot.failures = 0;
+                slot.mode = Loop::Starting;
+                self.turns.insert((self.clock.now(), index.unwrap_or_default()));
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// An agent takes no turns until it is resumed; its events and deadlines go on.
+    pub fn pause(&mut self, name: &str, why: &str) -> bool {
+        let index = self.by_name.get(name).copied();
+        let slot = index.and_then(|index| self.slots.get_mut(index)?.as_mut());
+        match slot {
+            Some(slot) if !slot.mode.is_over() => {
+                slot.mode = Loop::Paused(why.to_owned());
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+}

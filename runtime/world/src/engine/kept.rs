@@ -1,0 +1,139 @@
+//! A run as data, and going on from it.
+
+use super::lines::Lines;
+use super::slot::{Loop, Mail};
+use super::{Engine, Maker, New, Output, Recipe};
+use chartc_core::expr::Value;
+use chartc_core::host::Machine;
+use chartc_core::machine::Instant;
+use chartc_runtime::Saved;
+use chartc_runtime::agent::ArtifactHost;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+
+/// A run between two ticks. Texts are JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The tick that has ended.
+    pub tick: u32,
+    /// The world's time in milliseconds.
+    pub now_ms: Instant,
+    /// The engine's own state.
+    pub run: String,
+    /// The whole world.
+    pub world: String,
+    /// The agents that have changed since the last checkpoint, by name.
+    pub agents: Vec<(String, String)>,
+}
+
+/// The engine's own state.
+#[derive(Serialize, Deserialize)]
+struct Run {
+    tick: u32,
+    seq: u64,
+    now: Instant,
+    /// The agents in the order of their numbers, with what the run file calls those that it names.
+    agents: Vec<(String, Option<usize>)>,
+}
+
+/// An agent.
+#[derive(Serialize, Deserialize)]
+struct One {
+    mode: Loop,
+    mail: VecDeque<Mail>,
+    wants_turn: bool,
+    failures: u32,
+    /// How far its script is used up, say.
+    position: Value,
+    saved: Option<Saved>,
+}
+
+impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
+    /// The run as it stands, with the agents that have changed since the last checkpoint.
+    ///
+    /// # Errors
+    /// Something cannot be written as JSON.
+    pub(super) fn checkpoint(&mut self) -> io::Result<Checkpoint> {
+        let mut agents = Vec::new();
+        for slot in self.slots.iter_mut().flatten() {
+            if !std::mem::replace(&mut slot.is_changed, false) {
+                continue;
+            }
+            let one = One {
+                mode: slot.mode.clone(),
+                mail: slot.mail.clone(),
+                wants_turn: slot.wants_turn,
+                failures: slot.failures,
+                position: self.maker.position(&slot.name),
+                saved: slot.agent.save_all(),
+            };
+            agents.push((slot.name.clone(), serde_json::to_string(&one)?));
+        }
+        let all = self.slots.iter().flatten().map(|slot| (slot.name.clone(), slot.number));
+        let run = Run { tick: self.tick, seq: self.seq, now: self.now(), agents: all.collect() };
+        Ok(Checkpoint {
+            tick: self.tick,
+            now_ms: run.now,
+            run: serde_json::to_string(&run)?,
+            world: serde_json::to_string(&self.world.save())?,
+            agents,
+        })
+    }
+
+    /// Goes on where a run was kept. Nothing was done yet with this engine, and its world has been taken back: the agents that agents have made are
+    /// made again of it.
+    ///
+    /// # Errors
+    /// What does not fit: another run file, another chart.
+    pub fn restore(&mut self, run: &str, agents: &BTreeMap<String, String>) -> Result<(), String> {
+        let told = |why: serde_json::Error| format!("the kept run cannot be read: {why}");
+        let run: Run = serde_json::from_str(run).map_err(told)?;
+        self.clock.move_to(run.now);
+        self.origin = tokio::time::Instant::now();
+        self.first = run.now;
+        (self.tick, self.seq) = (run.tick, run.seq);
+        let spawned = self.world.spawned();
+        for (name, number) in run.agents {
+            let text = agents.get(&name).ok_or_else(|| format!("agent `{name}` was not kept"))?;
+            let one: One = serde_json::from_str(text).map_err(told)?;
+            let recipe = match number {
+                Some(number) => Recipe::Configured(number),
+                None => match spawned.iter().find(|spawn| spawn.agent == name) {
+                    Some(spawn) => Recipe::Spawned(spawn),
+                    // It was stopped: nothing of it is left but its books.
+                    None => continue,
+                },
+            };
+            let lines = Lines::default();
+            let new = New {
+                name: &name,
+                recipe,
+                lines: lines.clone(),
+                clock: self.clock(),
+                saved: one.saved.as_ref(),
+                position: &one.position,
+            };
+            let made = self.maker.make(new).map_err(|why| format!("agent `{name}`: {why}"))?;
+            let index = self.slots.len();
+            self.put(&name, number, made, lines, one.mode.clone());
+            let due = match &one.mode {
+                Loop::Sleeping(until) => *until,
+                Loop::Starting | Loop::Running => Some(run.now),
+                Loop::Paused(_) | Loop::Stopping | Loop::Stopped | Loop::Broken(_) => None,
+            };
+            self.turns.retain(|(_, other)| *other != index);
+            self.turns.extend(due.map(|at| (at, index)));
+            if let Some(slot) = self.slots[index].as_mut() {
+                slot.mail = one.mail;
+                slot.wants_turn = one.wants_turn;
+                slot.failures = one.failures;
+                slot.is_changed = false;
+                if slot.agent.is_in_turn() {
+                    self.thinking.insert(index);
+                }
+            }
+        }
+        Ok(())
+    }
+}

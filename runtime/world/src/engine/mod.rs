@@ -1,0 +1,368 @@
+//! Runs many agents in one world.
+//!
+//! All agents that can go on do so at the same moment of the world's clock, on as many threads as there are; everything that they share (what
+//! they do to the world, who may make a call, which time comes next) is decided between two such rounds, in an order that only the seed
+//! and the names decide. So the number of threads changes nothing.
+
+mod acts;
+mod autonomous;
+mod crew;
+mod kept;
+mod lines;
+mod rounds;
+mod slot;
+mod summary;
+mod ticks;
+
+pub use crew::{Crew, workers};
+pub use kept::Checkpoint;
+pub use lines::Lines;
+pub use slot::Loop;
+pub use summary::Summary;
+
+use crate::chance::Chance;
+use crate::config::{Exhaustion, RateLimiting};
+use crate::gate::Gate;
+use crate::request::Spawn;
+use crate::world::World;
+use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
+use chartc_core::machine::Instant;
+use chartc_runtime::Saved;
+use chartc_runtime::agent::Agent;
+use chartc_runtime::clock::{Clock, Shared, VirtualClock};
+use chartc_runtime::trace::{Line, Logged, VERSION, What};
+use slot::{Flag, Slot};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use summary::Tally;
+use tokio::sync::Notify;
+
+/// How the agents of a world run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Decides who acts first.
+    pub seed: u64,
+    /// Milliseconds from the beginning of a tick to the next one; of an autonomous run from one summary to the next.
+    pub delay: u64,
+    /// Milliseconds between the turns of an autonomous agent.
+    pub interval: u64,
+    /// The most milliseconds that an autonomous agent waits after failed turns; the wait doubles with each.
+    pub max_backoff: u64,
+    /// Failed turns in a row after which an agent is paused; 0 for never.
+    pub max_errors: u32,
+    /// Whether time is that of the computer.
+    pub is_real: bool,
+    /// What an agent does that has used up its part of a window.
+    pub exhaustion: Exhaustion,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            delay: 15_000,
+            interval: 1_000,
+            max_backoff: 60_000,
+            max_errors: 5,
+            is_real: false,
+            exhaustion: Exhaustion::Skip,
+        }
+    }
+}
+
+/// What an agent is made of.
+#[derive(Debug, Clone, Copy)]
+pub enum Recipe<'r> {
+    /// One that the run file names, by its number there.
+    Configured(usize),
+    /// One that another agent has made.
+    Spawned(&'r Spawn),
+}
+
+/// An agent that is to be made.
+pub struct New<'n> {
+    /// Its name.
+    pub name: &'n str,
+    /// What it is made of.
+    pub recipe: Recipe<'n>,
+    /// Takes its trace.
+    pub lines: Lines,
+    /// Its time.
+    pub clock: Arc<dyn Clock>,
+    /// Where it was saved, if it goes on.
+    pub saved: Option<&'n Saved>,
+    /// What [`Maker::position`] gave then; nothing for a new one.
+    pub position: &'n Value,
+}
+
+/// An agent that was made.
+pub struct Made<M> {
+    /// It, with a sink and a clock as they were given.
+    pub agent: Agent<M, Lines>,
+    /// Whether its chart does anything in a turn; if not, events and deadlines alone move it.
+    pub has_turns: bool,
+    /// Whether it is a part of the world, such as its auctions, and none of the agents: it is not counted among them.
+    pub is_service: bool,
+}
+
+/// Makes agents: it knows their charts, and who answers them.
+pub trait Maker<M> {
+    /// Makes an agent. One that goes on has taken over what was saved.
+    ///
+    /// # Errors
+    /// Why it cannot be made.
+    fn make(&mut self, new: New<'_>) -> Result<Made<M>, String>;
+
+    /// What a checkpoint has to know of who answers an agent: how far its script is used up, say.
+    fn position(&self, name: &str) -> Value {
+        let _ = name;
+        Value::None
+    }
+}
+
+/// Takes what happens.
+pub trait Output {
+    /// A line of the log.
+    ///
+    /// # Errors
+    /// It cannot be written; the run ends with that.
+    fn logged(&mut self, line: &Logged) -> io::Result<()>;
+
+    /// The summary of a tick.
+    ///
+    /// # Errors
+    /// As above.
+    fn summary(&mut self, summary: &Summary) -> io::Result<()>;
+
+    /// Whether checkpoints are kept.
+    fn keeps(&self) -> bool {
+        false
+    }
+
+    /// Keeps a checkpoint: it belongs to all lines of the log until now.
+    ///
+    /// # Errors
+    /// As above.
+    fn keep(&mut self, checkpoint: &Checkpoint) -> io::Result<()> {
+        let _ = checkpoint;
+        Ok(())
+    }
+}
+
+/// Who can go on.
+#[derive(Default)]
+pub(crate) struct Woken {
+    all: Mutex<BTreeSet<usize>>,
+    notify: Notify,
+    is_stopped: AtomicBool,
+}
+
+impl Woken {
+    fn put(&self, index: usize) {
+        self.all().insert(index);
+        self.notify.notify_one();
+    }
+
+    fn take(&self) -> BTreeSet<usize> {
+        std::mem::take(&mut self.all())
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeSet<usize>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Stops a run: turns under way are finished, and no others begin.
+#[derive(Clone)]
+pub struct Stopper(Arc<Woken>);
+
+impl Stopper {
+    /// Stops it. Doing so again does nothing.
+    pub fn stop(&self) {
+        self.0.is_stopped.store(true, Ordering::SeqCst);
+        self.0.notify.notify_one();
+    }
+}
+
+/// Many agents in one world.
+pub struct Engine<M, K, O> {
+    world: World,
+    maker: K,
+    out: O,
+    settings: Settings,
+    crew: Crew<M>,
+    clock: VirtualClock,
+    gate: Gate,
+    /// When there may be room at the gate for somebody who waits there.
+    gate_opens: Option<Instant>,
+    /// When the run began on the computer's clock, and on the world's.
+    origin: tokio::time::Instant,
+    first: Instant,
+    slots: Vec<Option<Box<Slot<M>>>>,
+    by_name: BTreeMap<String, usize>,
+    woken: Arc<Woken>,
+    /// When time alone changes something for an agent, and the same by agent.
+    timers: BTreeSet<(Instant, usize)>,
+    due: Vec<Option<Instant>>,
+    /// When the next turns of sleeping agents begin, in an autonomous run.
+    turns: BTreeSet<(Instant, usize)>,
+    /// Agents whose turn is under way.
+    thinking: BTreeSet<usize>,
+    /// Agents that have thought and not acted.
+    thought: VecDeque<usize>,
+    tally: Tally,
+    /// Lines of the world itself that are in the log.
+    seq: u64,
+    tick: u32,
+    /// When the period of an autonomous run began that the next summary is about.
+    began: Instant,
+}
+
+impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
+    /// Without agents.
+    pub fn new(world: World, settings: Settings, crew: Crew<M>, maker: K, out: O) -> Self {
+        Self {
+            world,
+            maker,
+            out,
+            settings,
+            crew,
+            clock: VirtualClock::new(),
+            gate: Gate::new(&RateLimiting::default()),
+            gate_opens: None,
+            origin: tokio::time::Instant::now(),
+            first: 0,
+            slots: Vec::new(),
+            by_name: BTreeMap::new(),
+            woken: Arc::default(),
+            timers: BTreeSet::new(),
+            due: Vec::new(),
+            turns: BTreeSet::new(),
+            thinking: BTreeSet::new(),
+            thought: VecDeque::new(),
+            tally: Tally::default(),
+            seq: 0,
+            tick: 0,
+            began: 0,
+        }
+    }
+
+    /// With limits that all calls of its agents pass: those whose drivers have the same gate.
+    #[must_use]
+    pub fn with_gate(self, gate: Gate) -> Self {
+        Self { gate, ..self }
+    }
+
+    /// Stops the run from elsewhere.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.woken.clone())
+    }
+
+    /// The world's clock, for those who answer: it is moved by the engine only.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(Shared(self.clock.clone()))
+    }
+
+    /// Adds an agent, whose account and artifacts the world has already.
+    ///
+    /// # Errors
+    /// Why it cannot be made, or that there is one of this name.
+    pub fn add(&mut self, name: &str, recipe: Recipe<'_>) -> Result<(), String> {
+        if self.by_name.contains_key(name) {
+            return Err(format!("there is an agent `{name}` already"));
+        }
+        let lines = Lines::default();
+        let clock = self.clock();
+        let (saved, position) = (None, &Value::None);
+        let new = New { name, recipe, lines: lines.clone(), clock, saved, position };
+        let made = self.maker.make(new)?;
+        let number = match recipe {
+            Recipe::Configured(number) => Some(number),
+            Recipe::Spawned(_) => None,
+        };
+        self.put(name, number, made, lines, Loop::Starting);
+        Ok(())
+    }
+
+    fn put(&mut self, name: &str, number: Option<usize>, made: Made<M>, lines: Lines, mode: Loop) {
+        let index = self.slots.len();
+        let Made { agent, has_turns, is_service } = made;
+        if !mode.is_over() {
+            self.turns.insert((self.now(), index));
+        }
+        self.slots.push(Some(Box::new(Slot {
+            name: name.to_owned(),
+            number,
+            is_service,
+            agent,
+            lines,
+            mode,
+            mail: VecDeque::new(),
+            wants_turn: false,
+            failures: 0,
+            has_turns,
+            flag: Arc::new(Flag { index, woken: self.woken.clone() }),
+            is_changed: true,
+        })));
+        self.due.push(None);
+        self.by_name.insert(name.to_owned(), index);
+        self.woken.put(index);
+    }
+
+    /// Who makes the agents.
+    pub fn maker_mut(&mut self) -> &mut K {
+        &mut self.maker
+    }
+
+    /// The world.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The loop of each agent, by name.
+    pub fn loops(&self) -> impl Iterator<Item = (&str, &Loop)> {
+        let slot = |index: &usize| {
+            self.slots.get(*index).and_then(Option::as_deref).filter(|slot| !slot.is_service)
+        };
+        self.by_name
+            .iter()
+            .filter_map(move |(name, index)| Some((name.as_str(), &slot(index)?.mode)))
+    }
+
+    /// The basic states of each agent, by name.
+    pub fn configurations(&self) -> BTreeMap<String, Vec<String>> {
+        let slots = self.slots.iter().flatten().filter(|slot| !slot.is_service);
+        slots.map(|slot| (slot.name.clone(), slot.agent.session().configuration())).collect()
+    }
+
+    /// Milliseconds on the world's clock.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.woken.is_stopped.load(Ordering::SeqCst)
+    }
+
+    /// Whether no agent will take a turn any more.
+    fn is_over(&self) -> bool {
+        let agents = self.slots.iter().flatten().filter(|slot| !slot.is_service);
+        agents.into_iter().all(|slot| slot.mode.is_over())
+    }
+
+    /// Writes a line of the world's own.
+    fn say(&mut self, event: &str, data: Map) -> io::Result<()> {
+        self.seq += 1;
+        let what = What::World { event: event.to_owned(), data: Value::Map(data) };
+        let line =
+            Line { v: VERSION, seq: self.seq, at_ms: self.now(), child: String::new(), what };
+        self.out.logged(&Logged { agent: String::new(), by: None, line })
+    }
+
+    fn chance(&self, of: u64) -> Chance {
+        Chance::of(&[self.settings.seed, u64::from(self.tick), of])
+    }
+}

@@ -1,0 +1,166 @@
+//! Rounds: all agents that can go on do so, and then time passes.
+
+use super::slot::Loop;
+use super::{Engine, Maker, Output};
+use chartc_core::host::Machine;
+use chartc_core::machine::Instant;
+use chartc_runtime::trace::Logged;
+use std::io;
+use std::time::Duration;
+
+/// What waiting has brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passed {
+    /// Time has passed, or somebody can go on.
+    Something,
+    /// The limit is reached.
+    Limit,
+    /// Nothing will happen any more.
+    Nothing,
+}
+
+impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
+    /// Lets all agents go on that can; where none can, the gate lets calls pass first. Returns whether there were any.
+    pub(super) fn round(&mut self) -> io::Result<bool> {
+        if self.go_on()? {
+            return Ok(true);
+        }
+        let order = |name: &str| self.by_name.get(name).copied();
+        self.gate_opens = self.gate.admit(self.now(), order);
+        let is_woken = !self.woken.all().is_empty();
+        if is_woken { self.go_on() } else { Ok(false) }
+    }
+
+    fn go_on(&mut self) -> io::Result<bool> {
+        let now = self.now();
+        let mut ready = self.woken.take();
+        while let Some((at, index)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
+            self.timers.remove(&(at, index));
+            self.due[index] = None;
+            ready.insert(index);
+        }
+        let take = |index: usize| Some((index, self.slots.get_mut(index)?.take()?));
+        let share: Vec<_> = ready.into_iter().filter_map(take).collect();
+        if share.is_empty() {
+            return Ok(false);
+        }
+        for (index, slot) in self.crew.go(share, now) {
+            self.set_due(index, slot.next_change().map(|at| at.max(now.saturating_add(1))));
+            let (lines, name) = (slot.lines.take(), slot.name.clone());
+            let is_over = slot.mode.is_over();
+            let has_ended = slot.agent.session().status().is_some();
+            let has_thought = slot.has_thought();
+            let broken = match &slot.mode {
+                Loop::Broken(why) => Some(why.clone()),
+                _ => None,
+            };
+            self.slots[index] = Some(slot);
+            self.write(&name, lines)?;
+            if has_thought && self.thinking.remove(&index) {
+                self.thought.push_back(index);
+            }
+            if let Some(why) = broken.filter(|_| self.thinking.remove(&index) || is_over) {
+                self.broken(&name, &why)?;
+            } else if has_ended && !has_thought {
+                self.thinking.remove(&index);
+                self.stop_slot(index);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes the lines of an agent to the log.
+    pub(super) fn write(
+        &mut self,
+        name: &str,
+        lines: Vec<(Option<chartc_runtime::trace::Cause>, chartc_runtime::trace::Line)>,
+    ) -> io::Result<()> {
+        for (by, line) in lines {
+            self.tally.hear(name, &line);
+            self.out.logged(&Logged { agent: name.to_owned(), by, line })?;
+        }
+        Ok(())
+    }
+
+    /// The chart of an agent has ended.
+    pub(super) fn stop_slot(&mut self, index: usize) {
+        if let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut)
+            && !slot.mode.is_over()
+        {
+            slot.mode = Loop::Stopped;
+        }
+        self.set_due(index, None);
+    }
+
+    pub(super) fn set_due(&mut self, index: usize, at: Option<Instant>) {
+        if let Some(old) = self.due[index].take() {
+            self.timers.remove(&(old, index));
+        }
+        if let Some(at) = at {
+            self.timers.insert((at, index));
+            self.due[index] = Some(at);
+        }
+    }
+
+    /// Waits until somebody can go on, at most until a time.
+    pub(super) async fn pass(&mut self, limit: Option<Instant>) -> Passed {
+        let timers = self.timers.first().map(|(at, _)| *at);
+        let others = self.clock.next_wake().into_iter().chain(self.gate_opens);
+        let earliest = timers.into_iter().chain(others).min();
+        let until = earliest.into_iter().chain(limit).min();
+        if self.settings.is_real {
+            let woken = self.woken.clone();
+            let stopped = self.is_stopped();
+            let is_woken = || !woken.all().is_empty() || (!stopped && self.is_stopped());
+            match until {
+                Some(at) => {
+                    let at = self.origin + Duration::from_millis(at.saturating_sub(self.first));
+                    let sleep = tokio::time::sleep_until(at);
+                    tokio::pin!(sleep);
+                    while !is_woken() {
+                        tokio::select! {
+                            () = woken.notify.notified() => {}
+                            () = &mut sleep => break,
+                        }
+                    }
+                }
+                None if self.open_calls() == 0 => return Passed::Nothing,
+                None => {
+                    while !is_woken() {
+                        woken.notify.notified().await;
+                    }
+                }
+            }
+            let passed = u64::try_from(self.origin.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let now = self.first.saturating_add(passed);
+            self.clock.move_to(now);
+            return if limit.is_some_and(|limit| limit <= now) {
+                Passed::Limit
+            } else {
+                Passed::Something
+            };
+        }
+        match (earliest, limit) {
+            (Some(at), limit) if limit.is_none_or(|limit| at <= limit) => {
+                self.clock.move_to(at);
+                Passed::Something
+            }
+            (_, Some(limit)) => {
+                self.clock.move_to(limit);
+                Passed::Limit
+            }
+            (_, None) => Passed::Nothing,
+        }
+    }
+
+    /// Calls of all agents under way.
+    fn open_calls(&self) -> usize {
+        self.slots.iter().flatten().map(|slot| slot.agent.session().open_calls()).sum()
+    }
+
+    /// Lets agents go on until none can at this moment.
+    pub(super) fn rounds(&mut self) -> io::Result<()> {
+        while self.round()? {}
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! One agent in the engine: its loop, its mail, and one step of its work.
+
+use super::lines::Lines;
+use chartc_core::expr::Map;
+use chartc_core::host::Machine;
+use chartc_core::machine::{Instant, Receipt};
+use chartc_runtime::agent::Agent;
+use chartc_runtime::trace::Cause;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+
+/// Where the loop of an agent is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loop {
+    /// It was made, and has not begun a turn.
+    Starting,
+    /// A turn is under way.
+    Running,
+    /// It waits for its next turn, which begins then at the latest; `None` where only an event can wake it.
+    Sleeping(Option<Instant>),
+    /// It takes no turns until somebody resumes it.
+    Paused(String),
+    /// It finishes its turn and takes no other.
+    Stopping,
+    /// Its chart has ended, or it was stopped.
+    Stopped,
+    /// It cannot go on: why.
+    Broken(String),
+}
+
+impl Loop {
+    /// Its name.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Sleeping(_) => "sleeping",
+            Self::Paused(_) => "paused",
+            Self::Stopping => "stopping",
+            Self::Stopped => "stopped",
+            Self::Broken(_) => "broken",
+        }
+    }
+
+    /// Whether it takes no turn any more.
+    pub const fn is_over(&self) -> bool {
+        matches!(self, Self::Stopped | Self::Broken(_))
+    }
+}
+
+/// An event for an agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Mail {
+    pub(crate) event: String,
+    pub(crate) data: Map,
+    pub(crate) cause: Cause,
+}
+
+/// Tells the engine that an agent can go on.
+pub(super) struct Flag {
+    pub(super) index: usize,
+    pub(super) woken: Arc<super::Woken>,
+}
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.woken.put(self.index);
+    }
+}
+
+/// An agent, and what the engine knows about it.
+pub(super) struct Slot<M> {
+    pub(super) name: String,
+    /// Its number in the run file; `None` for one that another agent has made.
+    pub(super) number: Option<usize>,
+    /// It is a part of the world, and none of the agents.
+    pub(super) is_service: bool,
+    pub(super) agent: Agent<M, Lines>,
+    pub(super) lines: Lines,
+    pub(super) mode: Loop,
+    pub(super) mail: VecDeque<Mail>,
+    /// A turn is to begin when it goes on next.
+    pub(super) wants_turn: bool,
+    /// Failed turns in a row.
+    pub(super) failures: u32,
+    /// Whether its chart does anything in a turn.
+    pub(super) has_turns: bool,
+    pub(super) flag: Arc<Flag>,
+    /// Whether it was changed since it was saved last.
+    pub(super) is_changed: bool,
+}
+
+impl<M: Machine> Slot<M> {
+    /// Goes on as far as it can at this moment. Everything here concerns this agent alone, so that agents can go on at the same time.
+    pub(super) fn go(&mut self, now: Instant) {
+        if self.mode.is_over() {
+            self.mail.clear();
+            return;
+        }
+        self.is_changed = true;
+        if let Err(why) = self.steps(now) {
+            self.mode = Loop::Broken(why);
+        }
+    }
+
+    fn steps(&mut self, now: Instant) -> Result<(), String> {
+        let waker = Waker::from(self.flag.clone());
+        let mut cx = Context::from_waker(&waker);
+        let told = |why: chartc_runtime::RunError| why.to_string();
+        self.agent.enter().map_err(told)?;
+        self.agent.work(now, &mut cx).map_err(told)?;
+        while let Some(mail) = self.mail.pop_front() {
+            self.lines.set_cause(Some(mail.cause.clone()));
+            let receipt = self.agent.post_event(&mail.event, mail.data.clone());
+            self.lines.set_cause(None);
+            match receipt {
+                Ok(Receipt::Busy) => {
+                    self.mail.push_front(mail);
+                    break;
+                }
+                Ok(_) => {}
+                // What does not fit is the sender's fault; it is in the log.
+                Err(why) if why.is_about_input() => {}
+                Err(why) => return Err(why.to_string()),
+            }
+            self.agent.work(now, &mut cx).map_err(told)?;
+        }
+        if self.wants_turn && self.agent.session().status().is_none() {
+            self.wants_turn = false;
+            match self.agent.begin_turn().map_err(told)? {
+                Receipt::Busy => self.wants_turn = true,
+                Receipt::Handled | Receipt::Unhandled | Receipt::Refused | Receipt::Closed => {}
+            }
+            self.agent.work(now, &mut cx).map_err(told)?;
+        }
+        Ok(())
+    }
+
+    /// The turn is over as far as thinking goes.
+    pub(super) fn has_thought(&self) -> bool {
+        self.agent.has_thought()
+    }
+
+    /// When time alone changes something next.
+    pub(super) fn next_change(&self) -> Option<Instant> {
+        if self.mode.is_over() { None } else { self.agent.session().next_change() }
+    }
+}

@@ -1,0 +1,135 @@
+//! What happened in a tick, in numbers.
+
+use crate::request::Notice;
+use chartc_core::expr::{Map, Value};
+use chartc_runtime::trace::{Line, What};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Notable events of a tick that its summary names.
+const HIGHLIGHTS: usize = 10;
+
+/// The summary of a tick, or of as much time in an autonomous run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// Its number, from 1.
+    pub tick: u32,
+    /// The world's time at its end, in milliseconds.
+    pub now_ms: u64,
+    /// Agents whose turn has brought an action, `noop` among them.
+    pub agents_active: usize,
+    /// Actions that were tried, `noop` among them.
+    pub actions_executed: usize,
+    /// Of these, by their words.
+    pub actions_by_type: BTreeMap<String, usize>,
+    /// Calls of models.
+    pub llm_calls: usize,
+    /// Tokens of all calls, in and out.
+    pub total_llm_tokens: u64,
+    /// Scrip that has moved from one agent to another.
+    pub total_scrip_transferred: u64,
+    /// Artifacts that were made.
+    pub artifacts_created: usize,
+    /// Actions and turns that have failed.
+    pub errors: usize,
+    /// Agents that were passed over: without room under their limits.
+    pub skipped: usize,
+    /// Notable events in words, the first ones.
+    pub highlights: Vec<String>,
+}
+
+impl Summary {
+    /// As the particulars of a line of the log.
+    pub(super) fn data(&self) -> Map {
+        let text = serde_json::to_string(self);
+        text.and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
+    }
+}
+
+/// A summary while its tick goes on.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Tally {
+    pub(super) summary: Summary,
+}
+
+impl Tally {
+    /// A line of an agent's trace.
+    pub(super) fn hear(&mut self, agent: &str, line: &Line) {
+        let summary = &mut self.summary;
+        if let What::Question { .. } = line.what {
+            summary.llm_calls += 1;
+        } else if let What::Usage { input_tokens, output_tokens, .. } = line.what {
+            let both = input_tokens.saturating_add(output_tokens);
+            summary.total_llm_tokens = summary.total_llm_tokens.saturating_add(both);
+        } else if let What::Acted { action, failed, .. } = &line.what {
+            self.act(action);
+            self.summary.errors += usize::from(!failed.is_empty());
+        } else if let What::NotActed { .. } = line.what {
+            summary.errors += 1;
+        } else if let What::Ended { status, .. } = &line.what
+            && line.child.is_empty()
+        {
+            self.note(format!("{agent} has ended: {status}"));
+        }
+    }
+
+    /// An action that was tried.
+    pub(super) fn act(&mut self, word: &str) {
+        self.summary.actions_executed += 1;
+        *self.summary.actions_by_type.entry(word.to_owned()).or_default() += 1;
+    }
+
+    /// Something that happened in the world.
+    pub(super) fn notice(&mut self, notice: &Notice) {
+        let number = |name: &str| match notice.data.get(name) {
+            Some(Value::Int(n)) => u64::try_from(*n).unwrap_or(0),
+            Some(_) | None => 0,
+        };
+        let text = |name: &str| match notice.data.get(name) {
+            Some(Value::Text(text)) => text.clone(),
+            Some(_) | None => String::new(),
+        };
+        let note = match notice.event.as_str() {
+            "created" => format!("{} made {}", text("by"), text("artifact_id")),
+            "minted" => format!("{} scrip minted for {}", number("amount"), text("to")),
+            "spawned" => format!("{} made the agent {}", text("by"), text("agent")),
+            "sold" => {
+                let price = number("price");
+                format!("{} bought {} for {price} scrip", text("to"), text("artifact_id"))
+            }
+            "rejected" => {
+                format!("{} wrote {}, which does not compile", text("by"), text("artifact_id"))
+            }
+            _ => return,
+        };
+        self.note(note);
+    }
+
+    /// Something notable.
+    pub(super) fn note(&mut self, text: String) {
+        if self.summary.highlights.len() < HIGHLIGHTS {
+            self.summary.highlights.push(text);
+        }
+    }
+
+    /// The summary, and begins the next one.
+    pub(super) fn take(&mut self, tick: u32, now_ms: u64, world: crate::state::Summary) -> Summary {
+        Summary {
+            tick,
+            now_ms,
+            total_scrip_transferred: u64::try_from(world.scrip_transferred).unwrap_or(0),
+            artifacts_created: world.artifacts_created as usize,
+            ..std::mem::take(&mut self.summary)
+        }
+    }
+
+    /// Forgets what has happened.
+    pub(super) fn clear(&mut self) {
+        self.summary = Summary::default();
+    }
+
+    /// Whether nothing has happened.
+    pub(super) fn is_empty(&self) -> bool {
+        self.summary == Summary::default()
+    }
+}

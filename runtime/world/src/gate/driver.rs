@@ -1,0 +1,176 @@
+//! A driver whose calls wait at the gate.
+
+use super::{Gate, Ticket, Wish};
+use crate::rates::Spent;
+use chartc_core::host::ToolCall;
+use chartc_runtime::budget::{OUTPUT, Prices};
+use chartc_runtime::driver::{CallId, Driver, Probe};
+use chartc_runtime::oracle::{Answer, Asking, Kind, OracleError, Question};
+use chartc_runtime::tools::Calling;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// A driver whose calls of models and tools wait until the gate lets them pass. People are not kept waiting.
+pub struct Gated<D: ?Sized> {
+    gate: Gate,
+    agent: String,
+    provider: String,
+    inner: Arc<D>,
+}
+
+impl<D: Driver + ?Sized> Gated<D> {
+    /// The calls of an agent. `provider` answers where its chart names none; it is `*` where nobody knows who does.
+    pub fn new(gate: Gate, agent: &str, provider: &str, inner: Arc<D>) -> Self {
+        Self { gate, agent: agent.to_owned(), provider: provider.to_owned(), inner }
+    }
+
+    fn wish(&self, question: &mut Question) -> Wish {
+        let provider = match question.model.model.split_once(':') {
+            Some((provider, _)) => provider.to_owned(),
+            None => self.provider.clone(),
+        };
+        let input = question.token_bound();
+        let most = self.gate.state().windows.most(&provider, "llm_tokens");
+        if let (None, Some(room)) =
+            (question.model.max_tokens, most.and_then(|most| most.checked_sub(input)))
+            && room < OUTPUT
+            && room > 0
+        {
+            // Nobody has said how long the answer may be: as long as a whole window allows.
+            question.model.max_tokens = Some(room);
+        }
+        let output = question.model.max_tokens.unwrap_or(OUTPUT);
+        let prices = question.model.prices;
+        let llm_tokens = input.saturating_add(output);
+        let cost = prices.of(input, output);
+        Wish {
+            agent: self.agent.clone(),
+            provider,
+            amounts: vec![("llm_calls", 1), ("llm_tokens", llm_tokens)],
+            bound: Spent { llm_calls: 1, llm_tokens, cost },
+            prices,
+        }
+    }
+
+    fn waits(&self, wish: Wish) -> Waits {
+        let id = self.gate.state().ticket(wish);
+        Waits { gate: self.gate.clone(), id: Some(id) }
+    }
+}
+
+impl<D: Driver + ?Sized + 'static> Driver for Gated<D> {
+    fn ask(&self, id: &CallId, mut question: Question) -> Asking {
+        // A recording has its waits in it.
+        if question.kind == Kind::Human || self.inner.keeps_time() {
+            return self.inner.ask(id, question);
+        }
+        let wish = self.wish(&mut question);
+        let (waits, inner, id) = (self.waits(wish), self.inner.clone(), id.clone());
+        Box::pin(async move {
+            let mut pass = waits.await?;
+            let answer = inner.ask(&id, question).await;
+            pass.settle(&answer);
+            answer
+        })
+    }
+
+    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
+        if self.inner.keeps_time() {
+            return self.inner.call(id, call);
+        }
+        let waits = self.waits(Wish {
+            agent: self.agent.clone(),
+            provider: String::new(),
+            amounts: vec![("tool_calls", 1)],
+            bound: Spent::default(),
+            prices: Prices::default(),
+        });
+        let (inner, id) = (self.inner.clone(), id.clone());
+        Box::pin(async move {
+            let _pass = waits.await?;
+            inner.call(&id, call).await
+        })
+    }
+
+    fn probe(&self, id: &CallId) -> Probe {
+        self.inner.probe(id)
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.inner.keeps_time()
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}
+
+/// Resolves when the gate has decided. Dropped before, it is withdrawn.
+struct Waits {
+    gate: Gate,
+    id: Option<u64>,
+}
+
+impl Future for Waits {
+    type Output = Result<Pass, OracleError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(id) = self.id else { return Poll::Pending };
+        let mut state = self.gate.state();
+        let Some(ticket) = state.tickets.get_mut(&id) else { return Poll::Pending };
+        if ticket.verdict.is_none() {
+            ticket.waker = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        let ticket = state.tickets.remove(&id);
+        drop(state);
+        self.id = None;
+        let Some(Ticket { wish, verdict: Some(verdict), .. }) = ticket else {
+            return Poll::Pending;
+        };
+        Poll::Ready(
+            verdict.map(|number| Pass { gate: self.gate.clone(), call: Some((wish, number)) }),
+        )
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.take() {
+            self.gate.state().withdraw(id);
+        }
+    }
+}
+
+/// A call that is being made. Dropped without an answer, it counts as what was held for it.
+struct Pass {
+    gate: Gate,
+    call: Option<(Wish, u64)>,
+}
+
+impl Pass {
+    fn settle(&mut self, answer: &Result<Answer, OracleError>) {
+        let Some((wish, number)) = self.call.take() else { return };
+        let spent = |tokens, cost| Spent { llm_calls: 1, llm_tokens: tokens, cost };
+        let actual = match answer {
+            Ok(Answer { usage: Some(usage), .. }) => {
+                let amount = wish.prices.amount(*usage);
+                Some(spent(amount.tokens, amount.cost))
+            }
+            Ok(Answer { usage: None, .. }) => None,
+            Err(error) if error.may_be_billed() => None,
+            Err(_) => Some(spent(0, 0)),
+        };
+        self.gate.state().settle(&wish, number, actual);
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        if let Some((wish, number)) = self.call.take() {
+            self.gate.state().settle(&wish, number, None);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Who may call now: calls of models and tools wait here until there is room in the windows of their agent and of their provider.
+//!
+//! A call of an agent's [`Gated`] driver takes a ticket. Whoever runs the agents calls [`Gate::admit`] when none of them can go on, so that it
+//! is the same set of tickets each time the run is repeated, and tickets are granted in an order that does not depend on threads.
+//!
+//! Each provider has a queue. It is served in rounds: an agent that waits has one turn in each of them, so that an agent with many
+//! calls does not hold up the others. A call that is too large for the room that is left is not overtaken by smaller ones of other agents.
+
+mod driver;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+pub use driver::Gated;
+
+use crate::config::{LlmBudget, RateLimiting};
+use crate::rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
+use chartc_core::machine::Instant;
+use chartc_runtime::budget::Prices;
+use chartc_runtime::oracle::OracleError;
+use queue::Queue;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+/// The gate of all agents. Clones are the same gate.
+#[derive(Debug, Clone)]
+pub struct Gate(Arc<Mutex<State>>);
+
+/// Why an agent is not to think now.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Closed {
+    /// Its budget is used up, for good.
+    #[error("{0}")]
+    Budget(Exhausted),
+    /// A window is used up.
+    #[error("{0}")]
+    Rate(Refusal),
+}
+
+/// What a gate has counted, for a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counted {
+    uses: Uses,
+    spent: BTreeMap<String, Spent>,
+}
+
+#[derive(Debug)]
+struct State {
+    windows: Windows,
+    budgets: Budgets,
+    bounded: BTreeSet<String>,
+    is_limited: bool,
+    tickets: BTreeMap<u64, Ticket>,
+    /// Tickets that are in no queue yet.
+    fresh: Vec<u64>,
+    queues: BTreeMap<String, Queue>,
+    /// Number of the next ticket. Within an agent they ascend in the order of its calls; among agents, threads decide.
+    next: u64,
+}
+
+/// What a call wants.
+#[derive(Debug, Clone)]
+struct Wish {
+    agent: String,
+    /// Empty for none.
+    provider: String,
+    amounts: Vec<(&'static str, u64)>,
+    /// Of the agent's budget.
+    bound: Spent,
+    prices: Prices,
+}
+
+#[derive(Debug)]
+struct Ticket {
+    wish: Wish,
+    verdict: Option<Result<u64, OracleError>>,
+    waker: Option<Waker>,
+    /// Its place in the queue of its provider.
+    place: Option<queue::Place>,
+}
+
+impl Gate {
+    /// Nothing is used yet.
+    pub fn new(limits: &RateLimiting) -> Self {
+        let is_limited =
+            limits.enabled && !(limits.resources.is_empty() && limits.providers.is_empty());
+        Self(Arc::new(Mutex::new(State {
+            windows: Windows::new(limits),
+            budgets: Budgets::default(),
+            bounded: BTreeSet::new(),
+            is_limited,
+            tickets: BTreeMap::new(),
+            fresh: Vec::new(),
+            queues: BTreeMap::new(),
+            next: 0,
+        })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says what an agent may spend in the run.
+    pub fn set_budget(&self, agent: &str, most: LlmBudget) {
+        let mut state = self.state();
+        state.budgets.set(agent, most);
+        if most == LlmBudget::default() {
+            state.bounded.remove(agent);
+        } else {
+            state.bounded.insert(agent.to_owned());
+        }
+    }
+
+    /// Whether an agent may think now: it has something left of its budget, and there is room for a call.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn may_think(&self, agent: &str, provider: &str, now: Instant) -> Result<(), Closed> {
+        let mut state = self.state();
+        state.budgets.check(agent).map_err(Closed::Budget)?;
+        let least = [("llm_calls", 1), ("llm_tokens", 1)];
+        state.windows.room(agent, provider, &least, now).map_err(Closed::Rate)
+    }
+
+    /// Takes of a resource that is no call, such as `actions`.
+    ///
+    /// # Errors
+    /// Why not now; then nothing was taken.
+    pub fn take(
+        &self,
+        agent: &str,
+        resource: &str,
+        amount: u64,
+        now: Instant,
+    ) -> Result<(), Refusal> {
+        self.state().windows.admit(agent, "", &[(resource, amount)], now).map(|_| ())
+    }
+
+    /// Grants the tickets for which there is room, and wakes those who wait for them. To be called when no agent can go on. `order` gives the
+    /// place of an agent among the others. Returns when there may be room for more; `None` if nobody waits.
+    pub fn admit<K: Ord>(&self, now: Instant, order: impl Fn(&str) -> K) -> Option<Instant> {
+        let mut state = self.state();
+        let (next, woken) = state.admit(now, order);
+        drop(state);
+        woken.into_iter().for_each(Waker::wake);
+        next
+    }
+
+    /// How many calls wait.
+    pub fn waiting(&self) -> usize {
+        self.state().tickets.values().filter(|ticket| ticket.verdict.is_none()).count()
+    }
+
+    /// What an agent has spent on models.
+    pub fn spent(&self, agent: &str) -> Spent {
+        self.state().budgets.spent(agent)
+    }
+
+    /// What was counted. Calls that wait are not in it: they are made again.
+    pub fn save(&self) -> Counted {
+        let state = self.state();
+        Counted { uses: state.windows.save(), spent: state.budgets.save() }
+    }
+
+    /// Goes on with what was counted.
+    pub fn load(&self, counted: Counted) {
+        let mut state = self.state();
+        state.windows.load(counted.uses);
+        state.budgets.load(counted.spent);
+    }
+}
+
+impl State {
+    fn ticket(&mut self, wish: Wish) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        // Where nothing bounds the agent, nobody waits for anybody.
+        let is_free = !self.is_limited && !self.bounded.contains(&wish.agent);
+        let mut ticket = Ticket { wish, verdict: None, waker: None, place: None };
+        if is_free {
+            self.budgets.hold(&ticket.wish.agent, ticket.wish.bound);
+            ticket.verdict = Some(Ok(u64::MAX));
+        } else {
+            self.fresh.push(id);
+        }
+        self.tickets.insert(id, ticket);
+        id
+    }
+
+    fn admit<K: Ord>(
+        &mut self,
+        now: Instant,
+        order: impl Fn(&str) -> K,
+    ) -> (Option<Instant>, Vec<Waker>) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.retain(|id| self.tickets.contains_key(id));
+        fresh.sort_by_cached_key(|id| (order(&self.tickets[id].wish.agent), *id));
+        for id in fresh {
+            let Some(ticket) = self.tickets.get_mut(&id) else { continue };
+            let queue = self.queues.entry(ticket.wish.provider.clone()).or_default();
+            ticket.place = Some(queue.push(&ticket.wish.agent, id));
+        }
+        let (mut next, mut woken) = (None, Vec::new());
+        let mut queues = std::mem::take(&mut self.queues);
+        for queue in queues.values_mut() {
+            let until = self.serve(queue, now, &mut woken);
+            next = next.into_iter().chain(until).min();
+        }
+        queues.retain(|_, queue| !queue.is_empty());
+        self.queues = queues;
+        (next, woken)
+    }
+
+    /// Grants what there is room for. An agent without room waits alone, a provider without room holds up its whole queue.
+    fn serve(
+        &mut self,
+        queue: &mut Queue,
+        now: Instant,
+        woken: &mut Vec<Waker>,
+    ) -> Option<Instant> {
+        let mut next: Option<Instant> = None;
+        let mut held_up = BTreeSet::new();
+        let mut after = None;
+        while let Some((place, id)) = queue.next(after) {
+            after = Some(place);
+            let Some(ticket) = self.tickets.get_mut(&id) else { continue };
+            let Wish { agent, provider, amounts, bound, .. } = &ticket.wish;
+            if held_up.contains(agent) {
+                continue;
+            }
+            let is_model = bound.llm_calls > 0;
+            let checked = if is_model { self.budgets.check(agent) } else { Ok(()) };
+            let verdict = match checked {
+                Err(exhausted) => Err(OracleError::Denied(exhausted.to_string())),
+                Ok(()) => match self.windows.admit(agent, provider, amounts, now) {
+                    Ok(number) => Ok(number),
+                    Err(Refusal::Full { until, whose }) => {
+                        next = next.into_iter().chain([until]).min();
+                        match whose {
+                            Whose::Agent => held_up.insert(agent.clone()),
+                            Whose::Provider => break,
+                        };
+                        continue;
+                    }
+                    Err(never @ Refusal::TooLarge { .. }) => {
+                        Err(OracleError::Denied(never.to_string()))
+                    }
+                },
+            };
+            if verdict.is_ok() {
+                self.budgets.hold(agent, *bound);
+            }
+            queue.served(place);
+            ticket.place = None;
+            ticket.verdict = Some(verdict);
+            woken.extend(ticket.waker.take());
+        }
+        next
+    }
+
+    /// Somebody no longer waits.
+    fn withdraw(&mut self, id: u64) {
+        let Some(ticket) = self.tickets.remove(&id) else { return };
+        if let (Some(place), Some(queue)) =
+            (ticket.place, self.queues.get_mut(&ticket.wish.provider))
+        {
+            queue.remove(place);
+        }
+        if let Some(Ok(number)) = ticket.verdict {
+            // The call was never made.
+            self.settle(&ticket.wish, number, Some(Spent::default()));
+            for (resource, _) in &ticket.wish.amounts {
+                let Wish { agent, provider, .. } = &ticket.wish;
+                self.windows.settle(agent, provider, number, resource, 0);
+            }
+        }
+    }
+
+    /// A call has ended. Where nobody says what it took, it counts as what was held for it.
+    fn settle(&mut self, wish: &Wish, number: u64, actual: Option<Spent>) {
+        let actual = actual.unwrap_or(wish.bound);
+        self.budgets.settle(&wish.agent, wish.bound, actual);
+        if wish.bound.llm_calls > 0 {
+            let Wish { agent, provider, .. } = wish;
+            self.windows.settle(agent, provider, number, "llm_tokens", actual.llm_tokens);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The calls that wait for one provider.
+
+use std::collections::BTreeMap;
+
+/// A round, and the order of arrival in it.
+pub(super) type Place = (u64, u64);
+
+/// A queue that is served in rounds.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: BTreeMap<Place, (String, u64)>,
+    /// That which is served.
+    round: u64,
+    arrived: u64,
+    /// The last round in which each agent has a place.
+    last: BTreeMap<String, u64>,
+}
+
+impl Queue {
+    /// Adds a ticket of an agent behind all others of its round.
+    pub(super) fn push(&mut self, agent: &str, ticket: u64) -> Place {
+        let own = self.last.get(agent).map_or(0, |last| last + 1);
+        let place = (self.round.max(own), self.arrived);
+        self.arrived += 1;
+        self.last.insert(agent.to_owned(), place.0);
+        self.waiting.insert(place, (agent.to_owned(), ticket));
+        place
+    }
+
+    /// The ticket behind a place.
+    pub(super) fn next(&self, after: Option<Place>) -> Option<(Place, u64)> {
+        let from = after.map_or((0, 0), |(round, arrived)| (round, arrived + 1));
+        self.waiting.range(from..).next().map(|(place, (_, ticket))| (*place, *ticket))
+    }
+
+    /// A ticket is granted or refused.
+    pub(super) fn served(&mut self, place: Place) {
+        self.remove(place);
+        self.round = self.round.max(place.0);
+        // An agent whose places are all behind the round that is served needs no note.
+        if self.last.len() > 2 * self.waiting.len() + 64 {
+            let round = self.round;
+            self.last.retain(|_, last| *last >= round);
+        }
+    }
+
+    pub(super) fn remove(&mut self, place: Place) {
+        self.waiting.remove(&place);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}

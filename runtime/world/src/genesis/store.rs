@@ -1,0 +1,189 @@
+//! `genesis_store`: what artifacts there are, and who may do what with them.
+
+use super::arguments::Arguments;
+use super::{Genesis, Method, Run};
+use crate::artifact::{Artifact, Policy};
+use crate::state::{State, Tried, int, text};
+use chartc_core::expr::{Map, Value};
+use chartc_runtime::agent::{Failure, FailureKind, Price, Who, WorldError};
+
+/// How many artifacts are listed, the newest.
+const SHOWN: usize = 100;
+/// How many artifacts a search looks at, the newest.
+const SEARCHED: usize = 10_000;
+/// Names of agents in a policy, at most.
+const NAMES: usize = 100;
+
+pub(super) const GENESIS: Genesis = Genesis {
+    id: "genesis_store",
+    about: "Artifacts: which there are, what is known of them, and who may do what with them.",
+    methods: &[
+        Method {
+            name: "list",
+            params: &["filter?"],
+            about: "artifacts that you may read, the newest 100; filter is {type, owner}",
+            run: Run::Look(list),
+        },
+        Method {
+            name: "search",
+            params: &["text"],
+            about: "artifacts that you may read whose id or content has this text, the newest 100",
+            run: Run::Look(search),
+        },
+        Method {
+            name: "get",
+            params: &["id"],
+            about: "what is known of an artifact: owner, policies, prices, methods",
+            run: Run::Look(get),
+        },
+        Method {
+            name: "set_policy",
+            params: &["id", "policy"],
+            about: "of an artifact of yours: {read, write, invoke, price}; each of the first three is everyone, owner, nobody or a list of names",
+            run: Run::Change(set_policy),
+        },
+        Method {
+            name: "delete",
+            params: &["id"],
+            about: "takes an artifact of yours away; its bytes are free again",
+            run: Run::Change(delete),
+        },
+        Method {
+            name: "agents",
+            params: &[],
+            about: "the names of the agents, the first 1,000",
+            run: Run::Look(agents),
+        },
+    ],
+};
+
+fn list(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let filter = arguments.map(0)?;
+    let (mut ty, mut owner) = (None, None);
+    for (key, value) in filter.iter() {
+        match (key, value) {
+            ("type", Value::Text(wanted)) => ty = Some(wanted.as_str()),
+            ("owner", Value::Text(wanted)) => owner = Some(wanted.as_str()),
+            _ => return arguments.wrong(0, "is a mapping of type and owner, which are texts"),
+        }
+    }
+    let fits = |artifact: &Artifact| {
+        ty.is_none_or(|ty| artifact.ty == ty) && owner.is_none_or(|owner| artifact.owner == owner)
+    };
+    Ok(rows(state, arguments.caller, |_, artifact| fits(artifact)))
+}
+
+fn search(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let wanted = arguments.name(0)?.to_lowercase();
+    Ok(rows(state, arguments.caller, |id, artifact| {
+        id.to_lowercase().contains(&wanted) || has(&artifact.content, &wanted)
+    }))
+}
+
+fn has(content: &Value, wanted: &str) -> bool {
+    match content {
+        Value::Text(text) => text.to_lowercase().contains(wanted),
+        Value::List(items) => items.iter().any(|item| has(item, wanted)),
+        Value::Map(map) => {
+            map.iter().any(|(key, value)| key.to_lowercase().contains(wanted) || has(value, wanted))
+        }
+        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Duration(_) => {
+            false
+        }
+    }
+}
+
+fn rows(state: &State, caller: &str, fits: impl Fn(&str, &Artifact) -> bool) -> Value {
+    let newest = state.order.values().rev().take(SEARCHED);
+    let found = newest.filter_map(|id| {
+        let artifact = state.readable(caller, id).ok()?;
+        fits(id, artifact).then(|| row(id, artifact))
+    });
+    Value::List(found.take(SHOWN).collect())
+}
+
+/// An artifact as lists show it.
+pub(crate) fn row(id: &str, artifact: &Artifact) -> Value {
+    let mut row = Map::new();
+    row.insert("id".into(), text(id));
+    row.insert("type".into(), text(&artifact.ty));
+    row.insert("created_by".into(), text(&artifact.created_by));
+    row.insert("executable".into(), Value::Bool(artifact.can_execute()));
+    Value::Map(row)
+}
+
+fn get(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let id = arguments.name(0)?;
+    if let Some(genesis) = super::find(id) {
+        return Ok(genesis.help());
+    }
+    let artifact = state.find(id)?;
+    let Policy { read, write, invoke, price } = &artifact.policy;
+    let mut all = Map::new();
+    all.insert("id".into(), text(id));
+    all.insert("type".into(), text(&artifact.ty));
+    all.insert("owner".into(), text(&artifact.owner));
+    all.insert("created_by".into(), text(&artifact.created_by));
+    all.insert("bytes".into(), int(artifact.bytes));
+    all.insert("has_standing".into(), Value::Bool(artifact.has_standing()));
+    all.insert("can_execute".into(), Value::Bool(artifact.can_execute()));
+    if let Some(memory) = artifact.memory_artifact_id() {
+        all.insert("memory_artifact_id".into(), text(memory));
+    }
+    let methods = state.methods(id, artifact);
+    all.insert("methods".into(), Value::List(methods.into_iter().map(Value::Text).collect()));
+    all.insert("read".into(), read.value());
+    all.insert("write".into(), write.value());
+    all.insert("invoke".into(), invoke.value());
+    all.insert("price".into(), price.value());
+    if let Some(offer) = state.offers.get(id) {
+        all.insert("offered_for".into(), Value::Int(offer.price));
+    }
+    Ok(Value::Map(all))
+}
+
+fn set_policy(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let (id, said) = (arguments.name(0)?, arguments.map(1)?);
+    let artifact = state.disposable(arguments.caller, id)?;
+    let mut policy = artifact.policy.clone();
+    for (key, value) in said.iter() {
+        let who = || Who::read(key, value.clone()).map_err(wrong);
+        match key {
+            "read" => policy.read = who()?,
+            "write" => policy.write = who()?,
+            "invoke" => policy.invoke = who()?,
+            "price" => policy.price = Price::read(key, value.clone()).map_err(wrong)?,
+            _ => return arguments.wrong(1, "is a mapping of read, write, invoke, price"),
+        }
+    }
+    let lists = [&policy.read, &policy.write, &policy.invoke];
+    let is_long = |who: &&Who| matches!(who, Who::Only(names) if names.len() > NAMES);
+    let prices = match &policy.price {
+        Price::Each(_) => 0,
+        Price::ByMethod(prices) => prices.len(),
+    };
+    if prices > NAMES || lists.iter().any(is_long) {
+        return arguments.wrong(1, &format!("names at most {NAMES} in a list"));
+    }
+    if let Some(artifact) = state.artifacts.get_mut(id) {
+        artifact.policy = policy;
+    }
+    let audience = state.audience(id, arguments.caller);
+    let data = [("artifact_id", text(id)), ("by", text(arguments.caller))];
+    state.tell("policy_set", data, audience);
+    Ok(Value::Bool(true))
+}
+
+fn wrong(fault: WorldError) -> Failure {
+    Failure::new(FailureKind::IntentRejected, fault.to_string())
+}
+
+fn delete(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
+    state.delete(arguments.caller, arguments.name(0)?)?;
+    Ok(Value::Bool(true))
+}
+
+fn agents(state: &State, _: &Arguments<'_>) -> Tried<Value> {
+    let all = state.principals.iter().filter(|(_, principal)| principal.is_agent);
+    Ok(Value::List(all.take(1_000).map(|(name, _)| text(name)).collect()))
+}

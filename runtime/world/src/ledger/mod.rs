@@ -1,0 +1,296 @@
+//! Who has what. Nothing is made or lost: whatever comes to an account has left another one, and what is new comes from [`Holder::Mint`].
+
+mod entry;
+
+pub use entry::{Entry, Hold, Holder, LedgerError, Posted, Resource};
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Entries that are kept to be looked at.
+const KEPT: usize = 1_000;
+
+/// The accounts of a world.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ledger {
+    accounts: BTreeMap<Holder, [i64; 3]>,
+    holds: BTreeMap<u64, Hold>,
+    last_hold: u64,
+    entries: VecDeque<Entry>,
+    posted: u64,
+    /// What was booked since this was last asked.
+    recent: Vec<Posted>,
+}
+
+/// A ledger as it stands, for a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SavedLedger {
+    accounts: Vec<(Holder, [i64; 3])>,
+    holds: BTreeMap<u64, Hold>,
+    last_hold: u64,
+    entries: VecDeque<Entry>,
+    posted: u64,
+}
+
+impl Ledger {
+    /// What an account has; 0 if there is none.
+    pub fn balance(&self, holder: &Holder, resource: Resource) -> i64 {
+        self.accounts.get(holder).map_or(0, |row| row[resource.place()])
+    }
+
+    /// The scrip of a name.
+    pub fn scrip(&self, name: &str) -> i64 {
+        self.balance(&Holder::of(name), Resource::Scrip)
+    }
+
+    /// The scrip of all, the holds among them.
+    pub fn circulation(&self) -> i64 {
+        self.balance(&Holder::Mint, Resource::Scrip).saturating_neg()
+    }
+
+    /// The last entries, the oldest first: at most 1,000.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// How many entries there ever were.
+    pub fn posted(&self) -> u64 {
+        self.posted
+    }
+
+    /// What is put aside, by number.
+    pub fn holds(&self) -> impl Iterator<Item = (u64, &Hold)> {
+        self.holds.iter().map(|(number, hold)| (*number, hold))
+    }
+
+    /// Books all of these entries, one after the other, or none.
+    ///
+    /// # Errors
+    /// The first that cannot be.
+    pub fn post(&mut self, entries: Vec<Entry>) -> Result<(), LedgerError> {
+        for (done, entry) in entries.iter().enumerate() {
+            if let Err(why) = self.book(entry) {
+                for undone in entries[..done].iter().rev() {
+                    self.shift(&undone.to, undone.resource, -undone.amount);
+                    self.shift(&undone.from, undone.resource, undone.amount);
+                }
+                return Err(why);
+            }
+        }
+        self.posted += entries.len() as u64;
+        for entry in entries {
+            let payer = match &entry.from {
+                Holder::Of(name) | Holder::Stored(name) => Some(name.clone()),
+                Holder::Hold(number) => self.holds.get(number).map(|hold| hold.by.clone()),
+                Holder::Mint => None,
+            };
+            self.recent.push(Posted { entry: entry.clone(), payer });
+            if self.entries.len() == KEPT {
+                self.entries.pop_front();
+            }
+            self.entries.push_back(entry);
+        }
+        Ok(())
+    }
+
+    fn book(&mut self, entry: &Entry) -> Result<(), LedgerError> {
+        let Entry { from, to, resource, amount, .. } = entry;
+        if *amount <= 0 {
+            return Err(LedgerError::NotPositive(*amount));
+        }
+        if from == to {
+            return Err(LedgerError::ToItself(from.clone()));
+        }
+        let has = self.balance(from, *resource);
+        let left = has.checked_sub(*amount).ok_or(LedgerError::Overflow(Holder::Mint))?;
+        if left < 0 && *from != Holder::Mint {
+            let (holder, resource, wanted) = (from.clone(), *resource, *amount);
+            return Err(LedgerError::Short { holder, resource, has, wanted });
+        }
+        self.balance(to, *resource)
+            .checked_add(*amount)
+            .ok_or_else(|| LedgerError::Overflow(to.clone()))?;
+        self.shift(from, *resource, -amount);
+        self.shift(to, *resource, *amount);
+        Ok(())
+    }
+
+    fn shift(&mut self, holder: &Holder, resource: Resource, by: i64) {
+        let row = self.accounts.entry(holder.clone()).or_default();
+        row[resource.place()] += by;
+        if *row == [0; 3] && matches!(holder, Holder::Hold(_)) {
+            self.accounts.remove(holder);
+        }
+    }
+
+    /// Moves an amount from one account to another.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub fn transfer(
+        &mut self,
+        from: Holder,
+        to: Holder,
+        resource: Resource,
+        amount: i64,
+        why: &str,
+    ) -> Result<(), LedgerError> {
+        self.post(vec![Entry { from, to, resource, amount, why: why.to_owned() }])
+    }
+
+    /// Makes an amount that was not there before.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub fn mint(
+        &mut self,
+        to: &str,
+        resource: Resource,
+        amount: i64,
+        why: &str,
+    ) -> Result<(), LedgerError> {
+        self.transfer(Holder::Mint, Holder::of(to), resource, amount, why)
+    }
+
+    /// Takes an amount out of the world.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub fn burn(
+        &mut self,
+        from: &str,
+        resource: Resource,
+        amount: i64,
+        why: &str,
+    ) -> Result<(), LedgerError> {
+        self.transfer(Holder::of(from), Holder::Mint, resource, amount, why)
+    }
+
+    /// Puts scrip aside, so that nothing else is paid with it; the number of the hold.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub fn hold(&mut self, by: &str, amount: i64, why: &str) -> Result<u64, LedgerError> {
+        let number = self.last_hold + 1;
+        self.transfer(Holder::of(by), Holder::Hold(number), Resource::Scrip, amount, why)?;
+        self.last_hold = number;
+        let hold = Hold { by: by.to_owned(), amount, why: why.to_owned() };
+        self.holds.insert(number, hold);
+        Ok(number)
+    }
+
+    /// Gives what is put aside to `to`, all of it; the amount.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub fn release(&mut self, number: u64, to: Holder, why: &str) -> Result<i64, LedgerError> {
+        let amount = self.holds.get(&number).ok_or(LedgerError::NoHold(number))?.amount;
+        self.transfer(Holder::Hold(number), to, Resource::Scrip, amount, why)?;
+        self.holds.remove(&number);
+        Ok(amount)
+    }
+
+    /// Pays a part of what is put aside to `to`; the rest stays there.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub fn release_part(
+        &mut self,
+        number: u64,
+        to: Holder,
+        amount: i64,
+        why: &str,
+    ) -> Result<(), LedgerError> {
+        let held = self.holds.get(&number).ok_or(LedgerError::NoHold(number))?.amount;
+        if amount == held {
+            return self.release(number, to, why).map(drop);
+        }
+        self.transfer(Holder::Hold(number), to, Resource::Scrip, amount, why)?;
+        if let Some(hold) = self.holds.get_mut(&number) {
+            hold.amount -= amount;
+        }
+        Ok(())
+    }
+
+    /// What was booked since this was last asked.
+    pub fn take_recent(&mut self) -> Vec<Posted> {
+        std::mem::take(&mut self.recent)
+    }
+
+    /// Checks one account: it is not below 0, and a hold's has what the hold is of.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self, holder: &Holder) -> Result<(), String> {
+        self.accounts.get(holder).map_or(Ok(()), |row| self.check_account(holder, row))
+    }
+
+    fn check_account(&self, holder: &Holder, row: &[i64; 3]) -> Result<(), String> {
+        for resource in Resource::ALL {
+            let has = row[resource.place()];
+            if has < 0 && *holder != Holder::Mint {
+                return Err(format!("{holder} has {has} {}", resource.word()));
+            }
+        }
+        if let Holder::Hold(number) = holder {
+            let held = self.holds.get(number).map_or(0, |hold| hold.amount);
+            if row != &[held, 0, 0] {
+                return Err(format!("{holder} is of {held}, and its account has {row:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks all accounts: each resource adds up to 0, no account but the mint's is below 0, and each hold has its account.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn audit(&self) -> Result<(), String> {
+        let mut sums = [0_i128; 3];
+        for (holder, row) in &self.accounts {
+            self.check_account(holder, row)?;
+            for (sum, has) in sums.iter_mut().zip(row) {
+                *sum += i128::from(*has);
+            }
+        }
+        for resource in Resource::ALL {
+            let sum = sums[resource.place()];
+            if sum != 0 {
+                return Err(format!("all {} adds up to {sum}, not to 0", resource.word()));
+            }
+        }
+        for (number, hold) in &self.holds {
+            let has = self.balance(&Holder::Hold(*number), Resource::Scrip);
+            if has != hold.amount {
+                return Err(format!("hold {number} is of {}, and has {has}", hold.amount));
+            }
+        }
+        Ok(())
+    }
+
+    /// For a snapshot.
+    pub fn save(&self) -> SavedLedger {
+        SavedLedger {
+            accounts: self.accounts.iter().map(|(holder, row)| (holder.clone(), *row)).collect(),
+            holds: self.holds.clone(),
+            last_hold: self.last_hold,
+            entries: self.entries.clone(),
+            posted: self.posted,
+        }
+    }
+
+    /// Takes a snapshot back.
+    ///
+    /// # Errors
+    /// It does not add up.
+    pub fn load(saved: SavedLedger) -> Result<Self, String> {
+        let SavedLedger { accounts, holds, last_hold, entries, posted } = saved;
+        let accounts = accounts.into_iter().collect();
+        let ledger = Self { accounts, holds, last_hold, entries, posted, recent: Vec::new() };
+        ledger.audit()?;
+        Ok(ledger)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! The agents of the world.
+
+use super::World;
+use crate::artifact::memory_of;
+use crate::ledger::Resource;
+use crate::request::Spawn;
+use crate::state::{ENDOWMENT, State, Tried, amount, fail, refused};
+use crate::workshop::Family;
+use chartc_core::expr::{Map, Value};
+use chartc_runtime::agent::{Failure, FailureKind, extract};
+use std::sync::Arc;
+
+/// An agent that begins with the world.
+#[derive(Debug, Clone, Default)]
+pub struct NewAgent {
+    /// Its name, which is the id of its artifact.
+    pub name: String,
+    /// What it begins with. The world's file, where it names the agent, goes before that.
+    pub scrip: Option<i64>,
+    /// Its configuration: the content of its artifact.
+    pub content: Map,
+    /// Its charts: the events of the first are the methods that it can be invoked by.
+    pub family: Option<Arc<Family>>,
+    /// Who owns it: itself, if nobody is named.
+    pub owner: Option<String>,
+}
+
+/// An agent of the world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentRow {
+    /// Its name, which is the id of its artifact.
+    pub name: String,
+    /// Who owns it.
+    pub owner: String,
+    /// The id of its memory.
+    pub memory: String,
+    /// Who has made it, if an agent did.
+    pub parent: Option<String>,
+    /// 0 for one that was configured.
+    pub depth: u32,
+    /// It was stopped for good.
+    pub is_stopped: bool,
+}
+
+impl World {
+    /// Adds an agent: its accounts, its artifact, and its memory.
+    ///
+    /// # Errors
+    /// The name is no id, or is taken; the world has no room for it.
+    pub fn add_agent(&self, new: NewAgent) -> Result<(), Failure> {
+        self.change(|state| add(state, new))
+    }
+
+    /// All agents, by name.
+    pub fn agents(&self) -> Vec<AgentRow> {
+        let state = self.state();
+        let all = state.principals.iter().filter(|(_, principal)| principal.is_agent);
+        all.map(|(name, principal)| AgentRow {
+            name: name.clone(),
+            owner: state.artifacts.get(name).map_or_else(|| name.clone(), |own| own.owner.clone()),
+            memory: memory_of(name),
+            parent: principal.origin.as_ref().map(|origin| origin.parent.clone()),
+            depth: principal.origin.as_ref().map_or(0, |origin| origin.depth),
+            is_stopped: principal.is_stopped,
+        })
+        .collect()
+    }
+
+    /// Whether there is an agent of this name.
+    pub fn is_agent(&self, name: &str) -> bool {
+        self.state().principals.get(name).is_some_and(|principal| principal.is_agent)
+    }
+
+    /// The agents that agents have made and nobody has stopped: whoever takes a snapshot back makes them again.
+    pub fn spawned(&self) -> Vec<Spawn> {
+        let state = self.state();
+        let all = state.principals.iter().filter(|(_, principal)| !principal.is_stopped);
+        all.filter_map(|(name, principal)| {
+            let origin = principal.origin.as_ref()?;
+            Some(Spawn {
+                agent: name.clone(),
+                artifact: origin.artifact.clone(),
+                form: origin.form,
+                text: origin.text.clone(),
+                family: principal.family.clone()?,
+                params: origin.params.clone(),
+                parent: origin.parent.clone(),
+                depth: origin.depth,
+            })
+        })
+        .collect()
+    }
+}
+
+fn add(state: &mut State, new: NewAgent) -> Tried<()> {
+    let NewAgent { name, scrip, content, family, owner } = new;
+    let owner = owner.unwrap_or_else(|| name.clone());
+    // What a world's file has of the agent becomes its own.
+    let is_known = state.principals.get(&name).is_some_and(|known| !known.is_agent);
+    let memory = memory_of(&name);
+    let (mut record, mut remembered) = (None, Value::List(Vec::new()));
+    if is_known {
+        for id in [&name, &memory] {
+            if state.artifacts.get(id).is_some_and(|artifact| artifact.owner != name) {
+                let why = format!("`{id}` is another's artifact: give the agent another name");
+                return fail(FailureKind::PermissionDenied, why);
+            }
+        }
+        record = state.artifacts.get(&name).map(|artifact| artifact.content.clone());
+        if let Some(kept) = state.artifacts.get(&memory) {
+            remembered = kept.content.clone();
+        }
+        for id in [&name, &memory] {
+            if state.artifacts.contains_key(id) {
+                state.delete(&name, id)?;
+            }
+        }
+    } else {
+        state.is_free(&name)?;
+    }
+    let scrip = if state.principals.get(&name).is_some_and(|known| known.is_listed) {
+        0
+    } else {
+        scrip.unwrap_or(state.settings.starting_scrip)
+    };
+    let disk = state.settings.disk;
+    state.open(&name, Some(disk));
+    if let Some(principal) = state.principals.get_mut(&name)
+        && !principal.is_limited
+    {
+        // It is in the file for its scrip, say, which has nothing of its disk: what it has stored counts.
+        principal.is_limited = true;
+        let stored = state.stored.get(&name).copied().unwrap_or(0);
+        if stored < disk {
+            let rest = amount(disk - stored);
+            state.ledger.mint(&name, Resource::Disk, rest, "quota").map_err(refused)?;
+        }
+    }
+    if scrip > 0 {
+        state.ledger.mint(&name, Resource::Scrip, scrip, ENDOWMENT).map_err(refused)?;
+    }
+    let compute = amount(state.settings.compute);
+    if let Some(principal) = state.principals.get_mut(&name) {
+        principal.compute = compute;
+        principal.family = family;
+    }
+    if compute > 0 {
+        state.ledger.mint(&name, Resource::Compute, compute, "quota").map_err(refused)?;
+    }
+    state.enrol(&name, &owner, with_record(content, record), remembered)
+}
+
+/// The configuration, and what the agent's record had before.
+fn with_record(content: Map, record: Option<Value>) -> Map {
+    let mut all = content;
+    match record {
+        Some(Value::Map(kept)) => {
+            for (key, value) in kept {
+                all.insert(key, value);
+            }
+        }
+        Some(other) => {
+            if let Ok(memory) = extract(&other) {
+                all.insert("working_memory".into(), Value::Map(memory));
+            }
+        }
+        None => {}
+    }
+    all
+}

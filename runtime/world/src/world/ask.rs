@@ -1,0 +1,321 @@
+//! Methods that artifacts have: those of the world itself, results of a file, agents, and charts.
+
+use super::World;
+use crate::artifact::{Artifact, Nature};
+use crate::genesis;
+use crate::invoke::Invocation;
+use crate::ledger::Holder;
+use crate::request::Request;
+use crate::state::{State, Tried, fail, refused, text};
+use crate::workshop::Family;
+use chartc_core::expr::{Map, Value};
+use chartc_runtime::agent::{
+    Acting, Action, ArtifactHost, Done, Failure, FailureKind, Results, View,
+};
+use std::sync::Arc;
+
+/// A chart artifact that is to run.
+pub(super) struct Running {
+    artifact: String,
+    owner: String,
+    family: Arc<Family>,
+    method: String,
+    arguments: Vec<Value>,
+    caller: String,
+    fuel: u64,
+    seed: u64,
+}
+
+/// What becomes of an invocation.
+pub(super) enum Begun {
+    /// It has its result.
+    Done(Value),
+    /// A chart has to run for it.
+    Runs(Running),
+}
+
+impl World {
+    /// Asks a method: nothing changes, and nobody pays.
+    pub(super) fn ask(
+        &self,
+        agent: &str,
+        id: &str,
+        method: &str,
+        arguments: &[Value],
+        depth: u32,
+    ) -> Tried<Value> {
+        let running = {
+            let mut state = self.state();
+            state.is_sound()?;
+            if let Some(genesis) = genesis::find(id) {
+                return genesis.ask(&state, agent, method, arguments);
+            }
+            let (price, owner) = allowed(&state, agent, id, method)?;
+            if price > 0 && owner != agent {
+                let why = format!(
+                    "`{method}` of `{id}` costs {price} scrip, and a function pays nothing: invoke it by an action"
+                );
+                return fail(FailureKind::PermissionDenied, why);
+            }
+            let artifact = state.find(id)?;
+            match &artifact.nature {
+                Nature::Agent { .. } => {
+                    let why =
+                        format!("`{id}` is an agent, which only hears: invoke it by an action");
+                    return fail(FailureKind::PermissionDenied, why);
+                }
+                Nature::Compiled(_) => running(&state, agent, id, method, arguments)?,
+                Nature::Data | Nature::Memory { .. } => {
+                    let first = artifact.methods.get(method).cloned();
+                    let key = (id.to_owned(), method.to_owned());
+                    let asked = state.asked.entry(agent.to_owned()).or_default();
+                    let Some(results) = asked.get_mut(&key) else {
+                        let Some(mut results) = first else { return no_result(id, method) };
+                        let result = canned(id, method, &mut results, arguments);
+                        asked.insert(key, results);
+                        return result;
+                    };
+                    return canned(id, method, results, arguments);
+                }
+            }
+        };
+        self.run(&running, depth)
+    }
+
+    /// Invokes a method, for what it costs.
+    pub(super) fn perform(
+        &self,
+        agent: &str,
+        id: &str,
+        method: &str,
+        arguments: &[Value],
+    ) -> Tried<Done> {
+        let mut changes = Vec::new();
+        let (begun, hold, price, owner) = self.change(|state| {
+            if let Some(genesis) = genesis::find(id) {
+                state.principal(agent)?;
+                let value = genesis.invoke(state, agent, method, arguments)?;
+                return Ok((Begun::Done(value), None, 0, String::new()));
+            }
+            let (price, owner) = allowed(state, agent, id, method)?;
+            let price = if owner == agent { 0 } else { price };
+            let has = state.ledger.scrip(agent);
+            if price > has {
+                let why = format!("`{method}` of `{id}` costs {price} scrip, and there are {has}");
+                return fail(FailureKind::InsufficientScrip, why);
+            }
+            let begun = begin(state, agent, id, method, arguments)?;
+            let hold = match (&begun, price) {
+                (_, ..=0) => None,
+                (Begun::Runs(_), _) => {
+                    Some(state.ledger.hold(agent, price, "invocation").map_err(refused)?)
+                }
+                (Begun::Done(_), _) => {
+                    let (from, to) = (Holder::of(agent), Holder::of(&owner));
+                    let resource = crate::ledger::Resource::Scrip;
+                    let paid = state.ledger.transfer(from, to, resource, price, "invocation");
+                    paid.map_err(refused)?;
+                    None
+                }
+            };
+            Ok((begun, hold, price, owner))
+        })?;
+        // Other agents go on while the chart runs.
+        let result = match begun {
+            Begun::Done(value) => Ok(value),
+            Begun::Runs(running) => self.run(&running, 1),
+        };
+        self.change(|state| {
+            if let Some(hold) = hold {
+                let to = if result.is_ok() { &owner } else { agent };
+                let paid = state.ledger.release(hold, Holder::of(to), "invocation");
+                paid.map_err(refused)?;
+            }
+            let value = result?;
+            if price > 0 {
+                changes.push(format!("{agent} pays {price} scrip to {owner}"));
+            }
+            let audience = state.audience(id, agent);
+            let data = [("artifact_id", text(id)), ("method", text(method)), ("by", text(agent))];
+            state.tell("invoked", data, audience);
+            Ok(Done { value, changes })
+        })
+    }
+
+    fn run(&self, running: &Running, depth: u32) -> Tried<Value> {
+        let Running { artifact, owner, family, method, arguments, caller, fuel, seed } = running;
+        let most = self.state().settings.max_invocation_depth;
+        if depth > most {
+            let why = format!(
+                "`{method}` of `{artifact}`: artifacts invoke artifacts {most} deep at most"
+            );
+            return fail(FailureKind::InvocationFailed, why);
+        }
+        let within = Within { world: self.clone(), owner: owner.clone(), depth: depth + 1 };
+        self.invoke.invoke(&Invocation {
+            artifact,
+            owner,
+            family,
+            method,
+            arguments,
+            caller,
+            fuel: *fuel,
+            seed: *seed,
+            world: Arc::new(within),
+        })
+    }
+}
+
+/// The price of a method that `agent` may invoke, and who gets it.
+fn allowed(state: &State, agent: &str, id: &str, method: &str) -> Tried<(i64, String)> {
+    state.principal(agent)?;
+    let artifact = state.find(id)?;
+    let known = state.methods(id, artifact);
+    if !known.iter().any(|name| name == method) {
+        let has = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let why = format!("`{id}` has no method `{method}`; it has {has}");
+        return fail(FailureKind::NotFound, why);
+    }
+    if !artifact.allows(&artifact.policy.invoke, agent) {
+        let why = format!("`{agent}` may not invoke `{id}`");
+        return fail(FailureKind::PermissionDenied, why);
+    }
+    Ok((artifact.policy.price.of(method), artifact.owner.clone()))
+}
+
+fn begin(
+    state: &mut State,
+    agent: &str,
+    id: &str,
+    method: &str,
+    arguments: &[Value],
+) -> Tried<Begun> {
+    match &state.find(id)?.nature {
+        Nature::Agent { .. } => deliver(state, agent, id, method, arguments).map(Begun::Done),
+        Nature::Compiled(_) => running(state, agent, id, method, arguments).map(Begun::Runs),
+        Nature::Data | Nature::Memory { .. } => {
+            let artifact: Option<&mut Artifact> = state.artifacts.get_mut(id);
+            let results = artifact.and_then(|artifact| artifact.methods.get_mut(method));
+            let Some(results) = results else { return no_result(id, method).map(Begun::Done) };
+            canned(id, method, results, arguments).map(Begun::Done)
+        }
+    }
+}
+
+/// An agent hears the method as an event.
+fn deliver(
+    state: &mut State,
+    agent: &str,
+    id: &str,
+    method: &str,
+    arguments: &[Value],
+) -> Tried<Value> {
+    let receiver = state.agent(id)?;
+    if receiver.is_stopped {
+        return fail(FailureKind::InvocationFailed, format!("`{id}` is stopped"));
+    }
+    let Some(family) = receiver.family.clone() else { return no_result(id, method) };
+    let arguments = fitting(id, &family, method, arguments)?;
+    let (to, event, from) = (id.to_owned(), method.to_owned(), agent.to_owned());
+    state.requests.push(Request::Deliver { to, event, arguments, from });
+    let mut done = Map::new();
+    done.insert("delivered".into(), Value::Bool(true));
+    Ok(Value::Map(done))
+}
+
+/// The arguments as the event declares its fields.
+fn fitting(id: &str, family: &Family, method: &str, given: &[Value]) -> Tried<Vec<Value>> {
+    let chart = family.root();
+    let event = chart.events.iter().find(|event| event.name == method);
+    let fields = event.map_or(&[][..], |event| &event.fields);
+    let rejected = |why: String| {
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let why = format!("`{method}` of `{id}` takes ({}): {why}", names.join(", "));
+        fail(FailureKind::IntentRejected, why)
+    };
+    if given.len() > fields.len() {
+        return rejected(format!("{} arguments are given", given.len()));
+    }
+    let mut all = Vec::new();
+    for (at, field) in fields.iter().enumerate() {
+        let value = given.get(at).cloned().unwrap_or_default();
+        match chartc_core::expr::fit(value, &field.ty, &chart.types) {
+            Ok(value) => all.push(value),
+            Err(why) => return rejected(format!("`{}` {why}", field.name)),
+        }
+    }
+    Ok(all)
+}
+
+fn running(
+    state: &State,
+    agent: &str,
+    id: &str,
+    method: &str,
+    arguments: &[Value],
+) -> Tried<Running> {
+    let artifact = state.find(id)?;
+    let family = match &artifact.nature {
+        Nature::Compiled(compiled) => compiled.family.clone(),
+        Nature::Data | Nature::Memory { .. } | Nature::Agent { .. } => None,
+    };
+    let Some(family) = family else {
+        let why =
+            format!("`{id}` has not been compiled since the world was taken back: write it again");
+        return fail(FailureKind::InvocationFailed, why);
+    };
+    let arguments = fitting(id, &family, method, arguments)?;
+    Ok(Running {
+        artifact: id.to_owned(),
+        owner: artifact.owner.clone(),
+        family,
+        method: method.to_owned(),
+        arguments,
+        caller: agent.to_owned(),
+        fuel: state.settings.invocation_fuel,
+        seed: state.event_number,
+    })
+}
+
+fn canned(id: &str, method: &str, results: &mut Results, arguments: &[Value]) -> Tried<Value> {
+    match results.next(arguments) {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(why)) => {
+            fail(FailureKind::InvocationFailed, format!("`{method}` of `{id}`: {why}"))
+        }
+        None => no_result(id, method),
+    }
+}
+
+fn no_result(id: &str, method: &str) -> Tried<Value> {
+    let why = format!("`{method}` of `{id}` has no result for these arguments, or none any more");
+    fail(FailureKind::InvocationFailed, why)
+}
+
+/// The world as a chart that was invoked sees it: with the rights of the artifact's owner, for questions only.
+struct Within {
+    world: World,
+    owner: String,
+    depth: u32,
+}
+
+impl ArtifactHost for Within {
+    fn invoke(
+        &self,
+        _: &str,
+        artifact: &str,
+        method: &str,
+        arguments: &[Value],
+    ) -> Result<Value, Failure> {
+        self.world.ask(&self.owner, artifact, method, arguments, self.depth)
+    }
+
+    fn act(&self, _: &str, _: &Action) -> Acting {
+        let why = "a chart that was invoked answers, and does nothing else";
+        Box::pin(std::future::ready(fail(FailureKind::PermissionDenied, why)))
+    }
+
+    fn view(&self, _: &str) -> View {
+        self.world.view(&self.owner)
+    }
+}

@@ -1,0 +1,28 @@
+//! The world for one agent among many.
+
+use super::World;
+use chartc_core::expr::Value;
+use chartc_runtime::agent::{Acting, Action, ArtifactHost, Failure, View};
+
+/// A world that is saved elsewhere.
+pub(super) struct Door(pub(super) World);
+
+impl ArtifactHost for Door {
+    fn invoke(
+        &self,
+        agent: &str,
+        artifact: &str,
+        method: &str,
+        arguments: &[Value],
+    ) -> Result<Value, Failure> {
+        ArtifactHost::invoke(&self.0, agent, artifact, method, arguments)
+    }
+
+    fn act(&self, agent: &str, action: &Action) -> Acting {
+        self.0.act(agent, action)
+    }
+
+    fn view(&self, agent: &str) -> View {
+        self.0.view(agent)
+    }
+}

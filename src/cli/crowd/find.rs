@@ -1,0 +1,223 @@
+//! Which agents run: those of the run file, or those that the folder has.
+
+use super::super::Exit;
+use super::super::files::{Files, Root};
+use super::super::instance::{is_disabled, read};
+use super::super::output::complain;
+use super::super::pick::refuse;
+use chartc_check::compile::{Checked, Compilation};
+use chartc_core::expr::{Map, Value};
+use chartc_core::model::Chart;
+use chartc_text::diagnostic::{Severity, nearest};
+use chartc_text::span::Span;
+use chartc_world::{AgentEntry, RunFile};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The name of the run file in a folder.
+const RUN_FILE: &str = "run.yaml";
+
+/// Agents of one kind: they have a chart and who answers in common.
+pub(super) struct Kind {
+    /// The file, as it is shown.
+    pub(super) file: String,
+    /// The chart itself first.
+    pub(super) charts: Vec<Chart>,
+    /// What the run file says of them.
+    pub(super) entry: AgentEntry,
+}
+
+/// An agent that is to run.
+pub(super) struct Actor {
+    pub(super) name: String,
+    /// Its number among the kinds.
+    pub(super) kind: usize,
+    /// Scrip at the beginning, if its file says so.
+    pub(super) scrip: Option<i64>,
+}
+
+/// All that is to run.
+pub(super) struct Cast {
+    pub(super) kinds: Vec<Kind>,
+    pub(super) actors: Vec<Actor>,
+    pub(super) done: Compilation,
+}
+
+/// The run file that `--config` names, or that of the folder; with its folder.
+pub(super) fn run_file(folder: &Path, config: Option<&Path>) -> miette::Result<(RunFile, PathBuf)> {
+    let found = folder.join(RUN_FILE);
+    let path = match config {
+        Some(path) => path,
+        None if found.is_file() => &found,
+        None => return Ok((RunFile::default(), folder.to_owned())),
+    };
+    let file = RunFile::parse(&read(path)?).map_err(|fault| {
+        let near = fault.stranger.as_ref().and_then(|(key, known)| {
+            nearest(key, known.iter().map(String::as_str)).map(str::to_owned)
+        });
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        miette::miette!("{}: {fault}{near}", path.display())
+    })?;
+    let base = path.parent().filter(|base| !base.as_os_str().is_empty());
+    Ok((file, base.unwrap_or(Path::new(".")).to_owned()))
+}
+
+/// Checks all files and finds the agents; or the exit code, with the findings reported.
+pub(super) fn cast(
+    folder: &Path,
+    (file, base): (&RunFile, &Path),
+    root: &Root,
+    even_disabled: bool,
+) -> miette::Result<Result<Cast, Exit>> {
+    let named: Vec<String> = file
+        .agents
+        .iter()
+        .map(|entry| crate::disk::shown(&crate::disk::tidy(&base.join(&entry.file))))
+        .collect();
+    let wanted = if named.is_empty() { vec![folder.display().to_string()] } else { named.clone() };
+    for (path, entry) in wanted.iter().zip(&file.agents) {
+        if !Path::new(path).is_file() {
+            return Err(miette::miette!(
+                "the run file names {}: there is no file {path}",
+                entry.file
+            ));
+        }
+    }
+    let files = Files::find_without(&wanted, root, &tests_left_out(), |_| None)?;
+    let done = crate::check_within(files.names(), &files, 0);
+    if done.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        return Ok(Err(refuse(&folder.display().to_string(), &done)));
+    }
+    let mut found = Cast { kinds: Vec::new(), actors: Vec::new(), done };
+    if named.is_empty() {
+        found.all(even_disabled);
+    } else {
+        for (entry, path) in file.agents.iter().zip(&named) {
+            let checked = found.chosen(entry, path)?;
+            found.add(&checked, entry.clone(), even_disabled);
+        }
+    }
+    if found.actors.is_empty() {
+        complain(format!("error: there is no agent to run in {}", folder.display()));
+        return Ok(Err(Exit::Nothing));
+    }
+    found.are_unique()?;
+    Ok(Ok(found))
+}
+
+/// Leaves out files of tests.
+fn tests_left_out() -> super::super::walk::Skips {
+    std::sync::Arc::new(|path, is_folder| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        Ok(!is_folder && name.is_some_and(|name| name.ends_with(".test.chart")))
+    })
+}
+
+impl Cast {
+    /// Every chart that no other runs.
+    fn all(&mut self, even_disabled: bool) {
+        let run: BTreeSet<Span> = self
+            .done
+            .lowered
+            .iter()
+            .flat_map(|one| {
+                let of = |step: &chartc_check::lower::StepSpans| step.child;
+                let own = one.map.name;
+                one.map.steps.iter().filter_map(of).filter(move |child| *child != own)
+            })
+            .collect();
+        let charts: Vec<Checked> = self.done.charts.clone();
+        for checked in charts.iter().filter(|one| !run.contains(&one.map().name)) {
+            let entry =
+                AgentEntry { file: checked.source().to_owned(), count: 1, ..AgentEntry::default() };
+            self.add(checked, entry, even_disabled);
+        }
+    }
+
+    /// The chart that an entry means.
+    fn chosen(&self, entry: &AgentEntry, path: &str) -> miette::Result<Checked> {
+        let in_file: Vec<&Checked> =
+            self.done.charts.iter().filter(|checked| checked.source() == path).collect();
+        let names = || in_file.iter().map(|one| one.chart().name.as_str());
+        match &entry.chart {
+            Some(name) => {
+                let found = in_file.iter().find(|one| one.chart().name == *name);
+                found.map(|one| (*one).clone()).ok_or_else(|| {
+                    let near =
+                        nearest(name, names()).map(|near| format!("; did you mean `{near}`?"));
+                    miette::miette!(
+                        "{path} has no chart called `{name}`{}",
+                        near.unwrap_or_default()
+                    )
+                })
+            }
+            None => in_file
+                .first()
+                .map(|one| (*one).clone())
+                .ok_or_else(|| miette::miette!("there is no chart in {path}")),
+        }
+    }
+
+    fn add(&mut self, checked: &Checked, entry: AgentEntry, even_disabled: bool) {
+        let chart = checked.chart();
+        if is_disabled(chart) && !even_disabled {
+            return;
+        }
+        let kind = self.kinds.len();
+        let own = text(chart, "id").unwrap_or_else(|| chart.name.clone());
+        for name in entry.names(&own) {
+            self.actors.push(Actor { name, kind, scrip: scrip(chart) });
+        }
+        let charts = checked.family().into_iter().cloned().collect();
+        self.kinds.push(Kind { file: checked.source().to_owned(), charts, entry });
+    }
+
+    /// Names are unique in a run.
+    fn are_unique(&self) -> miette::Result<()> {
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for actor in &self.actors {
+            if let Some(other) = seen.insert(&actor.name, actor.kind) {
+                let (one, two) = (&self.kinds[other].file, &self.kinds[actor.kind].file);
+                return Err(miette::miette!(
+                    help = "give one of them another `id`",
+                    "two agents are called `{}`: one of {one}, one of {two}",
+                    actor.name
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn meta<'c>(chart: &'c Chart, key: &str) -> Option<&'c Value> {
+    chart.meta.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+fn text(chart: &Chart, key: &str) -> Option<String> {
+    match meta(chart, key) {
+        Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
+        Some(_) | None => None,
+    }
+}
+
+/// What an `agent.yaml` says its agent has at the beginning.
+fn scrip(chart: &Chart) -> Option<i64> {
+    match meta(chart, "starting_scrip").or_else(|| meta(chart, "starting_credits")) {
+        Some(Value::Int(scrip)) => Some(*scrip),
+        Some(Value::Float(scrip)) => Some(*scrip as i64),
+        Some(_) | None => None,
+    }
+}
+
+/// The values of an agent's params: those of its entry, and its name where the chart asks for it.
+pub(super) fn params(chart: &Chart, entry: &Map, name: &str) -> Map {
+    let mut params = entry.clone();
+    let wants = chart
+        .variables
+        .iter()
+        .any(|row| row.name == "agent_id" && super::super::given::Kind::Param.is(&row.kind));
+    if wants && params.get("agent_id").is_none() {
+        params.insert("agent_id".into(), Value::Text(name.to_owned()));
+    }
+    params
+}

@@ -1,0 +1,95 @@
+//! What a run of many agents shows: a line of JSON for each tick, or a line of text, and a status line on a terminal.
+
+use super::super::output::{foot, print_json, say};
+use super::super::save::Stream;
+use chartc_runtime::trace::Logged;
+use chartc_world::engine::{Output, Summary};
+use std::io::{self, Write};
+
+/// How summaries are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum Format {
+    /// A line of text for each tick.
+    Text,
+    /// A JSON object for each tick, and one at the end.
+    Json,
+}
+
+/// Where everything goes.
+pub(super) struct Shown {
+    pub(super) format: Format,
+    pub(super) log: Option<io::BufWriter<Stream>>,
+    pub(super) ticks: Option<u32>,
+    pub(super) is_live: bool,
+}
+
+impl Output for Shown {
+    fn logged(&mut self, line: &Logged) -> io::Result<()> {
+        let Some(log) = &mut self.log else { return Ok(()) };
+        log.write_all(line.text()?.as_bytes())
+    }
+
+    fn summary(&mut self, summary: &Summary) -> io::Result<()> {
+        if let Some(log) = &mut self.log {
+            log.flush()?;
+        }
+        let told = |why: miette::Report| io::Error::other(why.to_string());
+        match self.format {
+            Format::Json => {
+                let text = serde_json::to_string(&Typed { ty: "tick_summary", of: summary })?;
+                print_json(&format!("{text}\n")).map_err(told)
+            }
+            Format::Text => {
+                if self.is_live {
+                    foot::wipe()?;
+                }
+                say(self.line(summary)).map_err(told)?;
+                if self.is_live {
+                    foot::draw(&self.progress(summary))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// An object with its type in front.
+#[derive(serde::Serialize)]
+pub(super) struct Typed<'s, T> {
+    #[serde(rename = "type")]
+    pub(super) ty: &'static str,
+    #[serde(flatten)]
+    pub(super) of: &'s T,
+}
+
+impl Shown {
+    fn line(&self, summary: &Summary) -> String {
+        let mut parts =
+            vec![format!("tick {}: {} of agents active", summary.tick, summary.agents_active)];
+        parts.extend(summary.actions_by_type.iter().map(|(word, n)| format!("{n} {word}")));
+        let mut more = |n: u64, what: &str| {
+            if n > 0 {
+                parts.push(format!("{n} {what}"));
+            }
+        };
+        more(summary.llm_calls as u64, "model calls");
+        more(summary.total_llm_tokens, "tokens");
+        more(summary.total_scrip_transferred, "scrip moved");
+        more(summary.artifacts_created as u64, "artifacts made");
+        more(summary.errors as u64, "errors");
+        more(summary.skipped as u64, "skipped");
+        let mut line = parts.join(", ");
+        for note in &summary.highlights {
+            line.push_str("\n  ");
+            line.push_str(note);
+        }
+        line
+    }
+
+    fn progress(&self, summary: &Summary) -> String {
+        match self.ticks {
+            Some(all) => format!("tick {} of {all}", summary.tick),
+            None => format!("{} s", summary.now_ms / 1000),
+        }
+    }
+}

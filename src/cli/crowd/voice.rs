@@ -1,0 +1,124 @@
+//! Who answers the questions of an agent: each has a copy of its script and a chance of its own, so that no agent depends on when others
+//! are asked.
+
+use super::super::instance::{Who, oracle, read, script_of};
+use super::super::live::is_live;
+use chartc_core::model::Chart;
+use chartc_runtime::clock::Clock;
+use chartc_runtime::driver::Parts;
+use chartc_runtime::oracle::{Random, Script};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What stands for the name of the agent in a script of many agents.
+const AGENT: &str = "$agent";
+
+/// Who answers agents of one kind.
+pub(super) enum Voice {
+    /// A script, of which each agent has its own copy. Where its text names the agent, each has the text with its own name.
+    Script { script: Script, file: String, text: Option<String>, clock: Arc<dyn Clock> },
+    /// Chance, by a seed; results of functions come from the script.
+    Random(u64, Script),
+    /// The same for all.
+    Shared(Who),
+}
+
+/// What `--llm` and its like say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said<'s> {
+    pub(super) llm: Option<&'s str>,
+    pub(super) model: Option<&'s str>,
+    pub(super) human: Option<&'s str>,
+    pub(super) functions: Option<&'s Path>,
+}
+
+impl Voice {
+    pub(super) fn of(
+        charts: &[&Chart],
+        said: Said<'_>,
+        clock: &Arc<dyn Clock>,
+    ) -> miette::Result<Self> {
+        let script = |path: &Path| script_of(charts, path, clock.clone());
+        let functions = said.functions.map(script).transpose()?;
+        let word = said.llm.map(|word| word.split_once(':').unwrap_or((word, "")));
+        match word {
+            Some(("script", file)) if !file.is_empty() && said.human.is_none() => {
+                let answers = script(Path::new(file))?;
+                let text = Some(read(Path::new(file))?).filter(|text| text.contains(AGENT));
+                Ok(match functions {
+                    Some(host) => Self::Shared(Who {
+                        tools: Arc::new(host.clone()),
+                        oracle: Arc::new(answers),
+                        people: None,
+                        host,
+                    }),
+                    None => Self::Script {
+                        script: answers,
+                        file: file.to_owned(),
+                        text,
+                        clock: clock.clone(),
+                    },
+                })
+            }
+            Some(("random", seed)) if said.human.is_none() => {
+                let seed = if seed.is_empty() { Ok(0) } else { seed.parse() };
+                let seed = seed.map_err(|_| {
+                    miette::miette!(
+                        "random:SEED takes a whole number, not `{}`",
+                        said.llm.unwrap_or_default()
+                    )
+                })?;
+                Ok(Self::Random(seed, functions.unwrap_or_else(Script::empty)))
+            }
+            Some(("human", _) | ("replay", _)) if !is_live(said.llm) => Err(miette::miette!(
+                help =
+                    "use script:FILE, random:SEED, first, deny, clients, PROVIDER:MODEL or a URL",
+                "`--llm {}` answers one agent, not many",
+                said.llm.unwrap_or_default()
+            )),
+            _ => Ok(Self::Shared(oracle(
+                charts,
+                (said.llm, said.model),
+                said.human,
+                said.functions,
+                clock,
+            )?)),
+        }
+    }
+
+    /// Who answers one agent, and the results of its functions.
+    pub(super) fn parts(&self, agent: &str) -> (Parts, Script) {
+        match self {
+            Self::Script { script, file, text, clock } => {
+                let named = text.as_ref().and_then(|text| {
+                    Script::parse(file, &text.replace(AGENT, agent), clock.clone()).ok()
+                });
+                let own = named.unwrap_or_else(|| script.fresh());
+                let parts = Parts {
+                    oracle: Arc::new(own.clone()),
+                    people: None,
+                    tools: Arc::new(own.clone()),
+                };
+                (parts, own)
+            }
+            Self::Random(seed, host) => {
+                // FNV-1a: any fixed function will do.
+                let own = agent.bytes().fold(0xcbf2_9ce4_8422_2325_u64 ^ seed, |hash, byte| {
+                    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+                });
+                let random = Arc::new(Random::new(own));
+                let host = host.fresh();
+                let parts = Parts { oracle: random.clone(), people: None, tools: random };
+                (parts, host)
+            }
+            Self::Shared(who) => {
+                let parts = Parts {
+                    oracle: who.oracle.clone(),
+                    people: who.people.clone(),
+                    tools: who.tools.clone(),
+                };
+                (parts, who.host.fresh())
+            }
+        }
+    }
+}
