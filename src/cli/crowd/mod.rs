@@ -17,7 +17,7 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_text::diagnostic::nearest;
 use chartc_world::engine::{Crew, Engine, Loop, Recipe, Settings, Stopper, workers};
-use chartc_world::{Family, Gate, NewAgent, Resources, RunFile, World};
+use chartc_world::{Census, Family, Gate, NewAgent, Resources, RunFile, World};
 use find::{Cast, cast, run_file};
 use maker::{Machine, Workbench};
 use serde_json::json;
@@ -110,8 +110,13 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     let is_terminal = std::io::stdout().is_terminal();
     let format = options.format.unwrap_or(if is_terminal { Format::Text } else { Format::Json });
     let ticks = if let End::Ticks(ticks) = end { Some(ticks) } else { None };
-    let out =
-        Shown { format, log: log.map(std::io::BufWriter::new), ticks, is_live: foot::is_there() };
+    let out = Shown {
+        format,
+        log: log.map(std::io::BufWriter::new),
+        ticks,
+        is_live: foot::is_there(),
+        census: Census::new(),
+    };
     let plans: Vec<Vec<Plan<'_>>> =
         cast.kinds.iter().map(|kind| kind.charts.iter().map(Plan::new).collect()).collect();
     let gate = Gate::new(&file.rate_limiting);

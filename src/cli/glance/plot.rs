@@ -30,12 +30,12 @@ pub(in crate::cli) fn plot(census: &Census, style: Style, paper: Paper) -> Page 
         let most = lines.iter().flatten().copied().fold(0.0, f64::max).max(1.0);
         let agents = if chart.agents == 1 { "agent" } else { "agents" };
         let tall = match paths.len() {
-            0..=4 => 4,
+            0..=4 => 3,
             5..=8 => 2,
             _ => 1,
         };
         let head = format!(
-            "{}: {} {agents}; each row of the plot is 0 to {} high; the number is the last count",
+            "{}: {} {agents}; each plot from 0 to {}, with its last count",
             name(&chart.chart),
             chart.agents,
             most.ceil(),
@@ -97,9 +97,11 @@ fn averages(moments: &[Sample<'_>], count: impl Fn(&Sample<'_>) -> u64, room: us
 fn drawn(line: &[f64], most: f64, tall: usize, is_unicode: bool) -> Vec<String> {
     let levels: &[char] = if is_unicode { &BLOCKS } else { &ASCII };
     let steps = levels.len() - 1;
+    // A gap stays above the highest, so that plots do not touch.
+    let full = tall * steps - usize::from(is_unicode);
     let heights: Vec<usize> = (line.iter())
         .map(|value| {
-            let height = (value / most * (tall * steps) as f64).round() as usize;
+            let height = (value / most * full as f64).round() as usize;
             if *value > 0.0 { height.max(1) } else { 0 }
         })
         .collect();
@@ -145,8 +147,9 @@ mod tests {
 
     #[test]
     fn rows_stand_on_each_other() {
-        assert_eq!(drawn(&[0.0, 4.0, 8.0], 8.0, 1, true), [" ▄█"]);
-        assert_eq!(drawn(&[0.0, 4.0, 8.0], 8.0, 2, true), ["  █", " ██"]);
+        assert_eq!(drawn(&[0.0, 4.0, 8.0], 8.0, 1, true), [" ▄▇"]);
+        assert_eq!(drawn(&[0.0, 4.0, 8.0], 8.0, 2, true), ["  ▇", " ██"]);
+        assert_eq!(drawn(&[0.0, 4.0, 8.0], 8.0, 2, false), ["  #", " ##"]);
         assert_eq!(drawn(&[0.0, 0.01, 8.0], 8.0, 1, false), [" .#"], "somebody is always seen");
     }
 

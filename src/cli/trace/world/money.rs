@@ -5,6 +5,9 @@ use chartc_runtime::trace::{Line, What};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Events that move scrip.
+const KINDS: [&str; 3] = ["transferred", "minted", "burned"];
+
 /// Entries of one kind.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 pub(super) struct Moved {
@@ -28,7 +31,7 @@ impl World {
             return;
         }
         *self.events.entry(event.clone()).or_default() += 1;
-        let is_money = ["transferred", "minted", "burned"].contains(&event.as_str());
+        let is_money = KINDS.contains(&event.as_str());
         if let (Some(Value::Int(amount)), true) = (data.get("amount"), is_money) {
             let moved = self.scrip.entry(event.clone()).or_default();
             moved.times += 1;
@@ -38,7 +41,8 @@ impl World {
 
     /// The scrip on one line.
     pub(super) fn scrip(&self) -> String {
-        let each = self.scrip.iter().map(|(what, moved)| {
+        let kinds = KINDS.iter().filter_map(|kind| Some((*kind, self.scrip.get(*kind)?)));
+        let each = kinds.map(|(what, moved)| {
             let times =
                 if moved.times == 1 { "once".into() } else { format!("{} times", moved.times) };
             format!("{} {what} ({times})", moved.scrip)

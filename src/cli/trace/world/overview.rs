@@ -105,7 +105,7 @@ impl Overview {
             }
         };
         let some = |n: u64, text: String| if n > 0 { text } else { String::new() };
-        row("ended", list(&self.ended));
+        row("runs", list(&self.ended));
         row("turns", some(self.turns, self.turns.to_string()));
         row("questions", some(self.questions, self.questions.to_string()));
         let cost = if self.cost > 0.0 { format!(", cost {:.4}", self.cost) } else { String::new() };
