@@ -26,6 +26,8 @@ mod disk;
 pub mod report;
 #[cfg(feature = "run")]
 pub mod scenario;
+#[cfg(feature = "run")]
+pub mod workshop;
 
 #[doc(inline)]
 pub use chartc_check::compile::{Checked, Compilation, check, check_within};

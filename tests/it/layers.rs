@@ -41,8 +41,9 @@ const COMMAND: &[Row] = &[
     ("disk", &[]),
     ("report", &[]),
     ("scenario", &[]),
+    ("workshop", &[]),
     ("build", &["disk", "report"]),
-    ("cli", &["disk", "report", "scenario"]),
+    ("cli", &["disk", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[
@@ -150,8 +151,9 @@ const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
 const STORE: &[Row] = &[
     ("row", &[]),
     ("options", &[]),
-    ("error", &[]),
-    ("file", &["error"]),
+    ("kind", &[]),
+    ("error", &["kind"]),
+    ("file", &["error", "kind"]),
     ("command", &["file"]),
     ("rows", &["file", "row"]),
     ("read", &["error", "file", "row", "rows"]),
@@ -171,6 +173,7 @@ const STORE: &[Row] = &[
             "worker",
         ],
     ),
+    ("world", &["error", "file", "kind", "row", "rows"]),
 ];
 const RESTATE: &[Row] = &[
     ("error", &[]),
@@ -218,14 +221,23 @@ const WORLD: &[Row] = &[
     ("rates", &["config"]),
     ("gate", &["config", "rates"]),
     ("artifact", &["workshop"]),
-    ("invoke", &["workshop"]),
+    ("chain", &[]),
+    ("invoke", &["chain", "workshop"]),
+    ("method", &["chain", "invoke", "workshop"]),
+    ("keep", &[]),
     ("request", &["workshop"]),
+    ("restrict", &["workshop"]),
     ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
-    ("genesis", &["artifact", "ledger", "request", "state"]),
+    ("bids", &["ledger", "state"]),
+    ("genesis", &["artifact", "bids", "ledger", "request", "state"]),
     (
         "world",
-        &["artifact", "genesis", "invoke", "ledger", "request", "settings", "state", "workshop"],
+        &[
+            "artifact", "chain", "genesis", "invoke", "ledger", "request", "settings", "state",
+            "workshop",
+        ],
     ),
+    ("auction", &["bids", "world"]),
     ("memory", &["artifact", "world"]),
     ("engine", &["chance", "gate", "request", "state", "world"]),
 ];

@@ -82,4 +82,6 @@ mod tools;
 mod tour;
 mod versions;
 #[cfg(feature = "run")]
+mod workshop;
+#[cfg(feature = "run")]
 mod world;

@@ -1,5 +1,6 @@
 //! Why a store cannot be used.
 
+use crate::kind::Kind;
 use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,16 @@ pub enum StoreError {
     /// The file is something else.
     #[error("{} is no store of chartc runs: give another path", .0.display())]
     Other(PathBuf),
+    /// The file keeps something else.
+    #[error("{} keeps {}, not {}: give another path", .path.display(), .found.word(), .wanted.word())]
+    Kind {
+        /// The file.
+        path: PathBuf,
+        /// What it keeps.
+        found: Kind,
+        /// What was expected.
+        wanted: Kind,
+    },
     /// The file of a copy exists.
     #[error("{} exists: give the copy another name", .0.display())]
     Exists(PathBuf),
@@ -50,6 +61,22 @@ pub enum StoreError {
         what: String,
         /// Whose.
         run: String,
+    },
+    /// A row of a world is not as it was written.
+    #[error("{} is damaged: {what} is not as it was written; put a backup of it back", .path.display())]
+    DamagedWorld {
+        /// The file.
+        path: PathBuf,
+        /// Which part.
+        what: String,
+    },
+    /// A world cannot be begun or kept so.
+    #[error("{}: {why}", .path.display())]
+    World {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
     },
     /// It lacks its last commits: its log is damaged or was left behind, or an old copy was put back.
     #[error("{path} lacks its last {count} commits: put {path}-wal back, or delete {path}.lock to go on without them", path = .path.display())]

@@ -1,13 +1,11 @@
 //! The file: its tables, who may write it, and its rows.
 
 use crate::error::{StoreError, VERSION};
+use crate::kind::Kind;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// What `meta` says that a file is.
-const FORMAT: &str = "chartc store";
 
 /// Pages of 64 MiB in memory, and a log of 32 MiB before they go into the file: with many runs, most commits touch other pages.
 const WAL: &str =
@@ -18,63 +16,6 @@ const LOCKS: u32 = 40;
 
 /// How long a command waits for another one's short transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Tables whose rows are long have row ids: without, SQLite keeps a quarter of a page of each row, and the rest on pages of its own.
-const TABLES: &str = "
-    CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-    CREATE TABLE run (
-        name TEXT PRIMARY KEY,
-        chart TEXT NOT NULL,
-        given TEXT NOT NULL,
-        status TEXT NOT NULL,
-        stopped TEXT,
-        state TEXT NOT NULL,
-        turns INTEGER NOT NULL,
-        calls INTEGER NOT NULL,
-        cost INTEGER NOT NULL,
-        waits_for TEXT NOT NULL,
-        wake INTEGER,
-        now INTEGER NOT NULL,
-        made_ms INTEGER NOT NULL,
-        updated_ms INTEGER NOT NULL,
-        saved TEXT NOT NULL,
-        sum INTEGER NOT NULL
-    );
-    CREATE TABLE event (
-        run TEXT NOT NULL,
-        id TEXT NOT NULL,
-        reply TEXT NOT NULL,
-        at_ms INTEGER NOT NULL,
-        seq INTEGER NOT NULL,
-        sum INTEGER NOT NULL,
-        PRIMARY KEY (run, id)
-    ) WITHOUT ROWID;
-    CREATE TABLE line (
-        run TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        text TEXT NOT NULL,
-        sum INTEGER NOT NULL,
-        PRIMARY KEY (run, seq)
-    );
-    CREATE TABLE call (
-        run TEXT NOT NULL,
-        id TEXT NOT NULL,
-        stage TEXT NOT NULL,
-        call TEXT NOT NULL,
-        outcome TEXT,
-        planned INTEGER NOT NULL,
-        sum INTEGER NOT NULL,
-        PRIMARY KEY (run, id)
-    );
-    CREATE TABLE inbox (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        run TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        name TEXT NOT NULL,
-        data TEXT NOT NULL,
-        sum INTEGER NOT NULL
-    );
-";
 
 /// Milliseconds since 1970 on the computer's clock.
 #[allow(clippy::disallowed_methods, reason = "a store outlives the clocks of its processes")]
@@ -109,12 +50,16 @@ impl Store {
     /// # Errors
     /// It is no store, or cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_kind(path, Kind::Runs)
+    }
+
+    pub(crate) fn open_kind(path: &Path, kind: Kind) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
         let connection = connect(path, false)?;
         let store = Self { connection, path: path.to_owned(), lock: None, boot: 0 };
-        store.is_one()?;
+        store.is_one(kind)?;
         Ok(store)
     }
 
@@ -123,6 +68,10 @@ impl Store {
     /// # Errors
     /// It is no store, cannot be written, or another process has it.
     pub fn own(path: &Path, safety: Safety) -> Result<Self, StoreError> {
+        Self::own_kind(path, safety, Kind::Runs)
+    }
+
+    pub(crate) fn own_kind(path: &Path, safety: Safety, kind: Kind) -> Result<Self, StoreError> {
         let is_new = !path.exists();
         let lock = locked(path)?;
         let sealed = if is_new { 0 } else { seal(path) };
@@ -137,7 +86,7 @@ impl Store {
             .map_err(fault)?;
         if tables > 0 {
             let store = Self { connection, path: path.to_owned(), lock: None, boot: 0 };
-            store.is_one()?;
+            store.is_one(kind)?;
             store.is_complete(sealed)?;
             return store.begin(lock, set);
         }
@@ -147,9 +96,11 @@ impl Store {
         connection.execute_batch(&format!("{WAL} {set}")).map_err(fault)?;
         connection
             .execute_batch(&format!(
-                "BEGIN IMMEDIATE; {TABLES}
-                 INSERT INTO meta VALUES ('format', '{FORMAT}'), ('version', {VERSION}), ('boot', 0), ('commits', 0);
-                 COMMIT;"
+                "BEGIN IMMEDIATE; {}
+                 INSERT INTO meta VALUES ('format', '{}'), ('version', {VERSION}), ('boot', 0), ('commits', 0);
+                 COMMIT;",
+                kind.tables(),
+                kind.format()
             ))
             .map_err(fault)?;
         Self { connection, path: path.to_owned(), lock: None, boot: 0 }.begin(lock, set)
@@ -170,14 +121,22 @@ impl Store {
         Ok(self)
     }
 
-    fn is_one(&self) -> Result<(), StoreError> {
+    fn is_one(&self, kind: Kind) -> Result<(), StoreError> {
         let said = |key: &str| -> rusqlite::Result<Option<rusqlite::types::Value>> {
             let said = "SELECT value FROM meta WHERE key = ?1";
             self.connection.query_row(said, [key], |row| row.get(0)).optional()
         };
         let format = said("format").map_err(|_| StoreError::Other(self.path.clone()))?;
-        if format != Some(rusqlite::types::Value::Text(FORMAT.into())) {
-            return Err(StoreError::Other(self.path.clone()));
+        let format = match format {
+            Some(rusqlite::types::Value::Text(format)) => Kind::of(&format),
+            Some(_) | None => None,
+        };
+        match format {
+            Some(found) if found == kind => {}
+            Some(found) => {
+                return Err(StoreError::Kind { path: self.path.clone(), found, wanted: kind });
+            }
+            None => return Err(StoreError::Other(self.path.clone())),
         }
         let version = said("version").map_err(|error| StoreError::of(&self.path, error))?;
         match version {

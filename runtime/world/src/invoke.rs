@@ -1,5 +1,6 @@
 //! Who runs a chart artifact that is invoked.
 
+use crate::chain::Chain;
 use crate::workshop::Family;
 use chartc_core::expr::Value;
 use chartc_runtime::agent::{ArtifactHost, Failure, FailureKind};
@@ -21,6 +22,8 @@ pub struct Invocation<'i> {
     pub caller: &'i str,
     /// How many steps it may take.
     pub fuel: u64,
+    /// The invocation that this one is part of.
+    pub chain: &'i Chain,
     /// What the chart leaves to chance follows from this alone.
     pub seed: u64,
     /// The world, for functions of the chart that are methods of other artifacts. What it asks there counts against the depth of

@@ -41,6 +41,18 @@ fn both() -> Vec<Case> {
     all().into_iter().chain(growing::all()).chain(scxml::all()).collect()
 }
 
+/// All texts of the cases, each with the case's name.
+#[cfg(feature = "run")]
+pub(crate) fn texts() -> Vec<(&'static str, String)> {
+    let of = |case: Case| {
+        let name = case.name;
+        case.files
+            .into_iter()
+            .filter_map(move |(_, text)| Some((name, String::from_utf8(text).ok()?)))
+    };
+    both().into_iter().flat_map(of).collect()
+}
+
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     chartc(folder, arguments).output().expect("sh starts")
 }

@@ -133,7 +133,7 @@ fn series(place: &str, items: Vec<Value>, then: Then) -> Result<Series, ScriptEr
         .enumerate()
         .map(|(i, item)| entry(&format!("{place}, entry {}", i + 1), item))
         .collect::<Result<_, _>>()?;
-    Ok(Series { entries, then, used: 0 })
+    Ok(Series::new(entries, then))
 }
 
 /// Keys that say how an answer is given. A mapping with any other key is an answer itself.

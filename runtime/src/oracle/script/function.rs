@@ -22,8 +22,8 @@ pub(crate) struct Case {
 }
 
 impl Function {
-    /// The result of one call; none if a list is used up or no case fits.
-    pub(super) fn next(&mut self, arguments: &[Value]) -> Option<Entry> {
+    /// The result of one call and its number; none if a list is used up or no case fits.
+    pub(super) fn next(&mut self, arguments: &[Value]) -> Option<(usize, Entry)> {
         match self {
             Self::InOrder(series) => series.next(),
             Self::Cases(cases) => {
@@ -31,7 +31,7 @@ impl Function {
                     case.given.len() <= arguments.len()
                         && case.given.iter().zip(arguments).all(|(a, b)| fits(a, b))
                 };
-                cases.iter().find(fits).map(|case| case.entry.clone())
+                cases.iter().find(fits).map(|case| (0, case.entry.clone()))
             }
         }
     }

@@ -25,6 +25,7 @@
 
 mod file;
 mod function;
+mod kept;
 mod results;
 
 use super::{Answer, Asking, Oracle, OracleError, Question, ready};
@@ -35,7 +36,7 @@ use chartc_core::expr::Value;
 use chartc_core::host::{Host, ToolCall};
 use function::Function;
 pub use results::Results;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,6 +47,10 @@ pub(crate) struct Series {
     pub(crate) entries: Vec<Entry>,
     pub(crate) then: Then,
     pub(crate) used: usize,
+    /// Numbers of entries that were taken and are not there yet.
+    pub(crate) open: Vec<usize>,
+    /// Numbers of entries that are to be given again, before all others.
+    pub(crate) again: VecDeque<usize>,
 }
 
 /// What a used-up list does.
@@ -78,16 +83,31 @@ pub(crate) enum Reply {
 }
 
 impl Series {
-    fn next(&mut self) -> Option<Entry> {
+    pub(crate) fn new(entries: Vec<Entry>, then: Then) -> Self {
+        Self { entries, then, used: 0, open: Vec::new(), again: VecDeque::new() }
+    }
+
+    /// The next entry and its number.
+    fn next(&mut self) -> Option<(usize, Entry)> {
         let count = self.entries.len();
+        let nth = self.again.front().copied().unwrap_or(self.used);
         let index = match self.then {
-            Then::Error => self.used,
-            Then::Repeat => self.used.checked_rem(count)?,
-            Then::Last => self.used.min(count.checked_sub(1)?),
+            Then::Error => nth,
+            Then::Repeat => nth.checked_rem(count)?,
+            Then::Last => nth.min(count.checked_sub(1)?),
         };
         let entry = self.entries.get(index)?.clone();
-        self.used += 1;
-        Some(entry)
+        if self.again.pop_front().is_none() {
+            self.used += 1;
+        }
+        Some((nth, entry))
+    }
+
+    /// An entry is there, or nobody waits for it any longer.
+    fn close(&mut self, nth: usize) {
+        if let Some(at) = self.open.iter().position(|open| *open == nth) {
+            self.open.remove(at);
+        }
     }
 }
 
@@ -162,7 +182,10 @@ impl Script {
             state.tools.get_mut(name).map(|row| row.next(arguments))
         };
         let why = match entry {
-            Some(Some(entry)) => return self.later(entry.after, result(entry.reply)),
+            Some(Some((nth, entry))) => {
+                let under = Under { script: self.clone(), is_tool: true, name: name.into(), nth };
+                return later(under, entry.after, result(entry.reply));
+            }
             Some(None) => {
                 format!(
                     "{} has no further result for tool `{name}` with these arguments",
@@ -174,22 +197,7 @@ impl Script {
         done(Err(OracleError::Script(why)))
     }
 
-    fn later<T: Send + 'static>(
-        &self,
-        after: u64,
-        reply: Result<T, OracleError>,
-    ) -> Pin<Box<dyn Future<Output = Result<T, OracleError>> + Send>> {
-        if after == 0 {
-            return Box::pin(std::future::ready(reply));
-        }
-        let sleep = self.clock.sleep_until(self.clock.now().saturating_add(after));
-        Box::pin(async move {
-            sleep.await;
-            reply
-        })
-    }
-
-    fn answer(&self, step: &str) -> Result<Entry, OracleError> {
+    fn answer(&self, step: &str) -> Result<(usize, Entry), OracleError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(series) = state.answers.get_mut(step) else {
             return Err(OracleError::Script(format!(
@@ -216,8 +224,8 @@ impl tools::Tools for Script {
 
 impl Oracle for Script {
     fn ask(&self, question: Question) -> Asking {
-        let entry = match self.answer(&question.step) {
-            Ok(entry) => entry,
+        let (nth, entry) = match self.answer(&question.step) {
+            Ok(next) => next,
             Err(error) => return ready(Err(error)),
         };
         let usage = entry.usage;
@@ -231,7 +239,8 @@ impl Oracle for Script {
             },
             Reply::Fail(error) => Err(error),
         };
-        self.later(entry.after, reply)
+        let under = Under { script: self.clone(), is_tool: false, name: question.step, nth };
+        later(under, entry.after, reply)
     }
 
     fn name(&self) -> String {
@@ -248,7 +257,7 @@ impl Host for Script {
                 name => format!("{name} has no result for function `{function}`"),
             });
         };
-        match row.next(arguments).map(|entry| result(entry.reply)) {
+        match row.next(arguments).map(|(_, entry)| result(entry.reply)) {
             Some(result) => result.map_err(|error| error.to_string()),
             None => Err(match row {
                 Function::InOrder(_) => {
@@ -260,6 +269,52 @@ impl Host for Script {
             }),
         }
     }
+}
+
+/// A reply under way.
+struct Under {
+    script: Script,
+    is_tool: bool,
+    name: String,
+    nth: usize,
+}
+
+impl Under {
+    fn change(&self, change: impl FnOnce(&mut Series)) {
+        let mut state = self.script.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_tool {
+            if let Some(Function::InOrder(series)) = state.tools.get_mut(&self.name) {
+                change(series);
+            }
+        } else if let Some(series) = state.answers.get_mut(&self.name) {
+            change(series);
+        }
+    }
+}
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        self.change(|series| series.close(self.nth));
+    }
+}
+
+/// A reply that is there after so many milliseconds.
+fn later<T: Send + 'static>(
+    under: Under,
+    after: u64,
+    reply: Result<T, OracleError>,
+) -> Pin<Box<dyn Future<Output = Result<T, OracleError>> + Send>> {
+    if after == 0 {
+        return Box::pin(std::future::ready(reply));
+    }
+    under.change(|series| series.open.push(under.nth));
+    let clock = &under.script.clock;
+    let sleep = clock.sleep_until(clock.now().saturating_add(after));
+    Box::pin(async move {
+        sleep.await;
+        drop(under);
+        reply
+    })
 }
 
 fn result(reply: Reply) -> Result<Value, OracleError> {

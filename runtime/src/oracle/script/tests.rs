@@ -133,3 +133,46 @@ fn answers_that_no_step_asks_for_are_told() {
     let script = script("answers: {a: [x], b: [y]}\nfunctions: {f: 1}");
     assert_eq!(script.strangers(&["a".into()], &[], &[]), ["b", "f"]);
 }
+
+#[test]
+fn a_script_goes_on_where_it_was() {
+    let text = "answers:
+  a: [x, y, z]
+  b: {answers: [x, y], then: repeat}
+  slow: [{answer: one, after: 5s}, two, three]
+functions: {f: [1, 2], always: {cases: [{result: 9}]}}
+tools: {t: [{answer: 7, after: 2s}, 8]}
+";
+    let first = script(text);
+    for step in ["a", "a", "b", "b", "b"] {
+        ask(&first, step).expect("an answer");
+    }
+    assert_eq!(first.clone().call("f", &[]), Ok(Value::Int(1)));
+    let mut waits = first.ask(Question { step: "slow".into(), ..Question::default() });
+    let calling = first.tool("t", &[]);
+    assert_eq!(ask(&first, "slow").as_deref(), Ok("two"));
+    let saved = serde_json::to_string(&first.save()).expect("JSON");
+    assert_eq!(
+        saved,
+        r#"{"answers":{"a":[2],"b":[3],"slow":[2,0]},"functions":{"f":[1]},"tools":{"t":[1,0]}}"#
+    );
+    let saved = serde_json::from_str(&saved).expect("JSON");
+    let next = script(text);
+    next.load(&saved).expect("the same script");
+    assert_eq!(next.save(), saved, "what is to be given again is not lost");
+    assert_eq!(ask(&next, "a").as_deref(), Ok("z"));
+    assert_eq!(ask(&next, "b").as_deref(), Ok("y"));
+    assert_eq!(ask(&next, "slow").as_deref(), Ok("(waits)"), "the one that was not there");
+    assert_eq!(ask(&next, "slow").as_deref(), Ok("three"));
+    assert_eq!(next.clone().call("f", &[]), Ok(Value::Int(2)));
+    // What has come, or is not waited for, is used up.
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(waits.as_mut().poll(&mut cx).is_pending());
+    assert!(first.clock.jump());
+    assert!(waits.as_mut().poll(&mut cx).is_ready());
+    drop(calling);
+    let saved = serde_json::to_string(&first.save()).expect("JSON");
+    assert!(saved.contains(r#""slow":[2]"#) && saved.contains(r#""t":[1]"#), "{saved}");
+    let why = script("answers: {a: [x]}").load(&next.save()).expect_err("another one");
+    assert_eq!(why, "it is of another script: this one has no answers of `b`");
+}

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 /// Transitions of one event to name; the rest is counted.
 const MOST_MOVES: usize = 6;
 
-/// Who caused whose transitions: an action of one agent sends an event to another one, which takes transitions, acts itself in its
-/// next turn, and so on.
+/// Who caused whose transitions: an action of one agent sends an event to another one, which takes transitions, acts itself in a
+/// later turn, and so on.
 ///
 /// It is fed with the lines of a log, by [`Self::observe`]. An action counts as caused by the events that its agent has received
-/// since the turn before. It keeps a few bytes for each action and each event with a cause, and nothing of other lines.
+/// since its action before, up to the beginning of the turn. It keeps a few bytes for each action and each event with a cause, and nothing of other lines.
 #[derive(Debug, Clone, Default)]
 pub struct Cascades {
     numbers: BTreeMap<String, usize>,
@@ -37,7 +37,7 @@ struct Actor {
     effects: BTreeMap<u64, Vec<usize>>,
     /// The effect whose transitions follow.
     open: Option<usize>,
-    /// What it has received since its last turn began, and what it had received before that.
+    /// What it has received since its last turn began; and before that, since its last action.
     heard: Vec<usize>,
     moved_by: Vec<usize>,
     /// The last line.
@@ -118,7 +118,8 @@ impl Cascades {
             }
         } else if let What::Turn { .. } = &line.what {
             actor.open = None;
-            actor.moved_by = std::mem::take(&mut actor.heard);
+            let heard = std::mem::take(&mut actor.heard);
+            actor.moved_by.extend(heard);
         } else if matches!(line.what, What::Delivered { .. } | What::Input { .. }) {
             actor.open = None;
         } else if let What::Taken { line: taken } = &line.what {
@@ -132,7 +133,7 @@ impl Cascades {
             }
         } else if let What::Acted { action, failed, .. } = &line.what {
             actor.is_act = true;
-            let after = actor.moved_by.clone().into_boxed_slice();
+            let after = std::mem::take(&mut actor.moved_by).into_boxed_slice();
             let action = self.words.number(action);
             let has_failed = !failed.is_empty();
             let seq = line.seq.saturating_sub(1);

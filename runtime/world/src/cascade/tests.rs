@@ -142,6 +142,7 @@ fn an_action_follows_from_what_was_heard_before_its_turn() {
         "bob event seen by ada",
         "bob act early",
         "bob turn",
+        "bob turn",
         "bob act next",
         "bob turn",
         "bob act later",

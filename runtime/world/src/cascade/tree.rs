@@ -69,7 +69,7 @@ pub struct Caused {
     pub transitions: Vec<String>,
     /// Further transitions, which are not named.
     pub more_transitions: u64,
-    /// What the agent did in its next turn.
+    /// What the agent did next.
     pub actions: Vec<Deed>,
     /// Further actions, which are not shown.
     pub more: u64,
@@ -108,7 +108,7 @@ impl Cascades {
         let mut open: Vec<usize> = self.agents[agent].effects.values().flatten().copied().collect();
         while let Some(effect) = open.pop() {
             if seen.insert(effect) {
-                for act in self.acts_after(effect) {
+                if let Some(act) = self.act_after(effect) {
                     let of = &self.agents[self.effects[effect].agent];
                     open.extend(of.effects.get(&act.seq).into_iter().flatten());
                 }
@@ -119,16 +119,12 @@ impl Cascades {
         (seen.len() as u64, agents.len() as u64)
     }
 
-    /// The actions that an effect led to.
-    pub(super) fn acts_after(&self, effect: usize) -> impl Iterator<Item = &Act> {
+    /// The action that an effect led to, if there was one.
+    pub(super) fn act_after(&self, effect: usize) -> Option<&Act> {
         let row = &self.effects[effect];
         let acts = &self.agents[row.agent].acts;
         let from = acts.partition_point(|act| act.seq < row.seq);
-        // They are those of its next turn, so they come one after the other.
-        let later = acts[from..].iter();
-        later
-            .skip_while(move |act| act.after.iter().all(|cause| *cause < effect))
-            .take_while(move |act| act.after.contains(&effect))
+        acts[from..].iter().find(|act| act.after.contains(&effect))
     }
 }
 
@@ -172,8 +168,8 @@ impl Growing<'_> {
         let all = self.all;
         let row = &all.effects[effect];
         let again = !self.shown.insert(effect);
-        let seqs: Vec<u64> =
-            if again { Vec::new() } else { all.acts_after(effect).map(|act| act.seq).collect() };
+        let act = all.act_after(effect).filter(|_| !again);
+        let seqs: Vec<u64> = act.map(|act| act.seq).into_iter().collect();
         let (actions, more) = self.deeds(row.agent, &seqs, depth + 1);
         Caused {
             agent: all.agents[row.agent].name.clone(),

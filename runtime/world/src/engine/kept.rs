@@ -7,7 +7,6 @@ use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::Saved;
-use chartc_runtime::agent::ArtifactHost;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;

@@ -4,6 +4,7 @@ mod arguments;
 mod escrow;
 mod event_log;
 mod ledger;
+mod mint;
 mod rights_registry;
 mod spawn;
 mod store;
@@ -16,10 +17,11 @@ use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
 
 /// All of them, by id.
-const ALL: [&Genesis; 5] = [
+const ALL: [&Genesis; 6] = [
     &escrow::GENESIS,
     &event_log::GENESIS,
     &ledger::GENESIS,
+    &mint::GENESIS,
     &rights_registry::GENESIS,
     &store::GENESIS,
 ];

@@ -18,7 +18,7 @@ impl ArtifactHost for World {
         method: &str,
         arguments: &[Value],
     ) -> Result<Value, Failure> {
-        self.ask(agent, artifact, method, arguments, 1)
+        self.ask(agent, artifact, method, arguments, &self.chain())
     }
 
     fn act(&self, agent: &str, action: &Action) -> Acting {

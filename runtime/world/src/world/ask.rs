@@ -2,6 +2,7 @@
 
 use super::World;
 use crate::artifact::{Artifact, Nature};
+use crate::chain::Chain;
 use crate::genesis;
 use crate::invoke::Invocation;
 use crate::ledger::Holder;
@@ -13,6 +14,9 @@ use chartc_runtime::agent::{
     Acting, Action, ArtifactHost, Done, Failure, FailureKind, Results, View,
 };
 use std::sync::Arc;
+
+/// How many invocations that take all they may have room in a chain of invocations.
+const CHAIN: u64 = 8;
 
 /// A chart artifact that is to run.
 pub(super) struct Running {
@@ -42,7 +46,7 @@ impl World {
         id: &str,
         method: &str,
         arguments: &[Value],
-        depth: u32,
+        chain: &Arc<Chain>,
     ) -> Tried<Value> {
         let running = {
             let mut state = self.state();
@@ -79,7 +83,7 @@ impl World {
                 }
             }
         };
-        self.run(&running, depth)
+        self.run(&running, chain)
     }
 
     /// Invokes a method, for what it costs.
@@ -123,7 +127,7 @@ impl World {
         // Other agents go on while the chart runs.
         let result = match begun {
             Begun::Done(value) => Ok(value),
-            Begun::Runs(running) => self.run(&running, 1),
+            Begun::Runs(running) => self.run(&running, &self.chain()),
         };
         self.change(|state| {
             if let Some(hold) = hold {
@@ -142,17 +146,24 @@ impl World {
         })
     }
 
-    fn run(&self, running: &Running, depth: u32) -> Tried<Value> {
+    /// For an invocation by an action, a condition or a prompt.
+    pub(super) fn chain(&self) -> Arc<Chain> {
+        let units = self.state().settings.invocation_fuel;
+        Arc::new(Chain::new(units.saturating_mul(CHAIN)))
+    }
+
+    fn run(&self, running: &Running, chain: &Arc<Chain>) -> Tried<Value> {
         let Running { artifact, owner, family, method, arguments, caller, fuel, seed } = running;
         let most = self.state().settings.max_invocation_depth;
-        if depth > most {
+        if chain.depth() >= most {
             let why = format!(
                 "`{method}` of `{artifact}`: artifacts invoke artifacts {most} deep at most"
             );
             return fail(FailureKind::InvocationFailed, why);
         }
-        let within = Within { world: self.clone(), owner: owner.clone(), depth: depth + 1 };
-        self.invoke.invoke(&Invocation {
+        let within = Within { world: self.clone(), owner: owner.clone(), chain: chain.clone() };
+        chain.enter()?;
+        let result = self.invoke.invoke(&Invocation {
             artifact,
             owner,
             family,
@@ -160,9 +171,12 @@ impl World {
             arguments,
             caller,
             fuel: *fuel,
+            chain,
             seed: *seed,
             world: Arc::new(within),
-        })
+        });
+        chain.leave();
+        result
     }
 }
 
@@ -296,7 +310,7 @@ fn no_result(id: &str, method: &str) -> Tried<Value> {
 struct Within {
     world: World,
     owner: String,
-    depth: u32,
+    chain: Arc<Chain>,
 }
 
 impl ArtifactHost for Within {
@@ -307,7 +321,7 @@ impl ArtifactHost for Within {
         method: &str,
         arguments: &[Value],
     ) -> Result<Value, Failure> {
-        self.world.ask(&self.owner, artifact, method, arguments, self.depth)
+        self.world.ask(&self.owner, artifact, method, arguments, &self.chain)
     }
 
     fn act(&self, _: &str, _: &Action) -> Acting {

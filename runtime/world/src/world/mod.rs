@@ -6,6 +6,7 @@ mod ask;
 mod begin;
 mod compile;
 mod door;
+mod mint;
 mod remember;
 mod save;
 mod view;

@@ -100,7 +100,8 @@ impl Overview {
         }
         page.line("");
         let mut row = |what: &str, text: String| {
-            if !text.is_empty() {
+            for (nth, text) in wrapped(&text, paper.width.saturating_sub(14)).iter().enumerate() {
+                let what = if nth == 0 { what } else { "" };
                 page.line(format!("  {what:<12}{text}"));
             }
         };
@@ -134,6 +135,18 @@ impl Overview {
         }
         page
     }
+}
+
+/// A list with commas, in lines of at most so many columns; no line for an empty one.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in text.split_inclusive(", ") {
+        match lines.last_mut() {
+            Some(last) if width(last) + width(part.trim_end()) <= columns => last.push_str(part),
+            Some(_) | None => lines.push(part.to_owned()),
+        }
+    }
+    lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// Shows it.

@@ -1,0 +1,106 @@
+//! How much of a script is used up, for a checkpoint.
+
+use super::function::Function;
+use super::{Script, Series, State};
+use chartc_core::expr::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+
+/// What was used of a list: how many entries, and the numbers of those that are not there yet.
+type Used = (usize, Vec<usize>);
+
+impl Script {
+    /// How many answers and results were given, by step, function and tool, and which of them are not there yet: whoever goes on asks for those
+    /// again. Lists that nothing was taken from are left out.
+    pub fn save(&self) -> Value {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut saved = Map::new();
+        let answers = state.answers.iter().map(|(name, row)| (name, Some(row)));
+        saved.insert("answers".into(), used(answers));
+        for (part, rows) in [("functions", &state.functions), ("tools", &state.tools)] {
+            saved.insert(part.into(), used(rows.iter().map(|(name, row)| (name, series(row)))));
+        }
+        Value::Map(saved)
+    }
+
+    /// Goes on behind what was given. What was not there yet is given again, before all others.
+    ///
+    /// # Errors
+    /// It is of another script.
+    pub fn load(&self, saved: &Value) -> Result<(), String> {
+        let Value::Map(saved) = saved else { return Err("it is no mapping".into()) };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // All is read before anything is changed.
+        let answers = read(saved, "answers", |name| state.answers.contains_key(name))?;
+        let functions = read(saved, "functions", |name| state.functions.contains_key(name))?;
+        let tools = read(saved, "tools", |name| state.tools.contains_key(name))?;
+        let State { answers: rows, functions: results, tools: calls } = &mut *state;
+        for (name, row) in rows {
+            go_on(row, answers.get(name));
+        }
+        for (rows, used) in [(results, functions), (calls, tools)] {
+            for (name, row) in rows {
+                if let Function::InOrder(row) = row {
+                    go_on(row, used.get(name));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn series(row: &Function) -> Option<&Series> {
+    match row {
+        Function::InOrder(row) => Some(row),
+        Function::Cases(_) => None,
+    }
+}
+
+fn used<'s>(rows: impl Iterator<Item = (&'s String, Option<&'s Series>)>) -> Value {
+    let mut map = Map::new();
+    for (name, row) in rows {
+        let Some(row) = row.filter(|row| row.used > 0) else { continue };
+        let not_there = row.again.iter().chain(&row.open);
+        let numbers = [&row.used].into_iter().chain(not_there);
+        let numbers = numbers.map(|nth| Value::Int(*nth as i64));
+        map.insert(name.clone(), Value::List(numbers.collect()));
+    }
+    Value::Map(map)
+}
+
+fn go_on(row: &mut Series, used: Option<&Used>) {
+    let (count, open) = used.cloned().unwrap_or_default();
+    row.used = count;
+    row.open.clear();
+    row.again = open.into();
+}
+
+fn read(
+    saved: &Map,
+    part: &str,
+    is_there: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, Used>, String> {
+    let Some(Value::Map(rows)) = saved.get(part) else {
+        return Err(format!("it has no `{part}`"));
+    };
+    let row = |(name, value): (&str, &Value)| {
+        if !is_there(name) {
+            return Err(format!("it is of another script: this one has no {part} of `{name}`"));
+        }
+        let mut numbers = numbers(value).ok_or_else(|| format!("`{part}.{name}` is no list"))?;
+        let used = numbers.pop().unwrap_or(0);
+        numbers.reverse();
+        Ok((name.to_owned(), (used, numbers)))
+    };
+    rows.iter().map(row).collect()
+}
+
+/// The numbers of a list, the last first.
+fn numbers(value: &Value) -> Option<Vec<usize>> {
+    let Value::List(items) = value else { return None };
+    let number = |item: &Value| {
+        let Value::Int(n) = item else { return None };
+        usize::try_from(*n).ok()
+    };
+    items.iter().rev().map(number).collect()
+}

@@ -1,0 +1,349 @@
+//! Bids, winners and what became of them: what `genesis_mint` keeps.
+
+mod settings;
+
+pub use settings::AuctionSettings;
+
+use crate::ledger::{Holder, Resource};
+use crate::state::{Audience, State, Tried, fail, int, refused, text};
+use chartc_core::expr::{Map, Value};
+use chartc_runtime::agent::FailureKind;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
+
+/// The artifact that takes the bids.
+pub(crate) const MINT: &str = "genesis_mint";
+/// Bytes of the winner's content that whoever scores it is shown.
+const SHOWN: usize = 4_000;
+/// What entries of the ledger are for.
+const WHY: &str = "auction";
+
+/// Where an auction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    /// The first has not begun.
+    Waiting,
+    /// Bids are for this one.
+    Bidding,
+    /// Bids are for the next one.
+    Closed,
+}
+
+impl Phase {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Bidding => "bidding",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// A bid for an artifact. Its scrip is put aside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Submission {
+    /// Who has submitted it.
+    pub(crate) agent: String,
+    pub(crate) bid: i64,
+    /// The number of the hold.
+    pub(crate) hold: u64,
+    /// Which came first.
+    nth: u64,
+}
+
+/// The winner of an auction, until it is scored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Won {
+    auction: u64,
+    artifact: String,
+    agent: String,
+    bid: i64,
+    price: i64,
+    content: String,
+}
+
+/// What `genesis_mint` keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Book {
+    pub(crate) settings: AuctionSettings,
+    phase: Phase,
+    /// Openings so far.
+    auction: u64,
+    opened_ms: u64,
+    /// Submissions so far.
+    count: u64,
+    /// By artifact.
+    pub(crate) submissions: BTreeMap<String, Submission>,
+    won: Option<Won>,
+    /// The last auctions, the oldest first, as agents see them.
+    pub(crate) history: VecDeque<Value>,
+}
+
+impl Book {
+    /// Takes bids from now on.
+    pub(crate) fn begin(state: &mut State, settings: AuctionSettings) -> Tried<Value> {
+        let book = match state.kept.contains_key(MINT) {
+            true => Self { settings, ..Self::of(state)? },
+            false => Self {
+                settings,
+                phase: Phase::Waiting,
+                auction: 0,
+                opened_ms: 0,
+                count: 0,
+                submissions: BTreeMap::new(),
+                won: None,
+                history: VecDeque::new(),
+            },
+        };
+        book.keep(state)
+    }
+
+    /// What is kept.
+    pub(crate) fn of(state: &State) -> Tried<Self> {
+        let Some(kept) = state.kept.get(MINT) else {
+            return fail(FailureKind::InvocationFailed, "there are no auctions in this world");
+        };
+        // Through text, as a snapshot: it has nothing that JSON has not.
+        let book = serde_json::to_string(kept).and_then(|text| serde_json::from_str(&text));
+        book.or_else(|why| {
+            fail(FailureKind::InvocationFailed, format!("the books of the mint are damaged: {why}"))
+        })
+    }
+
+    /// Keeps it, and tells the views.
+    pub(crate) fn keep(&self, state: &mut State) -> Tried<Value> {
+        let kept = serde_json::to_string(self).and_then(|text| serde_json::from_str(&text));
+        let kept: Value = match kept {
+            Ok(kept) => kept,
+            Err(why) => return fail(FailureKind::InvocationFailed, why.to_string()),
+        };
+        state.kept.insert(MINT.to_owned(), kept);
+        state.submissions = self.rows();
+        state.next_auction = self.told();
+        Ok(Value::None)
+    }
+
+    /// `{artifact_id, agent, bid}` of each submission, the highest bid first.
+    pub(crate) fn rows(&self) -> Vec<Value> {
+        let mut all: Vec<(&String, &Submission)> = self.submissions.iter().collect();
+        all.sort_by_key(|(_, one)| (Reverse(one.bid), one.nth));
+        let row = |(id, one): (&String, &Submission)| {
+            let row = [
+                ("artifact_id", text(id)),
+                ("agent", text(&one.agent)),
+                ("bid", Value::Int(one.bid)),
+            ];
+            Value::Map(row.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+        };
+        all.into_iter().map(row).collect()
+    }
+
+    /// When the present phase ends, in milliseconds of the run.
+    fn ends_ms(&self) -> u64 {
+        let spans = self.settings.ms();
+        match self.phase {
+            Phase::Waiting => spans.first_delay,
+            Phase::Bidding => self.opened_ms.saturating_add(spans.window),
+            Phase::Closed => self.opened_ms.saturating_add(spans.period),
+        }
+    }
+
+    /// The next auction in words.
+    fn told(&self) -> String {
+        let seconds = self.ends_ms() as f64 / 1000.0;
+        match self.phase {
+            Phase::Waiting => format!("the first auction of the mint opens at second {seconds}"),
+            Phase::Bidding => {
+                format!("auction {} of the mint closes at second {seconds}", self.auction)
+            }
+            Phase::Closed => format!("the next auction of the mint opens at second {seconds}"),
+        }
+    }
+
+    /// Where the auction is, as agents see it.
+    pub(crate) fn status(&self, now_ms: u64) -> Map {
+        let left = self.ends_ms().saturating_sub(now_ms) as f64 / 1000.0;
+        let mut status = Map::new();
+        status.insert("phase".into(), text(self.phase.word()));
+        status.insert("auction".into(), int(self.auction));
+        status.insert("seconds_left".into(), Value::Float(left));
+        status.insert("submissions".into(), int(self.submissions.len() as u64));
+        status.insert("minimum_bid".into(), Value::Int(self.settings.minimum_bid.max(1)));
+        if let Some(highest) = self.submissions.values().map(|one| one.bid).max() {
+            status.insert("highest_bid".into(), Value::Int(highest));
+        }
+        if let Some(won) = &self.won {
+            status.insert("being_scored".into(), text(&won.artifact));
+        }
+        status
+    }
+
+    /// Puts a submission in, in place of one of the same artifact, whose hold is given back.
+    pub(crate) fn submit(
+        &mut self,
+        artifact: &str,
+        (agent, bid, hold): (&str, i64, u64),
+    ) -> Option<Submission> {
+        self.count += 1;
+        let one = Submission { agent: agent.to_owned(), bid, hold, nth: self.count };
+        self.submissions.insert(artifact.to_owned(), one)
+    }
+
+    pub(crate) fn won_artifact(&self) -> Value {
+        self.won.as_ref().map_or(Value::None, |won| text(&won.artifact))
+    }
+
+    pub(crate) fn won_content(&self) -> Value {
+        text(self.won.as_ref().map_or("", |won| &won.content))
+    }
+
+    pub(crate) fn estimate(&self) -> Value {
+        Value::Int(self.settings.default_score)
+    }
+
+    /// Puts an auction that has a winner into the history.
+    fn remember(&mut self, won: &Won, score: Option<i64>, minted: i64) {
+        let mut row = Map::new();
+        row.insert("auction".into(), int(won.auction));
+        row.insert("artifact_id".into(), text(&won.artifact));
+        row.insert("winner".into(), text(&won.agent));
+        row.insert("bid".into(), Value::Int(won.bid));
+        row.insert("price".into(), Value::Int(won.price));
+        row.insert("score".into(), score.map_or(Value::None, Value::Int));
+        row.insert("minted".into(), Value::Int(minted));
+        self.history.push_back(Value::Map(row));
+        while self.history.len() as u64 > self.settings.max_history {
+            self.history.pop_front();
+        }
+    }
+}
+
+/// Opens an auction.
+pub(crate) fn open(state: &mut State) -> Tried<Value> {
+    let mut book = Book::of(state)?;
+    book.phase = Phase::Bidding;
+    book.auction += 1;
+    book.opened_ms = state.moment.now_ms;
+    let data =
+        [("auction", int(book.auction)), ("submissions", int(book.submissions.len() as u64))];
+    state.tell("auction_opened", data, Audience::Everyone);
+    book.keep(state)
+}
+
+/// Ends the bidding. The highest bid wins, of equal ones the earlier, and pays the second highest of anybody else, or the minimum. What is
+/// paid goes to all agents in equal parts, and what cannot be divided leaves circulation. All other bids are given back; so are those for
+/// artifacts that are gone, or are somebody else's by now.
+pub(crate) fn resolve(state: &mut State) -> Tried<Value> {
+    let mut book = Book::of(state)?;
+    book.phase = Phase::Closed;
+    if let Some(won) = book.won.take() {
+        book.remember(&won, None, 0);
+    }
+    let is_owned = |state: &State, id: &str, one: &Submission| {
+        state.artifacts.get(id).is_some_and(|artifact| artifact.owner == one.agent)
+    };
+    let (owned, void): (BTreeMap<_, _>, BTreeMap<_, _>) = std::mem::take(&mut book.submissions)
+        .into_iter()
+        .partition(|(id, one)| is_owned(state, id, one));
+    let best = owned.iter().max_by_key(|(_, one)| (one.bid, Reverse(one.nth)));
+    let best = best.map(|(id, one)| (id.clone(), one.clone()));
+    for (id, one) in owned.iter().chain(&void) {
+        if best.as_ref().is_none_or(|(winner, _)| winner != id) {
+            give_back(state, one)?;
+        }
+    }
+    let mut data = Map::new();
+    if let Some((artifact, one)) = best {
+        let others = owned.values().filter(|other| other.agent != one.agent);
+        let second = others.map(|other| other.bid).max().unwrap_or(0);
+        let price = second.max(book.settings.minimum_bid);
+        pay(state, &one, price)?;
+        data.insert("artifact_id".into(), text(&artifact));
+        data.insert("winner".into(), text(&one.agent));
+        data.insert("bid".into(), Value::Int(one.bid));
+        data.insert("price".into(), Value::Int(price));
+        let content = shown(state, &artifact);
+        let (auction, agent, bid) = (book.auction, one.agent, one.bid);
+        book.won = Some(Won { auction, artifact, agent, bid, price, content });
+    }
+    let get = |name: &str| data.get(name).cloned().unwrap_or_default();
+    let told = [
+        ("auction", int(book.auction)),
+        ("artifact_id", get("artifact_id")),
+        ("winner", get("winner")),
+        ("bid", get("bid")),
+        ("price", get("price")),
+    ];
+    state.tell("auction_resolved", told, Audience::Everyone);
+    book.keep(state)
+}
+
+/// Gives a bid back.
+pub(crate) fn give_back(state: &mut State, one: &Submission) -> Tried<()> {
+    let back = state.ledger.release(one.hold, Holder::of(&one.agent), WHY);
+    back.map(drop).map_err(refused)
+}
+
+/// Takes the price out of the winner's bid, and gives the rest of it back.
+fn pay(state: &mut State, one: &Submission, price: i64) -> Tried<()> {
+    let agents = state.principals.iter().filter(|(_, one)| one.is_agent && !one.is_stopped);
+    let agents: Vec<String> = agents.map(|(name, _)| name.clone()).collect();
+    let share = price.checked_div(i64::try_from(agents.len()).unwrap_or(i64::MAX)).unwrap_or(0);
+    let mut parts = vec![(Holder::of(&one.agent), one.bid - price)];
+    let mut rest = price;
+    for agent in agents.iter().filter(|_| share > 0) {
+        parts.push((Holder::of(agent), share));
+        rest -= share;
+    }
+    parts.push((Holder::Mint, rest));
+    for (to, part) in parts.into_iter().filter(|(_, part)| *part > 0) {
+        state.ledger.release_part(one.hold, to, part, WHY).map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// What whoever scores an artifact is shown of it.
+fn shown(state: &State, artifact: &str) -> String {
+    let content = match state.artifacts.get(artifact).map(|artifact| &artifact.content) {
+        None | Some(Value::None) => String::new(),
+        Some(Value::Text(text)) => text.clone(),
+        Some(
+            other @ (Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Duration(_)
+            | Value::List(_)
+            | Value::Map(_)),
+        ) => serde_json::to_string(other).unwrap_or_default(),
+    };
+    let mut end = content.len().min(SHOWN);
+    while !content.is_char_boundary(end) {
+        end -= 1;
+    }
+    content[..end].to_owned()
+}
+
+/// Makes scrip for the winner, and keeps how the auction has gone.
+pub(crate) fn mint(state: &mut State, score: i64) -> Tried<Value> {
+    let mut book = Book::of(state)?;
+    let Some(won) = book.won.take() else {
+        return fail(FailureKind::InvocationFailed, "no winner waits for a score");
+    };
+    let score = score.clamp(0, 100);
+    let minted = score * book.settings.scrip_per_point;
+    if minted > 0 {
+        state.ledger.mint(&won.agent, Resource::Scrip, minted, WHY).map_err(refused)?;
+    }
+    book.remember(&won, Some(score), minted);
+    let data = [
+        ("auction", int(won.auction)),
+        ("artifact_id", text(&won.artifact)),
+        ("winner", text(&won.agent)),
+        ("score", Value::Int(score)),
+        ("minted", Value::Int(minted)),
+    ];
+    state.tell("auction_scored", data, Audience::Everyone);
+    book.keep(state)
+}

@@ -1,0 +1,122 @@
+//! `genesis_mint`: bids for the auctions in which new scrip is made.
+
+use super::arguments::Arguments;
+use super::{Genesis, Method, Run};
+use crate::artifact::Nature;
+use crate::bids::{Book, MINT, give_back};
+use crate::state::{Audience, State, Tried, fail, refused, text};
+use chartc_core::expr::Value;
+use chartc_runtime::agent::FailureKind;
+
+/// How many auctions of the past are told unless more are wanted.
+const TOLD: u64 = 10;
+
+pub(super) const GENESIS: Genesis = Genesis {
+    id: MINT,
+    about: "Auctions in which new scrip is made: the best bid wins, and the winner's artifact is scored.",
+    methods: &[
+        Method {
+            name: "submit",
+            params: &["artifact_id", "bid"],
+            about: "bids for an artifact of yours, at any time; the scrip is put aside until the next auction ends",
+            run: Run::Change(submit),
+        },
+        Method {
+            name: "withdraw",
+            params: &["artifact_id"],
+            about: "takes a bid of yours back",
+            run: Run::Change(withdraw),
+        },
+        Method {
+            name: "status",
+            params: &[],
+            about: "the phase of the auction, and how long it goes on",
+            run: Run::Look(status),
+        },
+        Method {
+            name: "history",
+            params: &["n?"],
+            about: "the last auctions, 10 unless said, the newest first: winner, price, score and what was minted",
+            run: Run::Look(history),
+        },
+        Method {
+            name: "submissions",
+            params: &[],
+            about: "the bids that wait, the highest first",
+            run: Run::Look(submissions),
+        },
+    ],
+};
+
+fn submit(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let (caller, id, bid) = (arguments.caller, arguments.name(0)?, arguments.amount(1)?);
+    let mut book = Book::of(state)?;
+    if bid < book.settings.minimum_bid {
+        return arguments.wrong(1, &format!("is at least {}", book.settings.minimum_bid));
+    }
+    match &state.disposable(caller, id)?.nature {
+        Nature::Data | Nature::Compiled(_) => {}
+        Nature::Agent { .. } | Nature::Memory { .. } => {
+            let why = format!("`{id}` is an agent or its memory: the mint scores what agents make");
+            return fail(FailureKind::IntentRejected, why);
+        }
+    }
+    let is_new = !book.submissions.contains_key(id);
+    if is_new && book.submissions.len() as u64 >= book.settings.max_submissions {
+        let why = format!("{} submissions wait already", book.submissions.len());
+        return fail(FailureKind::InvocationFailed, why);
+    }
+    // What an earlier bid of the same agent has put aside counts for this one.
+    if let Some(before) = book.submissions.get(id).filter(|before| before.agent == caller) {
+        let has = state.ledger.scrip(caller).saturating_add(before.bid);
+        if bid > has {
+            let why = format!("`{caller}` has {has} scrip with the earlier bid, and bids {bid}");
+            return fail(FailureKind::InsufficientScrip, why);
+        }
+        let before = before.clone();
+        book.submissions.remove(id);
+        give_back(state, &before)?;
+    }
+    let hold = state.ledger.hold(caller, bid, "bid").map_err(refused)?;
+    if let Some(before) = book.submit(id, (caller, bid, hold)) {
+        // It was of the artifact's former owner.
+        give_back(state, &before)?;
+    }
+    let data = [("artifact_id", text(id)), ("by", text(caller)), ("bid", Value::Int(bid))];
+    state.tell("submitted", data, Audience::Everyone);
+    book.keep(state)?;
+    Ok(Value::Map(book.status(state.moment.now_ms)))
+}
+
+fn withdraw(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let (caller, id) = (arguments.caller, arguments.name(0)?);
+    let mut book = Book::of(state)?;
+    let one = match book.submissions.get(id) {
+        Some(one) if one.agent == caller => one.clone(),
+        Some(one) => {
+            let why = format!("the bid for `{id}` is of `{}`", one.agent);
+            return fail(FailureKind::PermissionDenied, why);
+        }
+        None => return fail(FailureKind::NotFound, format!("nobody bids for `{id}`")),
+    };
+    give_back(state, &one)?;
+    book.submissions.remove(id);
+    let data = [("artifact_id", text(id)), ("by", text(caller)), ("bid", Value::Int(one.bid))];
+    state.tell("bid_withdrawn", data, Audience::Everyone);
+    book.keep(state)?;
+    Ok(Value::Int(one.bid))
+}
+
+fn status(state: &State, _: &Arguments<'_>) -> Tried<Value> {
+    Ok(Value::Map(Book::of(state)?.status(state.moment.now_ms)))
+}
+
+fn history(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let most = arguments.number_or_none(0)?.unwrap_or(TOLD);
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    Ok(Value::List(Book::of(state)?.history.into_iter().rev().take(most).collect()))
+}
+
+fn submissions(state: &State, _: &Arguments<'_>) -> Tried<Value> {
+    Ok(Value::List(Book::of(state)?.rows()))
+}

@@ -1,0 +1,177 @@
+//! A driver whose calls are kept.
+
+use super::{Keep, KeepError};
+use chartc_core::host::ToolCall;
+use chartc_runtime::driver::{CallId, Driver, Probe};
+use chartc_runtime::oracle::{Asking, Kind, OracleError, Question, ready};
+use chartc_runtime::stepped::{Call, Outcome};
+use chartc_runtime::tools::{Calling, done};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A driver whose calls are kept before they are made, and whose answers are kept before they are used. An answer that was paid for is not
+/// paid for again: if the same question is put under the same name after a crash, it is answered from there. A call of which nobody knows
+/// what came is in doubt.
+pub struct Journaled<D: ?Sized> {
+    keep: Arc<dyn Keep>,
+    agent: String,
+    inner: Arc<D>,
+    /// Calls whose doubt was told: whoever makes them again has decided to.
+    told: Arc<Mutex<BTreeSet<String>>>,
+}
+
+/// What to do with a call.
+enum Known {
+    /// Make it; it is kept as begun.
+    Make,
+    /// Use what came of it.
+    Use(Outcome),
+    /// Nobody knows what came of it.
+    Doubt,
+}
+
+impl<D: Driver + ?Sized> Journaled<D> {
+    /// The calls of an agent.
+    pub fn new(keep: Arc<dyn Keep>, agent: &str, inner: Arc<D>) -> Self {
+        Self { keep, agent: agent.to_owned(), inner, told: Arc::default() }
+    }
+
+    /// Names a call among those of all agents. The name of a call has no blank.
+    fn key(&self, id: &CallId) -> String {
+        format!("{} {id}", self.agent)
+    }
+
+    fn begin(&self, key: &str, call: &Call, may_repeat: bool) -> Result<Known, KeepError> {
+        let text = json(serde_json::to_string(call))?;
+        if let Some(kept) = self.keep.call(key)?
+            && kept.question == text
+        {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            match kept.answer {
+                Some(answer) => return Ok(Known::Use(json(serde_json::from_str(&answer))?)),
+                None if told.remove(key) || may_repeat => {}
+                None => return Ok(Known::Doubt),
+            }
+        }
+        self.keep.call_begun(key, &text)?;
+        Ok(Known::Make)
+    }
+
+    fn open(&self, key: String) -> Open {
+        Open { keep: self.keep.clone(), key: Some(key) }
+    }
+}
+
+fn json<T>(done: serde_json::Result<T>) -> Result<T, KeepError> {
+    done.map_err(|why| KeepError(Box::new(why)))
+}
+
+/// The run must not go on: what it pays for would be lost.
+fn lost(why: &KeepError) -> OracleError {
+    OracleError::Script(format!("the call cannot be kept: {why}"))
+}
+
+fn in_doubt() -> OracleError {
+    let why = "the process has ended during the call, and nobody knows what came of it";
+    OracleError::Connection(why.into())
+}
+
+/// What is kept is of another kind than the call.
+fn strange() -> OracleError {
+    OracleError::Script("what is kept of the call is of another kind".into())
+}
+
+impl<D: Driver + ?Sized + 'static> Driver for Journaled<D> {
+    fn ask(&self, id: &CallId, question: Question) -> Asking {
+        if self.inner.keeps_time() {
+            return self.inner.ask(id, question);
+        }
+        let key = self.key(id);
+        let is_human = question.kind == Kind::Human;
+        let call = Call::Question(Box::new(question.clone()));
+        match self.begin(&key, &call, is_human) {
+            Ok(Known::Make) => {}
+            Ok(Known::Use(Outcome::Answer(answer))) => return ready(answer),
+            Ok(Known::Use(Outcome::Result(_))) => return ready(Err(strange())),
+            Ok(Known::Doubt) => return ready(Err(in_doubt())),
+            Err(why) => return ready(Err(lost(&why))),
+        }
+        let (mut open, asking) = (self.open(key), self.inner.ask(id, question));
+        Box::pin(async move {
+            let answer = asking.await;
+            open.settle(&Outcome::Answer(answer.clone())).map_err(|why| lost(&why))?;
+            answer
+        })
+    }
+
+    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
+        if self.inner.keeps_time() {
+            return self.inner.call(id, call);
+        }
+        let key = self.key(id);
+        match self.begin(&key, &Call::Tool(call.clone()), false) {
+            Ok(Known::Make) => {}
+            Ok(Known::Use(Outcome::Result(result))) => return done(result),
+            Ok(Known::Use(Outcome::Answer(_))) => return done(Err(strange())),
+            Ok(Known::Doubt) => return done(Err(in_doubt())),
+            Err(why) => return done(Err(lost(&why))),
+        }
+        let (mut open, calling) = (self.open(key), self.inner.call(id, call));
+        Box::pin(async move {
+            let result = calling.await;
+            open.settle(&Outcome::Result(result.clone())).map_err(|why| lost(&why))?;
+            result
+        })
+    }
+
+    fn probe(&self, id: &CallId) -> Probe {
+        let key = self.key(id);
+        let kept = match self.keep.call(&key) {
+            Ok(Some(kept)) => kept,
+            Ok(None) => return Probe::NotMade,
+            Err(_) => return Probe::Unknown,
+        };
+        let outcome = kept.answer.and_then(|answer| serde_json::from_str(&answer).ok());
+        match outcome {
+            Some(Outcome::Answer(answer)) => Probe::Answered(answer),
+            Some(Outcome::Result(result)) => Probe::Returned(result),
+            None => match self.inner.probe(id) {
+                Probe::Unknown => {
+                    self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+                    Probe::Unknown
+                }
+                known @ (Probe::NotMade | Probe::Answered(_) | Probe::Returned(_)) => known,
+            },
+        }
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.inner.keeps_time()
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}
+
+/// A call under way.
+struct Open {
+    keep: Arc<dyn Keep>,
+    key: Option<String>,
+}
+
+impl Open {
+    fn settle(&mut self, outcome: &Outcome) -> Result<(), KeepError> {
+        let Some(key) = self.key.take() else { return Ok(()) };
+        self.keep.call_settled(&key, &json(serde_json::to_string(outcome))?)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(key) = self.key.take() {
+            // Without it, the note of the call stays longer than it must.
+            drop(self.keep.call_dropped(&key));
+        }
+    }
+}

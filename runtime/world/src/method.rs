@@ -1,0 +1,286 @@
+//! Charts as executable artifacts: a method is an event, and its result is what the chart ends with.
+
+use crate::chain::Chain;
+use crate::invoke::{Invocation, Invoke};
+use crate::workshop::Family;
+use chartc_core::expr::{Map, Value};
+use chartc_core::host::Host;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::{Receipt, Status};
+use chartc_core::model::{Chart, FunctionKind, Method, VariableKind};
+use chartc_core::plan::Plan;
+use chartc_runtime::agent::{Failure, FailureKind};
+use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::oracle::Deny;
+use chartc_runtime::trace::{Line, Sink};
+use chartc_runtime::{Backoff, RunError, Session};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// What one invocation may take. It is bounded by work, not by the time of the computer, so that it goes the same way everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fuel {
+    /// Units of evaluation: a node of an expression, an element of a list, 16 bytes of text.
+    pub units: u64,
+    /// Lines that a trace of it would have: inputs, transitions, states entered and left.
+    pub lines: u32,
+    /// Milliseconds of virtual time: the deadlines within them fire.
+    pub time_ms: u64,
+    /// Questions to models, each of which fails at once.
+    pub calls: u32,
+}
+
+impl Default for Fuel {
+    fn default() -> Self {
+        Self { units: 2_000_000, lines: 5_000, time_ms: 24 * 60 * 60 * 1000, calls: 20 }
+    }
+}
+
+/// Asks the world for a method of another artifact: artifact, method, arguments.
+pub type Ask<'w> = &'w dyn Fn(&str, &str, &[Value]) -> Result<Value, Failure>;
+
+/// A method of a chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// The event.
+    pub name: String,
+    /// The names of its fields, which the arguments are given to by position.
+    pub fields: Vec<String>,
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.name, self.fields.join(", "))
+    }
+}
+
+/// The methods of a chart: the events that it declares.
+pub fn methods(chart: &Chart) -> Vec<Signature> {
+    let events = chart.events.iter().map(|event| Signature {
+        name: event.name.clone(),
+        fields: event.fields.iter().map(|field| field.name.clone()).collect(),
+    });
+    events.collect()
+}
+
+/// Params of a chart that have no default: with any, it can be spawned with values for them, but not invoked.
+pub fn open_params(chart: &Chart) -> Vec<&str> {
+    let is_open = |kind: &VariableKind| match kind {
+        VariableKind::Param { .. } => true,
+        VariableKind::Input | VariableKind::Var { .. } => false,
+    };
+    let open = chart.variables.iter().filter(|row| is_open(&row.kind) && row.default.is_none());
+    open.map(|row| row.name.as_str()).collect()
+}
+
+/// Invokes a method of a chart. A new run is started, gets the event `method` with the arguments by position, and goes on in virtual time
+/// until it ends. The result is what its final state was given: nothing, the value of a single argument, or a mapping by name.
+///
+/// Nobody answers models, people and tools there: such steps fail at once, and the chart takes what it says for that case. A chart that
+/// needs a model is spawned, not invoked. `fn … from "artifact" "method"` goes to `ask`; other functions of a host fail.
+///
+/// # Errors
+/// `not_found` where the chart has no such method, else `invocation_failed`: params without a value, arguments that do not fit, an event that
+/// is not handled, a run that does not end or ends in failure, one that takes more than `fuel`, and too long a `chain`.
+pub fn invoke(
+    family: &Family,
+    method: &str,
+    arguments: &[Value],
+    limits: (Fuel, &Chain),
+    ask: Ask<'_>,
+) -> Result<Value, Failure> {
+    limits.1.enter()?;
+    let result = run(family, method, arguments, limits, ask);
+    limits.1.leave();
+    result
+}
+
+fn run(
+    family: &Family,
+    method: &str,
+    arguments: &[Value],
+    (fuel, chain): (Fuel, &Chain),
+    ask: Ask<'_>,
+) -> Result<Value, Failure> {
+    let chart = family.root();
+    let signature = methods(chart).into_iter().find(|one| one.name == method).ok_or_else(|| {
+        let known: Vec<String> = methods(chart).iter().map(ToString::to_string).collect();
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        Failure::new(
+            FailureKind::NotFound,
+            format!("there is no method `{method}`; there is {known}"),
+        )
+    })?;
+    let open = open_params(chart);
+    if !open.is_empty() {
+        return failed(format!("`{}` has no value: spawn it with one", open.join("`, `")));
+    }
+    if arguments.len() != signature.fields.len() {
+        return failed(format!("`{signature}` was given {} arguments", arguments.len()));
+    }
+    let data = signature.fields.into_iter().zip(arguments.iter().cloned()).collect();
+    let plans: Vec<Plan<'_>> = family.charts.iter().map(Plan::new).collect();
+    let host = OfOthers { of: methods_of_others(&family.charts), ask };
+    let mut machine = match Interpreter::new(&plans[0], host, []) {
+        Ok(machine) => machine.with_charts(&plans),
+        Err(why) => return failed(why.to_string()),
+    };
+    machine.allow(chain.take(fuel.units));
+    let clock = Arc::new(VirtualClock::new());
+    let mut session = Session::new(machine, Arc::new(Deny), clock, Lines { left: fuel.lines })
+        .with_max_calls(fuel.calls)
+        .with_backoff(Backoff::NONE);
+    let run = {
+        let work = pin!(played(&mut session, method, data, fuel.time_ms));
+        // Nobody is waited for, and the clock jumps: it is ready at once.
+        match work.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => Some(result),
+            Poll::Pending => None,
+        }
+    };
+    let left = session.machine().allowed();
+    chain.give(left);
+    match run {
+        _ if left == 0 => failed("it takes more work than an invocation may".into()),
+        Some(run) => answer(&mut session, method, run),
+        None => failed("it waits for somebody".into()),
+    }
+}
+
+type Run<'p> = Session<Interpreter<'p, OfOthers<'p>>, Lines>;
+
+async fn played(
+    session: &mut Run<'_>,
+    method: &str,
+    data: Map,
+    time_ms: u64,
+) -> Result<Receipt, RunError> {
+    session.start().await?;
+    let receipt = session.send(method, data).await?;
+    if session.status().is_none() {
+        session.advance(time_ms).await?;
+    }
+    Ok(receipt)
+}
+
+/// What a run has come to.
+fn answer(
+    session: &mut Run<'_>,
+    method: &str,
+    receipt: Result<Receipt, RunError>,
+) -> Result<Value, Failure> {
+    let receipt = match receipt {
+        Ok(receipt) => receipt,
+        Err(RunError::Trace(_)) => {
+            return failed("it takes more steps than an invocation may".into());
+        }
+        Err(
+            why @ (RunError::UnknownEvent { .. }
+            | RunError::Event { .. }
+            | RunError::Input { .. }
+            | RunError::Start(_)
+            | RunError::Oracle { .. }
+            | RunError::TooManyCalls(_)
+            | RunError::NoProgress(_)
+            | RunError::Memory(_)),
+        ) => return failed(why.to_string()),
+    };
+    let states = session.configuration().join(", ");
+    match receipt {
+        Receipt::Handled => {}
+        Receipt::Closed => return failed(format!("the run had ended in `{states}` before")),
+        Receipt::Unhandled | Receipt::Busy | Receipt::Refused => {
+            return failed(format!("nothing handles `{method}` in `{states}`"));
+        }
+    }
+    match session.status() {
+        Some(Status::Ok | Status::Partial) => Ok(result(session.machine_mut())),
+        Some(status) => failed(format!("it ended as {} in `{states}`", status.word())),
+        None => failed(format!("it did not end: it is in `{states}`")),
+    }
+}
+
+/// What the final state was given.
+fn result(machine: &mut impl chartc_core::host::Machine) -> Value {
+    let mut fields = machine.result();
+    match fields.len() {
+        0 => Value::None,
+        1 => fields.remove(0).1,
+        _ => Value::Map(fields.into_iter().collect()),
+    }
+}
+
+fn failed<T>(why: String) -> Result<T, Failure> {
+    Err(Failure::new(FailureKind::InvocationFailed, why))
+}
+
+/// The methods of other artifacts that the functions of charts are, by the function's name. Where two charts mean different methods by one
+/// name, neither is called.
+fn methods_of_others(charts: &[Chart]) -> BTreeMap<String, Option<Method>> {
+    let mut found: BTreeMap<String, Option<Method>> = BTreeMap::new();
+    for function in charts.iter().flat_map(|chart| &chart.functions) {
+        let method = match &function.kind {
+            FunctionKind::Pure { method, .. } => method.clone(),
+            FunctionKind::Effect => None,
+        };
+        let known = found.entry(function.name.clone()).or_insert_with(|| method.clone());
+        if *known != method {
+            *known = None;
+        }
+    }
+    found
+}
+
+/// The functions of a chart that is invoked.
+struct OfOthers<'w> {
+    of: BTreeMap<String, Option<Method>>,
+    ask: Ask<'w>,
+}
+
+impl Host for OfOthers<'_> {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        let Some(Some(Method { artifact, name })) = self.of.get(function) else {
+            return Err(format!(
+                "`{function}` is no method of an artifact, and nothing else is there"
+            ));
+        };
+        (self.ask)(artifact, name, arguments).map_err(|failure| failure.to_string())
+    }
+}
+
+/// Counts the lines of a trace that nobody keeps.
+struct Lines {
+    left: u32,
+}
+
+impl Sink for Lines {
+    fn line(&mut self, _line: &Line) -> io::Result<()> {
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(io::ErrorKind::QuotaExceeded.into()),
+        }
+    }
+}
+
+/// Runs charts that are invoked: see [`invoke`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Methods;
+
+impl Invoke for Methods {
+    fn invoke(&self, invocation: &Invocation<'_>) -> Result<Value, Failure> {
+        let Invocation { family, method, arguments, fuel, chain, world, owner, .. } = invocation;
+        let fuel = Fuel { units: *fuel, ..Fuel::default() };
+        let ask = |artifact: &str, method: &str, arguments: &[Value]| {
+            world.invoke(owner, artifact, method, arguments)
+        };
+        run(family, method, arguments, (fuel, chain), &ask)
+    }
+}

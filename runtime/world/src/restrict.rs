@@ -1,0 +1,49 @@
+//! What a spawned chart may use: a part of what its spawner may.
+
+use crate::workshop::{Family, Finding};
+use std::collections::BTreeSet;
+
+/// The code of a finding about a tool or a model that a spawner may not hand on.
+pub const NOT_ALLOWED: &str = "not_allowed";
+
+/// Whether each tool and each model that the charts declare is among those allowed: tools by name, clients by their model
+/// (`provider:name`), because a chart can give a client any name.
+///
+/// # Errors
+/// A finding for each that is not. The model has no places: they stand at the beginning of the text.
+pub fn restrict(
+    family: &Family,
+    tools: &BTreeSet<String>,
+    models: &BTreeSet<String>,
+) -> Result<(), Vec<Finding>> {
+    let mut found = BTreeSet::new();
+    for chart in &family.charts {
+        for tool in chart.tools.iter().filter(|tool| !tools.contains(&tool.name)) {
+            found.insert(format!(
+                "`{}` uses the tool `{}`, which its spawner has not",
+                chart.name, tool.name
+            ));
+        }
+        for client in chart.clients.iter().filter(|client| !models.contains(&client.model)) {
+            found.insert(format!(
+                "`{}` asks the model `{}`, which its spawner does not",
+                chart.name, client.model
+            ));
+        }
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let finding = |text| Finding { code: NOT_ALLOWED.into(), line: 1, column: 1, text };
+    Err(found.into_iter().map(finding).collect())
+}
+
+/// The tools and the models of some charts, as [`restrict`] takes them.
+pub fn used(family: &Family) -> (BTreeSet<String>, BTreeSet<String>) {
+    let tools = family.charts.iter().flat_map(|chart| &chart.tools);
+    let clients = family.charts.iter().flat_map(|chart| &chart.clients);
+    (
+        tools.map(|tool| tool.name.clone()).collect(),
+        clients.map(|client| client.model.clone()).collect(),
+    )
+}

@@ -1,0 +1,38 @@
+//! Texts that are meant to hurt, written by an agent.
+
+use super::built;
+use crate::hostile::texts;
+use chartc::workshop::{MOST_BYTES, MOST_FINDINGS};
+use chartc_world::{Chain, Form, Fuel, invoke, methods};
+
+#[test]
+fn no_text_hurts_whoever_compiles_or_invokes_it() {
+    let (mut refused, mut taken) = (0, 0);
+    for (name, text) in texts() {
+        for form in [Form::Chart, Form::Agent] {
+            match built("a", form, &text, &[]) {
+                Err(found) => {
+                    assert!(!found.is_empty() && found.len() <= MOST_FINDINGS + 1, "{name}");
+                    assert!(
+                        found.iter().all(|f| f.line >= 1 && f.column >= 1),
+                        "{name}: {found:?}"
+                    );
+                    assert!(text.len() <= MOST_BYTES || found[0].code == "C0002", "{name}");
+                    refused += 1;
+                }
+                Ok(family) => {
+                    for method in methods(family.root()) {
+                        let arguments = vec![chartc_core::expr::Value::None; method.fields.len()];
+                        let limits = (Fuel::default(), &Chain::default());
+                        // Whatever it is, it comes back.
+                        drop(invoke(&family, &method.name, &arguments, limits, &|_, _, _| {
+                            panic!("no artifact is there")
+                        }));
+                    }
+                    taken += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 50 && taken > 3, "{refused} refused, {taken} taken");
+}
