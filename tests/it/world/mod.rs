@@ -4,6 +4,7 @@ mod census;
 #[cfg(all(feature = "providers", target_os = "linux"))]
 mod provider;
 mod running;
+mod seeing;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
