@@ -172,6 +172,19 @@ impl Cast {
         self.kinds.push(Kind { file: checked.source().to_owned(), charts, entry });
     }
 
+    /// The structural hash of each agent's chart, by agent.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn hashes(&self) -> Vec<(String, String)> {
+        use chartc_core::plan::Plan;
+        let hash = |kind: &Kind| {
+            let all = kind.charts.iter().map(|chart| Plan::new(chart).tables().hash);
+            all.map(|hash| format!("{hash:016x}")).collect::<Vec<_>>().join(" ")
+        };
+        let kinds: Vec<String> = self.kinds.iter().map(hash).collect();
+        let actors = self.actors.iter();
+        actors.map(|actor| (actor.name.clone(), kinds[actor.kind].clone())).collect()
+    }
+
     /// Names are unique in a run.
     fn are_unique(&self) -> miette::Result<()> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();

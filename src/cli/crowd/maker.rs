@@ -4,6 +4,8 @@ use super::super::instance::{Given, has_turns, instance};
 use super::find::{Actor, Kind, params};
 use super::shelf::Shelf;
 use super::voice::Voice;
+use chartc_core::expr::{Map, Value};
+use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
@@ -12,13 +14,32 @@ use chartc_runtime::agent::{Agent, Artifacts, Life, Profile, Record, SharedRecor
 use chartc_runtime::driver::{Driver, Free};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Deny, Script};
+#[cfg(feature = "sqlite")]
+use chartc_world::Keep;
 use chartc_world::engine::{Made, Maker, New, Recipe};
-use chartc_world::{Gate, Gated, Spawn, World};
+use chartc_world::{Auctioneer, Family, Gate, Gated, Spawn, World, restrict, used};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The machine of an agent.
-pub(super) type Machine<'p> = Interpreter<'p, Watched<Artifacts<Script>>>;
+pub(super) type Machine<'p> = Interpreter<'p, Watched<Functions>>;
+
+/// What the functions of a chart are.
+pub(super) enum Functions {
+    /// Methods of artifacts, and results of a script.
+    Agent(Artifacts<Script>),
+    /// Those of the auction's chart.
+    Auction(Auctioneer),
+}
+
+impl Host for Functions {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        match self {
+            Self::Agent(host) => host.call(function, arguments),
+            Self::Auction(host) => host.call(function, arguments),
+        }
+    }
+}
 
 /// What the maker needs while it makes agents.
 pub(super) struct Workbench<'p> {
@@ -26,54 +47,143 @@ pub(super) struct Workbench<'p> {
     pub(super) kinds: &'p [Kind],
     pub(super) actors: &'p [Actor],
     pub(super) plans: &'p [Vec<Plan<'p>>],
+    /// The auction's chart, its functions and its params.
+    pub(super) auction: Option<(&'p [Plan<'p>], Auctioneer, Map)>,
+    pub(super) auction_voice: Option<Voice>,
     pub(super) voices: Vec<Voice>,
     /// Charts of agents that others have made, and their plans.
     pub(super) charts: &'p Shelf<Vec<Chart>>,
     pub(super) shelf: &'p Shelf<Vec<Plan<'p>>>,
-    /// The kind of each agent, whose clients and tools its children have.
-    pub(super) kind_of: BTreeMap<String, usize>,
+    /// The kind of each agent and its charts: its children have its clients and tools, and no others.
+    pub(super) families: BTreeMap<String, (usize, Family)>,
+    /// Scripts of agents that have one of their own.
+    pub(super) scripts: BTreeMap<String, Script>,
     pub(super) is_real: bool,
     /// What all calls pass.
     pub(super) gate: Gate,
+    /// Where calls that are paid for are kept.
+    #[cfg(feature = "sqlite")]
+    pub(super) keep: Option<Arc<dyn Keep>>,
 }
 
 impl<'p> Maker<Machine<'p>> for Workbench<'p> {
     fn make(&mut self, new: New<'_>) -> Result<Made<Machine<'p>>, String> {
-        let (plans, voice, given) = match new.recipe {
-            Recipe::Configured(number) => {
-                let Actor { kind, name, .. } = &self.actors[number];
-                self.kind_of.insert(name.clone(), *kind);
-                let Kind { charts, entry, .. } = &self.kinds[*kind];
-                let params = params(&charts[0], &entry.params, name);
-                let given = Given { params, inputs: entry.inputs.clone() };
-                (self.plans[*kind].as_slice(), &self.voices[*kind], given)
-            }
+        let (plans, given) = match new.recipe {
+            Recipe::Configured(number) => self.configured(number),
             Recipe::Spawned(spawn) => self.spawned(spawn)?,
+            Recipe::Service => return self.service(&new),
         };
-        let (parts, script) = voice.parts(new.name);
-        let plan = &plans[0];
-        let chart = plan.chart();
+        let chart = plans[0].chart();
         let charts: Vec<&Chart> = plans.iter().map(Plan::chart).collect();
+        let kind = self.families.get(new.name).map(|(kind, _)| *kind).unwrap_or_default();
+        let (parts, script) = self.voices[kind].parts(new.name);
         let record = SharedRecord::new(Record::new(new.name));
         let door = self.world.door();
-        let log = HostLog::default();
-        let host = Artifacts::new(door.clone(), record.clone(), &charts, script)
+        let host = Artifacts::new(door.clone(), record.clone(), &charts, script.clone())
             .map_err(|why| why.to_string())?;
+        let profile = Profile::of(chart).map_err(|why| why.to_string())?;
+        let life = Life::new(door, record, profile);
+        let has_turns = has_turns(chart);
+        if *new.position != Value::None {
+            script.load(new.position)?;
+        }
+        self.scripts.insert(new.name.to_owned(), script);
+        let driver = self.driver(new.name, parts);
+        let agent = self.session(new, plans, &given, Functions::Agent(host), driver, Some(life))?;
+        Ok(Made { agent, has_turns })
+    }
+
+    fn position(&self, name: &str) -> Value {
+        self.scripts.get(name).map_or(Value::None, Script::save)
+    }
+}
+
+impl<'p> Workbench<'p> {
+    fn configured(&mut self, number: usize) -> (&'p [Plan<'p>], Given) {
+        let Actor { kind, name, .. } = &self.actors[number];
+        let Kind { charts, entry, .. } = &self.kinds[*kind];
+        let family = Family { charts: charts.clone() };
+        self.families.insert(name.clone(), (*kind, family));
+        let params = params(&charts[0], &entry.params, name);
+        (self.plans[*kind].as_slice(), Given { params, inputs: entry.inputs.clone() })
+    }
+
+    /// An agent that another one has made: it has the clients, the tools, the budget and the script of its maker, and no others.
+    fn spawned(&mut self, spawn: &Spawn) -> Result<(&'p [Plan<'p>], Given), String> {
+        let parent = self.families.get(&spawn.parent);
+        let (kind, family) = parent.ok_or_else(|| format!("`{}` is no agent", spawn.parent))?;
+        let (kind, (tools, models)) = (*kind, used(family));
+        if let Err(found) = restrict(&spawn.family, &tools, &models) {
+            let found: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
+            return Err(found.join("; "));
+        }
+        self.gate.share_budget(&spawn.agent, &spawn.parent);
+        self.families.insert(spawn.agent.clone(), (kind, (*spawn.family).clone()));
+        let charts = self.charts.keep(spawn.family.charts.clone());
+        let plans = self.shelf.keep(charts.iter().map(Plan::new).collect());
+        let params = params(&charts[0], &spawn.params, &spawn.agent);
+        Ok((plans.as_slice(), Given { params, inputs: Map::new() }))
+    }
+
+    /// The auctions.
+    fn service(&mut self, new: &New<'_>) -> Result<Made<Machine<'p>>, String> {
+        let Some((plans, auctioneer, params)) = &self.auction else {
+            return Err("the run file has no `auction`".into());
+        };
+        let given = Given { params: params.clone(), inputs: Map::new() };
+        let host = Functions::Auction(auctioneer.clone());
+        let plans = *plans;
+        let Some(voice) = &self.auction_voice else {
+            return Err("nobody scores".into());
+        };
+        let (parts, script) = voice.parts(new.name);
+        if *new.position != Value::None {
+            script.load(new.position)?;
+        }
+        self.scripts.insert(new.name.to_owned(), script);
+        let driver = self.driver(new.name, parts);
+        let new = New { lines: new.lines.clone(), clock: new.clock.clone(), ..*new };
+        let agent = self.session(new, plans, &given, host, driver, None)?;
+        Ok(Made { agent, has_turns: false })
+    }
+
+    /// Who makes the calls of an agent.
+    fn driver(&self, name: &str, parts: chartc_runtime::driver::Parts) -> Arc<dyn Driver> {
+        let driver: Arc<dyn Driver> = if self.is_real {
+            #[cfg(feature = "sqlite")]
+            if let Some(keep) = &self.keep {
+                let journaled =
+                    chartc_world::Journaled::new(keep.clone(), name, Arc::new(parts));
+                return Arc::new(Gated::new(self.gate.clone(), name, "*", Arc::new(journaled)));
+            }
+            Arc::new(parts)
+        } else {
+            Arc::new(Free(parts))
+        };
+        Arc::new(Gated::new(self.gate.clone(), name, "*", driver))
+    }
+
+    fn session(
+        &self,
+        new: New<'_>,
+        plans: &'p [Plan<'p>],
+        given: &Given,
+        host: Functions,
+        driver: Arc<dyn Driver>,
+        life: Option<Life>,
+    ) -> Result<Agent<Machine<'p>, chartc_world::engine::Lines>, String> {
+        let log = HostLog::default();
         let host = Watched::new(host, log.clone());
         let machine = match new.saved {
-            Some(saved) => Interpreter::resume(plan, plans, host, saved.machine())
+            Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
                 .map_err(|why| why.to_string())?,
-            None => instance(plans, &given, host).map_err(|why| why.to_string())?,
+            None => instance(plans, given, host).map_err(|why| why.to_string())?,
         };
-        let driver: Arc<dyn Driver> =
-            if self.is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
-        let driver = Gated::new(self.gate.clone(), new.name, "*", driver);
-        let profile = Profile::of(chart).map_err(|why| why.to_string())?;
         let session = Session::new(machine, Arc::new(Deny), new.clock, new.lines)
-            .with_driver(Arc::new(driver))
+            .with_driver(driver)
             .with_run(new.name)
             .with_host_log(log);
-        let mut agent = Agent::new(session, Some(Life::new(door, record, profile)));
+        let mut agent = Agent::new(session, life);
         match new.saved {
             Some(saved) => agent.take_over(saved)?,
             None => {
@@ -82,19 +192,6 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
                 }
             }
         }
-        Ok(Made { agent, has_turns: has_turns(chart), is_service: false })
-    }
-}
-
-impl<'p> Workbench<'p> {
-    /// The chart of an agent that another one has made: it has the clients, the tools and the script of its maker.
-    fn spawned(&mut self, spawn: &Spawn) -> Result<(&'p [Plan<'p>], &Voice, Given), String> {
-        let kind = self.kind_of.get(&spawn.parent).copied().unwrap_or_default();
-        self.kind_of.insert(spawn.agent.clone(), kind);
-        let charts = self.charts.keep(spawn.family.charts.clone());
-        let plans = self.shelf.keep(charts.iter().map(Plan::new).collect());
-        let params = params(&charts[0], &spawn.params, &spawn.agent);
-        let given = Given { params, inputs: chartc_core::expr::Map::new() };
-        Ok((plans.as_slice(), &self.voices[kind], given))
+        Ok(agent)
     }
 }

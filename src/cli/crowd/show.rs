@@ -22,18 +22,37 @@ pub(super) struct Shown {
     pub(super) format: Format,
     pub(super) log: Option<io::BufWriter<Stream>>,
     pub(super) ticks: Option<u32>,
+    /// How many agents there are at the beginning.
+    pub(super) agents: usize,
     pub(super) is_live: bool,
     /// Where the agents are, for the status line.
     pub(super) census: Census,
+    /// Where the run survives its process.
+    #[cfg(feature = "sqlite")]
+    pub(super) kept: Option<super::store::Kept>,
 }
 
 impl Output for Shown {
     fn logged(&mut self, line: &Logged) -> io::Result<()> {
+        #[cfg(feature = "sqlite")]
+        if let Some(kept) = &mut self.kept {
+            kept.line(line)?;
+        }
         if self.is_live {
             self.census.observe(&line.agent, &line.line);
         }
         let Some(log) = &mut self.log else { return Ok(()) };
         log.write_all(line.text()?.as_bytes())
+    }
+
+    #[cfg(feature = "sqlite")]
+    fn keeps(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    #[cfg(feature = "sqlite")]
+    fn keep(&mut self, checkpoint: chartc_world::Checkpoint) -> io::Result<()> {
+        self.kept.as_mut().map_or(Ok(()), |kept| kept.commit(checkpoint))
     }
 
     fn summary(&mut self, summary: &Summary) -> io::Result<()> {
@@ -72,7 +91,12 @@ pub(super) struct Typed<'s, T> {
 impl Shown {
     fn line(&self, summary: &Summary) -> String {
         let mut parts =
-            vec![format!("tick {}: {} of agents active", summary.tick, summary.agents_active)];
+            vec![format!(
+            "tick {}: {} of {} agents active",
+            summary.tick,
+            summary.agents_active,
+            self.agents.max(summary.agents_active)
+        )];
         parts.extend(summary.actions_by_type.iter().map(|(word, n)| format!("{n} {word}")));
         let mut more = |n: u64, what: &str| {
             if n > 0 {

@@ -100,7 +100,7 @@ pub(in crate::cli) struct Args {
     /// Each step of the run is committed before it is shown, and each call before it is made. The same command again after a crash, or after
     /// `kill -9`, goes on where the run was: no call is made twice. `chartc store` lists the runs of a file.
     #[cfg(feature = "sqlite")]
-    #[arg(long, value_name = "FILE", requires = "run", conflicts_with_all = ["snapshot", "resume", "record"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["snapshot", "resume", "record"])]
     pub(super) store: Option<PathBuf>,
     /// Name of the run in the store
     #[cfg(feature = "sqlite")]
@@ -122,9 +122,9 @@ impl Args {
     /// The first option that is given and has no meaning for many agents.
     pub(super) fn of_one_agent(&self) -> Option<&'static str> {
         #[cfg(feature = "sqlite")]
-        let is_stored = self.store.is_some() || self.run.is_some();
+        let is_named = self.run.is_some();
         #[cfg(not(feature = "sqlite"))]
-        let is_stored = false;
+        let is_named = false;
         let all = [
             (self.chart.is_some(), "--chart"),
             (self.memory.is_some(), "--memory"),
@@ -139,7 +139,7 @@ impl Args {
             (self.servers.are_given(), "--tools"),
             (self.clock.is_some(), "--clock"),
             (self.calls_per_turn.is_some(), "--calls-per-turn"),
-            (is_stored, "--store"),
+            (is_named, "--run"),
         ];
         all.into_iter().find(|(is, _)| *is).map(|(_, name)| name)
     }

@@ -57,10 +57,21 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             human: args.human.as_deref(),
             functions: args.functions.as_deref(),
             world: args.world.as_deref(),
+            #[cfg(feature = "sqlite")]
+            store: args.store.as_deref(),
+            #[cfg(not(feature = "sqlite"))]
+            store: None,
             even_disabled: args.even_disabled,
             root: &args.root,
         };
         return crowd::run(&common, &args.many);
+    }
+    #[cfg(feature = "sqlite")]
+    if args.store.is_some() && args.run.is_none() {
+        return Err(miette::miette!(
+            help = "a store has many runs: name this one, as in `--run ada`",
+            "--store needs --run NAME for a single agent"
+        ));
     }
     if let Some(option) = args.many.given() {
         return Err(miette::miette!(

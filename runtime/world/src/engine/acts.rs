@@ -40,7 +40,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             lines.iter().any(|(_, line)| matches!(line.what, What::NotActed { .. }))
                 || slot.agent.session().failed_step().is_some();
         slot.failures = if has_failed || is_failed_turn { slot.failures + 1 } else { 0 };
-        let (name, is_service) = (slot.name.clone(), slot.is_service);
+        let (name, is_service) = (slot.name.clone(), slot.is_service());
         let has_ended = slot.agent.session().status().is_some();
         if let Err(why) = done {
             slot.mode = Loop::Broken(why.to_string());

@@ -3,6 +3,8 @@
 use super::lines::Lines;
 use super::slot::{Loop, Mail};
 use super::{Engine, Maker, New, Output, Recipe};
+use crate::gate::Counted;
+use crate::keep::{Checkpoint, Loaded};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
@@ -11,29 +13,28 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
-/// A run between two ticks. Texts are JSON.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
-    /// The tick that has ended.
-    pub tick: u32,
-    /// The world's time in milliseconds.
-    pub now_ms: Instant,
-    /// The engine's own state.
-    pub run: String,
-    /// The whole world.
-    pub world: String,
-    /// The agents that have changed since the last checkpoint, by name.
-    pub agents: Vec<(String, String)>,
-}
-
 /// The engine's own state.
 #[derive(Serialize, Deserialize)]
 struct Run {
     tick: u32,
     seq: u64,
     now: Instant,
-    /// The agents in the order of their numbers, with what the run file calls those that it names.
-    agents: Vec<(String, Option<usize>)>,
+    /// The agents in the order of their numbers.
+    agents: Vec<(String, Kind)>,
+    /// What the gate has counted.
+    counted: Counted,
+}
+
+/// What an agent was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    /// The run file names it, under this number.
+    Configured(usize),
+    /// Another agent has made it.
+    Spawned,
+    /// It is a part of the world.
+    Service,
 }
 
 /// An agent.
@@ -49,7 +50,7 @@ struct One {
 }
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
-    /// The run as it stands, with the agents that have changed since the last checkpoint.
+    /// The run as it stands, with the agents that have changed since the last checkpoint. Lines of the log are whoever's who writes it.
     ///
     /// # Errors
     /// Something cannot be written as JSON.
@@ -67,16 +68,23 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 position: self.maker.position(&slot.name),
                 saved: slot.agent.save_all(),
             };
-            agents.push((slot.name.clone(), serde_json::to_string(&one)?));
+            agents.push((slot.name.clone(), Some(serde_json::to_string(&one)?)));
         }
-        let all = self.slots.iter().flatten().map(|slot| (slot.name.clone(), slot.number));
-        let run = Run { tick: self.tick, seq: self.seq, now: self.now(), agents: all.collect() };
-        Ok(Checkpoint {
+        let all = self.slots.iter().flatten().map(|slot| (slot.name.clone(), slot.kind));
+        let run = Run {
             tick: self.tick,
+            seq: self.seq,
+            now: self.now(),
+            agents: all.collect(),
+            counted: self.gate.save(),
+        };
+        Ok(Checkpoint {
+            number: u64::from(self.tick),
             now_ms: run.now,
-            run: serde_json::to_string(&run)?,
-            world: serde_json::to_string(&self.world.save())?,
+            world: Some(serde_json::to_string(&self.world.save())?),
             agents,
+            meta: serde_json::to_string(&run)?,
+            log: Vec::new(),
         })
     }
 
@@ -85,20 +93,24 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     ///
     /// # Errors
     /// What does not fit: another run file, another chart.
-    pub fn restore(&mut self, run: &str, agents: &BTreeMap<String, String>) -> Result<(), String> {
+    pub fn restore(&mut self, kept: &Loaded) -> Result<(), String> {
         let told = |why: serde_json::Error| format!("the kept run cannot be read: {why}");
-        let run: Run = serde_json::from_str(run).map_err(told)?;
+        let run: Run = serde_json::from_str(&kept.meta).map_err(told)?;
+        let agents: BTreeMap<&str, &str> =
+            kept.agents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        self.gate.load(run.counted);
         self.clock.move_to(run.now);
         self.origin = tokio::time::Instant::now();
         self.first = run.now;
         (self.tick, self.seq) = (run.tick, run.seq);
         let spawned = self.world.spawned();
-        for (name, number) in run.agents {
-            let text = agents.get(&name).ok_or_else(|| format!("agent `{name}` was not kept"))?;
+        for (name, kind) in run.agents {
+            let text = agents.get(name.as_str()).ok_or_else(|| format!("agent `{name}` was not kept"))?;
             let one: One = serde_json::from_str(text).map_err(told)?;
-            let recipe = match number {
-                Some(number) => Recipe::Configured(number),
-                None => match spawned.iter().find(|spawn| spawn.agent == name) {
+            let recipe = match kind {
+                Kind::Configured(number) => Recipe::Configured(number),
+                Kind::Service => Recipe::Service,
+                Kind::Spawned => match spawned.iter().find(|spawn| spawn.agent == name) {
                     Some(spawn) => Recipe::Spawned(spawn),
                     // It was stopped: nothing of it is left but its books.
                     None => continue,
@@ -115,7 +127,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             };
             let made = self.maker.make(new).map_err(|why| format!("agent `{name}`: {why}"))?;
             let index = self.slots.len();
-            self.put(&name, number, made, lines, one.mode.clone());
+            self.put(&name, kind, made, lines, one.mode.clone());
             let due = match &one.mode {
                 Loop::Sleeping(until) => *until,
                 Loop::Starting | Loop::Running => Some(run.now),

@@ -15,7 +15,6 @@ mod summary;
 mod ticks;
 
 pub use crew::{Crew, workers};
-pub use kept::Checkpoint;
 pub use lines::Lines;
 pub use slot::Loop;
 pub use summary::Summary;
@@ -23,6 +22,7 @@ pub use summary::Summary;
 use crate::chance::Chance;
 use crate::config::{Exhaustion, RateLimiting};
 use crate::gate::Gate;
+use crate::keep::Checkpoint;
 use crate::request::Spawn;
 use crate::world::World;
 use chartc_core::expr::{Map, Value};
@@ -32,6 +32,7 @@ use chartc_runtime::Saved;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, Shared, VirtualClock};
 use chartc_runtime::trace::{Line, Logged, VERSION, What};
+use kept::Kind;
 use slot::{Flag, Slot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -80,6 +81,8 @@ pub enum Recipe<'r> {
     Configured(usize),
     /// One that another agent has made.
     Spawned(&'r Spawn),
+    /// A part of the world, by its name.
+    Service,
 }
 
 /// An agent that is to be made.
@@ -104,8 +107,6 @@ pub struct Made<M> {
     pub agent: Agent<M, Lines>,
     /// Whether its chart does anything in a turn; if not, events and deadlines alone move it.
     pub has_turns: bool,
-    /// Whether it is a part of the world, such as its auctions, and none of the agents: it is not counted among them.
-    pub is_service: bool,
 }
 
 /// Makes agents: it knows their charts, and who answers them.
@@ -146,7 +147,7 @@ pub trait Output {
     ///
     /// # Errors
     /// As above.
-    fn keep(&mut self, checkpoint: &Checkpoint) -> io::Result<()> {
+    fn keep(&mut self, checkpoint: Checkpoint) -> io::Result<()> {
         let _ = checkpoint;
         Ok(())
     }
@@ -279,24 +280,24 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let (saved, position) = (None, &Value::None);
         let new = New { name, recipe, lines: lines.clone(), clock, saved, position };
         let made = self.maker.make(new)?;
-        let number = match recipe {
-            Recipe::Configured(number) => Some(number),
-            Recipe::Spawned(_) => None,
+        let kind = match recipe {
+            Recipe::Configured(number) => Kind::Configured(number),
+            Recipe::Spawned(_) => Kind::Spawned,
+            Recipe::Service => Kind::Service,
         };
-        self.put(name, number, made, lines, Loop::Starting);
+        self.put(name, kind, made, lines, Loop::Starting);
         Ok(())
     }
 
-    fn put(&mut self, name: &str, number: Option<usize>, made: Made<M>, lines: Lines, mode: Loop) {
+    fn put(&mut self, name: &str, kind: Kind, made: Made<M>, lines: Lines, mode: Loop) {
         let index = self.slots.len();
-        let Made { agent, has_turns, is_service } = made;
+        let Made { agent, has_turns } = made;
         if !mode.is_over() {
             self.turns.insert((self.now(), index));
         }
         self.slots.push(Some(Box::new(Slot {
             name: name.to_owned(),
-            number,
-            is_service,
+            kind,
             agent,
             lines,
             mode,
@@ -325,7 +326,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// The loop of each agent, by name.
     pub fn loops(&self) -> impl Iterator<Item = (&str, &Loop)> {
         let slot = |index: &usize| {
-            self.slots.get(*index).and_then(Option::as_deref).filter(|slot| !slot.is_service)
+            self.slots.get(*index).and_then(Option::as_deref).filter(|slot| !slot.is_service())
         };
         self.by_name
             .iter()
@@ -334,7 +335,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     /// The basic states of each agent, by name.
     pub fn configurations(&self) -> BTreeMap<String, Vec<String>> {
-        let slots = self.slots.iter().flatten().filter(|slot| !slot.is_service);
+        let slots = self.slots.iter().flatten().filter(|slot| !slot.is_service());
         slots.map(|slot| (slot.name.clone(), slot.agent.session().configuration())).collect()
     }
 
@@ -349,7 +350,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     /// Whether no agent will take a turn any more.
     fn is_over(&self) -> bool {
-        let agents = self.slots.iter().flatten().filter(|slot| !slot.is_service);
+        let agents = self.slots.iter().flatten().filter(|slot| !slot.is_service());
         agents.into_iter().all(|slot| slot.mode.is_over())
     }
 

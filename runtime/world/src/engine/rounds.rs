@@ -4,7 +4,8 @@ use super::slot::Loop;
 use super::{Engine, Maker, Output};
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
-use chartc_runtime::trace::Logged;
+use chartc_runtime::trace::{Cause, Line, Logged};
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -39,6 +40,16 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             self.due[index] = None;
             ready.insert(index);
         }
+        // Parts of the world change it: they go on by themselves, before any agent does.
+        let is_service = |index: &usize| {
+            self.slots.get(*index).and_then(Option::as_ref).is_some_and(|slot| slot.is_service())
+        };
+        let services: BTreeSet<usize> = ready.iter().copied().filter(is_service).collect();
+        if !services.is_empty() {
+            self.woken.all().extend(ready.difference(&services));
+            ready = services;
+        }
+        let is_world = !ready.is_empty() && ready.iter().all(is_service);
         let take = |index: usize| Some((index, self.slots.get_mut(index)?.take()?));
         let share: Vec<_> = ready.into_iter().filter_map(take).collect();
         if share.is_empty() {
@@ -66,6 +77,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 self.stop_slot(index);
             }
         }
+        if is_world {
+            self.after_action(&Cause::default())?;
+        }
         Ok(true)
     }
 
@@ -73,7 +87,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     pub(super) fn write(
         &mut self,
         name: &str,
-        lines: Vec<(Option<chartc_runtime::trace::Cause>, chartc_runtime::trace::Line)>,
+        lines: Vec<(Option<Cause>, Line)>,
     ) -> io::Result<()> {
         for (by, line) in lines {
             self.tally.hear(name, &line);

@@ -1,5 +1,6 @@
 //! One agent in the engine: its loop, its mail, and one step of its work.
 
+use super::kept::Kind;
 use super::lines::Lines;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -74,10 +75,7 @@ impl Wake for Flag {
 /// An agent, and what the engine knows about it.
 pub(super) struct Slot<M> {
     pub(super) name: String,
-    /// Its number in the run file; `None` for one that another agent has made.
-    pub(super) number: Option<usize>,
-    /// It is a part of the world, and none of the agents.
-    pub(super) is_service: bool,
+    pub(super) kind: Kind,
     pub(super) agent: Agent<M, Lines>,
     pub(super) lines: Lines,
     pub(super) mode: Loop,
@@ -137,6 +135,11 @@ impl<M: Machine> Slot<M> {
             self.agent.work(now, &mut cx).map_err(told)?;
         }
         Ok(())
+    }
+
+    /// It is a part of the world, and none of the agents.
+    pub(super) const fn is_service(&self) -> bool {
+        matches!(self.kind, Kind::Service)
     }
 
     /// The turn is over as far as thinking goes.

@@ -96,7 +96,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         if !is_ready {
             return Wanted::Nothing;
         }
-        if !slot.is_service {
+        if !slot.is_service() {
             let may = match self.gate.may_think(&slot.name, ANY, now) {
                 // Its calls wait at the gate.
                 Err(Closed::Rate(Refusal::Full { .. }))
@@ -132,7 +132,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.say("tick_summary", data)?;
         if self.out.keeps() {
             let checkpoint = self.checkpoint()?;
-            self.out.keep(&checkpoint)?;
+            self.out.keep(checkpoint)?;
         }
         self.out.summary(&summary)?;
         self.world.audit().map_err(io::Error::other)

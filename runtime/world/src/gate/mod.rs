@@ -113,6 +113,15 @@ impl Gate {
         }
     }
 
+    /// An agent uses the budget of another one, of its maker: whoever makes agents has no more to spend by that.
+    pub fn share_budget(&self, agent: &str, with: &str) {
+        let mut state = self.state();
+        state.budgets.share(agent, with);
+        if state.bounded.contains(with) {
+            state.bounded.insert(agent.to_owned());
+        }
+    }
+
     /// Whether an agent may think now: it has something left of its budget, and there is room for a call.
     ///
     /// # Errors

@@ -51,9 +51,21 @@ pub struct Budgets {
     spent: BTreeMap<String, Spent>,
     /// Of calls under way.
     held: BTreeMap<String, Spent>,
+    /// Whose budget agents use that have none of their own.
+    payers: BTreeMap<String, String>,
 }
 
 impl Budgets {
+    /// An agent uses what another one has, as its maker's.
+    pub fn share(&mut self, agent: &str, with: &str) {
+        let payer = self.payer(with).to_owned();
+        self.payers.insert(agent.to_owned(), payer);
+    }
+
+    fn payer<'a>(&'a self, agent: &'a str) -> &'a str {
+        self.payers.get(agent).map_or(agent, String::as_str)
+    }
+
     /// Says what an agent may spend in the run.
     pub fn set(&mut self, agent: &str, most: LlmBudget) {
         self.most.insert(agent.to_owned(), most);
@@ -61,6 +73,7 @@ impl Budgets {
 
     /// What an agent has spent.
     pub fn spent(&self, agent: &str) -> Spent {
+        let agent = self.payer(agent);
         self.spent.get(agent).copied().unwrap_or_default()
     }
 
@@ -69,6 +82,7 @@ impl Budgets {
     /// # Errors
     /// What it has used up.
     pub fn check(&self, agent: &str) -> Result<(), Exhausted> {
+        let agent = self.payer(agent);
         let Some(most) = self.most.get(agent) else { return Ok(()) };
         let mut taken = self.spent(agent);
         taken.add(self.held.get(agent).copied().unwrap_or_default());
@@ -87,18 +101,20 @@ impl Budgets {
 
     /// Holds what a call can take.
     pub fn hold(&mut self, agent: &str, bound: Spent) {
-        self.held.entry(agent.to_owned()).or_default().add(bound);
+        let agent = self.payer(agent).to_owned();
+        self.held.entry(agent).or_default().add(bound);
     }
 
     /// Deducts what a call took, instead of what was held for it.
     pub fn settle(&mut self, agent: &str, bound: Spent, actual: Spent) {
-        if let Some(held) = self.held.get_mut(agent) {
+        let agent = self.payer(agent).to_owned();
+        if let Some(held) = self.held.get_mut(&agent) {
             held.take(bound);
             if *held == Spent::default() {
-                self.held.remove(agent);
+                self.held.remove(&agent);
             }
         }
-        self.spent.entry(agent.to_owned()).or_default().add(actual);
+        self.spent.entry(agent).or_default().add(actual);
     }
 
     /// What agents have spent. What is held for calls under way is not in it.

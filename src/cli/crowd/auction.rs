@@ -1,0 +1,59 @@
+//! The mint's auctions: a chart of ours, which the world runs.
+
+use super::super::instance::script_of;
+use super::super::live::is_live;
+use super::voice::{Said, Voice};
+use chartc_check::compile::check_within;
+use chartc_core::model::Chart;
+use chartc_runtime::clock::Clock;
+use chartc_text::load::Memory;
+use chartc_world::{AuctionConfig, AuctionSettings};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The agent of the world that holds them.
+pub(super) const NAME: &str = "genesis_mint";
+
+/// What happens when, as a chart.
+const CHART: &str = include_str!("../../../charts/auction.chart");
+
+/// The chart.
+pub(super) fn chart() -> miette::Result<Chart> {
+    let file = "auction.chart".to_owned();
+    let done = check_within(std::slice::from_ref(&file), &Memory::of(&file, CHART), 0);
+    let chart = done.charts.first().map(|checked| checked.chart().clone());
+    chart.ok_or_else(|| miette::miette!("the chart of auctions has errors"))
+}
+
+/// The settings, in the auction's own words.
+pub(super) fn settings(config: &AuctionConfig) -> AuctionSettings {
+    let seconds = |milliseconds: u64| milliseconds as f64 / 1000.0;
+    let rest = config.period.saturating_sub(config.bidding_window);
+    AuctionSettings {
+        // Whoever scores has what is left of the period, and no longer than otherwise.
+        scoring_seconds: seconds(rest).min(AuctionSettings::default().scoring_seconds),
+        period_seconds: seconds(config.period),
+        bidding_window_seconds: seconds(config.bidding_window),
+        first_auction_delay_seconds: seconds(config.first_delay),
+        minimum_bid: config.minimum_bid,
+        scrip_per_point: config.scrip_per_point,
+        ..AuctionSettings::default()
+    }
+}
+
+/// Who scores: whom the run file names, else a real model where one answers the agents, else nobody, so that the default score counts.
+pub(super) fn voice(
+    chart: &Chart,
+    config: &AuctionConfig,
+    said: Said<'_>,
+    clock: &Arc<dyn Clock>,
+) -> miette::Result<Voice> {
+    let own = config.scoring.as_deref();
+    let live = said.llm.filter(|llm| is_live(Some(llm)));
+    let said = Said { llm: own.or(live), human: None, functions: None, ..said };
+    if let Some(file) = own.and_then(|own| own.strip_prefix("script:")) {
+        // A script without answers for the score is a mistake, which is told.
+        script_of(&[chart], Path::new(file), clock.clone())?;
+    }
+    Voice::of(&[chart], said, clock)
+}

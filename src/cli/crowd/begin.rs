@@ -1,0 +1,60 @@
+//! The world before its first tick.
+
+use super::super::instance::read;
+use crate::workshop::Compiler;
+use super::find::Cast;
+use chartc_core::expr::{Map, Value};
+use chartc_text::diagnostic::nearest;
+use chartc_world::{Family, Methods, NewAgent, Resources, RunFile, World};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The world with all agents in it. What the run file says of balances counts most, then `--world`, then the agents' own files.
+pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette::Result<World> {
+    let settings = allowed(&file.resources);
+    let world = match path {
+        Some(path) => World::parse(&read(path)?, settings)
+            .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
+        None => World::new(settings),
+    };
+    let world = world.with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
+    for actor in &cast.actors {
+        let kind = &cast.kinds[actor.kind];
+        let mut content = Map::new();
+        content.insert("file".into(), Value::Text(kind.file.clone()));
+        content.insert("chart".into(), Value::Text(kind.charts[0].name.clone()));
+        let new = NewAgent {
+            name: actor.name.clone(),
+            scrip: file.balances.get(&actor.name).copied().or(actor.scrip),
+            content,
+            family: Some(Arc::new(Family { charts: kind.charts.clone() })),
+            owner: None,
+        };
+        world.add_agent(new).map_err(|why| miette::miette!("agent `{}`: {why}", actor.name))?;
+    }
+    let known = |name: &String| cast.actors.iter().any(|actor| actor.name == *name);
+    if let Some(stranger) = file.balances.keys().find(|name| !known(name)) {
+        let names = cast.actors.iter().map(|actor| actor.name.as_str());
+        let near = nearest(stranger, names).map(|near| format!("; did you mean `{near}`?"));
+        return Err(miette::miette!(
+            "`balances` of the run file names `{stranger}`, which is no agent{}",
+            near.unwrap_or_default()
+        ));
+    }
+    Ok(world)
+}
+
+/// What the run file allows, in the words of the world.
+fn allowed(resources: &Resources) -> chartc_world::Settings {
+    let mut all = chartc_world::Settings::default();
+    let set = |to: &mut u64, from: Option<u64>| *to = from.unwrap_or(*to);
+    set(&mut all.disk, resources.disk.everybody);
+    set(&mut all.compute, resources.compute.everybody);
+    set(&mut all.max_artifacts, resources.max_artifacts);
+    set(&mut all.max_content_bytes, resources.max_content_bytes);
+    set(&mut all.spawn.max_agents, resources.spawn.max_agents.map(u64::from));
+    set(&mut all.spawn.per_parent, resources.spawn.per_parent.map(u64::from));
+    all.spawn.max_depth = resources.spawn.max_depth.unwrap_or(all.spawn.max_depth);
+    all.starting_scrip = resources.starting_scrip.unwrap_or(all.starting_scrip);
+    all
+}

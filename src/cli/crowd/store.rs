@@ -1,0 +1,96 @@
+//! A world that survives its process.
+
+use super::super::durable::refused;
+use chartc_runtime::trace::Logged;
+use chartc_store::{Safety, WorldStore};
+use chartc_world::{Checkpoint, Keep, KeepError, Loaded};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a world was begun: it goes on only in the same way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+pub(super) struct Begun {
+    pub(super) folder: String,
+    pub(super) llm: Option<String>,
+    pub(super) seed: u64,
+    pub(super) delay: u64,
+    pub(super) is_ticked: bool,
+    /// Structural hashes of all charts, by agent.
+    pub(super) charts: Vec<(String, String)>,
+}
+
+/// The store of a run, and the lines that no checkpoint has yet.
+pub(super) struct Kept {
+    pub(super) keep: Arc<dyn Keep>,
+    lines: Vec<String>,
+}
+
+fn fault(why: KeepError) -> miette::Report {
+    miette::miette!("{why}")
+}
+
+/// Opens or makes the store; the last checkpoint if there is one.
+pub(super) fn open(path: &Path, begun: &Begun) -> miette::Result<(Kept, Option<Loaded>)> {
+    let keep: Arc<dyn Keep> = Arc::new(WorldStore::own(path, Safety::Full).map_err(refused)?);
+    let now = serde_json::to_string(begun).map_err(|why| miette::miette!("{why}"))?;
+    match keep.given().map_err(fault)? {
+        None => keep.begin(&now).map_err(fault)?,
+        Some(given) => {
+            let before: Begun = serde_json::from_str(&given)
+                .map_err(|why| miette::miette!("{}: {why}", path.display()))?;
+            if let Some(what) = difference(&before, begun) {
+                return Err(miette::miette!(
+                    help = "go on in the same way, or give another file with --store",
+                    "the world in {} was begun with {what}",
+                    path.display()
+                ));
+            }
+        }
+    }
+    let loaded = keep.load().map_err(fault)?;
+    Ok((Kept { keep, lines: Vec::new() }, loaded))
+}
+
+/// What was otherwise when the world was begun.
+fn difference(before: &Begun, now: &Begun) -> Option<String> {
+    if before.folder != now.folder {
+        return Some(format!("the folder {}", before.folder));
+    }
+    if before.llm != now.llm {
+        let word = before.llm.as_ref().map_or("no --llm".into(), |llm| format!("--llm {llm}"));
+        return Some(word);
+    }
+    if before.seed != now.seed {
+        return Some(format!("--seed {}", before.seed));
+    }
+    if before.delay != now.delay {
+        return Some(format!("--delay {}", before.delay as f64 / 1000.0));
+    }
+    if before.is_ticked != now.is_ticked {
+        return Some(if before.is_ticked { "--ticks" } else { "--duration" }.into());
+    }
+    (before.charts != now.charts).then(|| "other agents, or other charts of theirs".into())
+}
+
+impl Kept {
+    /// A line of the log.
+    pub(super) fn line(&mut self, line: &Logged) -> serde_json::Result<()> {
+        self.lines.push(line.text()?);
+        Ok(())
+    }
+
+    /// Keeps a checkpoint with the lines until now.
+    pub(super) fn commit(&mut self, mut checkpoint: Checkpoint) -> io::Result<()> {
+        checkpoint.log = std::mem::take(&mut self.lines);
+        self.keep.commit(&checkpoint).map_err(io::Error::other)
+    }
+
+    /// The whole log until the last checkpoint.
+    pub(super) fn log(&self) -> miette::Result<Vec<String>> {
+        self.keep.log(0).map_err(fault)
+    }
+}
