@@ -256,6 +256,15 @@ pub(super) fn read(path: &Path) -> miette::Result<String> {
     disk::named(path).map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))
 }
 
+/// Opens a file that the user named, to read it piece by piece; `None` for a pipe or a device.
+///
+/// # Errors
+/// Why it cannot be read.
+#[cfg(feature = "run")]
+pub(super) fn stream(path: &Path) -> miette::Result<Option<std::fs::File>> {
+    disk::stream(path).map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))
+}
+
 /// Reads a file that was found, not named; it must be a regular file.
 ///
 /// # Errors

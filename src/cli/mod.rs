@@ -33,6 +33,8 @@ mod fmt;
 #[cfg(feature = "sqlite")]
 mod fork;
 mod given;
+#[cfg(feature = "run")]
+mod glance;
 mod graph;
 mod highlight;
 #[cfg(feature = "run")]

@@ -50,6 +50,15 @@ pub fn is_coloured(stream: Stream) -> bool {
     terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
+/// Whether text may have characters beyond ASCII that are drawn, such as blocks: not where the environment names another encoding than UTF-8.
+#[cfg(feature = "run")]
+pub fn is_unicode() -> bool {
+    let said = ["LC_ALL", "LC_CTYPE", "LANG"].iter().filter_map(std::env::var_os);
+    let said = said.map(|value| value.to_string_lossy().to_lowercase());
+    let first = said.into_iter().find(|value| !value.is_empty());
+    first.is_none_or(|value| value.contains("utf-8") || value.contains("utf8"))
+}
+
 /// Columns of standard output: what `COLUMNS` says, else those of the terminal, else 100; at least 40 and at most 200.
 pub fn columns() -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());

@@ -5,6 +5,7 @@ use super::files::{self, Root};
 use super::instance::{Given, instance, read};
 use super::output::{Page, print, say};
 use super::pick::pick_to_run;
+use super::trace::world::{Log, text_of};
 use chartc_check::compile::Checked;
 use chartc_core::expr::Map;
 use chartc_core::model::{Chart, VariableKind};
@@ -37,6 +38,9 @@ pub(super) struct Args {
     store: Option<PathBuf>,
     /// File of the chart [default: the one that the trace names, relative to this folder or else to the trace's]
     file: Option<String>,
+    /// Agent to replay, if the trace is the log of a world with many agents
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// Replay even if the chart's structure has changed, to see where the runs differ
     #[arg(long)]
     force: bool,
@@ -54,7 +58,21 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let text = match stored {
         Some(Ok(text)) => text,
         Some(Err(exit)) => return Ok(exit),
-        None => read(&args.trace)?,
+        None => match (Log::open(&args.trace)?, args.agent.as_deref()) {
+            (Some(log), Some(agent)) => text_of(log, agent)?,
+            (Some(_), None) => {
+                return Err(miette::miette!(
+                    help = "add --agent NAME; `chartc trace LOG` shows who is in it",
+                    "{name} is the log of a world with many agents, and a replay is of one"
+                ));
+            }
+            (None, Some(_)) => {
+                return Err(miette::miette!(
+                    "--agent is for the log of a world; {name} is the trace of one run"
+                ));
+            }
+            (None, None) => read(&args.trace)?,
+        },
     };
     let tape = Tape::read(&text).map_err(|fault| {
         miette::miette!(help = "`chartc trace` shows the readable part", "{name}, {fault}")

@@ -4,6 +4,8 @@
 mod open;
 mod path;
 
+#[cfg(feature = "run")]
+pub(crate) use open::stream;
 #[cfg(feature = "cli")]
 pub(crate) use open::{LARGEST, is_marked, read};
 pub(crate) use open::{named, reason, regular};

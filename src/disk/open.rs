@@ -41,6 +41,23 @@ pub(crate) fn regular(path: &Path) -> Result<String, String> {
     read(file)
 }
 
+/// A regular file to read piece by piece, however large it is; `None` for a pipe or a device, and opening it does not wait.
+///
+/// # Errors
+/// Why it cannot be read.
+#[cfg(feature = "run")]
+pub(crate) fn stream(path: &Path) -> Result<Option<File>, String> {
+    let kind = path.metadata().map_err(|fault| reason(&fault))?.file_type();
+    if kind.is_dir() {
+        return Err("it is a folder".into());
+    }
+    // Whoever writes to a pipe would lose its reader when it is closed again.
+    if !kind.is_file() {
+        return Ok(None);
+    }
+    without_waiting(path).map(Some).map_err(|fault| reason(&fault))
+}
+
 /// Whether a file begins with a byte order mark, which its text does not have.
 #[cfg(feature = "cli")]
 pub(crate) fn is_marked(path: &Path) -> bool {

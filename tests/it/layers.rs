@@ -211,6 +211,8 @@ const REDIS: &[Row] = &[
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
 const WORLD: &[Row] = &[
+    ("cascade", &[]),
+    ("census", &[]),
     ("chance", &[]),
     ("settings", &[]),
     ("ledger", &[]),

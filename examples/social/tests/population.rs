@@ -3,10 +3,13 @@
 
 use chartc_core::expr::Value;
 use chartc_runtime::Population;
-use chartc_runtime::trace::{Line, What};
+use chartc_runtime::trace::{Line, Sink, What};
+use chartc_world::Census;
 use social_example::social::{Machine, Post, State};
 use social_example::{World, person, show};
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 const ROUNDS: u32 = 24;
 
@@ -139,4 +142,43 @@ fn the_model_is_asked_only_when_it_may_be_and_only_what_is_legal() {
         }
     }
     assert!(questions > 100, "{questions} questions in {ROUNDS} rounds");
+}
+
+/// The sink of one agent: its lines go to the census of all.
+struct Teller(String, Arc<Mutex<Census>>);
+
+impl Sink for Teller {
+    fn line(&mut self, line: &Line) -> std::io::Result<()> {
+        self.1.lock().expect("one thread").observe(&self.0, line);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_census_of_the_traces_counts_as_the_population_does() {
+    let census = Arc::new(Mutex::new(Census::new()));
+    let joined = Cell::new(0);
+    let sink = || Teller(joined.replace(joined.get() + 1).to_string(), census.clone());
+    block_on(async {
+        let mut world = World::new(7, 100, sink).await.expect("they start");
+        let mut compared = 0;
+        for _ in 0..ROUNDS {
+            world.round().await.expect("a round");
+            let census = census.lock().expect("one thread");
+            for state in State::ALL {
+                let wanted = world.population.agents_in_state(state);
+                let path = state.to_string();
+                let Ok(found) = census.agents_in_state(&path) else {
+                    assert!(wanted.is_empty(), "nobody has been in {path}");
+                    continue;
+                };
+                compared += found.len();
+                let found: Vec<usize> =
+                    found.iter().map(|n| n.parse().expect("a number")).collect();
+                assert_eq!(found, wanted, "{path}");
+                assert_eq!(census.count_in(&path), Ok(wanted.len() as u64), "{path}");
+            }
+        }
+        assert!(compared > 1000, "{compared}");
+    });
 }

@@ -8,6 +8,8 @@
 pub mod artifact;
 mod auction;
 mod bids;
+mod cascade;
+mod census;
 mod chain;
 mod chance;
 mod config;
@@ -29,6 +31,8 @@ mod world;
 
 pub use auction::Auctioneer;
 pub use bids::AuctionSettings;
+pub use cascade::{Bounds, Cascades, Caused, Deed, Edge, Influence, Link, Tree};
+pub use census::{Census, Distribution, InState, Place, Sample, Unit, Unknown};
 pub use chain::{Chain, MOST_INVOCATIONS};
 pub use config::{
     AgentEntry, AuctionConfig, Execution, Exhaustion, LlmBudget, Most, MostSpawned, Provider,

@@ -21,7 +21,7 @@ use super::save::Stream;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_world::engine::{Crew, Engine, Loop, Recipe, Stopper, workers};
-use chartc_world::{Auctioneer, Gate};
+use chartc_world::{Auctioneer, Census, Gate};
 use find::{cast, run_file};
 use maker::{Machine, Workbench};
 use options::{End, settings};
@@ -98,6 +98,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         ticks,
         agents: cast.actors.len(),
         is_live: foot::is_there() && format == Format::Text,
+        census: Census::new(),
         #[cfg(feature = "sqlite")]
         kept,
     };

@@ -1,8 +1,10 @@
 //! What a run of many agents shows: a line of JSON for each tick, or a line of text, and a status line on a terminal.
 
+use super::super::glance::at_a_glance;
 use super::super::output::{foot, print_json, say};
 use super::super::save::Stream;
 use chartc_runtime::trace::Logged;
+use chartc_world::Census;
 use chartc_world::engine::{Output, Summary};
 use std::io::{self, Write};
 
@@ -23,6 +25,8 @@ pub(super) struct Shown {
     /// How many agents there are at the beginning.
     pub(super) agents: usize,
     pub(super) is_live: bool,
+    /// Where the agents are, for the status line.
+    pub(super) census: Census,
     /// Where the run survives its process.
     #[cfg(feature = "sqlite")]
     pub(super) kept: Option<super::store::Kept>,
@@ -33,6 +37,9 @@ impl Output for Shown {
         #[cfg(feature = "sqlite")]
         if let Some(kept) = &mut self.kept {
             kept.line(line)?;
+        }
+        if self.is_live {
+            self.census.observe(&line.agent, &line.line);
         }
         let Some(log) = &mut self.log else { return Ok(()) };
         log.write_all(line.text()?.as_bytes())
@@ -108,9 +115,10 @@ impl Shown {
     }
 
     fn progress(&self, summary: &Summary) -> String {
-        match self.ticks {
+        let when = match self.ticks {
             Some(all) => format!("tick {} of {all}", summary.tick),
             None => format!("{} s", summary.now_ms / 1000),
-        }
+        };
+        format!("{when}  {}", at_a_glance(&self.census))
     }
 }

@@ -1,4 +1,4 @@
-//! `chartc trace`: what a run did, from its trace or snapshot.
+//! `chartc trace`: what a run did, from its trace or snapshot, and what many agents did, from the log of their world.
 
 mod count;
 mod kept;
@@ -11,6 +11,7 @@ mod table;
 mod taken;
 mod tell;
 mod why;
+pub(super) mod world;
 
 use super::Exit;
 use super::files::Root;
@@ -22,6 +23,7 @@ use read::{Read, read};
 use std::path::{Path, PathBuf};
 use summary::Summary;
 pub(super) use taken::taken;
+use world::{Log, Views};
 
 /// Show the trace of a run: what was decided, when and why, and what each state cost.
 #[derive(Debug, clap::Args)]
@@ -36,10 +38,20 @@ Examples:
   chartc trace run.jsonl --format mermaid    a sequence diagram, for a ```mermaid block in Markdown
   chartc trace run.json                      the last transitions in a snapshot
 
+Logs of worlds with many agents, by `chartc run DIR --log FILE`:
+  chartc trace world.jsonl                   an overview: agents, states, actions, money, influence
+  chartc trace world.jsonl --plot            how many agents were in each state over time
+  chartc trace world.jsonl --distribution --at 40
+                                             where all agents were at the end of tick 40
+  chartc trace world.jsonl --agents-in Trader.bidding
+  chartc trace world.jsonl --cascade ada     what followed from the actions of ada
+  chartc trace world.jsonl --agent ada --why any view of one agent's trace
+  chartc trace world.jsonl --summary         totals of all ticks and all agents
+
 Exit codes: 0 shown, 1 some lines cannot be read (the rest is shown), 2 wrong usage,
 3 internal error")]
 pub(super) struct Args {
-    /// Traces written by `chartc run --trace`, or a snapshot by --snapshot
+    /// Traces written by `chartc run --trace`, a snapshot by --snapshot, or the log of a world by --log
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// For each input without effect, show the transitions that could have been taken, and why each was not
@@ -48,7 +60,7 @@ pub(super) struct Args {
     /// Show totals instead of decisions, added up over several traces
     #[arg(long)]
     summary: bool,
-    /// Output format; json only with --summary, mermaid only for one trace
+    /// Output format; for a trace, json only with --summary; mermaid only for one trace
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "mermaid"], default_value = "text")]
     format: String,
     /// Show only this turn
@@ -60,6 +72,8 @@ pub(super) struct Args {
     /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
+    #[command(flatten)]
+    views: Views,
 }
 
 /// The steps that ask people, from the chart's file if it is still where the trace says.
@@ -85,22 +99,62 @@ struct Filter<'a> {
     step: Option<&'a str>,
 }
 
-pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    if let [path] = args.files.as_slice()
-        && let Some(saved) = read::snapshot(path)?
-    {
-        let is_filtered = args.turn.is_some() || args.step.is_some();
-        if args.why || args.summary || args.format != "text" || is_filtered {
-            return Err(miette::miette!(
-                help = "`chartc run --trace FILE` writes a complete trace",
-                "{} is a snapshot: it contains only the last transitions",
-                path.display()
-            ));
-        }
-        print(&kept::kept(&saved))?;
-        return Ok(Exit::Clean);
+/// The log of a world, if the only file is one.
+fn log(args: &Args) -> miette::Result<Option<Log>> {
+    let mut logs =
+        args.files.iter().map(|path| Log::open(path)).collect::<miette::Result<Vec<_>>>()?;
+    if logs.len() > 1 && logs.iter().any(Option::is_some) {
+        return Err(miette::miette!(
+            help = "show each by itself",
+            "the log of a world cannot be combined with other files"
+        ));
     }
-    let traces = args.files.iter().map(|path| read(path)).collect::<miette::Result<Vec<Read>>>()?;
+    let log = logs.pop().flatten();
+    if let (None, Some(option)) = (&log, args.views.given()) {
+        return Err(miette::miette!(
+            help = "`chartc run DIR --log FILE` writes the log of a world",
+            "{option} is for the log of a world with many agents; {} is the trace of one run",
+            args.files[0].display()
+        ));
+    }
+    Ok(log)
+}
+
+/// Shows the log of a world.
+fn many(args: &Args, log: Log) -> miette::Result<Exit> {
+    if args.format == "mermaid" || args.why || args.turn.is_some() || args.step.is_some() {
+        return Err(miette::miette!(
+            help = "add --agent NAME",
+            "--why, --turn, --step and --format mermaid show one run, and {} is the log of many agents",
+            args.files[0].display()
+        ));
+    }
+    let is_json = args.format == "json";
+    world::run(log, &args.views, args.summary, is_json, paper(args.color))
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let traces = match (log(&args)?, args.views.agent()) {
+        (Some(log), Some(agent)) => vec![world::trace_of(log, agent)?],
+        (Some(log), None) => return many(&args, log),
+        (None, _) => {
+            if let [path] = args.files.as_slice()
+                && let Some(saved) = read::snapshot(path)?
+            {
+                let is_filtered = args.turn.is_some() || args.step.is_some();
+                if args.why || args.summary || args.format != "text" || is_filtered {
+                    return Err(miette::miette!(
+                        help = "`chartc run --trace FILE` writes a complete trace",
+                        "{} is a snapshot: it contains only the last transitions",
+                        path.display()
+                    ));
+                }
+                print(&kept::kept(&saved))?;
+                return Ok(Exit::Clean);
+            }
+            args.files.iter().map(|path| read(path)).collect::<miette::Result<Vec<Read>>>()?
+        }
+    };
     for fault in traces.iter().flat_map(|trace| &trace.faults) {
         complain(format!("warning: {fault}"));
     }

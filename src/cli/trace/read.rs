@@ -1,6 +1,7 @@
 //! A trace, as far as it can be read, with the turn and chart of each line.
 
 use super::super::instance;
+use super::world;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::{self, Line, What};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +62,13 @@ pub(super) fn snapshot(path: &Path) -> miette::Result<Option<Saved>> {
 pub(super) fn read(path: &Path) -> miette::Result<Read> {
     let name = path.display().to_string();
     let text = instance::read(path)?;
+    if let Some(nth) = text.lines().position(|line| world::names_agent(line) == Some(true)) {
+        return Err(miette::miette!(
+            help = "`chartc trace LOG` shows the log of a world, and with --agent NAME the trace of one agent; the log must be a file, not a pipe",
+            "{name}, line {} names an agent, as the log of a world does; a trace is of one run",
+            nth + 1
+        ));
+    }
     let (mut lines, mut faults, mut unread) = (Vec::new(), Vec::new(), 0);
     for line in trace::lines(&text) {
         match line {
@@ -79,6 +87,11 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
             faults.first().map(|fault| format!(": {fault}")).unwrap_or_default()
         ));
     }
+    Ok(of_lines(name, lines, faults))
+}
+
+/// A trace of these lines, of which there is one at least.
+pub(super) fn of_lines(name: String, lines: Vec<Line>, mut faults: Vec<String>) -> Read {
     let gaps = lines.windows(2).filter(|pair| pair[1].seq != pair[0].seq + 1);
     let gap = gaps.map(|pair| (pair[0].seq, pair[1].seq)).next();
     if let (Some((before, behind)), true) = (gap, faults.is_empty()) {
@@ -109,5 +122,5 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
         of
     });
     let turns = turns.collect();
-    Ok(Read { name, lines, turns, faults })
+    Read { name, lines, turns, faults }
 }

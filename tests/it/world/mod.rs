@@ -2,9 +2,11 @@
 
 #[cfg(feature = "sqlite")]
 mod killed;
+mod census;
 #[cfg(all(feature = "providers", target_os = "linux"))]
 mod provider;
 mod running;
+mod seeing;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

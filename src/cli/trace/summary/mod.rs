@@ -1,10 +1,11 @@
 //! Totals of runs: how they ended, what was asked, what failed, and what each state cost.
 
-use super::super::columns::columns;
+mod shown;
+
+pub(super) use shown::list;
+
 use super::count::{State, Tool, Transition};
 use super::read::Read;
-use super::tell::{number, state, time};
-use crate::cli::output::Page;
 use chartc_runtime::trace::{Line, What};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -88,37 +89,14 @@ struct Run {
 impl Summary {
     /// The totals of all traces together.
     pub(super) fn of(traces: &[Read]) -> Self {
-        let unread = traces.iter().map(|trace| trace.faults.len()).sum();
-        let mut summary =
-            Self { version: VERSION, traces: traces.len(), unread, ..Self::default() };
+        let mut sums = Sums::new(traces.len());
         for trace in traces {
-            summary.add(trace);
-        }
-        for chart in summary.charts.values_mut() {
-            chart.transitions = std::mem::take(&mut chart.taken).into_values().collect();
-            chart.stuck_rate = chart.stuck as f64 / chart.runs.max(1) as f64;
-        }
-        summary
-    }
-
-    fn add(&mut self, trace: &Read) {
-        let mut runs: BTreeMap<&str, Run> = BTreeMap::new();
-        for line in &trace.lines {
-            if let What::Run { chart, .. } = &line.what {
-                let run = Run { chart: chart.clone(), begun: line.at_ms, ..Run::default() };
-                if let Some(over) = runs.insert(&line.child, run) {
-                    self.close(over, line.at_ms);
-                }
-                self.charts.entry(chart.clone()).or_default().runs += 1;
-                continue;
+            for line in &trace.lines {
+                sums.add("", line);
             }
-            // Without its first line, a trace does not name its chart.
-            let run = runs.entry(&line.child).or_default();
-            self.charts.entry(run.chart.clone()).or_default().line(run, line);
+            sums.close(trace.end());
         }
-        for run in runs.into_values() {
-            self.close(run, trace.end());
-        }
+        sums.summary(traces.iter().map(|trace| trace.faults.len()).sum())
     }
 
     fn close(&mut self, run: Run, at: u64) {
@@ -141,31 +119,76 @@ impl Summary {
         text
     }
 
-    /// For people.
-    pub(super) fn text(&self) -> Page {
-        let mut out = Page::default();
-        for (name, chart) in &self.charts {
-            if !out.is_empty() {
-                out.line("");
-            }
-            out.add(&chart.text(name));
+    /// As [`Self::json`], with the totals of `ticks`.
+    pub(super) fn json_with(&self, ticks: &impl Serialize) -> String {
+        #[derive(Serialize)]
+        struct Both<'s, T> {
+            #[serde(flatten)]
+            summary: &'s Summary,
+            ticks: &'s T,
         }
-        out
+        let mut text = serde_json::to_string(&Both { summary: self, ticks }).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
+/// Totals while lines are added.
+#[derive(Default)]
+pub(super) struct Sums {
+    summary: Summary,
+    /// By agent, and by the steps that lead to the chart.
+    runs: BTreeMap<String, BTreeMap<String, Run>>,
+}
+
+impl Sums {
+    pub(super) fn new(traces: usize) -> Self {
+        let summary = Summary { version: VERSION, traces, ..Summary::default() };
+        Self { summary, runs: BTreeMap::new() }
     }
 
-    /// What the states cost, chart by chart.
-    pub(super) fn states(&self) -> Page {
-        let mut out = Page::default();
-        for (name, chart) in &self.charts {
-            if !out.is_empty() {
-                out.line("");
-            }
-            if self.charts.len() > 1 {
-                out.line(name);
-            }
-            out.add(&chart.states());
+    /// Adds a line of an agent; of a single run, the name is empty.
+    pub(super) fn add(&mut self, agent: &str, line: &Line) {
+        if !self.runs.contains_key(agent) {
+            self.runs.insert(agent.to_owned(), BTreeMap::new());
         }
-        out
+        let Some(runs) = self.runs.get_mut(agent) else { return };
+        if let What::Run { chart, .. } = &line.what {
+            let run = Run { chart: chart.clone(), begun: line.at_ms, ..Run::default() };
+            if let Some(over) = runs.insert(line.child.clone(), run) {
+                self.summary.close(over, line.at_ms);
+            }
+            self.summary.charts.entry(chart.clone()).or_default().runs += 1;
+            return;
+        }
+        if !runs.contains_key(&line.child) {
+            // Without its first line, a trace does not name its chart.
+            runs.insert(line.child.clone(), Run::default());
+        }
+        let Some(run) = runs.get_mut(&line.child) else { return };
+        if !self.summary.charts.contains_key(&run.chart) {
+            self.summary.charts.insert(run.chart.clone(), Chart::default());
+        }
+        if let Some(chart) = self.summary.charts.get_mut(&run.chart) {
+            chart.line(run, line);
+        }
+    }
+
+    /// Closes all runs: there are no more lines of them.
+    pub(super) fn close(&mut self, at: u64) {
+        for run in std::mem::take(&mut self.runs).into_values().flat_map(BTreeMap::into_values) {
+            self.summary.close(run, at);
+        }
+    }
+
+    /// The totals, with so many faults of the traces.
+    pub(super) fn summary(mut self, unread: usize) -> Summary {
+        self.summary.unread = unread;
+        for chart in self.summary.charts.values_mut() {
+            chart.transitions = std::mem::take(&mut chart.taken).into_values().collect();
+            chart.stuck_rate = chart.stuck as f64 / chart.runs.max(1) as f64;
+        }
+        self.summary
     }
 }
 
@@ -283,116 +306,4 @@ impl Chart {
             | What::Note { .. } => {}
         }
     }
-
-    fn text(&self, name: &str) -> Page {
-        let name = if name.is_empty() { "a chart without its `run` line" } else { name };
-        let mut out = Page::default();
-        out.line(format!("{name}: {}, {}", number(self.runs, "run"), list(&self.ended)));
-        let mut row = |what: &str, text: String| {
-            if !text.is_empty() {
-                out.line(format!("  {what:<12}{text}"));
-            }
-        };
-        let some = |n: u64, text: String| if n > 0 { text } else { String::new() };
-        row(
-            "stuck",
-            some(
-                self.stuck,
-                format!("{} ({:.0}%)", number(self.stuck, "run"), 100.0 * self.stuck_rate),
-            ),
-        );
-        row("turns", self.turns.to_string());
-        row("time", time(self.time_ms));
-        row(
-            "questions",
-            some(self.questions, format!("{}: {}", self.questions, list(&self.steps))),
-        );
-        row("answers", self.answers());
-        row("failures", list(&self.failures));
-        row("retries", some(self.retries, self.retries.to_string()));
-        row("fallbacks", list(&self.fallbacks));
-        let tokens = self.input_tokens + self.output_tokens;
-        row("tokens", some(tokens, self.tokens()));
-        row("tools", Tool::list(&self.tools));
-        row("actions", Tool::list(&self.actions));
-        row("setbacks", list(&self.setbacks));
-        row(
-            "forbidden",
-            some(self.forbidden, format!("{} of tools", number(self.forbidden, "call"))),
-        );
-        row("denied", some(self.denied, number(self.denied, "move")));
-        row("refused", some(self.refused, number(self.refused, "event")));
-        row("errors", list(&self.errors));
-        out.line("");
-        out.add(&self.states());
-        if !self.transitions.is_empty() {
-            out.line("");
-            out.add(&self.moves());
-        }
-        out
-    }
-
-    fn answers(&self) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        for (rung, words) in
-            [("whole", "as asked"), ("cleaned", "cleaned"), ("mention", "by mention")]
-        {
-            if let Some(n) = self.rungs.get(rung) {
-                parts.push(format!("{n} {words}"));
-            }
-        }
-        if self.unusable > 0 {
-            parts.push(format!("{} not usable", self.unusable));
-        }
-        parts.join(", ")
-    }
-
-    fn tokens(&self) -> String {
-        let mut text = format!("{} in, {} out", self.input_tokens, self.output_tokens);
-        if self.cost > 0.0 {
-            text.push_str(&format!(", cost {:.4}", self.cost));
-        }
-        if self.assumed > 0 {
-            text.push_str(&format!("; assumed for {}", number(self.assumed, "call")));
-        }
-        text
-    }
-
-    fn states(&self) -> Page {
-        let is_shown = |(path, row): &(&String, &State)| !path.is_empty() || row.questions > 0;
-        let rows: Vec<(&String, &State)> = self.states.iter().filter(is_shown).collect();
-        let tokens = rows.iter().any(|(_, row)| row.tokens > 0);
-        let cost = rows.iter().any(|(_, row)| row.cost > 0.0);
-        let failed = rows.iter().any(|(_, row)| row.failed > 0);
-        let mut head = vec!["state", "visits", "time", "questions"];
-        head.extend(failed.then_some("failed"));
-        head.extend(tokens.then_some("tokens"));
-        head.extend(cost.then_some("cost"));
-        let cells = |(path, row): &(&String, &State)| {
-            let mut cells = vec![
-                state(path).to_owned(),
-                row.visits.to_string(),
-                time(row.time_ms),
-                row.questions.to_string(),
-            ];
-            cells.extend(failed.then(|| row.failed.to_string()));
-            cells.extend(tokens.then(|| row.tokens.to_string()));
-            cells.extend(cost.then(|| format!("{:.4}", row.cost)));
-            cells
-        };
-        let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-        columns(&head, &rows, &[1, 2, 3, 4, 5, 6])
-    }
-
-    fn moves(&self) -> Page {
-        let rows = self.transitions.iter().map(|row| {
-            let to = if row.targets.is_empty() { "(stays)".into() } else { row.targets.join(", ") };
-            vec![row.taken.to_string(), state(&row.state).to_owned(), row.trigger.clone(), to]
-        });
-        columns(&["taken", "state", "line", "to"], &rows.collect::<Vec<_>>(), &[0])
-    }
-}
-
-fn list(counts: &Counts) -> String {
-    counts.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")
 }

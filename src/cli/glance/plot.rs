@@ -1,0 +1,175 @@
+//! Where agents were over time: a small plot for each state, all of a chart on one scale.
+
+use super::{Style, colour, labels, name};
+use crate::cli::columns::{padded, width};
+use crate::cli::output::Page;
+use crate::report::Paper;
+use chartc_core::expr::Duration;
+use chartc_world::{Census, Sample, Unit};
+
+/// Parts of a row, from empty to full.
+const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const ASCII: [char; 4] = [' ', '.', ':', '#'];
+
+/// Chart by chart, how many agents were in each basic state from the first moment to the last.
+pub(in crate::cli) fn plot(census: &Census, style: Style, paper: Paper) -> Page {
+    let moments = census.series();
+    let mut page = Page::on(paper);
+    for chart in census.state_distribution() {
+        if !page.is_empty() {
+            page.line("");
+        }
+        let paths: Vec<&str> = chart.states.iter().map(|row| row.state.as_str()).collect();
+        let names = labels(paths.iter().copied(), style);
+        let wide = names.iter().map(|name| width(name)).max().unwrap_or(0);
+        let digits = chart.agents.to_string().len().max(3);
+        let room = style.width.saturating_sub(2 + wide + 2 + digits + 2).max(16);
+        let lines: Vec<Vec<f64>> = (paths.iter())
+            .map(|path| averages(&moments, |moment| count(moment, &chart.chart, path), room))
+            .collect();
+        let most = lines.iter().flatten().copied().fold(0.0, f64::max).max(1.0);
+        let agents = if chart.agents == 1 { "agent" } else { "agents" };
+        let tall = match paths.len() {
+            0..=4 => 3,
+            5..=8 => 2,
+            _ => 1,
+        };
+        let head = format!(
+            "{}: {} {agents}; each plot from 0 to {}, with its last count",
+            name(&chart.chart),
+            chart.agents,
+            most.ceil(),
+        );
+        page.ink("1", head);
+        for (nth, (line, state)) in lines.iter().zip(&names).enumerate() {
+            let rows = drawn(line, most, tall, style.is_unicode);
+            for (at, row) in rows.iter().enumerate() {
+                // Beside the last row, on which the plot stands.
+                let beside = if at + 1 == tall {
+                    format!("{}  {:>digits$}", padded(state, wide), chart.states[nth].count)
+                } else {
+                    padded("", wide + 2 + digits)
+                };
+                page.ink(colour(nth), format!("  {beside}  {row}").trim_end());
+            }
+        }
+        page.line(axis(&moments, census.unit(), 2 + wide + 2 + digits + 2, room));
+    }
+    page
+}
+
+fn count(moment: &Sample<'_>, chart: &str, path: &str) -> u64 {
+    let mut places = moment.counts.iter();
+    places.find(|place| place.chart == chart && place.state == path).map_or(0, |place| place.count)
+}
+
+/// A value for each column: the average of the moments in it; where there are none, the value stays.
+fn averages(moments: &[Sample<'_>], count: impl Fn(&Sample<'_>) -> u64, room: usize) -> Vec<f64> {
+    let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return Vec::new() };
+    let span = (last.at - first.at).max(1) as f64;
+    let mut sums = vec![(0.0, 0_u32); room];
+    for moment in moments {
+        let at = (moment.at - first.at) as f64 / span * room as f64;
+        let (sum, number) = &mut sums[(at as usize).min(room - 1)];
+        *sum += count(moment) as f64;
+        *number += 1;
+    }
+    let mut before = 0.0;
+    let mut out = Vec::with_capacity(room);
+    let mut rest = moments.iter().peekable();
+    for (column, (sum, number)) in sums.into_iter().enumerate() {
+        let value = if number > 0 { sum / f64::from(number) } else { before };
+        // What a column without moments shows: the last count before it.
+        while let Some(moment) = rest.peek() {
+            let at = (moment.at - first.at) as f64 / span * room as f64;
+            if (at as usize).min(room - 1) > column {
+                break;
+            }
+            before = count(moment) as f64;
+            rest.next();
+        }
+        out.push(value);
+    }
+    out
+}
+
+/// The rows of one plot, from above.
+fn drawn(line: &[f64], most: f64, tall: usize, is_unicode: bool) -> Vec<String> {
+    let levels: &[char] = if is_unicode { &BLOCKS } else { &ASCII };
+    let steps = levels.len() - 1;
+    // A gap stays above the highest, so that plots do not touch.
+    let full = tall * steps - usize::from(is_unicode);
+    let heights: Vec<usize> = (line.iter())
+        .map(|value| {
+            let height = (value / most * full as f64).round() as usize;
+            if *value > 0.0 { height.max(1) } else { 0 }
+        })
+        .collect();
+    let part = |height: &usize, row: usize| levels[height.saturating_sub(row * steps).min(steps)];
+    let row = |row: usize| heights.iter().map(|height| part(height, row)).collect();
+    (0..tall).rev().map(row).collect()
+}
+
+/// The times below a plot: at its beginning, in its middle and at its end.
+fn axis(moments: &[Sample<'_>], unit: Unit, margin: usize, room: usize) -> String {
+    let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return String::new() };
+    let word = |at: u64| match unit {
+        Unit::Ticks => format!("tick {at}"),
+        Unit::Milliseconds => time(at, last.at - first.at),
+    };
+    let (from, to) = (word(first.at), word(last.at));
+    let middle = word(first.at + (last.at - first.at) / 2);
+    let gap = room.saturating_sub(width(&from) + width(&to));
+    let between = if gap > width(&middle) + 4 && last.at > first.at + 1 {
+        let left = (room / 2).saturating_sub(width(&from) + width(&middle) / 2);
+        let right = gap.saturating_sub(left + width(&middle));
+        format!("{}{middle}{}", " ".repeat(left), " ".repeat(right))
+    } else {
+        " ".repeat(gap.max(1))
+    };
+    format!("{}{from}{between}{to}", " ".repeat(margin))
+}
+
+/// A time, as precise as a span needs it.
+fn time(ms: u64, span: u64) -> String {
+    let round = match span {
+        0..10_000 => 1,
+        10_000..600_000 => 1_000,
+        _ => 60_000,
+    };
+    Duration(ms / round * round).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chartc_world::Place;
+
+    #[test]
+    fn rows_stand_on_each_other() {
+        assert_eq!(drawn(&[0.0, 4.0, 8.0], 8.0, 1, true), [" ▄▇"]);
+        assert_eq!(drawn(&[0.0, 4.0, 8.0], 8.0, 2, true), ["  ▇", " ██"]);
+        assert_eq!(drawn(&[0.0, 4.0, 8.0], 8.0, 2, false), ["  #", " ##"]);
+        assert_eq!(drawn(&[0.0, 0.01, 8.0], 8.0, 1, false), [" .#"], "somebody is always seen");
+    }
+
+    #[test]
+    fn a_column_without_moments_keeps_the_last_count() {
+        let moment =
+            |at, count| Sample { at, counts: vec![Place { chart: "C", state: "s", count }] };
+        let moments = [moment(0, 4), moment(1, 2), moment(100, 8)];
+        let line = averages(&moments, |moment| moment.counts[0].count, 10);
+        assert_eq!(line, [3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 8.0]);
+        assert_eq!(averages(&moments[..1], |moment| moment.counts[0].count, 3), [4.0, 4.0, 4.0]);
+    }
+
+    #[test]
+    fn an_axis_is_as_long_as_its_plot() {
+        let moments =
+            [Sample { at: 1, counts: Vec::new() }, Sample { at: 200, counts: Vec::new() }];
+        let text = axis(&moments, Unit::Ticks, 4, 60);
+        assert_eq!(text.len(), 64, "{text}");
+        assert!(text.starts_with("    tick 1 ") && text.contains("tick 100"), "{text}");
+        assert!(axis(&moments, Unit::Ticks, 0, 16).ends_with("tick 200"));
+    }
+}
