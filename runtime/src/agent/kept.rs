@@ -10,7 +10,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// The run with its agent as they stand; `None` before the start and after the end.
     pub fn save(&self) -> Option<Saved> {
         let saved = self.session.save()?;
-        let Some(Life { world, record, profile }) = &self.life else { return Some(saved) };
+        let Some(Life { world, record, profile, .. }) = &self.life else { return Some(saved) };
         Some(saved.with_agent(Kept {
             version: Kept::VERSION,
             working_memory: profile.working_memory.clone(),
