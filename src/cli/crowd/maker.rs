@@ -85,7 +85,8 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
             Recipe::Configured(number) => self.actors[number].number,
             Recipe::Spawned(_) | Recipe::Service => 1,
         };
-        let (parts, script) = self.voices[kind].parts(new.name, number);
+        let provider = self.voices[kind].provider().to_owned();
+        let (parts, script) = self.voices[kind].parts(new.name, number)?;
         let record = SharedRecord::new(Record::new(new.name));
         let door = self.world.door();
         let host = Artifacts::new(door.clone(), record.clone(), &charts, script.clone())
@@ -102,7 +103,7 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
             script.load(new.position)?;
         }
         self.scripts.insert(new.name.to_owned(), script);
-        let driver = self.driver(new.name, parts);
+        let driver = self.driver(new.name, &provider, parts);
         let name = new.name.to_owned();
         let host = Functions::Agent(host);
         let mut agent = self.session(new, plans, &given, host, driver, Some(life))?;
@@ -110,7 +111,7 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
             let memory = Arc::new(ArtifactMemory::new(self.world.clone(), &name));
             agent = agent.with_memory(LongTerm::new(memory, Some(rag), &name));
         }
-        Ok(Made { agent, has_turns })
+        Ok(Made { agent, has_turns, provider })
     }
 
     fn position(&self, name: &str) -> Value {
@@ -156,30 +157,41 @@ impl<'p> Workbench<'p> {
         let Some(voice) = &self.auction_voice else {
             return Err("nobody scores".into());
         };
-        let (parts, script) = voice.parts(new.name, 1);
+        let provider = voice.provider().to_owned();
+        let (parts, script) = voice.parts(new.name, 1)?;
         if *new.position != Value::None {
             script.load(new.position)?;
         }
         self.scripts.insert(new.name.to_owned(), script);
-        let driver = self.driver(new.name, parts);
+        let driver = self.driver(new.name, &provider, parts);
         let new = New { lines: new.lines.clone(), clock: new.clock.clone(), ..*new };
         let agent = self.session(new, plans, &given, host, driver, None)?;
-        Ok(Made { agent, has_turns: false })
+        Ok(Made { agent, has_turns: false, provider })
     }
 
     /// Who makes the calls of an agent.
-    fn driver(&self, name: &str, parts: chartc_runtime::driver::Parts) -> Arc<dyn Driver> {
+    fn driver(
+        &self,
+        name: &str,
+        provider: &str,
+        parts: chartc_runtime::driver::Parts,
+    ) -> Arc<dyn Driver> {
         let driver: Arc<dyn Driver> = if self.is_real {
             #[cfg(feature = "sqlite")]
             if let Some(keep) = &self.keep {
                 let journaled = chartc_world::Journaled::new(keep.clone(), name, Arc::new(parts));
-                return Arc::new(Gated::new(self.gate.clone(), name, "*", Arc::new(journaled)));
+                return Arc::new(Gated::new(
+                    self.gate.clone(),
+                    name,
+                    provider,
+                    Arc::new(journaled),
+                ));
             }
             Arc::new(parts)
         } else {
             Arc::new(Free(parts))
         };
-        Arc::new(Gated::new(self.gate.clone(), name, "*", driver))
+        Arc::new(Gated::new(self.gate.clone(), name, provider, driver))
     }
 
     fn session(

@@ -109,6 +109,8 @@ pub struct Made<M> {
     pub agent: Agent<M, Lines>,
     /// Whether its chart does anything in a turn; if not, events and deadlines alone move it.
     pub has_turns: bool,
+    /// Who answers it, by the name that limits of providers have; `*` where nobody knows.
+    pub provider: String,
 }
 
 /// Makes agents: it knows their charts, and who answers them.
@@ -295,7 +297,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     fn put(&mut self, name: &str, kind: Kind, made: Made<M>, lines: Lines, mode: Loop) {
         let index = self.slots.len();
-        let Made { agent, has_turns } = made;
+        let Made { agent, has_turns, provider } = made;
         if !mode.is_over() {
             self.turns.insert((self.now(), index));
         }
@@ -309,6 +311,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             wants_turn: false,
             failures: 0,
             has_turns,
+            provider,
             flag: Arc::new(Flag { index, woken: self.woken.clone() }),
             is_changed: true,
         })));

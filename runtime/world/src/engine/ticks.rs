@@ -12,9 +12,6 @@ use chartc_core::machine::Instant;
 use chartc_runtime::trace::Cause;
 use std::io;
 
-/// Stands for any provider.
-const ANY: &str = "*";
-
 /// What came of wanting a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
@@ -97,7 +94,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             return Wanted::Nothing;
         }
         if !slot.is_service() {
-            let may = match self.gate.may_think(&slot.name, ANY, now) {
+            let may = match self.gate.may_think(&slot.name, &slot.provider, now) {
                 // Its calls wait at the gate.
                 Err(Closed::Rate(Refusal::Full { .. }))
                     if self.settings.exhaustion == Exhaustion::Block =>
