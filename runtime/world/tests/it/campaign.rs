@@ -245,3 +245,25 @@ fn the_books_add_up_after_each_action() {
     // It is not that nothing can be done.
     assert!(done > worlds * ACTIONS / 5, "{done} of {}", worlds * ACTIONS);
 }
+
+/// Agents that act at the same time: whatever the order, the books add up at any moment, and nobody waits for somebody who waits.
+#[test]
+fn agents_act_at_once() {
+    let world = begin(3);
+    std::thread::scope(|scope| {
+        for (at, by) in ["a0", "a1", "a2", "a3"].into_iter().enumerate() {
+            let world = &world;
+            scope.spawn(move || {
+                let mut draws = Draws(at as u64);
+                for _ in 0..300 {
+                    let action = draws.action();
+                    // Whether it can be done depends on the others; `act` looks whether the books add up.
+                    drop(act(world, by, &action));
+                    world.door().view(by);
+                }
+            });
+        }
+    });
+    assert_eq!(world.ledger().holds().count(), 0, "nothing stays put aside");
+    world.audit().expect("the books add up");
+}
