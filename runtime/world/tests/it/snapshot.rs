@@ -47,6 +47,9 @@ fn a_file_says_how_it_begins() {
     let memory = json(&read(&world, "ada", "ada_memory").expect("her own"));
     assert!(memory.contains("found gold"), "{memory}");
     assert!(!world.is_agent("bob"), "he has an account only");
+    assert!(world.artifact("ada").is_some_and(|ada| ada.has_standing() && ada.can_execute()));
+    let memory = world.artifact("ada_memory").expect("the world makes it");
+    assert!(!memory.has_standing() && !memory.can_execute());
     invoke(&world, "ada", "shop", "buy", "[]").expect("6 of 10");
     assert_eq!((world.ledger().scrip("ada"), world.ledger().scrip("bob")), (4, 11));
     let balance = invoke(&world, "ada", "genesis_ledger", "balance", r#"["bob"]"#);
