@@ -396,3 +396,30 @@ fn a_name_is_one_thing() {
     assert!(world.add_agent(agent("bob")).is_err(), "it is an artifact already");
     world.audit().expect("the books add up");
 }
+
+#[test]
+fn nobody_gets_compute_by_making_agents_or_giving_it_away() {
+    let world = with(Settings { compute: 100, ..Settings::default() }, &["ada", "bob"]);
+    let quotas = |of: &str| {
+        let found =
+            invoke(&world, "bob", "genesis_rights_registry", "quotas", &format!(r#"["{of}"]"#));
+        let Ok(Value::Map(found)) = found else { panic!("{found:?}") };
+        let number = |name: &str| match found.get(name) {
+            Some(Value::Int(n)) => *n,
+            other => panic!("{other:?}"),
+        };
+        (number("compute_left"), number("compute_quota"))
+    };
+    write(&world, "ada", "seed", "chart", "hear").expect("it compiles");
+    assert_eq!(quotas("ada"), (99, 100));
+    invoke(&world, "ada", "genesis_ledger", "spawn_principal", r#"["seed", "kid"]"#).expect("made");
+    assert_eq!((quotas("ada"), quotas("kid")), ((49, 50), (50, 50)));
+    world.spend_compute("ada", 40, "thinking").expect("49");
+    let give = r#"["compute", "bob", 30]"#;
+    invoke(&world, "ada", "genesis_rights_registry", "transfer_quota", give).expect("50");
+    assert_eq!((quotas("ada"), quotas("bob")), ((0, 20), (109, 130)), "what is left goes along");
+    world.spend_compute("ada", 1, "thinking").expect_err("there is none left");
+    world.renew();
+    assert_eq!([quotas("ada"), quotas("bob"), quotas("kid")], [(20, 20), (130, 130), (50, 50)]);
+    world.audit().expect("the books add up");
+}

@@ -120,6 +120,7 @@ fn requests_and_notices_come_once() {
     invoke(&world, "ada", "eve", "hear", r#"["hi"]"#).expect("she hears");
     invoke(&world, "ada", "genesis_ledger", "transfer", r#"["eve", 3]"#).expect("own");
     act(&world, "ada", &Action::Noop).expect("nothing");
+    invoke(&world, "ada", "genesis_ledger", "balance", "[]").expect("she looks");
     write(&world, "ada", "note", "", "four").expect("it is new");
     let events: Vec<String> = world.take_notices().into_iter().map(|notice| notice.event).collect();
     assert_eq!(events, ["invoked", "transferred", "invoked", "created"]);
