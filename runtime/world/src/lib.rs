@@ -23,10 +23,10 @@ mod world;
 
 pub use auction::Auctioneer;
 pub use bids::AuctionSettings;
-pub use chain::{Chain, MOST_INVOCATIONS};
+pub use chain::{Chain, MOST_DEPTH, MOST_INVOCATIONS};
 pub use invoke::{Invocation, Invoke, NoInvocations};
 pub use memory::ArtifactMemory;
-pub use method::{Ask, Fuel, Methods, Signature, invoke, methods, open_params};
+pub use method::{Ask, Fuel, Methods, Signature, invoke_method, methods, open_params};
 pub use request::{Cause, Notice, Request, Spawn};
 pub use restrict::{NOT_ALLOWED, restrict, used};
 pub use settings::{Settings, SpawnLimits};

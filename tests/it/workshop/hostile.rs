@@ -3,7 +3,7 @@
 use super::built;
 use crate::hostile::texts;
 use chartc::workshop::{MOST_BYTES, MOST_FINDINGS};
-use chartc_world::{Chain, Form, Fuel, invoke, methods};
+use chartc_world::{Chain, Form, Fuel, invoke_method, methods};
 
 #[test]
 fn no_text_hurts_whoever_compiles_or_invokes_it() {
@@ -30,9 +30,13 @@ fn no_text_hurts_whoever_compiles_or_invokes_it() {
                         let arguments = vec![chartc_core::expr::Value::None; method.fields.len()];
                         let limits = (Fuel::default(), &Chain::new(1_000_000));
                         // Whatever it is, it comes back.
-                        drop(invoke(&family, &method.name, &arguments, limits, &|_, _, _| {
-                            panic!("no artifact is there")
-                        }));
+                        drop(invoke_method(
+                            &family,
+                            &method.name,
+                            &arguments,
+                            limits,
+                            &|_, _, _| panic!("no artifact is there"),
+                        ));
                     }
                     taken += 1;
                 }

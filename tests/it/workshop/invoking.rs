@@ -4,7 +4,7 @@ use super::sound;
 use crate::project::read;
 use chartc_core::expr::Value;
 use chartc_runtime::agent::{Failure, FailureKind};
-use chartc_world::{Chain, Family, Fuel, MOST_INVOCATIONS, invoke};
+use chartc_world::{Chain, Family, Fuel, MOST_INVOCATIONS, invoke_method};
 use std::cell::Cell;
 
 type Answer = Result<Value, Failure>;
@@ -14,7 +14,7 @@ fn alone(family: &Family, method: &str, arguments: &[Value]) -> Answer {
     let none = |artifact: &str, _: &str, _: &[Value]| {
         Err(Failure::new(FailureKind::NotFound, format!("no `{artifact}`")))
     };
-    invoke(family, method, arguments, (Fuel::default(), &chain()), &none)
+    invoke_method(family, method, arguments, (Fuel::default(), &chain()), &none)
 }
 
 /// Of one invocation.
@@ -127,14 +127,14 @@ fn functions_from_artifacts_ask_the_world() {
         asked.set(asked.get() + 1);
         match artifact {
             "oracle" => {
-                invoke(&oracle, method, arguments, (Fuel::default(), &chain), &|_, _, _| {
+                invoke_method(&oracle, method, arguments, (Fuel::default(), &chain), &|_, _, _| {
                     unreachable!("it has no functions")
                 })
             }
             _ => Err(Failure::new(FailureKind::NotFound, "gone")),
         }
     };
-    let told = invoke(&family, "go", &[Value::Int(3)], (Fuel::default(), &chain), &ask);
+    let told = invoke_method(&family, "go", &[Value::Int(3)], (Fuel::default(), &chain), &ask);
     assert_eq!((told, asked.get(), chain.depth()), (Ok(Value::Int(22)), 2, 0));
 }
 
@@ -150,7 +150,7 @@ fn artifacts_that_invoke_each_other_come_back() {
             count.set(count.get() + 1);
             round(family, chain, count)
         };
-        invoke(family, "go", &[], (Fuel::default(), chain), &ask)
+        invoke_method(family, "go", &[], (Fuel::default(), chain), &ask)
     }
     let told = round(&family, &chain, &count);
     assert_eq!(told, Ok(Value::Int(0)), "the deepest ones fail, which the guards take for false");
