@@ -1,7 +1,7 @@
 //! Results of a host function: one after the other, or by its arguments.
 
 use super::file::{entry, fault, results};
-use super::{Entry, ScriptError, Series};
+use super::{Entry, ScriptError, Series, Taken};
 use chartc_core::expr::{Map, Value};
 
 /// What a function gives.
@@ -22,8 +22,8 @@ pub(crate) struct Case {
 }
 
 impl Function {
-    /// The result of one call and its number; none if a list is used up or no case fits.
-    pub(super) fn next(&mut self, arguments: &[Value]) -> Option<(usize, Entry)> {
+    /// The result of one call; none if a list is used up or no case fits.
+    pub(super) fn next(&mut self, arguments: &[Value]) -> Option<Taken> {
         match self {
             Self::InOrder(series) => series.next(),
             Self::Cases(cases) => {
@@ -31,7 +31,7 @@ impl Function {
                     case.given.len() <= arguments.len()
                         && case.given.iter().zip(arguments).all(|(a, b)| fits(a, b))
                 };
-                cases.iter().find(fits).map(|case| (0, case.entry.clone()))
+                cases.iter().find(fits).map(|case| Taken::of(case.entry.clone()))
             }
         }
     }

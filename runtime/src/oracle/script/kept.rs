@@ -1,13 +1,13 @@
 //! How much of a script is used up, for a checkpoint.
 
 use super::function::Function;
-use super::{Script, Series, State};
+use super::{Due, Script, Series, State};
 use chartc_core::expr::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-/// What was used of a list: how many entries, and the numbers of those that are not there yet.
-type Used = (usize, Vec<usize>);
+/// What was used of a list: how many entries, and those that are not there yet.
+type Used = (usize, Vec<Due>);
 
 impl Script {
     /// How many answers and results were given, by step, function and tool, and which of them are not there yet: whoever goes on asks for those
@@ -61,8 +61,9 @@ fn used<'s>(rows: impl Iterator<Item = (&'s String, Option<&'s Series>)>) -> Val
     for (name, row) in rows {
         let Some(row) = row.filter(|row| row.used > 0) else { continue };
         let not_there = row.again.iter().chain(&row.open);
-        let numbers = [&row.used].into_iter().chain(not_there);
-        let numbers = numbers.map(|nth| Value::Int(*nth as i64));
+        let not_there = not_there.flat_map(|due| [due.nth as u64, due.at]);
+        let numbers = [row.used as u64].into_iter().chain(not_there);
+        let numbers = numbers.map(|number| Value::Int(number as i64));
         map.insert(name.clone(), Value::List(numbers.collect()));
     }
     Value::Map(map)
@@ -87,20 +88,21 @@ fn read(
         if !is_there(name) {
             return Err(format!("it is of another script: this one has no {part} of `{name}`"));
         }
-        let mut numbers = numbers(value).ok_or_else(|| format!("`{part}.{name}` is no list"))?;
-        let used = numbers.pop().unwrap_or(0);
-        numbers.reverse();
-        Ok((name.to_owned(), (used, numbers)))
+        let all = numbers(value).ok_or_else(|| format!("`{part}.{name}` is no list"))?;
+        let (used, rest) = all.split_first().unwrap_or((&0, &[]));
+        let (pairs, _) = rest.as_chunks::<2>();
+        let due = pairs.iter().map(|[nth, at]| Due { nth: *nth as usize, at: *at });
+        Ok((name.to_owned(), (*used as usize, due.collect())))
     };
     rows.iter().map(row).collect()
 }
 
-/// The numbers of a list, the last first.
-fn numbers(value: &Value) -> Option<Vec<usize>> {
+/// How many entries were used; behind it, for each that is not there yet, its number and its time.
+fn numbers(value: &Value) -> Option<Vec<u64>> {
     let Value::List(items) = value else { return None };
     let number = |item: &Value| {
         let Value::Int(n) = item else { return None };
-        usize::try_from(*n).ok()
+        u64::try_from(*n).ok()
     };
-    items.iter().rev().map(number).collect()
+    items.iter().map(number).collect()
 }

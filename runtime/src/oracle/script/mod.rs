@@ -34,6 +34,7 @@ use crate::clock::{Clock, VirtualClock};
 use crate::tools::{self, Calling, done};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, ToolCall};
+use chartc_core::machine::Instant;
 use function::Function;
 pub use results::Results;
 use std::collections::{BTreeMap, VecDeque};
@@ -47,10 +48,34 @@ pub(crate) struct Series {
     pub(crate) entries: Vec<Entry>,
     pub(crate) then: Then,
     pub(crate) used: usize,
-    /// Numbers of entries that were taken and are not there yet.
-    pub(crate) open: Vec<usize>,
-    /// Numbers of entries that are to be given again, before all others.
-    pub(crate) again: VecDeque<usize>,
+    /// Entries that were taken and are not there yet.
+    pub(crate) open: Vec<Due>,
+    /// Those that are to be given again, before all others.
+    pub(crate) again: VecDeque<Due>,
+}
+
+/// An entry that is not there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Due {
+    /// Its number.
+    pub(crate) nth: usize,
+    /// When it is there.
+    pub(crate) at: Instant,
+}
+
+/// An entry that is given.
+pub(crate) struct Taken {
+    pub(crate) entry: Entry,
+    nth: usize,
+    /// When it is there, if it was under way before.
+    due: Option<Instant>,
+}
+
+impl Taken {
+    /// One that does not wait for its turn.
+    pub(crate) fn of(entry: Entry) -> Self {
+        Self { entry, nth: 0, due: None }
+    }
 }
 
 /// What a used-up list does.
@@ -87,10 +112,10 @@ impl Series {
         Self { entries, then, used: 0, open: Vec::new(), again: VecDeque::new() }
     }
 
-    /// The next entry and its number.
-    fn next(&mut self) -> Option<(usize, Entry)> {
+    fn next(&mut self) -> Option<Taken> {
         let count = self.entries.len();
-        let nth = self.again.front().copied().unwrap_or(self.used);
+        let again = self.again.front().copied();
+        let nth = again.map_or(self.used, |again| again.nth);
         let index = match self.then {
             Then::Error => nth,
             Then::Repeat => nth.checked_rem(count)?,
@@ -100,12 +125,12 @@ impl Series {
         if self.again.pop_front().is_none() {
             self.used += 1;
         }
-        Some((nth, entry))
+        Some(Taken { entry, nth, due: again.map(|again| again.at) })
     }
 
     /// An entry is there, or nobody waits for it any longer.
     fn close(&mut self, nth: usize) {
-        if let Some(at) = self.open.iter().position(|open| *open == nth) {
+        if let Some(at) = self.open.iter().position(|open| open.nth == nth) {
             self.open.remove(at);
         }
     }
@@ -182,9 +207,9 @@ impl Script {
             state.tools.get_mut(name).map(|row| row.next(arguments))
         };
         let why = match entry {
-            Some(Some((nth, entry))) => {
+            Some(Some(Taken { entry, nth, due })) => {
                 let under = Under { script: self.clone(), is_tool: true, name: name.into(), nth };
-                return later(under, entry.after, result(entry.reply));
+                return later(under, (entry.after, due), result(entry.reply));
             }
             Some(None) => {
                 format!(
@@ -197,7 +222,7 @@ impl Script {
         done(Err(OracleError::Script(why)))
     }
 
-    fn answer(&self, step: &str) -> Result<(usize, Entry), OracleError> {
+    fn answer(&self, step: &str) -> Result<Taken, OracleError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(series) = state.answers.get_mut(step) else {
             return Err(OracleError::Script(format!(
@@ -224,8 +249,8 @@ impl tools::Tools for Script {
 
 impl Oracle for Script {
     fn ask(&self, question: Question) -> Asking {
-        let (nth, entry) = match self.answer(&question.step) {
-            Ok(next) => next,
+        let Taken { entry, nth, due } = match self.answer(&question.step) {
+            Ok(taken) => taken,
             Err(error) => return ready(Err(error)),
         };
         let usage = entry.usage;
@@ -240,7 +265,7 @@ impl Oracle for Script {
             Reply::Fail(error) => Err(error),
         };
         let under = Under { script: self.clone(), is_tool: false, name: question.step, nth };
-        later(under, entry.after, reply)
+        later(under, (entry.after, due), reply)
     }
 
     fn name(&self) -> String {
@@ -257,7 +282,7 @@ impl Host for Script {
                 name => format!("{name} has no result for function `{function}`"),
             });
         };
-        match row.next(arguments).map(|(_, entry)| result(entry.reply)) {
+        match row.next(arguments).map(|taken| result(taken.entry.reply)) {
             Some(result) => result.map_err(|error| error.to_string()),
             None => Err(match row {
                 Function::InOrder(_) => {
@@ -298,18 +323,19 @@ impl Drop for Under {
     }
 }
 
-/// A reply that is there after so many milliseconds.
+/// A reply that is there after so many milliseconds, or at the time at which it was due.
 fn later<T: Send + 'static>(
     under: Under,
-    after: u64,
+    (after, due): (u64, Option<Instant>),
     reply: Result<T, OracleError>,
 ) -> Pin<Box<dyn Future<Output = Result<T, OracleError>> + Send>> {
     if after == 0 {
         return Box::pin(std::future::ready(reply));
     }
-    under.change(|series| series.open.push(under.nth));
     let clock = &under.script.clock;
-    let sleep = clock.sleep_until(clock.now().saturating_add(after));
+    let at = due.unwrap_or_else(|| clock.now().saturating_add(after));
+    let sleep = clock.sleep_until(at);
+    under.change(|series| series.open.push(Due { nth: under.nth, at }));
     Box::pin(async move {
         sleep.await;
         drop(under);

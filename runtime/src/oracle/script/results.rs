@@ -32,7 +32,7 @@ impl Results {
 
     /// The result of one call; none if a list is used up or no case fits.
     pub fn next(&mut self, arguments: &[Value]) -> Option<Result<Value, OracleError>> {
-        self.0.next(arguments).map(|(_, entry)| result(entry.reply))
+        self.0.next(arguments).map(|taken| result(taken.entry.reply))
     }
 
     /// How many results of a list were given.

@@ -154,15 +154,20 @@ tools: {t: [{answer: 7, after: 2s}, 8]}
     let saved = serde_json::to_string(&first.save()).expect("JSON");
     assert_eq!(
         saved,
-        r#"{"answers":{"a":[2],"b":[3],"slow":[2,0]},"functions":{"f":[1]},"tools":{"t":[1,0]}}"#
+        r#"{"answers":{"a":[2],"b":[3],"slow":[2,0,5000]},"functions":{"f":[1]},"tools":{"t":[1,0,2000]}}"#
     );
     let saved = serde_json::from_str(&saved).expect("JSON");
-    let next = script(text);
+    let clock = VirtualClock::starting_at(3000);
+    let next = Script::parse("s.yaml", text, Arc::new(clock.clone())).expect(text);
     next.load(&saved).expect("the same script");
     assert_eq!(next.save(), saved, "what is to be given again is not lost");
     assert_eq!(ask(&next, "a").as_deref(), Ok("z"));
     assert_eq!(ask(&next, "b").as_deref(), Ok("y"));
-    assert_eq!(ask(&next, "slow").as_deref(), Ok("(waits)"), "the one that was not there");
+    let mut again = next.ask(Question { step: "slow".into(), ..Question::default() });
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(again.as_mut().poll(&mut cx).is_pending(), "the one that was not there");
+    assert!(clock.jump() && again.as_mut().poll(&mut cx).is_ready());
+    assert_eq!(clock.now(), 5000, "it comes when it was due");
     assert_eq!(ask(&next, "slow").as_deref(), Ok("three"));
     assert_eq!(next.clone().call("f", &[]), Ok(Value::Int(2)));
     // What has come, or is not waited for, is used up.

@@ -45,6 +45,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             if self.now() >= period {
                 self.summarise()?;
                 period = self.begin_period(end);
+                // A run that goes on from the checkpoint of the summary counts from here, too.
+                acts = 0;
             }
         }
         if self.now() > self.began || !self.tally.is_empty() {

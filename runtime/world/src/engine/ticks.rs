@@ -40,12 +40,14 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     /// Before the first turn: agents enter their initial states, and what was given to them at the beginning is in the log and in no summary.
     pub(super) fn begin(&mut self) -> io::Result<()> {
+        if self.tick > 0 {
+            // It goes on from a checkpoint: what is due at that moment comes in its turn, as if the run had not been interrupted.
+            return Ok(());
+        }
         self.rounds()?;
         self.after_action(&Cause::default())?;
-        if self.tick == 0 {
-            self.world.take_summary();
-            self.tally.clear();
-        }
+        self.world.take_summary();
+        self.tally.clear();
         Ok(())
     }
 

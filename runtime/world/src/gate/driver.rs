@@ -26,7 +26,7 @@ impl<D: Driver + ?Sized> Gated<D> {
         Self { gate, agent: agent.to_owned(), provider: provider.to_owned(), inner }
     }
 
-    fn wish(&self, question: &mut Question) -> Wish {
+    fn wish(&self, id: &CallId, question: &mut Question) -> Wish {
         let provider = match question.model.model.split_once(':') {
             Some((provider, _)) => provider.to_owned(),
             None => self.provider.clone(),
@@ -47,6 +47,7 @@ impl<D: Driver + ?Sized> Gated<D> {
         let cost = prices.of(input, output);
         Wish {
             agent: self.agent.clone(),
+            call: id.to_string(),
             provider,
             amounts: vec![("llm_calls", 1), ("llm_tokens", llm_tokens)],
             bound: Spent { llm_calls: 1, llm_tokens, cost },
@@ -66,7 +67,7 @@ impl<D: Driver + ?Sized + 'static> Driver for Gated<D> {
         if question.kind == Kind::Human || self.inner.keeps_time() {
             return self.inner.ask(id, question);
         }
-        let wish = self.wish(&mut question);
+        let wish = self.wish(id, &mut question);
         let (waits, inner, id) = (self.waits(wish), self.inner.clone(), id.clone());
         Box::pin(async move {
             let mut pass = waits.await?;
@@ -82,6 +83,7 @@ impl<D: Driver + ?Sized + 'static> Driver for Gated<D> {
         }
         let waits = self.waits(Wish {
             agent: self.agent.clone(),
+            call: id.to_string(),
             provider: String::new(),
             amounts: vec![("tool_calls", 1)],
             bound: Spent::default(),
@@ -125,6 +127,9 @@ impl Future for Waits {
             return Poll::Pending;
         }
         let ticket = state.tickets.remove(&id);
+        if let Some(Ticket { wish, verdict: Some(Ok(number)), .. }) = &ticket {
+            state.begin(wish, *number);
+        }
         drop(state);
         self.id = None;
         let Some(Ticket { wish, verdict: Some(verdict), .. }) = ticket else {

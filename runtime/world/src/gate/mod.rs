@@ -44,6 +44,9 @@ pub enum Closed {
 pub struct Counted {
     uses: Uses,
     spent: BTreeMap<String, Spent>,
+    /// Calls under way: they are made again, and were let pass already.
+    #[serde(default)]
+    open: Vec<Open>,
 }
 
 #[derive(Debug)]
@@ -56,14 +59,30 @@ struct State {
     /// Tickets that are in no queue yet.
     fresh: Vec<u64>,
     queues: BTreeMap<String, Queue>,
+    /// Calls under way, and those that were so at the checkpoint, by agent and name.
+    open: BTreeMap<(String, String), Open>,
+    again: BTreeMap<(String, String), Open>,
     /// Number of the next ticket. Within an agent they ascend in the order of its calls; among agents, threads decide.
     next: u64,
+}
+
+/// A call under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Open {
+    agent: String,
+    call: String,
+    provider: String,
+    number: u64,
+    bound: Spent,
+    prices: Prices,
 }
 
 /// What a call wants.
 #[derive(Debug, Clone)]
 struct Wish {
     agent: String,
+    /// Its name.
+    call: String,
     /// Empty for none.
     provider: String,
     amounts: Vec<(&'static str, u64)>,
@@ -94,6 +113,8 @@ impl Gate {
             tickets: BTreeMap::new(),
             fresh: Vec::new(),
             queues: BTreeMap::new(),
+            open: BTreeMap::new(),
+            again: BTreeMap::new(),
             next: 0,
         })))
     }
@@ -170,7 +191,8 @@ impl Gate {
     /// What was counted. Calls that wait are not in it: they are made again.
     pub fn save(&self) -> Counted {
         let state = self.state();
-        Counted { uses: state.windows.save(), spent: state.budgets.save() }
+        let open = state.open.values().chain(state.again.values()).cloned().collect();
+        Counted { uses: state.windows.save(), spent: state.budgets.save(), open }
     }
 
     /// Goes on with what was counted.
@@ -178,6 +200,8 @@ impl Gate {
         let mut state = self.state();
         state.windows.load(counted.uses);
         state.budgets.load(counted.spent);
+        let key = |open: &Open| (open.agent.clone(), open.call.clone());
+        state.again = counted.open.into_iter().map(|open| (key(&open), open)).collect();
     }
 }
 
@@ -187,8 +211,14 @@ impl State {
         self.next += 1;
         // Where nothing bounds the agent, nobody waits for anybody.
         let is_free = !self.is_limited && !self.bounded.contains(&wish.agent);
+        let again = self.again.remove(&(wish.agent.clone(), wish.call.clone()));
         let mut ticket = Ticket { wish, verdict: None, waker: None, place: None };
-        if is_free {
+        if let Some(Open { provider, number, bound, prices, .. }) = again {
+            // It was let pass before the checkpoint, and counts already.
+            self.budgets.hold(&ticket.wish.agent, bound);
+            ticket.wish = Wish { provider, bound, prices, ..ticket.wish };
+            ticket.verdict = Some(Ok(number));
+        } else if is_free {
             self.budgets.hold(&ticket.wish.agent, ticket.wish.bound);
             ticket.verdict = Some(Ok(u64::MAX));
         } else {
@@ -287,8 +317,16 @@ impl State {
         }
     }
 
+    /// A call begins for which there is room.
+    fn begin(&mut self, wish: &Wish, number: u64) {
+        let Wish { agent, call, provider, bound, prices, .. } = wish.clone();
+        let key = (agent.clone(), call.clone());
+        self.open.insert(key, Open { agent, call, provider, number, bound, prices });
+    }
+
     /// A call has ended. Where nobody says what it took, it counts as what was held for it.
     fn settle(&mut self, wish: &Wish, number: u64, actual: Option<Spent>) {
+        self.open.remove(&(wish.agent.clone(), wish.call.clone()));
         let actual = actual.unwrap_or(wish.bound);
         self.budgets.settle(&wish.agent, wish.bound, actual);
         if wish.bound.llm_calls > 0 {

@@ -335,3 +335,27 @@ fn actions_and_thinking_ask_for_room() {
     assert_eq!(gate.may_think("ada", "x", 1999), Err(full));
     assert_eq!(gate.may_think("ada", "x", 2000), Ok(()));
 }
+
+#[test]
+fn a_call_under_way_at_a_checkpoint_passes_again_and_counts_once() {
+    let text = "rate_limiting: {window_seconds: 10, resources: {llm_calls: {max_per_window: 1}}}";
+    let run = Run::new(text);
+    let ask = |run: &Run| run.driver("ada").ask(&call_id("ada", false), question("x", 1));
+    let mut made = ask(&run);
+    run.gate.admit(0, |_| 0);
+    assert!(poll(&mut made).is_pending());
+    let kept = serde_json::to_string(&run.gate.save()).expect("JSON");
+    let next = Run::new(text);
+    next.gate.load(serde_json::from_str(&kept).expect("the same"));
+    assert_eq!(serde_json::to_string(&next.gate.save()).expect("JSON"), kept);
+    let mut again = ask(&next);
+    assert!(poll(&mut again).is_pending());
+    assert_eq!(next.asked().len(), 1, "it does not wait");
+    let mut other = next.driver("ada").ask(&call_id("ada", true), question("x", 1));
+    assert_eq!(next.gate.admit(0, |_| 0), Some(10_000), "the window is as full as it was");
+    assert!(poll(&mut other).is_pending());
+    assert!(next.clock.jump() && poll(&mut again).is_ready());
+    assert_eq!(next.gate.spent("ada").llm_calls, 1);
+    let kept = serde_json::to_string(&next.gate.save()).expect("JSON");
+    assert!(kept.ends_with(r#""open":[]}"#), "{kept}");
+}
