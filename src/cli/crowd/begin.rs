@@ -1,8 +1,8 @@
 //! The world before its first tick.
 
 use super::super::instance::read;
-use crate::workshop::Compiler;
 use super::find::Cast;
+use crate::workshop::Compiler;
 use chartc_core::expr::{Map, Value};
 use chartc_text::diagnostic::nearest;
 use chartc_world::{Family, Methods, NewAgent, Resources, RunFile, World};

@@ -152,8 +152,7 @@ impl<'p> Workbench<'p> {
         let driver: Arc<dyn Driver> = if self.is_real {
             #[cfg(feature = "sqlite")]
             if let Some(keep) = &self.keep {
-                let journaled =
-                    chartc_world::Journaled::new(keep.clone(), name, Arc::new(parts));
+                let journaled = chartc_world::Journaled::new(keep.clone(), name, Arc::new(parts));
                 return Arc::new(Gated::new(self.gate.clone(), name, "*", Arc::new(journaled)));
             }
             Arc::new(parts)

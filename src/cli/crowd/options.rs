@@ -88,7 +88,11 @@ fn milliseconds(seconds: f64, option: &str) -> miette::Result<u64> {
     }
 }
 
-pub(super) fn settings(file: &RunFile, options: &Options, is_real: bool) -> miette::Result<Settings> {
+pub(super) fn settings(
+    file: &RunFile,
+    options: &Options,
+    is_real: bool,
+) -> miette::Result<Settings> {
     let execution = &file.execution;
     let delay = options.delay.map(|seconds| milliseconds(seconds, "--delay")).transpose()?;
     Ok(Settings {

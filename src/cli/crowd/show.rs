@@ -90,8 +90,7 @@ pub(super) struct Typed<'s, T> {
 
 impl Shown {
     fn line(&self, summary: &Summary) -> String {
-        let mut parts =
-            vec![format!(
+        let mut parts = vec![format!(
             "tick {}: {} of {} agents active",
             summary.tick,
             summary.agents_active,

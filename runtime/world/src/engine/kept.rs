@@ -105,7 +105,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         (self.tick, self.seq) = (run.tick, run.seq);
         let spawned = self.world.spawned();
         for (name, kind) in run.agents {
-            let text = agents.get(name.as_str()).ok_or_else(|| format!("agent `{name}` was not kept"))?;
+            let text =
+                agents.get(name.as_str()).ok_or_else(|| format!("agent `{name}` was not kept"))?;
             let one: One = serde_json::from_str(text).map_err(told)?;
             let recipe = match kind {
                 Kind::Configured(number) => Recipe::Configured(number),

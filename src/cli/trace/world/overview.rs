@@ -124,12 +124,9 @@ impl Overview {
                 format!("{}; the longest has {longest}", number(sums.effects, "effect")),
             );
             let most = sums.influence.iter().map(|row| {
-                format!(
-                    "{} ({}, {} reached)",
-                    row.agent,
-                    number(row.effects, "effect"),
-                    row.reached
-                )
+                let (effects, reached) =
+                    (number(row.effects, "effect"), number(row.reached, "agent"));
+                format!("{} {effects} on {reached}", row.agent)
             });
             row("influence", most.collect::<Vec<_>>().join(", "));
         }
