@@ -148,7 +148,11 @@ fn listed(text: &str) -> BTreeSet<String> {
         #[serde(default)]
         components: BTreeMap<String, serde_json::Value>,
     }
-    let Ok(head) = serde_yaml::from_str::<Head>(text) else { return BTreeSet::new() };
+    let mut options = serde_yaml::Options::default();
+    options.with_snippet = false;
+    options.alias_limits.max_total_replayed_events = MOST_BYTES;
+    let head = serde_yaml::from_str_with_options::<Head>(text, options);
+    let Ok(head) = head else { return BTreeSet::new() };
     let lists = head.components.into_values().filter_map(|value| match value {
         serde_json::Value::Array(names) => Some(names),
         serde_json::Value::Null

@@ -37,3 +37,17 @@ fn the_settings_of_the_docs_are_settings() {
     let (code, out, said) = crate::team::run(&here, &["check", "--format", "short"]);
     assert_eq!((code, out.contains("error[C0302]")), (Some(1), true), "{out}{said}");
 }
+
+#[test]
+fn the_run_file_of_the_docs_can_be_read() {
+    let mut seen = 0;
+    for (line, text) in blocks(&read("docs/world.md"), "yaml") {
+        if text.starts_with("# run.yaml") {
+            let file = chartc_world::RunFile::parse(&text);
+            let file = file.unwrap_or_else(|fault| panic!("docs/world.md, {line}: {fault}"));
+            assert_eq!(file.agents.len(), 2);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 1);
+}

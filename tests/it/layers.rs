@@ -229,7 +229,7 @@ const WORLD: &[Row] = &[
     ("restrict", &["workshop"]),
     ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
     ("bids", &["ledger", "state"]),
-    ("genesis", &["artifact", "bids", "ledger", "request", "state"]),
+    ("genesis", &["artifact", "bids", "ledger", "request", "restrict", "state"]),
     (
         "world",
         &[
@@ -239,7 +239,7 @@ const WORLD: &[Row] = &[
     ),
     ("auction", &["bids", "world"]),
     ("memory", &["artifact", "world"]),
-    ("engine", &["chance", "gate", "request", "state", "world"]),
+    ("engine", &["chance", "config", "gate", "keep", "rates", "request", "state", "world"]),
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),

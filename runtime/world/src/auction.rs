@@ -5,14 +5,17 @@ use crate::world::World;
 use chartc_core::expr::Value;
 use chartc_core::host::Host;
 use chartc_runtime::agent::Failure;
+use chartc_runtime::clock::Clock;
+use std::sync::Arc;
 
 /// The functions of the auction's chart, carried out in a world.
 ///
 /// Whoever runs the agents runs the chart as a session of its own named `genesis_mint`, on the world's clock, with
 /// [`AuctionSettings::params`]; a model that answers its question gives the score, otherwise [`AuctionSettings::default_score`] counts.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Auctioneer {
     world: World,
+    clock: Arc<dyn Clock>,
 }
 
 impl Auctioneer {
@@ -20,10 +23,14 @@ impl Auctioneer {
     ///
     /// # Errors
     /// The settings do not fit each other; or the books of the world do not add up.
-    pub fn new(world: World, settings: AuctionSettings) -> Result<Self, String> {
+    pub fn new(
+        world: World,
+        settings: AuctionSettings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, String> {
         settings.check()?;
         world.auction(|state| Book::begin(state, settings)).map_err(said)?;
-        Ok(Self { world })
+        Ok(Self { world, clock })
     }
 }
 
@@ -34,7 +41,10 @@ fn said(failure: Failure) -> String {
 impl Host for Auctioneer {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let done = match (function, arguments) {
-            ("open", []) => self.world.auction(bids::open),
+            ("open", []) => {
+                let now = self.clock.now();
+                self.world.auction(|state| bids::open(state, now))
+            }
             ("resolve", []) => self.world.auction(bids::resolve),
             ("mint", [Value::Int(score)]) => self.world.auction(|state| bids::mint(state, *score)),
             ("winner", []) => self.world.auction(|state| Ok(Book::of(state)?.won_artifact())),

@@ -121,6 +121,3 @@ fn memo(entry: &Value) -> Option<(Option<String>, Memo)> {
     let data = map.get("data").cloned().unwrap_or_default();
     Some((text("name"), Memo { kind, tick, text: text("text")?, data }))
 }
-
-#[cfg(test)]
-mod tests;

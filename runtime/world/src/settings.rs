@@ -14,6 +14,8 @@ pub struct Settings {
     pub starting_scrip: i64,
     /// Artifacts of the whole world, those of the agents themselves among them.
     pub max_artifacts: u64,
+    /// Artifacts that one agent has made and nobody has deleted.
+    pub max_artifacts_per_agent: u64,
     /// Bytes of one artifact.
     pub max_content_bytes: u64,
     /// Bytes of text that one unit of compute compiles.
@@ -55,6 +57,7 @@ impl Default for Settings {
             compute: 1_000,
             starting_scrip: 100,
             max_artifacts: 100_000,
+            max_artifacts_per_agent: 1_000,
             max_content_bytes: 100_000,
             compile_bytes_per_unit: 256,
             max_invocation_depth: 4,

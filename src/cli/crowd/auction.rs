@@ -1,6 +1,5 @@
 //! The mint's auctions: a chart of ours, which the world runs.
 
-use super::super::instance::script_of;
 use super::super::live::is_live;
 use super::voice::{Said, Voice};
 use chartc_check::compile::check_within;
@@ -8,7 +7,6 @@ use chartc_core::model::Chart;
 use chartc_runtime::clock::Clock;
 use chartc_text::load::Memory;
 use chartc_world::{AuctionConfig, AuctionSettings};
-use std::path::Path;
 use std::sync::Arc;
 
 /// The agent of the world that holds them.
@@ -44,16 +42,11 @@ pub(super) fn settings(config: &AuctionConfig) -> AuctionSettings {
 /// Who scores: whom the run file names, else a real model where one answers the agents, else nobody, so that the default score counts.
 pub(super) fn voice(
     chart: &Chart,
-    config: &AuctionConfig,
+    own: Option<&str>,
     said: Said<'_>,
     clock: &Arc<dyn Clock>,
 ) -> miette::Result<Voice> {
-    let own = config.scoring.as_deref();
     let live = said.llm.filter(|llm| is_live(Some(llm)));
     let said = Said { llm: own.or(live), human: None, functions: None, ..said };
-    if let Some(file) = own.and_then(|own| own.strip_prefix("script:")) {
-        // A script without answers for the score is a mistake, which is told.
-        script_of(&[chart], Path::new(file), clock.clone())?;
-    }
     Voice::of(&[chart], said, clock)
 }

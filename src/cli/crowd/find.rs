@@ -32,6 +32,8 @@ pub(super) struct Actor {
     pub(super) name: String,
     /// Its number among the kinds.
     pub(super) kind: usize,
+    /// Its number among those of its entry, from 1.
+    pub(super) number: usize,
     /// Scrip at the beginning, if its file says so.
     pub(super) scrip: Option<i64>,
 }
@@ -165,8 +167,8 @@ impl Cast {
         }
         let kind = self.kinds.len();
         let own = text(chart, "id").unwrap_or_else(|| chart.name.clone());
-        for name in entry.names(&own) {
-            self.actors.push(Actor { name, kind, scrip: scrip(chart) });
+        for (number, name) in (1..).zip(entry.names(&own)) {
+            self.actors.push(Actor { name, kind, number, scrip: scrip(chart) });
         }
         let charts = checked.family().into_iter().cloned().collect();
         self.kinds.push(Kind { file: checked.source().to_owned(), charts, entry });

@@ -76,7 +76,11 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
         let chart = plans[0].chart();
         let charts: Vec<&Chart> = plans.iter().map(Plan::chart).collect();
         let kind = self.families.get(new.name).map(|(kind, _)| *kind).unwrap_or_default();
-        let (parts, script) = self.voices[kind].parts(new.name);
+        let number = match new.recipe {
+            Recipe::Configured(number) => self.actors[number].number,
+            Recipe::Spawned(_) | Recipe::Service => 1,
+        };
+        let (parts, script) = self.voices[kind].parts(new.name, number);
         let record = SharedRecord::new(Record::new(new.name));
         let door = self.world.door();
         let host = Artifacts::new(door.clone(), record.clone(), &charts, script.clone())
@@ -136,7 +140,7 @@ impl<'p> Workbench<'p> {
         let Some(voice) = &self.auction_voice else {
             return Err("nobody scores".into());
         };
-        let (parts, script) = voice.parts(new.name);
+        let (parts, script) = voice.parts(new.name, 1);
         if *new.position != Value::None {
             script.load(new.position)?;
         }

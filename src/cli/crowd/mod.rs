@@ -151,13 +151,15 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
             let mut engine = Engine::new(world, settings, crew, bench, out).with_gate(gate);
             let clock = engine.clock();
             for kind in &cast.kinds {
-                let said = common.said(kind.entry.llm.as_deref());
+                let own = kind.entry.llm.as_deref().map(|own| beside(&base, own));
+                let said = common.said(own.as_deref());
                 let charts: Vec<&Chart> = kind.charts.iter().collect();
                 let voice = Voice::of(&charts, said, &clock)?;
                 engine.maker_mut().voices.push(voice);
             }
             if let Some((config, chart, _)) = &holding {
-                let voice = auction::voice(chart, config, common.said(None), &clock)?;
+                let own = config.scoring.as_deref().map(|own| beside(&base, own));
+                let voice = auction::voice(chart, own.as_deref(), common.said(None), &clock)?;
                 engine.maker_mut().auction_voice = Some(voice);
             }
             if let Some(loaded) = &loaded {
@@ -198,6 +200,14 @@ impl Common<'_> {
             human: self.human,
             functions: self.functions,
         }
+    }
+}
+
+/// Who answers, as the run file says it: the path of a script is relative to that file.
+fn beside(base: &Path, said: &str) -> String {
+    match said.strip_prefix("script:") {
+        Some(file) => format!("script:{}", base.join(file).display()),
+        None => said.to_owned(),
     }
 }
 

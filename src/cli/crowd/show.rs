@@ -70,6 +70,9 @@ impl Output for Shown {
                     foot::wipe()?;
                 }
                 say(self.line(summary)).map_err(told)?;
+                for note in &summary.highlights {
+                    say(format!("  {note}")).map_err(told)?;
+                }
                 if self.is_live {
                     foot::draw(&self.progress(summary))?;
                 }
@@ -108,12 +111,7 @@ impl Shown {
         more(summary.artifacts_created as u64, "artifacts made");
         more(summary.errors as u64, "errors");
         more(summary.skipped as u64, "skipped");
-        let mut line = parts.join(", ");
-        for note in &summary.highlights {
-            line.push_str("\n  ");
-            line.push_str(note);
-        }
-        line
+        parts.join(", ")
     }
 
     fn progress(&self, summary: &Summary) -> String {

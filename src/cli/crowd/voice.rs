@@ -10,8 +10,9 @@ use chartc_runtime::oracle::{Random, Script};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What stands for the name of the agent in a script of many agents.
+/// What stands for the name of the agent in a script of many agents, and for its number among those of its entry in the run file.
 const AGENT: &str = "$agent";
+const NUMBER: &str = "$number";
 
 /// Who answers agents of one kind.
 pub(super) enum Voice {
@@ -44,7 +45,8 @@ impl Voice {
         match word {
             Some(("script", file)) if !file.is_empty() && said.human.is_none() => {
                 let answers = script(Path::new(file))?;
-                let text = Some(read(Path::new(file))?).filter(|text| text.contains(AGENT));
+                let text = Some(read(Path::new(file))?)
+                    .filter(|text| text.contains(AGENT) || text.contains(NUMBER));
                 Ok(match functions {
                     Some(host) => Self::Shared(Who {
                         tools: Arc::new(host.clone()),
@@ -86,12 +88,13 @@ impl Voice {
         }
     }
 
-    /// Who answers one agent, and the results of its functions.
-    pub(super) fn parts(&self, agent: &str) -> (Parts, Script) {
+    /// Who answers one agent, by its name and its number among those of its kind; and the results of its functions.
+    pub(super) fn parts(&self, agent: &str, number: usize) -> (Parts, Script) {
         match self {
             Self::Script { script, file, text, clock } => {
                 let named = text.as_ref().and_then(|text| {
-                    Script::parse(file, &text.replace(AGENT, agent), clock.clone()).ok()
+                    let text = text.replace(AGENT, agent).replace(NUMBER, &number.to_string());
+                    Script::parse(file, &text, clock.clone()).ok()
                 });
                 let own = named.unwrap_or_else(|| script.fresh());
                 let parts = Parts {

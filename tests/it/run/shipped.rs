@@ -41,6 +41,13 @@ fn researcher() {
 }
 
 #[test]
+fn auction() {
+    let (screen, trace) = play("auction", &[]);
+    insta::assert_snapshot!("auction_screen", screen);
+    insta::assert_snapshot!("auction_trace", trace);
+}
+
+#[test]
 fn phases() {
     let (screen, trace) = play("phases", &["goal=Who kept the light in 1911?"]);
     insta::assert_snapshot!("phases_screen", screen);

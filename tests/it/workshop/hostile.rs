@@ -23,7 +23,7 @@ fn no_text_hurts_whoever_compiles_or_invokes_it() {
                 Ok(family) => {
                     for method in methods(family.root()) {
                         let arguments = vec![chartc_core::expr::Value::None; method.fields.len()];
-                        let limits = (Fuel::default(), &Chain::default());
+                        let limits = (Fuel::default(), &Chain::new(1_000_000));
                         // Whatever it is, it comes back.
                         drop(invoke(&family, &method.name, &arguments, limits, &|_, _, _| {
                             panic!("no artifact is there")

@@ -14,7 +14,12 @@ fn alone(family: &Family, method: &str, arguments: &[Value]) -> Answer {
     let none = |artifact: &str, _: &str, _: &[Value]| {
         Err(Failure::new(FailureKind::NotFound, format!("no `{artifact}`")))
     };
-    invoke(family, method, arguments, (Fuel::default(), &Chain::default()), &none)
+    invoke(family, method, arguments, (Fuel::default(), &chain()), &none)
+}
+
+/// Of one invocation.
+fn chain() -> Chain {
+    Chain::new(8 * Fuel::default().units)
 }
 
 fn failure(answer: Answer) -> (FailureKind, String) {
@@ -103,7 +108,7 @@ fn endless_runs_come_back() {
         "chart A {\n  event go\n  initial a\n  state a { on go { send go  send go } }\n}\n";
     let told = why(sending, "go");
     assert!(told.starts_with("it "), "{told}");
-    let raising = "chart A {\n  event go\n  event again\n  initial a\n  state a { on go { raise again }  on again { raise again } }\n}\n";
+    let raising = "chart A {\n  event go\n  event again(n: Int)\n  initial a\n  state a {\n    on go { raise again(0) }\n    on again(n) if n >= 0 { raise again(n + 1) }\n  }\n}\n";
     let told = why(raising, "go");
     assert!(told.starts_with("it "), "{told}");
     let working = "chart A {\n  event go\n  var xs: List(Int) = [1]\n  initial a\n  state a { on go -> b }\n  state b {\n    enter { xs = xs + xs  send go }\n    on go -> b reenter\n  }\n}\n";
@@ -116,7 +121,7 @@ fn functions_from_artifacts_ask_the_world() {
     let text = "fn price(n: Int) -> Int from \"oracle\" \"quote\"\nfn lost() -> Int from \"gone\" \"x\" else 7\ndo shout(text: Text)\nchart A {\n  event go(n: Int)\n  initial a\n  state a { on go(n) -> b(price(n) + lost()) }\n  final b(sum: Int)\n}\n";
     let family = sound(text);
     let oracle = sound(&read("charts/price_oracle.chart"));
-    let chain = Chain::default();
+    let chain = chain();
     let asked = Cell::new(0);
     let ask = |artifact: &str, method: &str, arguments: &[Value]| {
         asked.set(asked.get() + 1);
@@ -138,7 +143,7 @@ fn artifacts_that_invoke_each_other_come_back() {
     // It asks itself twice, each time twice again.
     let text = "fn other() -> Int from \"a\" \"go\"\nchart A {\n  event go\n  initial a\n  state a {\n    on go if other() + other() > 0 -> b(1)\n    on go -> b(0)\n  }\n  final b(n: Int)\n}\n";
     let family = sound(text);
-    let chain = Chain::default();
+    let chain = chain();
     let count = Cell::new(0);
     fn round(family: &Family, chain: &Chain, count: &Cell<u32>) -> Answer {
         let ask = |_: &str, _: &str, _: &[Value]| {

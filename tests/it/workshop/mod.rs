@@ -1,5 +1,6 @@
 //! Charts that agents write: compiled from artifacts, invoked by method.
 
+mod acting;
 mod auction;
 mod compiling;
 mod hostile;

@@ -1,5 +1,7 @@
 //! Many agents in one world, by the command.
 
+#[cfg(feature = "sqlite")]
+mod killed;
 mod census;
 #[cfg(all(feature = "providers", target_os = "linux"))]
 mod provider;

@@ -52,11 +52,11 @@ fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-fn lines(text: &str) -> Vec<Value> {
+pub(super) fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
 }
 
-fn traders(name: &str) -> std::path::PathBuf {
+pub(super) fn traders(name: &str) -> std::path::PathBuf {
     let folder = folder(name);
     with(&folder, &[("trader.chart", TRADER), ("trader.script.yaml", SCRIPT), ("run.yaml", RUN)]);
     folder

@@ -223,7 +223,7 @@ impl Keep for WorldStore {
     fn commit(&self, checkpoint: &Checkpoint) -> Result<(), KeepError> {
         self.write(|tx, path| {
             let found = before(tx, path)?;
-            if let Some(last) = found.as_ref().filter(|last| last.number >= checkpoint.number) {
+            if let Some(last) = found.as_ref().filter(|last| last.number > checkpoint.number) {
                 let (number, last) = (checkpoint.number, last.number);
                 let why = format!("checkpoint {number} comes after checkpoint {last}");
                 return Err(StoreError::World { path: path.to_owned(), why });

@@ -1,19 +1,9 @@
-//! A world whose process ends at any moment, in files that are damaged, and in files of another kind.
+//! Checkpoints and calls of a world, files that are damaged, and files of another kind.
 
-#![allow(clippy::disallowed_methods, reason = "folders and processes of the tests' own")]
+#![allow(clippy::disallowed_methods, reason = "folders of the tests' own")]
 
 use super::*;
-use chartc_core::host::ToolCall;
-use chartc_runtime::driver::{CallId, CallName, Driver};
-use chartc_runtime::oracle::{Asking, OracleError, Question, ready};
-use chartc_runtime::tools::{Calling, NoTools, Tools};
-use chartc_world::Journaled;
-use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 
 /// A folder that is removed at the end.
 struct Folder(PathBuf);
@@ -69,8 +59,9 @@ fn what_is_committed_is_loaded_and_agents_stay_in_their_order() {
     store.commit(&first).expect("a disk");
     store.commit(&checkpoint(3, &[("ada", Some("a2")), ("bob", None)], &["z"])).expect("a disk");
     store.commit(&checkpoint(4, &[("bob", Some("b2"))], &[])).expect("a disk");
-    let why = store.commit(&checkpoint(4, &[], &[])).expect_err("the same number").to_string();
-    assert!(why.ends_with("checkpoint 4 comes after checkpoint 4"), "{why}");
+    let why = store.commit(&checkpoint(3, &[], &[])).expect_err("an earlier one").to_string();
+    assert!(why.ends_with("checkpoint 3 comes after checkpoint 4"), "{why}");
+    store.commit(&checkpoint(4, &[], &[])).expect("the end of the same round");
     drop(store);
     let store = folder.store();
     let pair = |name: &str, saved: &str| (name.to_owned(), saved.to_owned());
@@ -176,137 +167,4 @@ fn damage_is_told_by_its_part() {
         let why = told(sql, undo);
         assert!(why.contains(part), "{sql}: {why}");
     }
-}
-
-/// Writes down what it is paid for before it answers.
-struct Provider(PathBuf);
-
-impl Driver for Provider {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
-        let mut bill = OpenOptions::new().create(true).append(true).open(&self.0).expect("a disk");
-        writeln!(bill, "{id}").expect("a disk");
-        ready(Ok(format!("to {}", question.prompt).into()))
-    }
-
-    fn call(&self, _: &CallId, call: ToolCall) -> Calling {
-        NoTools.call(call)
-    }
-
-    fn name(&self) -> String {
-        "provider".into()
-    }
-}
-
-const AGENTS: [&str; 3] = ["ada", "bob", "cleo"];
-const TICKS: u64 = 40;
-
-fn asked(driver: &dyn Driver, agent: &str, tick: u64, attempt: u32) -> Result<String, OracleError> {
-    let event = tick as u32;
-    let (state, step) = ("s".into(), "think".into());
-    let name = CallName { state, step, event, attempt, element: None };
-    let id = CallId { run: agent.into(), path: Vec::new(), name, nth: 0, is_tool: false };
-    let mut asking = driver.ask(&id, Question { prompt: tick.to_string(), ..Question::default() });
-    match asking.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer.map(|answer| answer.text),
-        Poll::Pending => panic!("no answer"),
-    }
-}
-
-/// Runs the world to its end, from where it was: three agents, each with a call a tick.
-fn go_on(folder: &Path) {
-    let store = Arc::new(WorldStore::own(&folder.join("s.db"), Safety::Full).expect("a store"));
-    if store.given().expect("it can be read").is_none() {
-        store.begin("{}").expect("a disk");
-    }
-    let drivers: Vec<_> = AGENTS
-        .iter()
-        .map(|agent| Journaled::new(store.clone(), agent, Arc::new(Provider(folder.join("bill")))))
-        .collect();
-    let done = store.load().expect("it can be read").map_or(0, |loaded| loaded.number);
-    for tick in done + 1..=TICKS {
-        let mut made = Checkpoint { number: tick, now_ms: tick, ..Checkpoint::default() };
-        for (agent, driver) in AGENTS.iter().zip(&drivers) {
-            let answer = asked(driver, agent, tick, 1).or_else(|doubt| {
-                assert!(doubt.may_be_billed(), "{doubt}");
-                asked(driver, agent, tick, 2)
-            });
-            let saved = format!("{tick}: {}", answer.expect("an answer"));
-            made.log.push(format!("{agent} {saved}"));
-            made.agents.push(((*agent).to_owned(), Some(saved)));
-        }
-        made.world = Some(format!("world {tick}"));
-        store.commit(&made).expect("a disk");
-        println!("tick {tick}");
-    }
-    println!("done");
-}
-
-/// The process that is killed; it does nothing where none of the tests has started it.
-#[test]
-fn a_process_of_another_test() {
-    if let Some(folder) = std::env::var_os("CHARTC_WORLD_OF_A_TEST") {
-        go_on(Path::new(&folder));
-    }
-}
-
-/// Nothing half done, and at least what the process has said that it has done.
-fn is_whole_at(folder: &Folder, said: u64) {
-    let store = folder.store();
-    let Some(loaded) = store.load().expect("as it was written") else {
-        assert_eq!(said, 0);
-        return;
-    };
-    let tick = loaded.number;
-    assert!(tick == said || tick == said + 1, "{tick} after {said}");
-    assert_eq!(loaded.world, Some(format!("world {tick}")));
-    let saved = |agent: &&str| ((*agent).to_owned(), format!("{tick}: to {tick}"));
-    assert_eq!(loaded.agents, AGENTS.iter().map(saved).collect::<Vec<_>>());
-    let line = |tick: u64| AGENTS.iter().map(move |agent| format!("{agent} {tick}: to {tick}"));
-    assert_eq!(store.log(0).expect("lines"), (1..=tick).flat_map(line).collect::<Vec<_>>());
-}
-
-#[test]
-fn a_world_whose_process_is_killed_goes_on_and_pays_for_no_call_twice() {
-    let folder = Folder::new("kill");
-    let (mut said, mut kills, mut is_done) = (0, 0, false);
-    while !is_done {
-        let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "world::tests::a_process_of_another_test", "--nocapture"])
-            .env("CHARTC_WORLD_OF_A_TEST", &folder.0)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it runs");
-        let out = BufReader::new(child.stdout.take().expect("piped"));
-        // It is killed somewhere in the tick after some that it has told of.
-        let mut left = 1 + kills % 4;
-        for line in out.lines().map(|line| line.expect("text")) {
-            is_done |= line == "done";
-            let Some(tick) = line.strip_prefix("tick ") else { continue };
-            said = tick.parse().expect("a number");
-            if left > 0 {
-                left -= 1;
-                if left == 0 {
-                    for _ in 0..kills * 9973 % 60_000 {
-                        std::hint::spin_loop();
-                    }
-                    child.kill().expect("a signal");
-                    kills += 1;
-                }
-            }
-        }
-        drop(child.wait());
-        is_whole_at(&folder, said);
-    }
-    assert!(kills >= 10, "{kills} processes were killed");
-    assert_eq!(said, TICKS);
-    let bill = std::fs::read_to_string(folder.0.join("bill")).expect("a bill");
-    let mut paid: Vec<&str> = bill.lines().collect();
-    let all = paid.len();
-    paid.sort_unstable();
-    paid.dedup();
-    assert_eq!(paid.len(), all, "each call is paid for once:\n{bill}");
-    let answered: std::collections::BTreeSet<&str> =
-        paid.iter().filter_map(|id| id.rsplit_once('.')).map(|(call, _)| call).collect();
-    assert_eq!(answered.len(), AGENTS.len() * TICKS as usize);
-    println!("{kills} processes were killed; {} calls were paid for in vain", all - answered.len());
 }

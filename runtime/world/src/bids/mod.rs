@@ -84,9 +84,10 @@ pub(crate) struct Book {
 impl Book {
     /// Takes bids from now on.
     pub(crate) fn begin(state: &mut State, settings: AuctionSettings) -> Tried<Value> {
-        let book = match state.kept.contains_key(MINT) {
-            true => Self { settings, ..Self::of(state)? },
-            false => Self {
+        let book = if state.kept.contains_key(MINT) {
+            Self { settings, ..Self::of(state)? }
+        } else {
+            Self {
                 settings,
                 phase: Phase::Waiting,
                 auction: 0,
@@ -95,7 +96,7 @@ impl Book {
                 submissions: BTreeMap::new(),
                 won: None,
                 history: VecDeque::new(),
-            },
+            }
         };
         book.keep(state)
     }
@@ -221,11 +222,11 @@ impl Book {
 }
 
 /// Opens an auction.
-pub(crate) fn open(state: &mut State) -> Tried<Value> {
+pub(crate) fn open(state: &mut State, now_ms: u64) -> Tried<Value> {
     let mut book = Book::of(state)?;
     book.phase = Phase::Bidding;
     book.auction += 1;
-    book.opened_ms = state.moment.now_ms;
+    book.opened_ms = now_ms;
     let data =
         [("auction", int(book.auction)), ("submissions", int(book.submissions.len() as u64))];
     state.tell("auction_opened", data, Audience::Everyone);

@@ -257,8 +257,18 @@ pub struct Resources {
     pub starting_scrip: Option<i64>,
     /// Artifacts in the world.
     pub max_artifacts: Option<u64>,
+    /// Artifacts that one agent has made.
+    pub max_artifacts_per_agent: Option<u64>,
     /// Bytes of one artifact.
     pub max_content_bytes: Option<u64>,
+    /// Bytes of text that a unit of compute compiles.
+    pub compile_bytes_per_unit: Option<u64>,
+    /// How deep artifacts invoke artifacts.
+    pub max_invocation_depth: Option<u32>,
+    /// Steps of one invocation of a chart.
+    pub invocation_fuel: Option<u64>,
+    /// Events that the world's log keeps.
+    pub max_events: Option<u64>,
     /// Agents that agents make.
     pub spawn: MostSpawned,
 }
@@ -288,6 +298,14 @@ pub struct MostSpawned {
     pub max_agents: Option<u32>,
     /// Agents of one parent.
     pub per_parent: Option<u32>,
+    /// Scrip that making an agent costs.
+    pub cost: Option<i64>,
+    /// Scrip that a new agent gets at least.
+    pub min_endowment: Option<i64>,
+    /// Bytes of disk that it gets.
+    pub disk: Option<u64>,
+    /// Units of compute that it gets.
+    pub compute: Option<u64>,
 }
 
 /// Agents of one kind: an entry of `agents`.

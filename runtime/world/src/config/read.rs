@@ -150,13 +150,25 @@ fn resources(at: At<'_>) -> Read<Resources> {
     f.set(&mut made.compute, "compute", |at| most(&at, "units"))?;
     f.some(&mut made.starting_scrip, "starting_scrip", |at| at.scrip())?;
     f.some(&mut made.max_artifacts, "max_artifacts", |at| at.count(1, "artifacts"))?;
+    let of = "artifacts";
+    f.some(&mut made.max_artifacts_per_agent, "max_artifacts_per_agent", |at| at.count(1, of))?;
     f.some(&mut made.max_content_bytes, "max_content_bytes", |at| at.count(1, "bytes"))?;
+    let of = "bytes";
+    f.some(&mut made.compile_bytes_per_unit, "compile_bytes_per_unit", |at| at.count(1, of))?;
+    let of = "invocations";
+    f.some(&mut made.max_invocation_depth, "max_invocation_depth", |at| at.small(0, of))?;
+    f.some(&mut made.invocation_fuel, "invocation_fuel", |at| at.count(0, "steps"))?;
+    f.some(&mut made.max_events, "max_events", |at| at.count(0, "events"))?;
     f.set(&mut made.spawn, "spawn", |at| {
         let mut made = MostSpawned::default();
         let mut f = at.fields();
         f.some(&mut made.max_depth, "max_depth", |at| at.small(0, "generations"))?;
         f.some(&mut made.max_agents, "max_agents", |at| at.small(1, "agents"))?;
         f.some(&mut made.per_parent, "per_parent", |at| at.small(0, "agents"))?;
+        f.some(&mut made.cost, "cost", |at| at.scrip())?;
+        f.some(&mut made.min_endowment, "min_endowment", |at| at.scrip())?;
+        f.some(&mut made.disk, "disk", |at| at.count(0, "bytes"))?;
+        f.some(&mut made.compute, "compute", |at| at.count(0, "units"))?;
         f.end()?;
         Ok(made)
     })?;

@@ -132,7 +132,9 @@ fn what_agents_have_and_who_they_are() {
   disk: {ada: 500}
   compute: 1000
   starting_scrip: 100
-  spawn: {max_depth: 2, max_agents: 50, per_parent: 3}
+  max_artifacts_per_agent: 20
+  max_events: 9
+  spawn: {max_depth: 2, max_agents: 50, per_parent: 3, cost: 1, min_endowment: 5, disk: 10, compute: 0}
 balances: {ada: 20}
 agents:
   - file: agents/ada/agent.yaml
@@ -145,7 +147,10 @@ agents:
     assert_eq!(file.resources.disk.of("ada"), Some(500));
     assert_eq!(file.resources.disk.of("bob"), None);
     assert_eq!(file.resources.compute.of("bob"), Some(1000));
-    assert_eq!(file.resources.spawn.per_parent, Some(3));
+    assert_eq!(file.resources.max_artifacts_per_agent, Some(20));
+    assert_eq!(file.resources.max_events, Some(9));
+    let spawn = &file.resources.spawn;
+    assert_eq!((spawn.per_parent, spawn.min_endowment, spawn.compute), (Some(3), Some(5), Some(0)));
     assert_eq!(file.balances["ada"], 20);
     let ada = &file.agents[0];
     let params = serde_json::to_string(&ada.params).expect("JSON");
@@ -275,4 +280,43 @@ fn what_is_wrong_is_told_with_its_line() {
     let fault = RunFile::parse("execution: {ticks: 1, ticks: 2}").expect_err("said twice");
     assert!(fault.to_string().contains("ticks"), "{fault}");
     assert!(RunFile::parse("execution: {ticks: 1").is_err());
+}
+
+#[test]
+fn hostile_texts_end_in_a_message() {
+    let mut bomb = "agents:\n  - &a0 {file: x}\n".to_owned();
+    for n in 1..40 {
+        bomb += &format!("  - &a{n} {{params: [*a{0}, *a{0}, *a{0}, *a{0}]}}\n", n - 1);
+    }
+    for text in [
+        "[".repeat(100_000),
+        "{a: ".repeat(50_000),
+        format!("agents: [{{file: a, params: {{p: {}1{}}}}}]", "[".repeat(40), "]".repeat(40)),
+        format!("agents: [{{file: a, params: {{p: {}1{}}}}}]", "[".repeat(5000), "]".repeat(5000)),
+        format!("a:\n{}", (1..3000).map(|n| " ".repeat(n) + "a:\n").collect::<String>()),
+        bomb,
+        "? [a, b]\n: 1".to_owned(),
+        "1: {}".to_owned(),
+        "- !!binary x".to_owned(),
+        "execution: &a {ticks: *a}".to_owned(),
+        "execution: {ticks: 18446744073709551615, seed: 99999999999999999999}".to_owned(),
+        "\0".to_owned(),
+    ] {
+        // No matter which message: there is one, and the stack is large enough.
+        assert!(RunFile::parse(&text).is_err(), "{}", &text[..text.len().min(40)]);
+    }
+    let nested =
+        format!("agents: [{{file: a, params: {{p: {}1{}}}}}]", "[".repeat(30), "]".repeat(30));
+    assert!(RunFile::parse(&nested).is_ok());
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_is_too_strange(parts in proptest::collection::vec(proptest::sample::select(vec![
+        "execution:", "agents:", "rate_limiting:", "resources:", "providers:", "llm_calls:", "max_per_window:",
+        "file:", "count:", "ticks:", "\n", "\n  ", "\n    ", "- ", "{", "}", "[", "]", ",", " ", ": ", "1", "-1",
+        "1.5", "x", "true", "null", "~", "'", "\"", "&a ", "*a", "<<: ", "60s", "#", "|\n", "!!str ", "%", "@",
+    ]), 0..40)) {
+        drop(RunFile::parse(&parts.concat()));
+    }
 }

@@ -8,6 +8,9 @@ use std::fmt;
 
 pub(super) type Read<T> = Result<T, RunFileError>;
 
+/// How deep values may nest.
+const DEPTH: usize = 40;
+
 /// A value and its line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
@@ -32,7 +35,11 @@ impl Node {
     /// Reads a text.
     pub(super) fn parse(text: &str) -> Read<Self> {
         // A name such as `no` is no boolean.
-        let options = serde_yaml::options! { strict_booleans: true };
+        // Each level of nesting takes stack.
+        let options = serde_yaml::options! {
+            strict_booleans: true,
+            budget: serde_yaml::budget! { max_depth: DEPTH },
+        };
         serde_yaml::from_str_with_options(text, options).map_err(|why| RunFileError {
             line: None,
             place: String::new(),

@@ -23,8 +23,8 @@ pub(super) const GENESIS: Genesis = Genesis {
         },
         Method {
             name: "purchase",
-            params: &["artifact"],
-            about: "buys what is offered: you pay its price, and own it",
+            params: &["artifact", "price?"],
+            about: "buys what is offered: you pay its price, and own it; with a price, only if it costs no more",
             run: Run::Change(purchase),
         },
         Method {
@@ -82,10 +82,16 @@ fn purchase(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
         let why = format!("`{id}` is offered to somebody else");
         return fail(FailureKind::PermissionDenied, why);
     }
+    if let Some(most) = arguments.number_or_none(1)?
+        && price.unsigned_abs() > most
+    {
+        let why = format!("`{id}` costs {price} scrip, which is more than {most}");
+        return fail(FailureKind::IntentRejected, why);
+    }
     let (from, to) = (Holder::of(caller), Holder::of(&seller));
     let why = format!("sale of {id}");
     let paid = Entry { from, to, resource: Resource::Scrip, amount: price, why };
-    state.hand_over(id, caller, vec![paid])?;
+    state.hand_over(id, caller, Some(paid))?;
     state.offers.remove(id);
     let data = [
         ("artifact_id", text(id)),

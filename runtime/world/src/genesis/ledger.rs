@@ -36,7 +36,7 @@ pub(super) const GENESIS: Genesis = Genesis {
         Method {
             name: "transfer_ownership",
             params: &["artifact", "to"],
-            about: "gives an artifact of yours to somebody",
+            about: "gives an artifact of yours to somebody, and of your disk what it takes",
             run: Run::Change(transfer_ownership),
         },
         Method {
@@ -92,7 +92,7 @@ fn transfer(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
 fn transfer_ownership(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
     let (id, to) = (arguments.name(0)?, arguments.name(1)?);
     state.disposable(arguments.caller, id)?;
-    state.hand_over(id, to, Vec::new())?;
+    state.hand_over(id, to, None)?;
     let data = [("artifact_id", text(id)), ("from", text(arguments.caller)), ("to", text(to))];
     state.tell("given", data, Audience::Everyone);
     Ok(Value::Bool(true))

@@ -4,6 +4,7 @@ use super::arguments::Arguments;
 use crate::artifact::{Compiled, Nature};
 use crate::ledger::{Entry, Holder, Resource};
 use crate::request::{Request, Spawn};
+use crate::restrict::{restrict, used};
 use crate::state::{Audience, ENDOWMENT, Origin, State, Tried, amount, fail, refused, text};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
@@ -20,6 +21,12 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
         return fail(FailureKind::IntentRejected, format!("`{id}` is no text"));
     };
     let (form, family, read, source) = (*form, family.clone(), read.clone(), source.clone());
+    let mine = state.agent(parent)?.family.as_deref();
+    let (tools, models) = mine.map(used).unwrap_or_default();
+    if let Err(found) = restrict(&family, &tools, &models) {
+        let why: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
+        return fail(FailureKind::PermissionDenied, why.join("; "));
+    }
     let limits = state.settings.spawn.clone();
     let scrip = match arguments.get(2) {
         None => limits.min_endowment,
@@ -72,6 +79,9 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
     if limits.disk < 2 {
         let why = "the world gives new agents no disk, so that they have no memory";
         return fail(FailureKind::InsufficientDisk, why);
+    }
+    if bytes.unsigned_abs() > state.settings.max_content_bytes {
+        return arguments.wrong(3, "is larger than an artifact can be");
     }
     if let Some((used, most)) = state.disk(parent)
         && most.saturating_sub(used) < limits.disk.saturating_add(bytes.unsigned_abs())

@@ -2,17 +2,18 @@
 
 use super::arguments::Arguments;
 use super::{Genesis, Method, Run};
-use crate::artifact::{Artifact, Policy};
+use crate::artifact::{Artifact, Policy, size};
 use crate::state::{State, Tried, int, text};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::{Failure, FailureKind, Price, Who, WorldError};
 
 /// How many artifacts are listed, the newest.
 const SHOWN: usize = 100;
-/// How many artifacts a search looks at, the newest.
+/// How many artifacts a list or a search looks at, the newest, and how many bytes of them.
 const SEARCHED: usize = 10_000;
-/// Names of agents in a policy, at most.
-const NAMES: usize = 100;
+const BYTES: u64 = 10_000_000;
+/// Bytes of a policy, at most.
+const POLICY: u64 = 10_000;
 
 pub(super) const GENESIS: Genesis = Genesis {
     id: "genesis_store",
@@ -94,12 +95,18 @@ fn has(content: &Value, wanted: &str) -> bool {
 }
 
 fn rows(state: &State, caller: &str, fits: impl Fn(&str, &Artifact) -> bool) -> Value {
-    let newest = state.order.values().rev().take(SEARCHED);
-    let found = newest.filter_map(|id| {
-        let artifact = state.readable(caller, id).ok()?;
-        fits(id, artifact).then(|| row(id, artifact))
-    });
-    Value::List(found.take(SHOWN).collect())
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    for id in state.order.values().rev().take(SEARCHED) {
+        let Ok(artifact) = state.readable(caller, id) else { continue };
+        if fits(id, artifact) {
+            found.push(row(id, artifact));
+        }
+        bytes += artifact.bytes;
+        if found.len() == SHOWN || bytes > BYTES {
+            break;
+        }
+    }
+    Value::List(found)
 }
 
 /// An artifact as lists show it.
@@ -144,6 +151,9 @@ fn get(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
 
 fn set_policy(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
     let (id, said) = (arguments.name(0)?, arguments.map(1)?);
+    if size(&Value::Map(said.clone())) > POLICY {
+        return arguments.wrong(1, &format!("has at most {POLICY} bytes"));
+    }
     let artifact = state.disposable(arguments.caller, id)?;
     let mut policy = artifact.policy.clone();
     for (key, value) in said.iter() {
@@ -155,15 +165,6 @@ fn set_policy(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
             "price" => policy.price = Price::read(key, value.clone()).map_err(wrong)?,
             _ => return arguments.wrong(1, "is a mapping of read, write, invoke, price"),
         }
-    }
-    let lists = [&policy.read, &policy.write, &policy.invoke];
-    let is_long = |who: &&Who| matches!(who, Who::Only(names) if names.len() > NAMES);
-    let prices = match &policy.price {
-        Price::Each(_) => 0,
-        Price::ByMethod(prices) => prices.len(),
-    };
-    if prices > NAMES || lists.iter().any(is_long) {
-        return arguments.wrong(1, &format!("names at most {NAMES} in a list"));
     }
     if let Some(artifact) = state.artifacts.get_mut(id) {
         artifact.policy = policy;

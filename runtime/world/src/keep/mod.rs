@@ -2,7 +2,7 @@
 //!
 //! Whoever runs the agents commits a [`Checkpoint`] when none of them can go on, and lets calls pass (see [`Gate`](crate::Gate)) after that: so
 //! each call that was begun is one that a checkpoint knows. Calls that are paid for are kept by a [`Journaled`] driver around the one that
-//! makes them.
+//! makes them; a [`Gated`](crate::Gated) driver belongs around that one, so that a call that still waits was not begun.
 
 mod journal;
 #[cfg(test)]
@@ -20,7 +20,7 @@ pub struct KeepError(pub Box<dyn Error + Send + Sync>);
 /// A world and its agents at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Checkpoint {
-    /// The tick or the round; it grows.
+    /// The tick or the round; it never falls.
     pub number: u64,
     /// The time of the run.
     pub now_ms: u64,

@@ -45,7 +45,7 @@ impl Ledger {
 
     /// The scrip of all, the holds among them.
     pub fn circulation(&self) -> i64 {
-        self.balance(&Holder::Mint, Resource::Scrip).saturating_neg()
+        -self.balance(&Holder::Mint, Resource::Scrip)
     }
 
     /// The last entries, the oldest first: at most 1,000.
@@ -102,7 +102,9 @@ impl Ledger {
             return Err(LedgerError::ToItself(from.clone()));
         }
         let has = self.balance(from, *resource);
-        let left = has.checked_sub(*amount).ok_or(LedgerError::Overflow(Holder::Mint))?;
+        // The mint's balance with the sign changed is an amount, too.
+        let left = has.checked_sub(*amount).filter(|left| *left != i64::MIN);
+        let left = left.ok_or(LedgerError::Overflow(Holder::Mint))?;
         if left < 0 && *from != Holder::Mint {
             let (holder, resource, wanted) = (from.clone(), *resource, *amount);
             return Err(LedgerError::Short { holder, resource, has, wanted });

@@ -92,6 +92,11 @@ impl State {
                 let why = format!("the world has {most} artifacts, and no room for another one");
                 return fail(FailureKind::InsufficientDisk, why);
             }
+            let (made, most) = (self.principal(agent)?.made, self.settings.max_artifacts_per_agent);
+            if made >= most {
+                let why = format!("`{agent}` has made {made} artifacts, of {most}: delete some");
+                return fail(FailureKind::InsufficientDisk, why);
+            }
             return self.fits(agent, id, 0, bytes);
         };
         let is_own_record = id == agent && artifact.has_standing();
@@ -199,6 +204,9 @@ impl State {
         self.artifacts.insert(id.to_owned(), artifact);
         self.index(id, owner, bytes, number, is_shown);
         self.summary.artifacts_created += 1;
+        if let Some(maker) = self.principals.get_mut(by) {
+            maker.made += 1;
+        }
         let audience = self.audience(id, by);
         let data = [
             ("artifact_id", text(id)),
@@ -219,8 +227,9 @@ impl State {
         }
     }
 
-    /// Gives an artifact to another owner, and books `with` it what is paid: all or nothing.
-    pub(crate) fn hand_over(&mut self, id: &str, to: &str, with: Vec<Entry>) -> Tried<()> {
+    /// Gives an artifact to another owner: all or nothing. Who pays for it has room for it. A gift brings its room with it, so that nobody's
+    /// disk is filled by others.
+    pub(crate) fn hand_over(&mut self, id: &str, to: &str, paid: Option<Entry>) -> Tried<()> {
         self.principal(to)?;
         let artifact = self.find(id)?;
         let (from, bytes) = (artifact.owner.clone(), artifact.bytes);
@@ -231,7 +240,8 @@ impl State {
             let why = format!("`{id}` is the memory of an agent, and stays its own");
             return fail(FailureKind::PermissionDenied, why);
         }
-        let mut entries = with;
+        let is_gift = paid.is_none();
+        let mut entries = Vec::from_iter(paid);
         if bytes > 0 {
             let entry = |from, to| Entry {
                 from,
@@ -240,8 +250,13 @@ impl State {
                 amount: amount(bytes),
                 why: id.to_owned(),
             };
-            entries.push(entry(Holder::Stored(from.clone()), self.room(&from)));
-            entries.push(entry(self.room(to), Holder::Stored(to.to_owned())));
+            let (old, new) = (Holder::Stored(from.clone()), Holder::Stored(to.to_owned()));
+            let (left, taken) = (self.room(&from), self.room(to));
+            if is_gift {
+                entries.push(entry(old, new));
+            } else {
+                entries.extend([entry(old, left), entry(taken, new)]);
+            }
         }
         self.ledger.post(entries).map_err(|error| match error {
             LedgerError::Short { resource: Resource::Disk, has, .. } => {
@@ -278,11 +293,14 @@ impl State {
                 return fail(FailureKind::PermissionDenied, why);
             }
         }
-        let (bytes, number) = (artifact.bytes, artifact.number);
+        let (bytes, number, maker) = (artifact.bytes, artifact.number, artifact.created_by.clone());
         let audience = self.audience(id, agent);
         self.resize(id, agent, bytes, 0)?;
         self.artifacts.remove(id);
         self.order.remove(&number);
+        if let Some(maker) = self.principals.get_mut(&maker) {
+            maker.made = maker.made.saturating_sub(1);
+        }
         if let Some(ids) = self.owned.get_mut(agent) {
             ids.remove(id);
         }

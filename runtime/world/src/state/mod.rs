@@ -7,7 +7,7 @@ mod settle;
 
 pub(crate) use artifacts::Draft;
 pub(crate) use events::{Audience, Event};
-pub(crate) use principals::{ENDOWMENT, Origin, Principal};
+pub(crate) use principals::{ENDOWMENT, Origin, Principal, is_name};
 
 use crate::artifact::Artifact;
 use crate::ledger::{Ledger, LedgerError, Resource};

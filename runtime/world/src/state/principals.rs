@@ -26,6 +26,8 @@ pub(crate) struct Principal {
     pub(crate) earned: i64,
     /// Compute after each renewal.
     pub(crate) compute: i64,
+    /// Artifacts that it has made and that are still there.
+    pub(crate) made: u64,
     /// Agents that it has made.
     pub(crate) children: u64,
     /// It is stopped for good.
@@ -92,15 +94,9 @@ impl State {
         }
     }
 
-    /// Why an agent cannot have this name; nothing if it can.
+    /// Whether a new agent can have this name: nobody and nothing else has it.
     pub(crate) fn is_free(&self, name: &str) -> Tried<()> {
-        if let Some(why) = no_id(name) {
-            return fail(FailureKind::IntentRejected, why);
-        }
-        if is_reserved(name) {
-            let why = format!("`{name}` is a name that only the world gives: choose another");
-            return fail(FailureKind::PermissionDenied, why);
-        }
+        is_name(name)?;
         let memory = memory_of(name);
         let taken = [name, &memory].into_iter().find(|id| self.artifacts.contains_key(*id));
         if taken.is_some() || self.principals.contains_key(name) {
@@ -176,6 +172,18 @@ impl State {
             }
         }
     }
+}
+
+/// Whether agents can have this name.
+pub(crate) fn is_name(name: &str) -> Tried<()> {
+    if let Some(why) = no_id(name) {
+        return fail(FailureKind::IntentRejected, why);
+    }
+    if is_reserved(name) {
+        let why = format!("`{name}` is a name that only the world gives: choose another");
+        return fail(FailureKind::PermissionDenied, why);
+    }
+    Ok(())
 }
 
 /// Quotas of compute.

@@ -10,6 +10,9 @@ use chartc_core::expr::Value;
 use chartc_runtime::agent::{Acting, Action, ArtifactHost, Done, Failure, FailureKind, View};
 use std::collections::BTreeMap;
 
+/// Bytes of a type.
+const LONGEST_TYPE: usize = 100;
+
 impl ArtifactHost for World {
     fn invoke(
         &self,
@@ -60,6 +63,10 @@ impl World {
     }
 
     fn write(&self, agent: &str, id: &str, ty: Option<&str>, content: &Value) -> Tried<Done> {
+        if ty.is_some_and(|ty| ty.len() > LONGEST_TYPE || ty.chars().any(char::is_control)) {
+            let why = format!("a type is a word of at most {LONGEST_TYPE} bytes");
+            return fail(FailureKind::IntentRejected, why);
+        }
         let (form, nature) = match self.form(agent, id, ty, content)? {
             None => (None, Nature::Data),
             Some((form, source)) => (Some(form), self.compiled(agent, id, form, &source)?),

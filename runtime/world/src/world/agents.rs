@@ -4,7 +4,7 @@ use super::World;
 use crate::artifact::memory_of;
 use crate::ledger::Resource;
 use crate::request::Spawn;
-use crate::state::{ENDOWMENT, State, Tried, amount, fail, refused};
+use crate::state::{ENDOWMENT, State, Tried, amount, fail, is_name, refused};
 use crate::workshop::Family;
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::{Failure, FailureKind, extract};
@@ -100,6 +100,7 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     let memory = memory_of(&name);
     let (mut record, mut remembered) = (None, Value::List(Vec::new()));
     if is_known {
+        is_name(&name)?;
         for id in [&name, &memory] {
             if state.artifacts.get(id).is_some_and(|artifact| artifact.owner != name) {
                 let why = format!("`{id}` is another's artifact: give the agent another name");

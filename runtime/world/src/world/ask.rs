@@ -1,7 +1,7 @@
 //! Methods that artifacts have: those of the world itself, results of a file, agents, and charts.
 
 use super::World;
-use crate::artifact::{Artifact, Nature};
+use crate::artifact::{Artifact, Nature, size};
 use crate::chain::Chain;
 use crate::genesis;
 use crate::invoke::Invocation;
@@ -95,6 +95,11 @@ impl World {
         arguments: &[Value],
     ) -> Tried<Done> {
         let mut changes = Vec::new();
+        let most = self.state().settings.max_content_bytes;
+        if arguments.iter().map(size).sum::<u64>() > most {
+            let why = format!("the arguments of `{method}` have more than {most} bytes");
+            return fail(FailureKind::IntentRejected, why);
+        }
         let (begun, hold, price, owner) = self.change(|state| {
             if let Some(genesis) = genesis::find(id) {
                 state.principal(agent)?;

@@ -1,16 +1,14 @@
 //! A world from a file.
 
 use super::World;
-use crate::artifact::{Artifact, Nature, Policy, size};
+use crate::artifact::{Nature, Policy, size};
 use crate::settings::Settings;
-use crate::state::State;
+use crate::state::{ENDOWMENT, State};
 use chartc_runtime::agent::{Declared, WorldError, WorldFile};
 use std::sync::Arc;
 
 /// Who owns what nobody is said to own.
 pub(super) const SYSTEM: &str = "system";
-/// What balances of a file are booked as.
-const ENDOWMENT: &str = "endowment";
 
 impl World {
     /// A world that begins as the text of a world's file says: the same file that one agent alone has.
@@ -61,8 +59,7 @@ impl World {
                 .make(&id, &owner, &owner, &ty, content, Nature::Data, policy)
                 .map_err(|failure| fault(&place, failure.why))?;
             if let Some(artifact) = state.artifacts.get_mut(&id) {
-                let found: &mut Artifact = artifact;
-                found.methods = methods;
+                artifact.methods = methods;
             }
         }
         state.settle();

@@ -14,7 +14,7 @@ const SHOWN: usize = 5;
 /// A workshop, and what has come out of it.
 pub(super) struct Compiler {
     workshop: Arc<dyn Workshop>,
-    kept: Mutex<BTreeMap<(Form, String), Known>>,
+    kept: Mutex<BTreeMap<(Form, String, String), Known>>,
 }
 
 /// The charts of a text, and the artifacts that it has read.
@@ -33,9 +33,10 @@ impl Compiler {
         Self { workshop, kept: Mutex::default() }
     }
 
-    /// Compiles a text; one that has compiled before is not compiled again, if what it reads is the same.
+    /// Compiles the text of an artifact; one that has compiled before is not compiled again, if what it reads is the same.
     pub(super) fn build(&self, id: &str, form: Form, text: &str, read: Read<'_>) -> Outcome {
-        let key = (form, text.to_owned());
+        // The id counts: of several charts, that of the artifact's name runs.
+        let key = (form, id.to_owned(), text.to_owned());
         let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         if let Some((family, texts)) = known
             && texts.iter().all(|(id, text)| read(id).as_deref() == Some(text))

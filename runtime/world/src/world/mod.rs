@@ -157,6 +157,3 @@ impl World {
         self.state().audit()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,398 @@
+//! Agents that try what they should not: each fails by its name, and changes nothing.
+
+use crate::door::{act, agent, empty, invoke, json, map, read, with, world, write};
+use chartc_core::expr::Value;
+use chartc_runtime::agent::Action;
+use chartc_world::{Request, Settings, SpawnLimits, World};
+
+/// Ada has `plan`, which is offered for 40, and `note`. Bob has `tool`, which costs 60, and `secret`. Eve has nothing.
+fn scene() -> World {
+    let world = world(&["ada", "bob", "eve"]);
+    for (agent, id, ty, content) in [
+        ("ada", "plan", "data", "0123456789"),
+        ("ada", "note", "data", "x"),
+        ("bob", "tool", "chart", "echo again fail"),
+        ("bob", "secret", "data", "gold"),
+    ] {
+        write(&world, agent, id, ty, content).expect("it is new");
+    }
+    invoke(&world, "ada", "genesis_escrow", "deposit", r#"["plan", 40]"#).expect("it is ada's");
+    invoke(&world, "bob", "genesis_store", "set_policy", r#"["tool", {"price": 60}]"#)
+        .expect("own");
+    invoke(&world, "bob", "genesis_store", "set_policy", r#"["secret", {"read": "owner"}]"#)
+        .expect("own");
+    world
+}
+
+#[test]
+fn what_is_not_allowed_changes_nothing() {
+    for (agent, artifact, method, arguments, why) in [
+        ("eve", "genesis_ledger", "transfer", r#"["ada", -5]"#, "intent_rejected: `amount` of"),
+        ("eve", "genesis_ledger", "transfer", r#"["ada", 0]"#, "intent_rejected: `amount` of"),
+        ("eve", "genesis_ledger", "transfer", r#"["ada", 1.5]"#, "intent_rejected: `amount` of"),
+        ("eve", "genesis_ledger", "transfer", r#"["ada", "5"]"#, "intent_rejected: `amount` of"),
+        ("eve", "genesis_ledger", "transfer", r#"["eve", 5]"#, "intent_rejected: eve cannot"),
+        ("eve", "genesis_ledger", "transfer", r#"["ada", 101]"#, "insufficient_scrip: eve has 100"),
+        (
+            "eve",
+            "genesis_ledger",
+            "transfer",
+            r#"["ada", 9223372036854775807]"#,
+            "insufficient_scrip: eve has 100",
+        ),
+        ("eve", "genesis_ledger", "transfer", r#"["nobody", 5]"#, "not_found: there is nobody"),
+        ("eve", "genesis_ledger", "transfer", r#"["mint", 5]"#, "not_found: there is nobody"),
+        ("eve", "genesis_ledger", "transfer", r#"["ada", "eve", 5]"#, "permission_denied: `eve`"),
+        ("eve", "genesis_ledger", "transfer", "[]", "intent_rejected: `transfer` of"),
+        ("eve", "genesis_ledger", "transfer", "[1, 2, 3, 4]", "intent_rejected: `transfer` of"),
+        ("eve", "genesis_ledger", "transfer_ownership", r#"["note", "eve"]"#, "permission_denied"),
+        ("ada", "genesis_ledger", "transfer_ownership", r#"["plan", "eve"]"#, "permission_denied"),
+        ("ada", "genesis_ledger", "transfer_ownership", r#"["note", "ada"]"#, "intent_rejected"),
+        ("ada", "genesis_ledger", "transfer_ownership", r#"["note", "zed"]"#, "not_found"),
+        ("ada", "genesis_ledger", "transfer_ownership", r#"["ada_memory", "bob"]"#, "permission"),
+        ("eve", "genesis_ledger", "stop_principal", r#"["ada"]"#, "permission_denied: `ada` is of"),
+        ("eve", "genesis_ledger", "steal", "[]", "not_found: `genesis_ledger` has no method"),
+        ("ada", "genesis_escrow", "purchase", r#"["plan"]"#, "intent_rejected: `plan` is your own"),
+        ("eve", "genesis_escrow", "purchase", r#"["note"]"#, "not_found: `note` is not offered"),
+        (
+            "eve",
+            "genesis_escrow",
+            "purchase",
+            r#"["plan", 39]"#,
+            "intent_rejected: `plan` costs 40",
+        ),
+        ("eve", "genesis_escrow", "cancel", r#"["plan"]"#, "permission_denied: `plan` is not"),
+        ("ada", "genesis_escrow", "cancel", r#"["note"]"#, "not_found: `note` is not offered"),
+        ("ada", "genesis_escrow", "deposit", r#"["plan", 50]"#, "permission_denied: `plan` is off"),
+        ("eve", "genesis_escrow", "deposit", r#"["note", 50]"#, "permission_denied: `note` is of"),
+        ("ada", "genesis_escrow", "deposit", r#"["note", 0]"#, "intent_rejected: `price` of"),
+        (
+            "ada",
+            "genesis_escrow",
+            "deposit",
+            r#"["note", 5, "ada"]"#,
+            "intent_rejected: `buyer` of",
+        ),
+        ("ada", "genesis_escrow", "deposit", r#"["note", 5, "zed"]"#, "not_found: there is nobody"),
+        ("ada", "genesis_escrow", "deposit", r#"["ada_memory", 5]"#, "permission_denied"),
+        ("ada", "genesis_escrow", "deposit", r#"["genesis_ledger", 5]"#, "not_found"),
+        ("ada", "genesis_store", "delete", r#"["plan"]"#, "permission_denied: `plan` is offered"),
+        ("eve", "genesis_store", "delete", r#"["note"]"#, "permission_denied: `note` is of `ada`"),
+        ("ada", "genesis_store", "delete", r#"["ada"]"#, "permission_denied: `ada` belongs to"),
+        ("ada", "genesis_store", "delete", r#"["ada_memory"]"#, "permission_denied"),
+        ("eve", "genesis_store", "set_policy", r#"["note", {"write": "everyone"}]"#, "permission"),
+        ("ada", "genesis_store", "set_policy", r#"["note", {"price": -1}]"#, "intent_rejected"),
+        ("ada", "genesis_store", "set_policy", r#"["note", {"owner": "eve"}]"#, "intent_rejected"),
+        (
+            "ada",
+            "genesis_store",
+            "set_policy",
+            r#"["note", {"write": "everyone", "read": "all"}]"#,
+            "intent_rejected: `read` is everyone, owner, nobody",
+        ),
+        (
+            "eve",
+            "genesis_rights_registry",
+            "transfer_quota",
+            r#"["disk", "ada", 1000001]"#,
+            "insufficient_disk: eve has",
+        ),
+        (
+            "eve",
+            "genesis_rights_registry",
+            "transfer_quota",
+            r#"["compute", "ada", 1001]"#,
+            "insufficient_compute: `eve` has a quota of 1000",
+        ),
+        (
+            "eve",
+            "genesis_rights_registry",
+            "transfer_quota",
+            r#"["scrip", "ada", 1]"#,
+            "intent_rejected: `resource` of",
+        ),
+        (
+            "eve",
+            "genesis_rights_registry",
+            "transfer_quota",
+            r#"["compute", "eve", 1]"#,
+            "intent_rejected: eve cannot transfer to itself",
+        ),
+        (
+            "eve",
+            "genesis_rights_registry",
+            "transfer_quota",
+            r#"["disk", "eve", -9223372036854775808]"#,
+            "intent_rejected",
+        ),
+        ("eve", "tool", "fail", "[]", "invocation_failed: `fail` fails"),
+        ("eve", "tool", "again", "[]", "invocation_failed"),
+        ("eve", "tool", "none", "[]", "not_found: `tool` has no method `none`; it has echo,"),
+        ("eve", "tool", "echo", "[1]", "intent_rejected: `echo` of `tool` takes (said): `said`"),
+        ("eve", "note", "run", "[]", "not_found: `note` has no method `run`; it has none"),
+        ("eve", "ada", "sing", "[]", "not_found: `ada` has no method `sing`; it has hear"),
+        ("eve", "ada", "hear", "[1, 2]", "intent_rejected: `hear` of `ada` takes (said)"),
+        ("eve", "nothing", "run", "[]", "not_found: there is no artifact `nothing`"),
+        ("zed", "tool", "echo", "[]", "not_found: there is nobody called `zed`"),
+        (
+            "eve",
+            "genesis_ledger",
+            "spawn_principal",
+            r#"["note"]"#,
+            "intent_rejected: `note` is no",
+        ),
+        ("eve", "genesis_ledger", "spawn_principal", r#"["tool", "ada"]"#, "permission_denied"),
+        ("eve", "genesis_ledger", "spawn_principal", r#"["tool", "plan"]"#, "permission_denied"),
+        (
+            "eve",
+            "genesis_ledger",
+            "spawn_principal",
+            r#"["tool", "x_memory"]"#,
+            "permission_denied",
+        ),
+        ("eve", "genesis_ledger", "spawn_principal", r#"["tool", "genesis_x"]"#, "permission"),
+        ("eve", "genesis_ledger", "spawn_principal", r#"["tool", "a\nb"]"#, "intent_rejected"),
+        ("eve", "genesis_ledger", "spawn_principal", r#"["tool", "k", 101]"#, "insufficient_scrip"),
+        ("eve", "genesis_ledger", "spawn_principal", r#"["tool", "k", -1]"#, "intent_rejected"),
+    ] {
+        let world = scene();
+        let (before, ledger) = (world.save(), world.ledger());
+        let found = invoke(&world, agent, artifact, method, arguments)
+            .expect_err(&format!("{agent}: {artifact}.{method}{arguments}"));
+        assert!(found.starts_with(why), "{artifact}.{method}{arguments}: {found}");
+        // Scrip that was put aside for a chart that then fails is back.
+        let is_paid_back = ["fail", "again"].contains(&method);
+        assert!(is_paid_back || world.save() == before, "{artifact}.{method}{arguments}");
+        for name in ["ada", "bob", "eve"] {
+            let balance = world.ledger().scrip(name);
+            assert_eq!(balance, ledger.scrip(name), "{artifact}.{method}{arguments}: {name}");
+        }
+        assert!(world.take_requests().is_empty(), "{artifact}.{method}{arguments}");
+    }
+}
+
+#[test]
+fn nobody_writes_what_is_not_theirs() {
+    let long = "x".repeat(201);
+    for (agent, id, ty, why) in [
+        ("eve", "note", "", "permission_denied: `eve` may not write `note`"),
+        ("ada", "plan", "", "permission_denied: `plan` is offered for sale"),
+        ("eve", "ada", "", "permission_denied: `ada` is the record of another agent"),
+        ("eve", "ada_memory", "", "permission_denied: `eve` may not write `ada_memory`"),
+        ("eve", "zed_memory", "", "permission_denied: `zed_memory` is an id that only"),
+        ("eve", "genesis_ledger", "", "permission_denied: `genesis_ledger` is an id that only"),
+        ("eve", "genesis_bank", "", "permission_denied: `genesis_bank` is an id that only"),
+        ("eve", "system", "", "permission_denied: `system` is an id that only"),
+        ("eve", "mint", "", "permission_denied: `mint` is an id that only"),
+        ("eve", "", "", "intent_rejected: an id has at least"),
+        ("eve", " note", "", "intent_rejected: an id has no control"),
+        ("eve", "a\u{7}", "", "intent_rejected: an id has no control"),
+        ("eve", &long, "", "intent_rejected: an id has at most 200 bytes"),
+        ("eve", "song", &long, "intent_rejected: a type is a word"),
+        ("zed", "song", "", "permission_denied: `zed` has no account"),
+    ] {
+        let world = scene();
+        let before = world.save();
+        let found = write(&world, agent, id, ty, "mine").expect_err(id);
+        assert!(found.starts_with(why), "{id}: {found}");
+        assert!(world.save() == before, "{id}");
+    }
+    let world = scene();
+    let secret = read(&world, "eve", "secret").expect_err("it is bob's");
+    assert_eq!(secret, "permission_denied: `eve` may not read `secret`");
+    let memory = read(&world, "eve", "ada_memory").expect_err("it is ada's");
+    assert!(memory.starts_with("permission_denied"), "{memory}");
+    let found = invoke(&world, "eve", "genesis_store", "search", r#"["gold"]"#).expect("it looks");
+    assert_eq!(json(&found), "[]", "nobody finds what it may not read");
+}
+
+#[test]
+fn an_agent_cannot_change_what_it_is() {
+    let world = scene();
+    let content = Value::Map(map(r#"{"has_standing": false, "working_memory": {"goal": "x"}}"#));
+    let ty = Some("chart".to_owned());
+    act(&world, "ada", &Action::Write { artifact: "ada".into(), ty, content }).expect("its own");
+    let known = invoke(&world, "eve", "genesis_store", "get", r#"["ada"]"#).expect("all may");
+    let known = json(&known);
+    for part in [
+        r#""type":"agent""#,
+        r#""owner":"ada""#,
+        r#""has_standing":true"#,
+        r#""can_execute":true"#,
+        r#""memory_artifact_id":"ada_memory""#,
+    ] {
+        assert!(known.contains(part), "{part}: {known}");
+    }
+    let record = world.door().view("ada").record.expect("it has one");
+    assert_eq!(json(&record), r#"{"has_standing":false,"working_memory":{"goal":"x"}}"#);
+}
+
+#[test]
+fn a_price_is_paid_once_there_is_a_result() {
+    let world = scene();
+    let answer = invoke(&world, "eve", "tool", "echo", r#"["hello"]"#).expect("60 of 100");
+    assert_eq!(answer, Value::Text("hello".into()));
+    assert_eq!((world.ledger().scrip("eve"), world.ledger().scrip("bob")), (40, 160));
+    assert_eq!(world.ledger().holds().count(), 0);
+    let why = invoke(&world, "eve", "tool", "echo", r#"["hello"]"#).expect_err("40 is too little");
+    assert_eq!(why, "insufficient_scrip: `echo` of `tool` costs 60 scrip, and there are 40");
+    invoke(&world, "bob", "tool", "echo", r#"["mine"]"#).expect("the owner pays nobody");
+    let why = world.door().invoke("eve", "tool", "echo", &[]).expect_err("functions pay nothing");
+    assert!(why.to_string().starts_with("permission_denied: `echo` of `tool` costs 60"), "{why}");
+    let why = world.door().invoke("eve", "genesis_ledger", "transfer", &[]).expect_err("an action");
+    assert!(why.why.contains("intent") || why.why.contains("takes"), "{why}");
+    let args = [Value::Text("bob".into()), Value::Int(1)];
+    let why =
+        world.door().invoke("eve", "genesis_ledger", "transfer", &args).expect_err("an action");
+    assert!(why.why.contains("changes the world"), "{why}");
+}
+
+#[test]
+fn an_artifact_that_invokes_itself_ends() {
+    let world = scene();
+    let why = invoke(&world, "bob", "tool", "again", "[]").expect_err("it never answers");
+    assert!(why.contains("artifacts invoke artifacts 4 deep at most"), "{why}");
+}
+
+#[test]
+fn a_flood_of_artifacts_ends_at_its_bounds() {
+    let settings =
+        Settings { max_artifacts: 60, max_artifacts_per_agent: 50, ..Settings::default() };
+    let world = with(settings, &["ada", "eve"]);
+    let most =
+        (0..1_000).filter(|n| write(&world, "eve", &format!("x{n}"), "", "").is_ok()).count();
+    // Her own record and memory are two of the fifty.
+    assert_eq!(most, 48);
+    let why = write(&world, "eve", "more", "", "").expect_err("fifty");
+    assert_eq!(why, "insufficient_disk: `eve` has made 50 artifacts, of 50: delete some");
+    write(&world, "ada", "plan", "", "").expect("others still can");
+    invoke(&world, "eve", "genesis_store", "delete", r#"["x1"]"#).expect("her own");
+    write(&world, "eve", "more", "", "").expect("there is room again");
+    let huge = "x".repeat(100_001);
+    let why = write(&world, "eve", "more", "", &huge).expect_err("too large");
+    assert!(why.starts_with("insufficient_disk: `more` would have 100001 bytes"), "{why}");
+    for n in 2..12 {
+        let part = "x".repeat(99_990);
+        write(&world, "eve", &format!("x{n}"), "", &part).ok();
+    }
+    let (used, most) = world.door().view("eve").disk.expect("it has a quota");
+    assert!(used <= most && used > 900_000, "{used} of {most}");
+}
+
+#[test]
+fn a_gift_brings_its_room() {
+    let world = with(Settings { disk: 100, ..Settings::default() }, &["ada", "eve"]);
+    write(&world, "eve", "junk", "", &"x".repeat(90)).expect("90 of 100");
+    let before = world.door().view("ada").disk.expect("it has a quota");
+    invoke(&world, "eve", "genesis_ledger", "transfer_ownership", r#"["junk", "ada"]"#)
+        .expect("own");
+    let after = world.door().view("ada").disk.expect("it has a quota");
+    assert_eq!(after.1 - after.0, before.1 - before.0, "ada can write as much as before");
+    assert_eq!(world.door().view("eve").disk.expect("a quota").1, 10);
+}
+
+#[test]
+fn who_buys_has_room_for_it() {
+    let world = with(Settings { disk: 100, ..Settings::default() }, &["ada", "eve"]);
+    write(&world, "ada", "plan", "", &"x".repeat(60)).expect("60 of 100");
+    write(&world, "eve", "note", "", &"x".repeat(60)).expect("60 of 100");
+    invoke(&world, "ada", "genesis_escrow", "deposit", r#"["plan", 40]"#).expect("own");
+    let why = invoke(&world, "eve", "genesis_escrow", "purchase", r#"["plan"]"#).expect_err("full");
+    assert!(why.starts_with("insufficient_disk: `plan` has 60 bytes"), "{why}");
+    assert_eq!(world.ledger().scrip("eve"), 100, "nothing is paid");
+    let why = invoke(&world, "eve", "genesis_store", "get", r#"["plan"]"#).expect("it is there");
+    assert!(json(&why).contains(r#""owner":"ada""#));
+}
+
+#[test]
+fn agents_that_agents_make_are_bounded() {
+    let spawn = SpawnLimits { per_parent: 3, max_agents: 6, cost: 5, ..SpawnLimits::default() };
+    let world = with(Settings { spawn, ..Settings::default() }, &["ada"]);
+    write(&world, "ada", "seed", "chart", "hear").expect("it compiles");
+    let spawn = |by: &str, name: &str| {
+        let arguments = format!(r#"["seed", "{name}", 10]"#);
+        invoke(&world, by, "genesis_ledger", "spawn_principal", &arguments)
+    };
+    spawn("ada", "kid").expect("the first");
+    assert_eq!((world.ledger().scrip("ada"), world.ledger().scrip("kid")), (85, 10));
+    assert_eq!(world.ledger().circulation(), 95, "the cost leaves circulation");
+    assert!(world.is_agent("kid"));
+    let row = world.agents().into_iter().find(|row| row.name == "kid").expect("it is there");
+    assert_eq!((row.owner.as_str(), row.depth, row.memory.as_str()), ("ada", 1, "kid_memory"));
+    assert!(matches!(&world.take_requests()[..], [Request::Spawn(spawn)] if spawn.agent == "kid"));
+    // Quotas are the parent's own: nobody gets more of them by making agents.
+    assert_eq!(world.door().view("ada").disk.expect("a quota").1, 990_000);
+    assert_eq!(world.door().view("kid").disk.expect("a quota").1, 10_000);
+    let why = spawn("kid", "grandkid").expect_err("its disk is as large as what one takes");
+    assert!(why.starts_with("insufficient_disk: an agent takes"), "{why}");
+    for resource in [r#"["disk", "kid", 30000]"#, r#"["compute", "kid", 300]"#] {
+        invoke(&world, "ada", "genesis_rights_registry", "transfer_quota", resource).expect("own");
+    }
+    let why = spawn("kid", "grandkid").expect_err("5 and 10 of 10");
+    assert!(why.starts_with("insufficient_scrip"), "{why}");
+    invoke(&world, "ada", "genesis_ledger", "transfer", r#"["kid", 30]"#).expect("85");
+    spawn("kid", "grandkid").expect("two deep");
+    for resource in [r#"["disk", "grandkid", 15000]"#, r#"["compute", "grandkid", 100]"#] {
+        invoke(&world, "kid", "genesis_rights_registry", "transfer_quota", resource).expect("own");
+    }
+    invoke(&world, "ada", "genesis_ledger", "transfer", r#"["grandkid", 20]"#).expect("55");
+    let why = spawn("grandkid", "fourth").expect_err("three deep");
+    assert!(why.starts_with("permission_denied: agents make agents 2 deep"), "{why}");
+    spawn("ada", "kid2").expect("the second");
+    invoke(&world, "kid", "genesis_ledger", "transfer", r#"["ada", 10]"#).expect("own");
+    spawn("ada", "kid3").expect("the third");
+    let why = spawn("ada", "kid4").expect_err("the fourth");
+    assert!(why.starts_with("permission_denied: `ada` has made 3 agents"), "{why}");
+}
+
+#[test]
+fn an_agent_is_sold_and_stopped_by_its_owner() {
+    let world = world(&["ada", "bob"]);
+    write(&world, "ada", "seed", "chart", "hear").expect("it compiles");
+    invoke(&world, "ada", "genesis_ledger", "spawn_principal", r#"["seed", "kid"]"#).expect("made");
+    invoke(&world, "ada", "genesis_escrow", "deposit", r#"["kid", 20, "bob"]"#).expect("its owner");
+    let content = Value::Map(map(r#"{"working_memory": {"goal": "x"}}"#));
+    act(&world, "kid", &Action::Write { artifact: "kid".into(), ty: None, content })
+        .expect("an agent keeps its working memory, offered or not");
+    let why = invoke(&world, "kid", "genesis_escrow", "purchase", r#"["kid"]"#).expect_err("bob's");
+    assert!(why.starts_with("permission_denied"), "{why}");
+    invoke(&world, "bob", "genesis_escrow", "purchase", r#"["kid"]"#).expect("100");
+    let why =
+        invoke(&world, "ada", "genesis_ledger", "stop_principal", r#"["kid"]"#).expect_err("no");
+    assert!(why.starts_with("permission_denied: `kid` is of `bob`"), "{why}");
+    world.take_requests();
+    invoke(&world, "ada", "kid", "hear", r#"["hello"]"#).expect("it hears");
+    assert!(matches!(
+        &world.take_requests()[..],
+        [Request::Deliver { to, event, arguments, from }]
+            if to == "kid" && event == "hear" && from == "ada"
+                && arguments == &[Value::Text("hello".into())]
+    ));
+    invoke(&world, "bob", "genesis_ledger", "stop_principal", r#"["kid"]"#).expect("its owner");
+    assert!(matches!(&world.take_requests()[..], [Request::Stop { agent }] if agent == "kid"));
+    let why = invoke(&world, "ada", "kid", "hear", "[]").expect_err("it is stopped");
+    assert_eq!(why, "invocation_failed: `kid` is stopped");
+    invoke(&world, "bob", "genesis_ledger", "stop_principal", r#"["kid"]"#).expect_err("once");
+}
+
+#[test]
+fn a_double_cancel_is_no_second_one() {
+    let world = scene();
+    invoke(&world, "ada", "genesis_escrow", "cancel", r#"["plan"]"#).expect("her own");
+    let why = invoke(&world, "ada", "genesis_escrow", "cancel", r#"["plan"]"#).expect_err("again");
+    assert_eq!(why, "not_found: `plan` is not offered for sale");
+    let why = invoke(&world, "eve", "genesis_escrow", "purchase", r#"["plan"]"#).expect_err("late");
+    assert_eq!(why, "not_found: `plan` is not offered for sale");
+}
+
+#[test]
+fn a_name_is_one_thing() {
+    let world = empty(Settings::default());
+    world.add_agent(agent("ada")).expect("it is free");
+    for name in ["ada", "ada_memory", "genesis_x", "system", "", "x_memory"] {
+        assert!(world.add_agent(agent(name)).is_err(), "{name}");
+    }
+    write(&world, "ada", "bob", "", "squatted").expect("an id like any other");
+    assert!(world.add_agent(agent("bob")).is_err(), "it is an artifact already");
+    world.audit().expect("the books add up");
+}

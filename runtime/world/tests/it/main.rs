@@ -1,0 +1,9 @@
+//! Worlds, from outside.
+
+mod campaign;
+mod charts;
+mod door;
+mod hostile;
+mod memory;
+mod snapshot;
+mod view;
