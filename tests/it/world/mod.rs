@@ -1,8 +1,8 @@
 //! Many agents in one world, by the command.
 
+mod census;
 #[cfg(feature = "sqlite")]
 mod killed;
-mod census;
 #[cfg(all(feature = "providers", target_os = "linux"))]
 mod provider;
 mod running;
