@@ -4,7 +4,7 @@ use super::output::complain;
 use super::save;
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::Chart;
-use chartc_runtime::agent::LongTerm;
+use chartc_runtime::agent::{CONTEXT, LongTerm};
 use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
 use std::path::Path;
 use std::sync::Arc;
@@ -21,12 +21,14 @@ pub(super) fn open(
 ) -> miette::Result<LongTerm> {
     let rag = Rag::of(&chart.meta).map_err(|why| miette::miette!("`{}`: {why}", chart.name))?;
     let values: Map = variables.into_iter().collect();
-    let told: &[&str] = if agent.is_some() { &KNOWN } else { &ALWAYS };
+    let told: &[&str] = if agent.is_some() { CONTEXT } else { &[] };
     let name = agent.unwrap_or_else(|| name(chart, &values));
     if let Some(rag) = &rag
         && rag.enabled
     {
-        let known = |name: &&str| values.get(name).is_some() || told.contains(name);
+        let known = |name: &&str| {
+            values.get(name).is_some() || ALWAYS.contains(name) || told.contains(name)
+        };
         let strange: Vec<&str> =
             rag.query.names().into_iter().filter(|name| !known(name)).collect();
         if !strange.is_empty() {
@@ -54,33 +56,6 @@ pub(super) fn open(
 
 /// Names that every agent has.
 const ALWAYS: [&str; 3] = ["agent_id", "tick", "_current_state"];
-
-/// Names that an agent's record and world may provide, although the chart does not declare them.
-const KNOWN: [&str; 23] = [
-    "agent_id",
-    "tick",
-    "balance",
-    "artifacts",
-    "my_artifacts",
-    "last_action_result",
-    "action_history",
-    "action_history_length",
-    "actions_taken",
-    "successful_actions",
-    "failed_actions",
-    "success_rate",
-    "success_rate_numeric",
-    "artifacts_completed",
-    "other_agents",
-    "working_memory",
-    "strategic_goal",
-    "current_subgoal",
-    "subgoal_progress",
-    "quotas",
-    "recent_events",
-    "recent_failures",
-    "_current_state",
-];
 
 /// The `agent_id` of the chart, else the `id` of an `agent.yaml`, else the chart's name.
 fn name(chart: &Chart, values: &Map) -> String {

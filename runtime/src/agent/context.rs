@@ -1,25 +1,71 @@
 //! The context that an agent's record and its world give: inputs by the names that agents know.
 
 use crate::world::{Entry, Record, View};
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::{Duration, Map, Value};
+use std::collections::VecDeque;
 
-/// Every name that is given, with its value at the beginning of a turn. `tick` is the number of the turn that is to begin.
+/// Every name that the record and the world of an agent may give, whether its chart declares it or not.
+pub const CONTEXT: &[&str] = &[
+    "agent_id",
+    "tick",
+    "event_number",
+    "balance",
+    "balances",
+    "artifacts",
+    "my_artifacts",
+    "last_action_result",
+    "action_history",
+    "action_history_length",
+    "actions_taken",
+    "successful_actions",
+    "failed_actions",
+    "success_rate",
+    "success_rate_numeric",
+    "revenue_earned",
+    "artifacts_completed",
+    "other_agents",
+    "economic_context",
+    "working_memory",
+    "quotas",
+    "mint_submissions",
+    "recent_events",
+    "recent_failures",
+    "time_remaining",
+    "time_remaining_seconds",
+    "duration_seconds",
+    "progress_percent",
+    "strategic_goal",
+    "current_subgoal",
+    "subgoal_progress",
+];
+
+/// Where the agent is in its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The number of the turn that is to begin, from 1.
+    pub(super) turn: u32,
+    /// All turns of the run, where somebody has said how many.
+    pub(super) turns: Option<u32>,
+}
+
+/// Every name that is given, with its value at the beginning of a turn.
 pub(super) fn context(
     record: &Record,
     view: &View,
     memory: &Map,
-    tick: u32,
+    place: Place,
 ) -> Vec<(&'static str, Value)> {
-    let int = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
-    let text = |text: &str| Value::Text(text.to_owned());
-    let entries =
-        |of: &std::collections::VecDeque<Entry>| Value::List(of.iter().map(Entry::value).collect());
     let rate = record.success_rate();
     let percent = format!("{}/{} ({:.0}%)", record.succeeded, record.taken, 100.0 * rate);
+    let tick = u64::from(view.tick.unwrap_or(place.turn));
+    // A world without events of its own counts what its agents know as ticks.
+    let event = if view.event_number == 0 { tick } else { view.event_number };
     let mut all = vec![
         ("agent_id", text(&record.agent)),
-        ("tick", Value::Int(i64::from(tick))),
+        ("tick", int(tick)),
+        ("event_number", int(event)),
         ("balance", Value::Int(view.balance)),
+        ("balances", Value::Map(view.balances.clone())),
         ("artifacts", Value::List(view.artifacts.clone())),
         ("my_artifacts", Value::List(view.own.clone())),
         ("last_action_result", text(&record.last)),
@@ -30,13 +76,17 @@ pub(super) fn context(
         ("failed_actions", int(record.taken - record.succeeded)),
         ("success_rate", Value::Text(percent)),
         ("success_rate_numeric", Value::Float(rate)),
+        ("revenue_earned", Value::Float(view.earned as f64)),
         ("artifacts_completed", int(record.written)),
         ("other_agents", Value::List(view.others.clone())),
+        ("economic_context", Value::Text(economy(record, view))),
         ("working_memory", Value::Map(memory.clone())),
         ("quotas", Value::Map(quotas(view))),
-        ("recent_events", entries(&record.history)),
+        ("mint_submissions", Value::List(view.submissions.clone())),
+        ("recent_events", recent(record, view)),
         ("recent_failures", entries(&record.failures)),
     ];
+    all.extend(time(view, place));
     // What an agent keeps in mind under these names it is told under them.
     for name in ["strategic_goal", "current_subgoal"] {
         if let Some(Value::Text(said)) = memory.get(name) {
@@ -49,12 +99,170 @@ pub(super) fn context(
     all
 }
 
+fn int(n: u64) -> Value {
+    Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn entries(of: &VecDeque<Entry>) -> Value {
+    Value::List(of.iter().map(Entry::value).collect())
+}
+
+/// How much of the run is over and what is left of it: by the clock of the world, else by turns. Nothing, where nobody has set an end.
+fn time(view: &View, place: Place) -> Vec<(&'static str, Value)> {
+    let seconds = |millis: u64| Value::Float(millis as f64 / 1000.0);
+    let percent = |passed: f64, whole: f64| {
+        let share = if whole > 0.0 { (passed / whole).min(1.0) } else { 1.0 };
+        ("progress_percent", Value::Float((1000.0 * share).round() / 10.0))
+    };
+    if let Some((passed, whole)) = view.time {
+        let left = whole.saturating_sub(passed);
+        let shown = if left < 1000 { left } else { left - left % 1000 };
+        vec![
+            ("time_remaining", Value::Text(Duration(shown).to_string())),
+            ("time_remaining_seconds", seconds(left)),
+            ("duration_seconds", seconds(whole)),
+            percent(passed as f64, whole as f64),
+        ]
+    } else if let Some(turns) = place.turns {
+        let left = u64::from(turns.saturating_sub(place.turn.saturating_sub(1)));
+        let noun = if left == 1 { "turn" } else { "turns" };
+        vec![
+            ("time_remaining", Value::Text(format!("{left} {noun}"))),
+            percent(f64::from(place.turn.saturating_sub(1)), f64::from(turns)),
+        ]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The world's own words, else what all balances say.
+fn economy(record: &Record, view: &View) -> String {
+    if !view.economy.is_empty() || view.balances.is_empty() {
+        return view.economy.clone();
+    }
+    let scrip = |value: &Value| if let Value::Int(scrip) = value { *scrip } else { 0 };
+    let others: Vec<i64> = view
+        .balances
+        .iter()
+        .filter(|(name, _)| *name != record.agent.as_str())
+        .map(|(_, value)| scrip(value))
+        .collect();
+    let ahead = others.iter().filter(|scrip| **scrip > view.balance).count();
+    let sum = others.iter().fold(view.balance, |sum, scrip| sum.saturating_add(*scrip));
+    let agents = others.len() + 1;
+    format!("{sum} scrip among {agents} agents; you have {}, rank {}", view.balance, ahead + 1)
+}
+
+/// The world's last events, else the agent's own actions.
+fn recent(record: &Record, view: &View) -> Value {
+    if view.recent_events.is_empty() {
+        entries(&record.history)
+    } else {
+        Value::List(view.recent_events.clone())
+    }
+}
+
 fn quotas(view: &View) -> Map {
     let mut quotas = Map::new();
     if let Some((used, most)) = view.disk {
-        let int = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
         quotas.insert("disk_used".into(), int(used));
         quotas.insert("disk_quota".into(), int(most));
     }
+    for (name, left) in view.quotas.iter() {
+        quotas.insert(name.into(), left.clone());
+    }
     quotas
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(view: &View, place: Place) -> Map {
+        let known = context(&Record::new("ada"), view, &Map::new(), place);
+        known.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn map(rows: &[(&str, i64)]) -> Map {
+        rows.iter().map(|(name, n)| ((*name).to_owned(), Value::Int(*n))).collect()
+    }
+
+    #[test]
+    fn time_is_that_of_the_world_else_that_of_the_turns() {
+        let names =
+            ["time_remaining", "time_remaining_seconds", "duration_seconds", "progress_percent"];
+        let of = |time, turn, turns| {
+            let told = told(&View { time, ..View::default() }, Place { turn, turns });
+            names.map(|name| told.get(name).cloned())
+        };
+        assert_eq!(of(None, 3, None), [None, None, None, None], "nobody knows an end");
+        let float = |x| Some(Value::Float(x));
+        let said = |of: &str| Some(text(of));
+        assert_eq!(
+            of(Some((15_250, 60_000)), 3, Some(4)),
+            [said("44s"), float(44.75), float(60.0), float(25.4)]
+        );
+        assert_eq!(
+            of(Some((90_000, 60_000)), 3, None),
+            [said("0s"), float(0.0), float(60.0), float(100.0)]
+        );
+        assert_eq!(of(None, 1, Some(4)), [said("4 turns"), None, None, float(0.0)]);
+        assert_eq!(of(None, 4, Some(4)), [said("1 turn"), None, None, float(75.0)]);
+    }
+
+    #[test]
+    fn every_name_that_is_given_is_listed() {
+        let mut memory = Map::new();
+        memory.insert("strategic_goal".into(), text("win"));
+        memory.insert("current_subgoal".into(), text("build"));
+        memory.insert("subgoal_progress".into(), Value::Map(Map::new()));
+        let view = View { time: Some((1, 2)), ..View::default() };
+        let place = Place { turn: 1, turns: None };
+        let given = context(&Record::new("ada"), &view, &memory, place);
+        let names: Vec<&str> = given.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, CONTEXT);
+    }
+
+    #[test]
+    fn a_world_with_ticks_and_events_counts_them_itself() {
+        let place = Place { turn: 3, turns: None };
+        let of = |view: &View| {
+            let told = told(view, place);
+            ["tick", "event_number"].map(|name| told.get(name).cloned())
+        };
+        assert_eq!(of(&View::default()), [Some(int(3)), Some(int(3))]);
+        let view = View { tick: Some(7), event_number: 40, ..View::default() };
+        assert_eq!(of(&view), [Some(int(7)), Some(int(40))]);
+    }
+
+    #[test]
+    fn what_the_world_knows_of_its_economy_is_told() {
+        let place = Place { turn: 1, turns: None };
+        let balances = map(&[("ada", 5), ("bob", 9), ("carl", 2)]);
+        let view = View {
+            balance: 5,
+            balances: balances.clone(),
+            disk: Some((10, 100)),
+            quotas: map(&[("compute", 3), ("llm_tokens", 400)]),
+            submissions: vec![text("poem")],
+            recent_events: vec![text("minted")],
+            earned: 4,
+            ..View::default()
+        };
+        let first = told(&view, place);
+        assert_eq!(first.get("balances"), Some(&Value::Map(balances)));
+        let rows = [("disk_used", 10), ("disk_quota", 100), ("compute", 3), ("llm_tokens", 400)];
+        assert_eq!(first.get("quotas"), Some(&Value::Map(map(&rows))));
+        assert_eq!(first.get("mint_submissions"), Some(&Value::List(vec![text("poem")])));
+        assert_eq!(first.get("recent_events"), Some(&Value::List(vec![text("minted")])));
+        assert_eq!(first.get("revenue_earned"), Some(&Value::Float(4.0)));
+        let words = "16 scrip among 3 agents; you have 5, rank 2";
+        assert_eq!(first.get("economic_context"), Some(&text(words)));
+        let view = View { economy: "booming".to_owned(), ..view };
+        assert_eq!(told(&view, place).get("economic_context"), Some(&text("booming")));
+    }
 }

@@ -18,7 +18,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
 
     /// What belongs to the agent beside its run; `None` without a world.
     pub(super) fn kept(&self) -> Option<Kept> {
-        let Life { world, record, profile } = self.life.as_ref()?;
+        let Life { world, record, profile, .. } = self.life.as_ref()?;
         Some(Kept {
             version: Kept::VERSION,
             working_memory: profile.working_memory.clone(),

@@ -16,6 +16,7 @@ pub use crate::world::{
     Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, SharedRecord, TwoMethods, View,
     Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
 };
+pub use context::CONTEXT;
 pub use remember::LongTerm;
 
 use crate::data;
@@ -46,6 +47,8 @@ pub struct Life {
     world: Arc<dyn ArtifactHost>,
     record: SharedRecord,
     profile: Profile,
+    /// All turns of the run, where somebody has said how many.
+    turns: Option<u32>,
 }
 
 /// What a chart says of its agent.
@@ -74,7 +77,14 @@ impl Profile {
 impl Life {
     /// In a world, under a record that the functions of the chart share: see [`Artifacts`].
     pub fn new(world: Arc<dyn ArtifactHost>, record: SharedRecord, profile: Profile) -> Self {
-        Self { world, record, profile }
+        Self { world, record, profile, turns: None }
+    }
+
+    /// In a run of so many turns, those before it was resumed included: its progress is told to the agent where its world has no time.
+    #[must_use]
+    pub fn with_turns(mut self, turns: Option<u32>) -> Self {
+        self.turns = turns;
+        self
     }
 }
 

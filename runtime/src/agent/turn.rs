@@ -1,6 +1,6 @@
 //! What goes on around a turn.
 
-use super::context::context;
+use super::context::{Place, context};
 use super::{Agent, Life};
 use crate::error::RunError;
 use crate::session::{Heard, Trouble};
@@ -26,7 +26,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// Sets the inputs of the context that the chart declares and that the host has not given, where they are not so already. Without a
     /// world nothing is known.
     pub(super) fn set_context(&mut self) -> Result<Option<Known>, RunError> {
-        let Some(Life { world, record, profile }) = &self.life else { return Ok(None) };
+        let Some(Life { world, record, profile, turns }) = &self.life else { return Ok(None) };
         let agent = record.with(|record| record.agent.clone());
         let view = world.view(&agent);
         let config = &profile.working_memory;
@@ -35,8 +35,8 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             Ok(_) => (Map::new(), None),
             Err(why) => (Map::new(), Some(why).filter(|_| config.enabled)),
         };
-        let tick = self.session.turns() + 1;
-        let all = record.with(|record| context(record, &view, &config.bounded(&memory), tick));
+        let place = Place { turn: self.session.turns() + 1, turns: *turns };
+        let all = record.with(|record| context(record, &view, &config.bounded(&memory), place));
         let now: Map = self.session.machine().variables().into_iter().collect();
         for (name, value) in &all {
             let is_known = profile.inputs.contains(*name) && !self.given.contains(*name);

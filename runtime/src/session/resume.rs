@@ -109,6 +109,11 @@ impl Saved {
         self.now
     }
 
+    /// Turns begun.
+    pub fn turns(&self) -> u32 {
+        self.turns
+    }
+
     /// How the run has ended, if it has.
     pub fn status(&self) -> Option<Status> {
         self.status

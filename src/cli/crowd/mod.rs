@@ -103,17 +103,12 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         kept,
     };
     let holding = match &file.auction {
-        Some(config) => {
-            let made = Auctioneer::new(world.clone(), auction::settings(config));
-            let auctioneer = made.map_err(|why| miette::miette!("`auction`: {why}"))?;
-            Some((config, auction::chart()?, auctioneer))
-        }
+        Some(config) => Some((config, auction::chart()?)),
         None => None,
     };
     let plans: Vec<Vec<Plan<'_>>> =
         cast.kinds.iter().map(|kind| kind.charts.iter().map(Plan::new).collect()).collect();
-    let auction_plans: Vec<Plan<'_>> =
-        holding.iter().map(|(_, chart, _)| Plan::new(chart)).collect();
+    let auction_plans: Vec<Plan<'_>> = holding.iter().map(|(_, chart)| Plan::new(chart)).collect();
     let gate = Gate::new(&file.rate_limiting);
     for actor in &cast.actors {
         gate.set_budget(&actor.name, cast.kinds[actor.kind].entry.budget);
@@ -133,10 +128,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 kinds: &cast.kinds,
                 actors: &cast.actors,
                 plans: &plans,
-                auction: holding.as_ref().map(|(config, _, auctioneer)| {
-                    let params = auction::settings(config).params();
-                    (auction_plans.as_slice(), auctioneer.clone(), params)
-                }),
+                auction: None,
                 auction_voice: None,
                 voices: Vec::new(),
                 charts: &charts,
@@ -157,9 +149,14 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 let voice = Voice::of(&charts, said, &clock)?;
                 engine.maker_mut().voices.push(voice);
             }
-            if let Some((config, chart, _)) = &holding {
+            if let Some((config, chart)) = &holding {
+                let settings = auction::settings(config);
+                let params = settings.params();
+                let made = Auctioneer::new(engine.world().clone(), settings, clock.clone());
+                let made = made.map_err(|why| miette::miette!("`auction`: {why}"))?;
                 let own = config.scoring.as_deref().map(|own| beside(&base, own));
                 let voice = auction::voice(chart, own.as_deref(), common.said(None), &clock)?;
+                engine.maker_mut().auction = Some((auction_plans.as_slice(), made, params));
                 engine.maker_mut().auction_voice = Some(voice);
             }
             if let Some(loaded) = &loaded {

@@ -223,6 +223,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let log = HostLog::default();
         let world = args.world.as_deref().map(world::open).transpose()?;
         let (host, life) = world::live(world, &charts, &given, saved.as_ref(), who.host)?;
+        let before = saved.as_ref().map_or(0, Saved::turns);
+        let all = args.turns.map(|turns| turns.saturating_add(before));
+        let life = life.map(|life| life.with_turns(all));
         let host = Watched::new(host, log.clone());
         let machine = match &saved {
             Some(saved) => Interpreter::resume(&plans[0], &plans, host, saved.machine())

@@ -59,7 +59,7 @@ fn a_state_that_is_listed_twice_is_told_of_once() {
 
 #[test]
 fn misspelt_names_of_the_context_are_guessed() {
-    let text = "id: a\nworkflow:\n  steps:\n    - name: look\n      type: llm\n      run_if: balnce > 1 and turn > 1\n      \
+    let text = "id: a\nworkflow:\n  steps:\n    - name: look\n      type: llm\n      run_if: balnce > 1 and tick > 1\n      \
                 prompt: '{my_artefacts} {turns_her}'\n";
     let found = agent_front::findings(&agent_front::check("agent.yaml", text));
     let helps: Vec<&str> = found.lines().filter(|l| l.contains("help: ")).map(str::trim).collect();

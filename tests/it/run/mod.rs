@@ -12,6 +12,7 @@ mod driver;
 mod engine;
 mod fanout;
 mod history;
+mod knowing;
 mod nothing_to_spend;
 mod patience;
 mod phases;

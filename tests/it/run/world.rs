@@ -73,11 +73,11 @@ fn agent(name: &str) -> std::path::PathBuf {
     folder
 }
 
-fn write(folder: &Path, file: &str, text: &str) {
+pub(super) fn write(folder: &Path, file: &str, text: &str) {
     std::fs::write(folder.join(file), text).expect("the folder can be written");
 }
 
-fn lines(folder: &Path, file: &str) -> Vec<Line> {
+pub(super) fn lines(folder: &Path, file: &str) -> Vec<Line> {
     let text = std::fs::read_to_string(folder.join(file)).expect("the trace was written");
     trace::read(&text).expect("it can be read back")
 }
@@ -85,13 +85,13 @@ fn lines(folder: &Path, file: &str) -> Vec<Line> {
 const RUN: [&str; 6] =
     ["run", "agent.yaml", "--llm", "script:answers.yaml", "--world", "world.yaml"];
 
-fn run(folder: &Path, more: &[&str]) -> (String, String) {
+pub(super) fn run(folder: &Path, more: &[&str]) -> (String, String) {
     let (code, out, errors) = chartc(folder, &[&RUN[..], more].concat());
     assert_eq!(code, 0, "{out}{errors}");
     (out, errors)
 }
 
-fn prompts(lines: &[Line]) -> Vec<&str> {
+pub(super) fn prompts(lines: &[Line]) -> Vec<&str> {
     let prompt = |line: &'_ Line| matches!(line.what, What::Question { .. });
     let all = lines.iter().filter(|line| prompt(line));
     all.map(|line| match &line.what {

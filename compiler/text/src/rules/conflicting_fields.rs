@@ -49,3 +49,24 @@ pub fn always(condition: Span, always: Span) -> Diagnostic {
         .related(always, "it counts")
         .help("remove one of them")
 }
+
+/// An older key beside the one that has taken its place.
+pub fn older(old: &str, new: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{old}` means nothing beside `working_memory.{new}`"))
+        .help(format!("remove `{old}`"))
+}
+
+/// A key about the model of an agent that names none.
+pub fn without_model(key: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{key}` means nothing without `llm_model`"))
+        .help("add `llm_model: provider/model`")
+}
+
+/// Code sets a name that `inputs` declares.
+pub fn input_set(name: &str, set: Span, declared: Span) -> Diagnostic {
+    let finding = RULE
+        .at(set, format!("`{name}` is an input, which only the host sets"))
+        .related(declared, "declared here")
+        .help("give what the code sets another name, or take the input out");
+    Diagnostic { severity: Severity::Error, ..finding }
+}

@@ -92,6 +92,18 @@ pub fn default_only(name: &str, near: &str, span: Span) -> Diagnostic {
     Diagnostic { severity: Severity::Note, ..finding }
 }
 
+/// A name that only conditions of an agent read, so that it is an input of the host's.
+pub fn condition_of_the_host(name: &str, decides: bool, span: Span) -> Diagnostic {
+    let (is, default) =
+        if decides { ("it is false", "false") } else { ("the condition is false", "null") };
+    let finding = RULE
+        .at(span, format!("nothing here sets `{name}`: {is} unless the host gives it"))
+        .help(format!(
+            "declare it with its default, `inputs: {{{name}: {default}}}`; `chartc run --input {name}=…` gives it"
+        ));
+    Diagnostic { severity: Severity::Warning, ..finding }
+}
+
 /// A name of the chart language that an agent's context does not have.
 pub fn not_in_context(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is not in the context"))

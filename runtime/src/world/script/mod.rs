@@ -120,6 +120,11 @@ impl ArtifactHost for World {
             artifacts: state.artifacts.iter().map(row).collect(),
             others: state.balances.keys().filter(|name| *name != agent).map(|n| text(n)).collect(),
             disk: state.quota(agent).map(|most| (state.used(agent), most)),
+            balances: state
+                .balances
+                .iter()
+                .map(|(n, scrip)| (n.clone(), Value::Int(*scrip)))
+                .collect(),
             record: state.artifacts.get(agent).map(|artifact| artifact.content.clone()),
             ..View::default()
         }

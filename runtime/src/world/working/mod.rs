@@ -90,7 +90,7 @@ impl WorkingMemory {
             return Err(ConfigError { place: place.into(), why });
         };
         // Who speaks of it wants it.
-        let mut config = Self { auto_inject: true, ..Self::default() };
+        let mut config = Self { auto_inject: true, structured_format: true, ..Self::default() };
         for (key, value) in said.iter() {
             let fault = |why: String| Err(ConfigError { place: format!("{place}.{key}"), why });
             let flag = match key {

@@ -110,7 +110,8 @@ fn what_an_agent_says_of_it_is_read_and_checked() {
         WorkingMemory::of(&meta).map_err(|why| why.to_string())
     };
     assert_eq!(of("{}"), Ok(WorkingMemory::default()));
-    let said = WorkingMemory { auto_inject: true, ..WorkingMemory::default() };
+    let said =
+        WorkingMemory { auto_inject: true, structured_format: true, ..WorkingMemory::default() };
     assert_eq!(of(r#"{"working_memory":{}}"#), Ok(said.clone()));
     let small = WorkingMemory { max_size_bytes: 7, warn_on_missing: true, ..said };
     let json = r#"{"memory":{"working_memory":{"max_size_bytes":7,"warn_on_missing":true}}}"#;

@@ -70,6 +70,7 @@ pub(super) const BUILTINS: &[Builtin] = &[
     row("current_subgoal", Plain::Text),
     row("subgoal_progress", Plain::Map),
     row("event_number", Plain::Int),
+    row("balances", Plain::Map),
     row("quotas", Plain::Map),
     row("mint_submissions", Plain::List),
     row("recent_events", Plain::List),

@@ -4,7 +4,7 @@
 use super::node::Node;
 use super::scalar::Text;
 use crate::span::{Ident, Span, Spanned};
-use crate::syntax::Place;
+use crate::syntax::{ExprKind, Place};
 
 /// One `agent.yaml`.
 #[derive(Debug, Clone)]
@@ -17,6 +17,16 @@ pub(super) struct Agent {
     pub(super) temperature: Option<Spanned<f64>>,
     /// `max_tokens`.
     pub(super) max_tokens: Option<Spanned<i64>>,
+    /// `cognitive_schema`: the form of actions.
+    pub(super) form: Option<Ident>,
+    /// `input_price`, `output_price`.
+    pub(super) prices: Vec<(Ident, f64)>,
+    /// `action_schema`: what each prompt of an llm step ends with.
+    pub(super) action_schema: Option<Text>,
+    /// `llm_budget`: bounds of the run, each with its word.
+    pub(super) budget: Vec<(Ident, ExprKind)>,
+    /// `inputs`: what the host may give, each with its default.
+    pub(super) inputs: Vec<(Ident, Node)>,
     /// Keys that are kept and not interpreted, in the order of the file.
     pub(super) meta: Vec<(Ident, Node)>,
     /// `workflow`.
@@ -115,6 +125,8 @@ pub(super) struct Workflow {
     pub(super) steps: Vec<Step>,
     /// `error_handling` and its other spellings.
     pub(super) policy: Policy,
+    /// `calls_per_turn`.
+    pub(super) calls: Option<Spanned<u32>>,
 }
 
 /// What a failed step does; absent fields have the documented defaults.

@@ -26,7 +26,7 @@ pub(super) fn chart(
     work: &Work<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Chart {
-    let scope = names::scope(work, findings);
+    let scope = names::scope(agent, work, findings);
     let mut builder = Builder {
         scope,
         functions: Functions::default(),
@@ -55,6 +55,7 @@ pub(super) fn chart(
     let at = policy_span(&workflow.policy, head);
     let policy = declare::policy(declare::failure(&Policy::default(), &workflow.policy), at);
     grouped(&mut items, vec![noted(ChartItem::Defaults(policy), at)]);
+    grouped(&mut items, declare::limits(agent, workflow).into_iter().collect());
     if let Some(machine) = &workflow.machine {
         let initial = machine.initial.as_ref().or(machine.states.first());
         let line = initial.map(|s| {

@@ -4,14 +4,14 @@ use super::names::inputs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::agent::builtin::{CURRENT_STATE, builtin};
 use crate::front::agent::code::{Given, Role, Scope, Ty};
-use crate::front::agent::definition::{Agent, OnFailure, Policy};
+use crate::front::agent::definition::{Agent, OnFailure, Policy, Workflow};
 use crate::front::agent::make::{apart, expr, literal, name, noted, text};
 use crate::front::agent::node::{Node, Value};
-use crate::rules::wrong_type;
+use crate::rules::{conflicting_fields, wrong_type};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    self, ChartItem, Client, ClientOption, Expr, ExprKind, FailWord, Meta, MetaValue, Noted,
-    Template, TypeExpr, TypeKind, Variable, VariableKind,
+    self, ChartItem, Client, ClientOption, Expr, ExprKind, FailWord, Limit, Meta, MetaValue, Noted,
+    StateItem, Template, TypeExpr, TypeKind, Variable, VariableKind,
 };
 
 /// The number of retries of a failed step if the file does not set one.
@@ -170,6 +170,11 @@ pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<No
             finding.severity = Severity::Warning;
             findings.push(finding.help("without it the host's default model is called"));
         }
+        let form = agent.form.iter().map(|form| ("cognitive_schema", form.span));
+        let prices = agent.prices.iter().map(|(key, _)| (key.node.as_str(), key.span));
+        for (key, span) in form.chain(prices) {
+            findings.push(conflicting_fields::without_model(key, span));
+        }
         return None;
     };
     let option = |word: &str, kind: ExprKind, span: Span| {
@@ -187,8 +192,34 @@ pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<No
     options.extend(
         agent.max_tokens.iter().map(|t| option("max_tokens", ExprKind::Int(t.node), t.span)),
     );
+    options.extend(
+        agent
+            .prices
+            .iter()
+            .map(|(key, price)| option(&key.node, ExprKind::Float(*price), key.span)),
+    );
+    options.extend(
+        agent.form.iter().map(|f| option("actions", ExprKind::Name(f.node.clone()), f.span)),
+    );
     let client = Client { name: Ident::new(CLIENT.to_owned(), span), options };
     Some(apart(ChartItem::Client(client), span))
+}
+
+/// `limits { … }`: what the agent may spend, and its calls of a turn.
+pub(super) fn limits(agent: &Agent, workflow: &Workflow) -> Option<Noted<ChartItem>> {
+    let limit = |what: Ident, bound: ExprKind, per_turn: bool| {
+        let span = what.span;
+        let bound = expr(bound, span);
+        noted(Limit { what, bound, warn: None, per_turn }, span)
+    };
+    let spent = agent.budget.iter().map(|(what, most)| limit(what.clone(), most.clone(), false));
+    let calls = workflow.calls.iter().map(|calls| {
+        let what = Ident::new("calls".to_owned(), calls.span);
+        limit(what, ExprKind::Int(i64::from(calls.node)), true)
+    });
+    let all: Vec<Noted<Limit>> = spent.chain(calls).collect();
+    let span = all.first()?.span;
+    Some(apart(ChartItem::State(StateItem::Limits(all)), span))
 }
 
 /// What a failure does: the number of retries, and whether the walk goes on.

@@ -3,6 +3,8 @@
 mod chart;
 mod decide;
 mod declare;
+mod events;
+mod implicit;
 mod inject;
 mod invoke;
 mod names;
@@ -26,9 +28,20 @@ pub(super) fn file(
     agent: &Agent,
     findings: &mut Vec<Diagnostic>,
 ) -> File {
-    let implicit = prepare::implicit(agent);
-    let workflow = agent.workflow.as_ref().unwrap_or(&implicit);
-    let work = prepare::prepare(workflow, &agent.components, findings);
+    let (implicit, mut components);
+    let workflow = match &agent.workflow {
+        Some(workflow) => {
+            components = Vec::new();
+            workflow
+        }
+        None => {
+            (implicit, components) = (implicit::workflow(agent), implicit::sections(agent));
+            &implicit
+        }
+    };
+    components.extend(agent.components.iter().cloned());
+    components.extend(implicit::action_schema(agent, workflow));
+    let work = prepare::prepare(workflow, &components, findings);
     let chart = chart::chart(source, agent, workflow, &work, findings);
     File { items: vec![noted(Item::Chart(chart), agent.span)], ..File::new(id) }
 }

@@ -1,44 +1,19 @@
 //! The role of each name of an agent: set by the host, by code, or by both.
 
+use super::events::{Event, EventKind, Reading, events};
 use super::prepare::Work;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, near};
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
-use crate::front::agent::code::{
-    AMOUNTS, Converter, Given, OBSERVABLES, Role, Scope, Ty, is_identity,
-};
-use crate::front::agent::format::Part;
-use crate::front::agent::python::{Asked, Statement, StatementKind, uses};
-use crate::rules::{legacy, unknown_name};
-use crate::span::Span;
+use crate::front::agent::code::{AMOUNTS, Converter, Given, OBSERVABLES, Role, Scope, Ty};
+use crate::front::agent::definition::Agent;
+use crate::front::agent::python::Asked;
+use crate::rules::{conflicting_fields, legacy, unknown_name};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A read or a write, in the order of a turn's walk.
-struct Event {
-    name: String,
-    span: Span,
-    kind: EventKind,
-    /// How a read asks the context for the name, if it does.
-    asked: Option<Asked>,
-}
-
-impl Event {
-    fn new(name: &str, span: Span, kind: EventKind) -> Self {
-        Self { name: name.to_owned(), span, kind, asked: None }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum EventKind {
-    /// `nested`: inside of a comprehension of a code step. `lenient`: through `.get(…)`.
-    Read { nested: bool, lenient: bool, prompt: bool },
-    /// `sure`: on every path. `identity`: keeps the value.
-    Write { sure: bool, identity: bool },
-}
-
 /// Finds the roles and types of all names.
-pub(super) fn scope(work: &Work<'_>, findings: &mut Vec<Diagnostic>) -> Scope {
+pub(super) fn scope(agent: &Agent, work: &Work<'_>, findings: &mut Vec<Diagnostic>) -> Scope {
     let events = events(work);
-    let (roles, types) = roles(work, &events, findings);
+    let (roles, types) = roles(agent, work, &events, findings);
     let mut scope = Scope { roles, types, ..Scope::default() };
     let optional =
         scope.roles.iter().filter(|(_, role)| matches!(role, Role::Given(g) if g.optional));
@@ -52,94 +27,8 @@ pub(super) fn scope(work: &Work<'_>, findings: &mut Vec<Diagnostic>) -> Scope {
     scope
 }
 
-fn events(work: &Work<'_>) -> Vec<Event> {
-    let mut events = Vec::new();
-    let mut moved = false;
-    for one in &work.steps {
-        let conditional = one.is_conditional();
-        if let Some(run_if) = &one.run_if {
-            reads(run_if, false, &mut events);
-        }
-        fields(one.prompt.iter().flat_map(|w| &w.parts).chain(&one.arguments), &mut events);
-        for injected in &one.injected {
-            if let Some(condition) = &injected.condition {
-                reads(condition, false, &mut events);
-            }
-            fields(&injected.arguments, &mut events);
-            fields(&work.components[injected.component].fragment.parts, &mut events);
-        }
-        writes(&one.code, !conditional, &mut events);
-        let moves = one.step.to.is_some() || one.step.map.is_some();
-        if super::decide::guesses(one.step) {
-            for name in super::decide::HEURISTIC {
-                let kind = EventKind::Read { nested: false, lenient: true, prompt: false };
-                events.push(Event::new(name, one.step.name.span, kind));
-            }
-        }
-        if moves && !moved {
-            moved = true;
-            table(work, &mut events);
-        }
-    }
-    if !moved {
-        table(work, &mut events);
-    }
-    events
-}
-
-/// Adds the reads of the transition table, whose conditions are evaluated whenever a step moves.
-fn table(work: &Work<'_>, events: &mut Vec<Event>) {
-    for permit in &work.permits {
-        if let Some(condition) = &permit.condition {
-            reads(condition, false, events);
-        }
-        fields(&permit.arguments, events);
-    }
-}
-
-fn reads(expr: &crate::front::agent::python::Expr, code: bool, events: &mut Vec<Event>) {
-    for read in uses(expr) {
-        let lenient = read.asked.as_ref().is_some_and(|asked| *asked != Asked::Key);
-        let kind = EventKind::Read { nested: read.nested && code, lenient, prompt: false };
-        events.push(Event { asked: read.asked, ..Event::new(&read.name, read.span, kind) });
-    }
-}
-
-fn fields<'p>(parts: impl IntoIterator<Item = &'p Part>, events: &mut Vec<Event>) {
-    for part in parts {
-        if let Part::Field(field) = part {
-            let kind = EventKind::Read { nested: false, lenient: false, prompt: true };
-            events.push(Event::new(&field.name.node, field.name.span, kind));
-        }
-    }
-}
-
-fn writes(code: &[Statement], sure: bool, events: &mut Vec<Event>) {
-    for one in code {
-        match &one.kind {
-            StatementKind::Assign(name, value) | StatementKind::Again(name, value) => {
-                reads(value, true, events);
-                let identity = is_identity(&name.node, value);
-                let kind = EventKind::Write { sure, identity };
-                events.push(Event::new(&name.node, name.span, kind));
-            }
-            StatementKind::Store { .. } => {}
-            StatementKind::If(condition, then, other) => {
-                reads(condition, true, events);
-                writes(then, false, events);
-                writes(other, false, events);
-            }
-            StatementKind::For(name, source, body) => {
-                reads(source, true, events);
-                let mut inner = Vec::new();
-                writes(body, false, &mut inner);
-                events.extend(inner.into_iter().filter(|e| e.name != name.node));
-            }
-        }
-    }
-}
-
 fn roles(
+    agent: &Agent,
     work: &Work<'_>,
     events: &[Event],
     findings: &mut Vec<Diagnostic>,
@@ -165,8 +54,26 @@ fn roles(
     let (mut roles, mut types) = (BTreeMap::new(), BTreeMap::new());
     let set = |events: &[&Event]| events.iter().any(|e| matches!(e.kind, EventKind::Write { .. }));
     let known = by_name.iter().filter(|(_, events)| set(events)).map(|(name, _)| *name);
-    let known: Vec<&str> = known.chain(BUILTINS.iter().map(|row| row.name)).collect();
+    let known = known.chain(BUILTINS.iter().map(|row| row.name));
+    let known = known.chain(agent.inputs.iter().map(|(name, _)| name.node.as_str()));
+    let known: Vec<&str> = known.chain(steps.iter().copied()).collect();
+    for (name, default) in &agent.inputs {
+        let mut events = by_name.get(name.node.as_str()).into_iter().flatten();
+        let sets = |e: &&&Event| matches!(e.kind, EventKind::Write { identity: false, .. });
+        if let Some(event) = events.find(sets) {
+            let finding = conflicting_fields::input_set(&name.node, event.span, name.span);
+            findings.push(finding);
+        }
+        let clashes = OBSERVABLES.contains(&name.node.as_str());
+        let written = if clashes { other_name(&name.node) } else { name.node.clone() };
+        let (given, ty) = Given::of_file(written, default, name.span);
+        roles.insert(name.node.clone(), Role::Given(given));
+        types.insert(name.node.clone(), ty);
+    }
     for (&name, events) in &by_name {
+        if roles.contains_key(name) {
+            continue;
+        }
         let assigned =
             events.iter().any(|e| matches!(e.kind, EventKind::Write { identity: false, .. }));
         let from_start = events
@@ -202,6 +109,9 @@ fn roles(
                         findings.push(unknown_name::not_in_context(name, event.span));
                     }
                     Some(Role::Missing)
+                } else if let Some((given, ty)) = decided(name, events, &known, findings) {
+                    types.insert(name.to_owned(), ty);
+                    Some(Role::Given(given))
                 } else {
                     None
                 }
@@ -242,6 +152,24 @@ fn given(
         (Some(_), None) => {}
     }
     Some((given, ty))
+}
+
+/// A name that only conditions read, that nothing sets and that is similar to no other: an input of the host's. A condition over
+/// what nobody has given is false.
+fn decided(
+    name: &str,
+    events: &[&Event],
+    known: &[&str],
+    findings: &mut Vec<Diagnostic>,
+) -> Option<(Given, Ty)> {
+    let readings: Option<Vec<Reading>> = events.iter().map(|event| event.condition).collect();
+    let (readings, span) = (readings?, events.first()?.span);
+    if AMOUNTS.contains(&name) || near(name, known.iter().copied()).is_some() {
+        return None;
+    }
+    let decides = readings.iter().all(|reading| *reading == Reading::Truth);
+    findings.push(unknown_name::condition_of_the_host(name, decides, span));
+    Some(Given::of_condition(name.to_owned(), decides, span))
 }
 
 /// Reports names that comprehensions of code steps cannot see in the engine for which most agents were written.

@@ -2,13 +2,13 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::definition::{
-    Agent, Component, Injection, Permit, Policy, Source, Step, StepType, Workflow,
+    Component, Injection, Permit, Source, Step, StepType, Workflow,
 };
 use crate::front::agent::format::{Part, parts};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::python::{self, Context, ContextUse, Expr, Statement};
 use crate::front::agent::scalar::Text;
-use crate::span::{Ident, Span};
+use crate::span::Span;
 
 /// The parsed parts of a workflow.
 pub(super) struct Work<'a> {
@@ -68,31 +68,6 @@ pub(super) struct Words {
     pub(super) parts: Vec<Part>,
     pub(super) span: Span,
     pub(super) block: bool,
-}
-
-/// The workflow of an agent without `workflow`: it asks for an action in each turn.
-pub(super) fn implicit(agent: &Agent) -> Workflow {
-    let span = agent.id.as_ref().map_or(agent.span, |id| id.span);
-    let memories = if agent.rag.is_some() { "Memories: {memories}\n" } else { "" };
-    let prompt = format!(
-        "{{system_prompt}}\n\nGoal: {{goal}}\nTick {{tick}}, balance {{balance}}.\nYour artifacts: {{my_artifacts}}\n\
-         Last action: {{last_action_result}}\n{memories}\nPropose your next action.\n"
-    );
-    let step = Step {
-        name: Ident::new("propose_action".to_owned(), span),
-        kind: StepType::Llm,
-        states: None,
-        run_if: None,
-        prompt: Some(Source::Text(Text::at(span, &prompt))),
-        code: None,
-        action: None,
-        to: None,
-        map: None,
-        decision: None,
-        policy: Policy::default(),
-        span,
-    };
-    Workflow { machine: None, steps: vec![step], policy: Policy::default() }
 }
 
 /// Parses all parts; reports errors.

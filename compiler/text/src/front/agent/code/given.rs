@@ -2,6 +2,7 @@
 
 use super::{Converter, Role, Scope, Ty};
 use crate::front::agent::make::{expr, text};
+use crate::front::agent::node::{Node, Value};
 use crate::front::agent::python::{Asked, Expr as Python, Kind, Literal};
 use crate::span::Span;
 use crate::syntax::{CompareOp, Entry, Expr, ExprKind};
@@ -46,9 +47,53 @@ impl Given {
         (Self { written, default, optional, span }, ty)
     }
 
+    /// An input that the file declares, with its default; without one, it may be anything and is `none` at first.
+    pub(in crate::front::agent) fn of_file(
+        written: String,
+        default: &Node,
+        span: Span,
+    ) -> (Self, Ty) {
+        let default = value(default);
+        let ty = if default == Literal::None { Ty::Json } else { literal_type(&default) };
+        (Self { written, default: Some(default), optional: false, span }, ty)
+    }
+
+    /// An input that only conditions read: false if it only `decides`, else `none`, by which a condition fails and is false.
+    pub(in crate::front::agent) fn of_condition(
+        written: String,
+        decides: bool,
+        span: Span,
+    ) -> (Self, Ty) {
+        let (default, ty) =
+            if decides { (Literal::Bool(false), Ty::Bool) } else { (Literal::None, Ty::Json) };
+        (Self { written, default: Some(default), optional: false, span }, ty)
+    }
+
     /// The default as it is declared.
     pub(in crate::front::agent) fn declared(&self) -> Option<Expr> {
         self.default.as_ref().map(|value| constant(value, self.span))
+    }
+}
+
+/// A value of the file as a constant.
+fn value(node: &Node) -> Literal {
+    let key = |node: &Node| match &node.value {
+        Value::Text(text) => text.value.clone(),
+        Value::Bool(b) => b.to_string(),
+        Value::Int(i) => i.to_string(),
+        Value::Float(x) => x.to_string(),
+        Value::Null | Value::List(_) | Value::Map(_) => "none".to_owned(),
+    };
+    match &node.value {
+        Value::Null => Literal::None,
+        Value::Bool(b) => Literal::Bool(*b),
+        Value::Int(i) => Literal::Int(*i),
+        Value::Float(x) => Literal::Float(*x),
+        Value::Text(text) => Literal::Text(text.value.clone()),
+        Value::List(items) => Literal::List(items.iter().map(value).collect()),
+        Value::Map(entries) => {
+            Literal::Map(entries.iter().map(|(k, v)| (key(k), value(v))).collect())
+        }
     }
 }
 

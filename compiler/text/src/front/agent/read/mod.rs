@@ -1,5 +1,6 @@
 //! Makes an [`Agent`] from the YAML tree; checks all keys and the types of all values, and reports every error.
 
+mod budget;
 mod component;
 mod fields;
 mod home;

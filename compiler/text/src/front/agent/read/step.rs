@@ -161,14 +161,14 @@ impl Reader<'_> {
             StepType::Llm | StepType::Code | StepType::Transition => None,
         };
         // A value of the wrong type is reported already.
-        let given = ["prompt", "code", "action", "transition_to", "transition_map"];
+        let has = |key: &&str| fields.get(key).is_some_and(|(n, _)| n.value != Value::Null);
         if let Some((message, keys)) = missing
-            && !given.iter().any(|k| {
-                fields.get(k).is_some_and(|(n, _)| n.value != Value::Null) && !ignored.contains(k)
-            })
-            && !self.is_misspelt(fields, keys)
+            && !keys.iter().any(|key| has(&key))
         {
-            self.findings.push(missing_field::lacks(message, step.name.span));
+            if !self.is_misspelt(fields, keys) {
+                self.findings.push(missing_field::lacks(message, step.name.span));
+            }
+            return;
         }
         if step.kind != StepType::Transition || fields.get("transition_map").is_some() {
             return;

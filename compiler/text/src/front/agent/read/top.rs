@@ -8,7 +8,7 @@ use crate::front::agent::node::{Node, Value};
 use crate::front::agent::scalar::Text;
 use crate::rules::wrong_type;
 use crate::rules::{disabled_agent, legacy, missing_field};
-use crate::span::{Span, Spanned};
+use crate::span::{Ident, Span, Spanned};
 
 const TOP: &[&str] = &[
     "id",
@@ -31,11 +31,36 @@ const TOP: &[&str] = &[
     "motivation*",
     "description",
     "system_prompt",
+    "inputs",
+    "cognitive_schema",
+    "action_schema",
+    "input_price",
+    "output_price",
+    "llm_budget",
+    "inject_working_memory",
+    "working_memory_max_bytes",
+    "is_genesis",
+    "has_standing",
+    "can_execute",
+    "memory_artifact_id",
 ];
 
 /// Keys that are interpreted here; all others are kept as metadata.
-const INTERPRETED: &[&str] =
-    &["llm_model", "temperature", "max_tokens", "workflow", "error_handling"];
+const INTERPRETED: &[&str] = &[
+    "llm_model",
+    "temperature",
+    "max_tokens",
+    "workflow",
+    "error_handling",
+    "inputs",
+    "cognitive_schema",
+    "action_schema",
+    "input_price",
+    "output_price",
+    "llm_budget",
+    "inject_working_memory",
+    "working_memory_max_bytes",
+];
 
 const WORKING_MEMORY: &[&str] = &[
     "enabled",
@@ -46,8 +71,14 @@ const WORKING_MEMORY: &[&str] = &[
     "warn_on_missing",
 ];
 
-const WORKFLOW: &[&str] =
-    &["state_machine", "steps", "error_handling", "default_on_failure", "default_max_retries"];
+const WORKFLOW: &[&str] = &[
+    "state_machine",
+    "steps",
+    "error_handling",
+    "default_on_failure",
+    "default_max_retries",
+    "calls_per_turn",
+];
 
 impl Reader<'_> {
     pub(super) fn agent(&mut self, node: &Node) -> Option<Agent> {
@@ -73,17 +104,31 @@ impl Reader<'_> {
                 self.outer_policy(&mut workflow.policy, policy, at);
             }
         }
-        let meta = fields
+        let mut meta: Vec<(Ident, Node)> = fields
             .iter()
             .filter(|(key, _)| !INTERPRETED.contains(&key.node.as_str()))
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
+        self.old_memory_keys(&fields, &mut meta);
+        let form = fields
+            .get("cognitive_schema")
+            .and_then(|(n, at)| self.word(n, at, "`cognitive_schema`", &["simple", "ooda"]));
+        let prices = self.prices(&fields);
+        let action_schema =
+            fields.get("action_schema").and_then(|(n, at)| self.text(n, at, "`action_schema`"));
+        let budget = fields.get("llm_budget").map(|(n, at)| self.budget(n, at));
+        let inputs = fields.get("inputs").map(|(n, at)| self.inputs(n, at));
         let listed = fields.get("components").map(|(n, at)| self.components(n, at));
         Some(Agent {
             id,
             model,
             temperature,
             max_tokens,
+            form,
+            prices,
+            action_schema,
+            budget: budget.unwrap_or_default(),
+            inputs: inputs.unwrap_or_default(),
             meta,
             workflow,
             listed: listed.unwrap_or_default(),
@@ -102,6 +147,14 @@ impl Reader<'_> {
             if is_no(node) {
                 self.findings.push(disabled_agent::told(node.span));
             }
+        }
+        for key in ["is_genesis", "has_standing", "can_execute"] {
+            if let Some((node, at)) = fields.get(key) {
+                self.boolean(node, at, &format!("`{key}`"));
+            }
+        }
+        if let Some((node, at)) = fields.get("memory_artifact_id") {
+            self.name(node, at, "`memory_artifact_id`");
         }
         if let Some((node, at)) = fields.get("starting_scrip") {
             self.number(node, at, "`starting_scrip`");
@@ -199,7 +252,9 @@ impl Reader<'_> {
             policy.max_retries =
                 self.count(node, at, "`default_max_retries`").or(policy.max_retries);
         }
-        Some(Workflow { machine, steps, policy })
+        let calls =
+            fields.get("calls_per_turn").and_then(|(n, at)| self.count(n, at, "`calls_per_turn`"));
+        Some(Workflow { machine, steps, policy, calls })
     }
 
     /// Merges `error_handling` beside `workflow`; the one inside takes precedence.

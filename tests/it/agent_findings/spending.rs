@@ -1,0 +1,102 @@
+//! Keys about the model of an agent, what it may spend, and what only the world reads.
+
+use super::given::printed;
+use super::{agent, says};
+
+const STEP: &str = "  steps:\n    - {name: s, type: llm, prompt: Go.}\n    - {name: t, type: llm, prompt: Go on.}\n";
+
+#[test]
+fn what_an_agent_may_spend_is_a_limit() {
+    let with = |keys: &str, calls: &str| format!("{keys}{}", agent(&format!("{calls}{STEP}")));
+    let limits = |text: &str| {
+        says(text, &[]);
+        printed(text, &["limits "])
+    };
+    let model = "llm_model: a/b\nmax_tokens: 9\ninput_price: 0.1\noutput_price: 0.5\n";
+    let two = "  calls_per_turn: 2\n";
+    assert_eq!(
+        limits(&with(&format!("{model}llm_budget: 2\n"), two)),
+        ["limits { cost 2.0  calls 2 per turn }"]
+    );
+    assert_eq!(
+        limits(&with("llm_budget: {tokens: 5000, calls: 9}\n", "  calls_per_turn: 0\n")),
+        ["limits { tokens 5000  calls 9  calls 0 per turn }"]
+    );
+    says(&with("llm_budget: -1\n", two), &[(1, "C0004", "`llm_budget` must not be negative")]);
+    says(
+        &with("llm_budget: {money: 1}\n", two),
+        &[(1, "C0101", "`llm_budget` has no key `money`")],
+    );
+    // One call a turn, unless the file says otherwise.
+    says(&with("", ""), &[(5, "C0307", "`t` never runs")]);
+    says(
+        &format!("calls_per_turn: 2\n{}", agent(STEP)),
+        &[(1, "C0101", "belongs"), (6, "C0307", "`t` never runs")],
+    );
+}
+
+#[test]
+fn the_form_of_actions_is_that_of_the_model() {
+    let with = |keys: &str| format!("{keys}{}", agent("  calls_per_turn: 2\n") + STEP);
+    let text = with("llm_model: a/b\ncognitive_schema: ooda\n");
+    says(&text, &[]);
+    assert_eq!(printed(&text, &["client "]), ["client model { model \"a:b\"  actions ooda }"]);
+    says(
+        &with("cognitive_schema: simple\n"),
+        &[(1, "C0006", "`cognitive_schema` means nothing without `llm_model`")],
+    );
+    says(
+        &with("llm_model: a/b\ncognitive_schema: oda\n"),
+        &[(2, "C0101", "`cognitive_schema` cannot be `oda`")],
+    );
+}
+
+#[test]
+fn an_action_schema_ends_each_prompt_as_it_is_written() {
+    let text = format!(
+        "action_schema: 'Say {{\"action\": \"noop\"}}.'\n{}",
+        agent("  calls_per_turn: 2\n") + STEP
+    );
+    says(&text, &[]);
+    assert_eq!(
+        printed(&text, &["component "]),
+        ["component action_schema into s, t \"Say {{\\\"action\\\": \\\"noop\\\"}}.\""]
+    );
+}
+
+#[test]
+fn what_only_a_world_reads_is_carried() {
+    let with = |keys: &str| format!("{keys}{}", agent("  calls_per_turn: 2\n") + STEP);
+    let text = with(
+        "is_genesis: true\nhas_standing: true\ncan_execute: true\nmemory_artifact_id: a_memory\n",
+    );
+    says(&text, &[]);
+    let keys = ["is_genesis", "has_standing", "can_execute", "memory_artifact_id"];
+    assert_eq!(printed(&text, &keys).len(), keys.len());
+    says(&with("has_standing: maybe\n"), &[(1, "C0004", "`has_standing`")]);
+}
+
+#[test]
+fn older_keys_of_working_memory_are_options_of_it() {
+    let with = |keys: &str| format!("{keys}{}", agent("  calls_per_turn: 2\n") + STEP);
+    let carries = |keys: &str, wanted: &str| {
+        let all = printed(&with(keys), &[""]).join("\n");
+        assert!(all.contains(wanted), "{keys}\n{all}");
+    };
+    let old = "inject_working_memory: true\nworking_memory_max_bytes: 300\n";
+    says(&with(old), &[]);
+    carries(old, "  working_memory: {auto_inject: true, max_size_bytes: 300}");
+    carries(
+        &format!("working_memory: {{enabled: true}}\n{old}"),
+        "working_memory: {enabled: true, auto_inject: true, max_size_bytes: 300}",
+    );
+    carries(
+        &format!("memory: {{working_memory: {{enabled: true}}}}\n{old}"),
+        "memory: {working_memory: {enabled: true, auto_inject: true, max_size_bytes: 300}}",
+    );
+    says(
+        &with(&format!("working_memory: {{auto_inject: false}}\n{old}")),
+        &[(2, "C0006", "`inject_working_memory` means nothing beside")],
+    );
+    says(&with("working_memory_max_bytes: lots\n"), &[(1, "C0004", "`working_memory_max_bytes`")]);
+}
