@@ -5,7 +5,7 @@ use super::chain::{KINDS as CAUSES, Sums};
 use super::log::Log;
 use super::money::World;
 use super::states::{KINDS as STATES, json};
-use super::ticks::Ticks;
+use super::ticks::Totals;
 use crate::cli::columns::{cut, padded, width};
 use crate::cli::glance::{fullest, name};
 use crate::cli::output::{Page, print, print_json};
@@ -149,7 +149,7 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
 /// Shows it.
 pub(super) fn show(log: &mut Log, is_json: bool, paper: Paper) -> miette::Result<()> {
     let mut overview = Overview { version: VERSION, ..Overview::default() };
-    let (mut census, mut cascades, mut ticks) = (Census::new(), Cascades::new(), Ticks::default());
+    let (mut census, mut cascades, mut ticks) = (Census::new(), Cascades::new(), Totals::default());
     let is_wanted =
         |kind: &str| STATES.contains(&kind) || CAUSES.contains(&kind) || KINDS.contains(&kind);
     log.read(
