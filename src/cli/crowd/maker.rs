@@ -10,14 +10,17 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
-use chartc_runtime::agent::{Agent, Artifacts, Life, Profile, Record, SharedRecord};
+use chartc_runtime::agent::{
+    Agent, Artifacts, Life, LongTerm, Profile, Record, SharedRecord, WorkingMemory,
+};
 use chartc_runtime::driver::{Driver, Free};
 use chartc_runtime::host::{HostLog, Watched};
+use chartc_runtime::memory::Rag;
 use chartc_runtime::oracle::{Deny, Script};
 #[cfg(feature = "sqlite")]
 use chartc_world::Keep;
 use chartc_world::engine::{Made, Maker, New, Recipe};
-use chartc_world::{Auctioneer, Family, Gate, Gated, Spawn, World, restrict, used};
+use chartc_world::{ArtifactMemory, Auctioneer, Family, Gate, Gated, Spawn, World, restrict, used};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -59,6 +62,8 @@ pub(super) struct Workbench<'p> {
     /// Scripts of agents that have one of their own.
     pub(super) scripts: BTreeMap<String, Script>,
     pub(super) is_real: bool,
+    /// Of agents that say nothing of theirs.
+    pub(super) working_memory: Option<&'p WorkingMemory>,
     /// What all calls pass.
     pub(super) gate: Gate,
     /// Where calls that are paid for are kept.
@@ -85,7 +90,12 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
         let door = self.world.door();
         let host = Artifacts::new(door.clone(), record.clone(), &charts, script.clone())
             .map_err(|why| why.to_string())?;
-        let profile = Profile::of(chart).map_err(|why| why.to_string())?;
+        let mut profile = Profile::of(chart).map_err(|why| why.to_string())?;
+        let says = |key: &str| chart.meta.iter().any(|(name, _)| name == key);
+        if let Some(default) = self.working_memory.filter(|_| !says("working_memory")) {
+            profile.working_memory = default.clone();
+        }
+        let rag = Rag::of(&chart.meta).map_err(|why| why.to_string())?;
         let life = Life::new(door, record, profile);
         let has_turns = has_turns(chart);
         if *new.position != Value::None {
@@ -93,7 +103,13 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
         }
         self.scripts.insert(new.name.to_owned(), script);
         let driver = self.driver(new.name, parts);
-        let agent = self.session(new, plans, &given, Functions::Agent(host), driver, Some(life))?;
+        let name = new.name.to_owned();
+        let host = Functions::Agent(host);
+        let mut agent = self.session(new, plans, &given, host, driver, Some(life))?;
+        if let Some(rag) = rag.filter(|rag| rag.enabled) {
+            let memory = Arc::new(ArtifactMemory::new(self.world.clone(), &name));
+            agent = agent.with_memory(LongTerm::new(memory, Some(rag), &name));
+        }
         Ok(Made { agent, has_turns })
     }
 

@@ -127,7 +127,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Ends a tick: its summary is written.
     pub(super) fn summarise(&mut self) -> io::Result<()> {
         let world = self.world.take_summary();
-        let summary = self.tally.take(self.tick, self.now(), world);
+        let summary = self.tally.take(self.tick, self.now(), world, &self.census);
         let data = summary.data();
         self.say("tick_summary", data)?;
         if self.out.keeps() {
