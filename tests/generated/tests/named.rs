@@ -15,6 +15,6 @@ fn names_are_written_as_the_chart_spells_them_and_read_back() {
         assert_eq!(from_str::<regions::EventName>(&json).ok(), Some(event));
     }
     let why = from_str::<phases::State>("\"run.serching\"").expect_err("there is no such state");
-    assert!(why.to_string().starts_with("no such state `run.serching`"), "{why}");
+    assert!(why.to_string().starts_with("no such state: \"run.serching\""), "{why}");
     assert!(from_str::<phases::State>("7").is_err());
 }

@@ -18,8 +18,7 @@ impl<T: FromStr<Err = UnknownName>> Visitor<'_> for Name<T> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<T, E> {
-        name.parse()
-            .map_err(|why| E::custom(format_args!("{why} `{}`", crate::visible::line(name))))
+        name.parse().map_err(|why| E::custom(format_args!("{why}: {name:?}")))
     }
 }
 
