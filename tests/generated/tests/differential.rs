@@ -90,7 +90,7 @@ same!(
     &[]
 );
 
-same!(loops, "../charts/loops.chart", |_| loops::Params {}, 400 x 200, &[]);
+same!(loops, "../charts/loops.chart", |_given| loops::Params {}, 400 x 200, &[]);
 
 same!(
     names,
