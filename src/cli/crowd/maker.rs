@@ -17,6 +17,7 @@ use chartc_runtime::driver::{Driver, Free};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::memory::Rag;
 use chartc_runtime::oracle::{Deny, Script};
+use chartc_runtime::trace::Origin;
 #[cfg(feature = "sqlite")]
 use chartc_world::Keep;
 use chartc_world::engine::{Made, Maker, New, Recipe};
@@ -203,6 +204,11 @@ impl<'p> Workbench<'p> {
         driver: Arc<dyn Driver>,
         life: Option<Life>,
     ) -> Result<Agent<Machine<'p>, chartc_world::engine::Lines>, String> {
+        let file = match new.recipe {
+            Recipe::Configured(number) => self.kinds[self.actors[number].kind].file.clone(),
+            Recipe::Spawned(_) | Recipe::Service => String::new(),
+        };
+        let origin = Origin { file, calls_per_turn: None, real_clock: self.is_real };
         let log = HostLog::default();
         let host = Watched::new(host, log.clone());
         let machine = match new.saved {
@@ -213,6 +219,7 @@ impl<'p> Workbench<'p> {
         let session = Session::new(machine, Arc::new(Deny), new.clock, new.lines)
             .with_driver(driver)
             .with_run(new.name)
+            .with_origin(origin)
             .with_host_log(log);
         let mut agent = Agent::new(session, life);
         match new.saved {

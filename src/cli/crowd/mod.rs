@@ -20,7 +20,7 @@ use super::output::{complain, foot, print_json, say};
 use super::save::Stream;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
-use chartc_world::engine::{Crew, Engine, Loop, Recipe, Stopper, workers};
+use chartc_world::engine::{Crew, Engine, Recipe, Stopper, workers};
 use chartc_world::{Auctioneer, Census, Gate};
 use find::{cast, run_file};
 use maker::{Machine, Workbench};
@@ -252,18 +252,8 @@ fn ended<'p>(
     let states = engine.configurations();
     let loops: BTreeMap<&str, &str> =
         engine.loops().map(|(name, mode)| (name, mode.word())).collect();
-    let broken: BTreeMap<&str, &str> = engine
-        .loops()
-        .filter_map(|(name, mode)| match mode {
-            Loop::Broken(why) => Some((name, why.as_str())),
-            Loop::Starting
-            | Loop::Running
-            | Loop::Sleeping(_)
-            | Loop::Paused(_)
-            | Loop::Stopping
-            | Loop::Stopped => None,
-        })
-        .collect();
+    let broken: BTreeMap<&str, &str> =
+        engine.loops().filter_map(|(name, mode)| Some((name, mode.broken()?))).collect();
     match format {
         Format::Json => {
             let end = json!({

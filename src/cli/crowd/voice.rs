@@ -77,7 +77,7 @@ impl Voice {
                 })?;
                 Ok(Self::Random(seed, functions.unwrap_or_else(Script::empty)))
             }
-            Some(("human", _) | ("replay", _)) if !is_live(said.llm) => Err(miette::miette!(
+            Some(("human" | "replay", _)) if !is_live(said.llm) => Err(miette::miette!(
                 help =
                     "use script:FILE, random:SEED, first, deny, clients, PROVIDER:MODEL or a URL",
                 "`--llm {}` answers one agent, not many",

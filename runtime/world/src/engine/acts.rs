@@ -31,10 +31,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         slot.is_changed = true;
         let lines = slot.lines.take();
         let has_acted = lines.iter().any(|(_, line)| matches!(line.what, What::Acted { .. }));
-        let has_failed = lines.iter().any(|(_, line)| match &line.what {
-            What::NotActed { .. } => true,
-            What::Acted { failed, .. } => !failed.is_empty(),
-            _ => false,
+        let has_failed = lines.iter().any(|(_, line)| {
+            matches!(line.what, What::NotActed { .. })
+                || matches!(&line.what, What::Acted { failed, .. } if !failed.is_empty())
         });
         let is_failed_turn =
             lines.iter().any(|(_, line)| matches!(line.what, What::NotActed { .. }))
@@ -45,10 +44,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         if let Err(why) = done {
             slot.mode = Loop::Broken(why.to_string());
         }
-        let broken = match &slot.mode {
-            Loop::Broken(why) => Some(why.clone()),
-            _ => None,
-        };
+        let broken = slot.mode.broken().map(str::to_owned);
         self.slots[index] = Some(slot);
         self.write(&name, lines)?;
         if !is_service && !is_failed_turn {

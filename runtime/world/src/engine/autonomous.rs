@@ -30,7 +30,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                     acts += 1;
                     let thought: Vec<usize> = self.thought.iter().copied().collect();
                     self.act_all(acts).await?;
-                    thought.into_iter().for_each(|index| self.sleep(index));
+                    for index in thought {
+                        self.sleep(index);
+                    }
                 }
                 continue;
             }

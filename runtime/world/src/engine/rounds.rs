@@ -61,10 +61,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             let is_over = slot.mode.is_over();
             let has_ended = slot.agent.session().status().is_some();
             let has_thought = slot.has_thought();
-            let broken = match &slot.mode {
-                Loop::Broken(why) => Some(why.clone()),
-                _ => None,
-            };
+            let broken = slot.mode.broken().map(str::to_owned);
             self.slots[index] = Some(slot);
             self.write(&name, lines)?;
             if has_thought && self.thinking.remove(&index) {

@@ -46,6 +46,19 @@ impl Loop {
         }
     }
 
+    /// Why it cannot go on, if so.
+    pub fn broken(&self) -> Option<&str> {
+        match self {
+            Self::Broken(why) => Some(why),
+            Self::Starting
+            | Self::Running
+            | Self::Sleeping(_)
+            | Self::Paused(_)
+            | Self::Stopping
+            | Self::Stopped => None,
+        }
+    }
+
     /// Whether it takes no turn any more.
     pub const fn is_over(&self) -> bool {
         matches!(self, Self::Stopped | Self::Broken(_))
