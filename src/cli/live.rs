@@ -43,6 +43,14 @@ pub(super) fn only(llm: &str) -> Option<&str> {
     matches!(named(llm), Some(Named::Model(..))).then_some(llm)
 }
 
+/// The provider that answers all steps, if `--llm` names one.
+pub(super) fn only_provider(llm: &str) -> Option<&str> {
+    match named(llm) {
+        Some(Named::Model(provider, _)) => Some(provider),
+        Some(Named::Clients | Named::Server(_)) | None => None,
+    }
+}
+
 /// Whether `--llm` names a real model, which needs real time.
 pub(super) fn is_live(llm: Option<&str>) -> bool {
     llm.and_then(named).is_some()

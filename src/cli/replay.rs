@@ -26,6 +26,8 @@ Examples:
   chartc replay run.jsonl changed.chart            does a changed chart behave the same?
   chartc replay run.jsonl changed.chart --force    even if its structure has changed
   chartc replay --store runs.db ada                a run of a store
+  chartc replay world.jsonl trader.chart --agent ada
+                                                   one agent of a world's log
 
 Exit codes: 0 identical, 1 a difference, or errors in the chart, 2 wrong usage, or the trace of
 another chart, 3 internal error, 4 no chart in the file")]

@@ -3,6 +3,7 @@
 mod shelf;
 
 use chartc_check::compile::{Checked, Compilation, check_within};
+use chartc_core::model::Chart;
 use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::rules::{empty_file, unreadable_file};
 use chartc_text::source::Sources;
@@ -21,6 +22,12 @@ pub const MOST_BYTES: usize = 64 * 1024;
 pub const MOST_BYTES_TOGETHER: usize = 4 * MOST_BYTES;
 /// Artifacts that one artifact may lead to.
 pub const MOST_ARTIFACTS: usize = 32;
+
+/// States, lines and steps that a chart may have beside one for each [`BYTES_PER_LINE`] of its text: an `each after` is a line for each leaf.
+const LINES: usize = 200;
+const BYTES_PER_LINE: usize = 8;
+/// The code of the finding about a chart that is much larger than its text.
+pub const TOO_LARGE: &str = "too_large";
 
 /// The compiler as a workshop.
 ///
@@ -60,8 +67,15 @@ impl Workshop for Compiler {
         }
         match chosen(id, &done.charts) {
             Some(checked) => {
-                let charts = checked.family().into_iter().cloned().collect();
-                Ok(Arc::new(Family { charts }))
+                let family = checked.family();
+                let (lines, most) = (lines(&family), LINES + shelf.bytes() / BYTES_PER_LINE);
+                if lines > most {
+                    let text = format!(
+                        "it has {lines} states, lines and steps, and may have {most} for its length"
+                    );
+                    return Err(vec![Finding { code: TOO_LARGE.into(), line: 1, column: 1, text }]);
+                }
+                Ok(Arc::new(Family { charts: family.into_iter().cloned().collect() }))
             }
             None if done.diagnostics.is_empty() => Err(vec![Finding {
                 code: empty_file::RULE.code.into(),
@@ -72,6 +86,11 @@ impl Workshop for Compiler {
             None => Err(told.all(&done.diagnostics.iter().collect::<Vec<_>>())),
         }
     }
+}
+
+/// States, lines and steps of charts.
+fn lines(charts: &[&Chart]) -> usize {
+    charts.iter().map(|one| one.states.len() + one.transitions.len() + one.steps.len()).sum()
 }
 
 /// The chart that is named like the artifact, else the first.

@@ -46,6 +46,11 @@ impl<'r> Shelf<'r> {
         &self.root
     }
 
+    /// Bytes of all texts.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.get()
+    }
+
     /// The artifact that a path stands for.
     pub(super) fn id_of(&self, path: &str) -> Option<String> {
         let ids = self.ids.borrow();

@@ -17,6 +17,7 @@ fn main() {
         "grown",
         "lamp",
         "letters",
+        "loops",
         "many",
         "names",
         "nested",

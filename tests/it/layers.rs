@@ -145,7 +145,10 @@ const RUNTIME: &[Row] = &[
         &["budget", "clock", "driver", "error", "host", "oracle", "session", "tools", "trace"],
     ),
     ("simulate", &["clock", "data", "error", "session", "trace"]),
-    ("agent", &["agents", "data", "error", "memory", "play", "session", "trace", "world"]),
+    (
+        "agent",
+        &["agents", "data", "error", "memory", "oracle", "play", "session", "trace", "world"],
+    ),
 ];
 const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
 const STORE: &[Row] = &[
@@ -239,7 +242,10 @@ const WORLD: &[Row] = &[
     ),
     ("auction", &["bids", "world"]),
     ("memory", &["artifact", "world"]),
-    ("engine", &["chance", "config", "gate", "keep", "rates", "request", "state", "world"]),
+    (
+        "engine",
+        &["census", "chance", "config", "gate", "keep", "rates", "request", "state", "world"],
+    ),
 ];
 const PROVIDERS: &[Row] = &[
     ("date", &[]),

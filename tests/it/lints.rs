@@ -50,10 +50,13 @@ fn check(rule: &Rule, example: &Example) -> Option<String> {
         return played(example);
     }
     let mut files = Memory(example.beside.clone());
-    files.0.insert(example.file.to_owned(), example.text.clone());
-    // Agents beside it are checked with it.
-    let agents = example.beside.keys().filter(|path| path.ends_with("agent.yaml"));
-    let roots: Vec<String> = agents.cloned().chain([example.file.to_owned()]).collect();
+    // Agents beside it are checked with it, and are in one folder.
+    let agents: Vec<&String> =
+        example.beside.keys().filter(|path| path.ends_with("agent.yaml")).collect();
+    let folder = agents.first().and_then(|path| path.split_once('/'));
+    let file = folder.map_or(example.file.to_owned(), |(dir, _)| format!("{dir}/{}", example.file));
+    files.0.insert(file.clone(), example.text.clone());
+    let roots: Vec<String> = agents.into_iter().cloned().chain([file]).collect();
     let mut done = chartc::check(&roots, &files);
     #[cfg(feature = "run")]
     if rule.name == "used-up-budget" {

@@ -128,11 +128,11 @@ fn options_of_one_name_are_told_apart_by_their_states() {
 #[test]
 fn what_does_not_run_is_not_generated() {
     let found = code(
-        "chart A {\n  initial a\n  state a { llm ask { prompt \"x\" } -> b  on error.stuck.loop -> b }\n  final b\n}\n",
+        "tool f() -> Text\nchart A {\n  var xs: List(Text) = [\"x\"]\n  initial a\n  state a { llm ask each x in xs { prompt \"{x}\"  tools f  returns Text } -> b }\n  final b\n}\n",
     );
-    let found = found.expect_err("nothing raises the error");
+    let found = found.expect_err("its model cannot call tools");
     assert!(
-        found.starts_with("a.chart:3:45: error[C0501] nothing raises `error.stuck.loop` yet"),
+        found.contains("error[C0501] the model of a step with `each` cannot call tools yet"),
         "{found}"
     );
 }

@@ -93,21 +93,42 @@ impl Calls {
 
     /// `streak(set.argument)`: how many of the last calls in succession were of `tools` with the same value of `argument`.
     pub fn streak_of(&self, tools: &[ToolId], argument: &str, tables: &Tables<'_>) -> i64 {
-        let value = |call: &Call| {
-            let row = tables.tools.get(call.tool.index()).filter(|_| tools.contains(&call.tool))?;
-            let nth = row.fields.of(tables.name_pool).iter().position(|name| *name == argument)?;
-            call.arguments.get(nth).cloned()
-        };
-        match self.ended.back().and_then(|(call, _)| value(call)) {
-            Some(last) => self.count(|call| value(call).as_ref() == Some(&last)),
+        match self.last(tools, argument, tables) {
+            Some(last) => self.count(|call| passed(call, tools, argument, tables) == Some(last)),
             None => 0,
         }
+    }
+
+    /// `repeated(set.argument)`: the value that [`Calls::streak_of`] counts; `none` where it counts nothing.
+    pub fn repeated_value(&self, tools: &[ToolId], argument: &str, tables: &Tables<'_>) -> Value {
+        self.last(tools, argument, tables).cloned().unwrap_or_default()
+    }
+
+    fn last(&self, tools: &[ToolId], argument: &str, tables: &Tables<'_>) -> Option<&Value> {
+        self.ended.back().and_then(|(call, _)| passed(call, tools, argument, tables))
+    }
+
+    /// How often the last call was made in succession, with the same arguments.
+    pub fn repeated(&self) -> u32 {
+        self.ended.back().map_or(0, |(_, times)| *times)
     }
 
     fn count(&self, goes_on: impl Fn(&Call) -> bool) -> i64 {
         let row = self.ended.iter().rev().take_while(|(call, _)| goes_on(call));
         row.map(|(_, times)| i64::from(*times)).sum()
     }
+}
+
+/// The value of an argument of a call, if it is of one of these tools.
+fn passed<'c>(
+    call: &'c Call,
+    tools: &[ToolId],
+    argument: &str,
+    tables: &Tables<'_>,
+) -> Option<&'c Value> {
+    let row = tables.tools.get(call.tool.index()).filter(|_| tools.contains(&call.tool))?;
+    let nth = row.fields.of(tables.name_pool).iter().position(|name| *name == argument)?;
+    call.arguments.get(nth)
 }
 
 /// The text of `last_result` for a failed tool call.

@@ -138,8 +138,19 @@ pub enum ErrorKind {
     Limit(LimitKind),
     /// A dead end.
     StuckDead,
-    /// The same configuration and data occurred too often.
+    /// The model has called a tool with the same arguments too often in succession.
     StuckLoop,
+}
+
+/// A tool call that was made as often in succession, with the same arguments, is a loop.
+pub const LOOP: u32 = 3;
+
+impl ErrorKind {
+    /// Whether a pattern below `error` names loops. Only a chart that has such a pattern is told of loops, which `*` hears then, too.
+    pub fn names_loops(pattern: &str) -> bool {
+        let stem = pattern.strip_suffix(".*").unwrap_or(pattern);
+        stem == "stuck" || stem == "stuck.loop"
+    }
 }
 
 /// What a limit counts.

@@ -61,6 +61,11 @@ pub trait Program {
     /// Called when an option other than a tool call was taken: ends the streaks of tool calls.
     fn another_option(&mut self) {}
 
+    /// How often the model's last tool call was made in succession, with the same arguments.
+    fn repeated(&self) -> u32 {
+        0
+    }
+
     /// Called when a call is canceled because its state was exited.
     fn forget_call(&mut self, _caller: Caller) {}
 

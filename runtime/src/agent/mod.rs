@@ -9,12 +9,11 @@ mod kept;
 mod remember;
 mod turn;
 
-pub use crate::oracle::script::Results;
 pub use crate::session::Kept;
 pub use crate::world::{
     Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, Entry, FAILURES,
-    Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, SharedRecord, TwoMethods, View,
-    Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
+    Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results, SharedRecord, TwoMethods,
+    View, Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
 };
 pub use context::CONTEXT;
 pub use remember::LongTerm;

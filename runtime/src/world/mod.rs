@@ -7,6 +7,7 @@ mod record;
 mod script;
 mod working;
 
+pub use crate::oracle::script::Results;
 pub use action::Action;
 pub(crate) use action::{REASONS, is_action};
 pub use adapter::{Artifacts, REPEATS, TwoMethods};

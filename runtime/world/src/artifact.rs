@@ -145,17 +145,43 @@ pub(crate) fn no_id(id: &str) -> Option<String> {
     }
 }
 
-/// Bytes of a content.
+/// Bytes of a content: of a text its own, of anything else as JSON. A content that was saved as JSON has as many as before.
 pub fn size(content: &Value) -> u64 {
+    let json = || serde_json::to_string(content).unwrap_or_default().len();
     let bytes = match content {
         Value::None => 0,
+        // JSON has no such number.
+        Value::Float(n) if !n.is_finite() => 0,
         Value::Text(text) => text.len(),
-        Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => serde_json::to_string(content).unwrap_or_default().len(),
+        // It is a text there, in quotation marks.
+        Value::Duration(_) => json() - 2,
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => json(),
     };
     bytes as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_saved_content_has_the_same_bytes() {
+        for content in [
+            Value::None,
+            Value::Bool(true),
+            Value::Int(-3),
+            Value::Float(3.0),
+            Value::Float(1e300),
+            Value::Float(f64::NAN),
+            Value::Float(f64::INFINITY),
+            Value::Text("é \" \n".into()),
+            Value::Duration(90_000),
+            Value::List(vec![Value::Duration(1), Value::Float(f64::NAN), Value::None]),
+            Value::Map([("a".to_owned(), Value::Duration(0))].into_iter().collect()),
+        ] {
+            let text = serde_json::to_string(&content).expect("it is JSON");
+            let again: Value = serde_json::from_str(&text).expect("it is JSON");
+            assert_eq!(size(&again), size(&content), "{text}");
+        }
+    }
 }

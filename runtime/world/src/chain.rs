@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Invocations that one action, condition or prompt may lead to.
 pub const MOST_INVOCATIONS: u32 = 64;
+/// How deep invocations may lead to invocations, whatever a world allows: each takes a part of the thread's stack.
+pub const MOST_DEPTH: u32 = 16;
 
 /// An invocation and all that it leads to, so that charts that invoke each other come to an end. There is one for each action, condition and
 /// prompt.
@@ -29,6 +31,10 @@ impl Chain {
 
     /// One more begins.
     pub(crate) fn enter(&self) -> Result<(), Failure> {
+        if self.depth() >= MOST_DEPTH {
+            let why = format!("artifacts invoke artifacts {MOST_DEPTH} deep at most");
+            return Err(Failure::new(FailureKind::InvocationFailed, why));
+        }
         if self.invocations.load(Ordering::Relaxed) >= MOST_INVOCATIONS {
             let why = format!("it leads to more than {MOST_INVOCATIONS} invocations");
             return Err(Failure::new(FailureKind::InvocationFailed, why));

@@ -33,7 +33,7 @@ pub use auction::Auctioneer;
 pub use bids::AuctionSettings;
 pub use cascade::{Bounds, Cascades, Caused, Deed, Edge, Influence, Link, Tree};
 pub use census::{Census, Distribution, InState, Place, Sample, Unit, Unknown};
-pub use chain::{Chain, MOST_INVOCATIONS};
+pub use chain::{Chain, MOST_DEPTH, MOST_INVOCATIONS};
 pub use config::{
     AgentEntry, AuctionConfig, Execution, Exhaustion, LlmBudget, Most, MostSpawned, Provider,
     RESOURCES, RateLimiting, Resources, RunFile, RunFileError, StatechartConfig, WorkerPool,
@@ -42,7 +42,7 @@ pub use gate::{Closed, Counted, Gate, Gated};
 pub use invoke::{Invocation, Invoke, NoInvocations};
 pub use keep::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded};
 pub use memory::ArtifactMemory;
-pub use method::{Ask, Fuel, Methods, Signature, invoke, methods, open_params};
+pub use method::{Ask, Fuel, Methods, Signature, invoke_method, methods, open_params};
 pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
 pub use request::{Cause, Notice, Request, Spawn};
 pub use restrict::{NOT_ALLOWED, restrict, used};

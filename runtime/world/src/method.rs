@@ -87,7 +87,7 @@ pub fn open_params(chart: &Chart) -> Vec<&str> {
 /// # Errors
 /// `not_found` where the chart has no such method, else `invocation_failed`: params without a value, arguments that do not fit, an event that
 /// is not handled, a run that does not end or ends in failure, one that takes more than `fuel`, and too long a `chain`.
-pub fn invoke(
+pub fn invoke_method(
     family: &Family,
     method: &str,
     arguments: &[Value],
@@ -270,7 +270,7 @@ impl Sink for Lines {
     }
 }
 
-/// Runs charts that are invoked: see [`invoke`].
+/// Runs charts that are invoked: see [`invoke_method`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Methods;
 

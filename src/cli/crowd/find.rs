@@ -10,10 +10,12 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::model::Chart;
 use chartc_text::diagnostic::{Severity, nearest};
 use chartc_text::span::Span;
-use chartc_world::{AgentEntry, RunFile};
+use chartc_world::{AgentEntry, RunFile, StatechartConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+/// The param that `statechart.default_timeout_ticks` sets.
+const TIMEOUT: &str = "default_timeout_ticks";
 /// The name of the run file in a folder.
 const RUN_FILE: &str = "run.yaml";
 
@@ -104,6 +106,7 @@ pub(super) fn cast(
         return Ok(Err(Exit::Nothing));
     }
     found.are_unique()?;
+    found.follow(&file.statechart);
     Ok(Ok(found))
 }
 
@@ -172,6 +175,25 @@ impl Cast {
         }
         let charts = checked.family().into_iter().cloned().collect();
         self.kinds.push(Kind { file: checked.source().to_owned(), charts, entry });
+    }
+
+    /// What the run file says of all charts holds where a chart says nothing of its own.
+    fn follow(&mut self, said: &StatechartConfig) {
+        for kind in &mut self.kinds {
+            for chart in &mut kind.charts {
+                chart.history_kept = chart.history_kept.or(said.max_history_depth);
+            }
+            let timeout = said.default_timeout_ticks.map(|ticks| Value::Int(i64::from(ticks)));
+            let wants = kind.charts[0]
+                .variables
+                .iter()
+                .any(|row| row.name == TIMEOUT && super::super::given::Kind::Param.is(&row.kind));
+            if let Some(timeout) = timeout.filter(|_| wants)
+                && kind.entry.params.get(TIMEOUT).is_none()
+            {
+                kind.entry.params.insert(TIMEOUT.into(), timeout);
+            }
+        }
     }
 
     /// The structural hash of each agent's chart, by agent.

@@ -10,14 +10,17 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
-use chartc_runtime::agent::{Agent, Artifacts, Life, Profile, Record, SharedRecord};
+use chartc_runtime::agent::{
+    Agent, Artifacts, Life, LongTerm, Profile, Record, SharedRecord, WorkingMemory,
+};
 use chartc_runtime::driver::{Driver, Free};
 use chartc_runtime::host::{HostLog, Watched};
+use chartc_runtime::memory::Rag;
 use chartc_runtime::oracle::{Deny, Script};
 #[cfg(feature = "sqlite")]
 use chartc_world::Keep;
 use chartc_world::engine::{Made, Maker, New, Recipe};
-use chartc_world::{Auctioneer, Family, Gate, Gated, Spawn, World, restrict, used};
+use chartc_world::{ArtifactMemory, Auctioneer, Family, Gate, Gated, Spawn, World, restrict, used};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -59,6 +62,8 @@ pub(super) struct Workbench<'p> {
     /// Scripts of agents that have one of their own.
     pub(super) scripts: BTreeMap<String, Script>,
     pub(super) is_real: bool,
+    /// Of agents that say nothing of theirs.
+    pub(super) working_memory: Option<&'p WorkingMemory>,
     /// What all calls pass.
     pub(super) gate: Gate,
     /// Where calls that are paid for are kept.
@@ -80,21 +85,33 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
             Recipe::Configured(number) => self.actors[number].number,
             Recipe::Spawned(_) | Recipe::Service => 1,
         };
-        let (parts, script) = self.voices[kind].parts(new.name, number);
+        let provider = self.voices[kind].provider().to_owned();
+        let (parts, script) = self.voices[kind].parts(new.name, number)?;
         let record = SharedRecord::new(Record::new(new.name));
         let door = self.world.door();
         let host = Artifacts::new(door.clone(), record.clone(), &charts, script.clone())
             .map_err(|why| why.to_string())?;
-        let profile = Profile::of(chart).map_err(|why| why.to_string())?;
+        let mut profile = Profile::of(chart).map_err(|why| why.to_string())?;
+        let says = |key: &str| chart.meta.iter().any(|(name, _)| name == key);
+        if let Some(default) = self.working_memory.filter(|_| !says("working_memory")) {
+            profile.working_memory = default.clone();
+        }
+        let rag = Rag::of(&chart.meta).map_err(|why| why.to_string())?;
         let life = Life::new(door, record, profile);
         let has_turns = has_turns(chart);
         if *new.position != Value::None {
             script.load(new.position)?;
         }
         self.scripts.insert(new.name.to_owned(), script);
-        let driver = self.driver(new.name, parts);
-        let agent = self.session(new, plans, &given, Functions::Agent(host), driver, Some(life))?;
-        Ok(Made { agent, has_turns })
+        let driver = self.driver(new.name, &provider, parts);
+        let name = new.name.to_owned();
+        let host = Functions::Agent(host);
+        let mut agent = self.session(new, plans, &given, host, driver, Some(life))?;
+        if let Some(rag) = rag.filter(|rag| rag.enabled) {
+            let memory = Arc::new(ArtifactMemory::new(self.world.clone(), &name));
+            agent = agent.with_memory(LongTerm::new(memory, Some(rag), &name));
+        }
+        Ok(Made { agent, has_turns, provider })
     }
 
     fn position(&self, name: &str) -> Value {
@@ -140,30 +157,41 @@ impl<'p> Workbench<'p> {
         let Some(voice) = &self.auction_voice else {
             return Err("nobody scores".into());
         };
-        let (parts, script) = voice.parts(new.name, 1);
+        let provider = voice.provider().to_owned();
+        let (parts, script) = voice.parts(new.name, 1)?;
         if *new.position != Value::None {
             script.load(new.position)?;
         }
         self.scripts.insert(new.name.to_owned(), script);
-        let driver = self.driver(new.name, parts);
+        let driver = self.driver(new.name, &provider, parts);
         let new = New { lines: new.lines.clone(), clock: new.clock.clone(), ..*new };
         let agent = self.session(new, plans, &given, host, driver, None)?;
-        Ok(Made { agent, has_turns: false })
+        Ok(Made { agent, has_turns: false, provider })
     }
 
     /// Who makes the calls of an agent.
-    fn driver(&self, name: &str, parts: chartc_runtime::driver::Parts) -> Arc<dyn Driver> {
+    fn driver(
+        &self,
+        name: &str,
+        provider: &str,
+        parts: chartc_runtime::driver::Parts,
+    ) -> Arc<dyn Driver> {
         let driver: Arc<dyn Driver> = if self.is_real {
             #[cfg(feature = "sqlite")]
             if let Some(keep) = &self.keep {
                 let journaled = chartc_world::Journaled::new(keep.clone(), name, Arc::new(parts));
-                return Arc::new(Gated::new(self.gate.clone(), name, "*", Arc::new(journaled)));
+                return Arc::new(Gated::new(
+                    self.gate.clone(),
+                    name,
+                    provider,
+                    Arc::new(journaled),
+                ));
             }
             Arc::new(parts)
         } else {
             Arc::new(Free(parts))
         };
-        Arc::new(Gated::new(self.gate.clone(), name, "*", driver))
+        Arc::new(Gated::new(self.gate.clone(), name, provider, driver))
     }
 
     fn session(

@@ -118,8 +118,8 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         .enable_all()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
-    let wanted = options.workers.or(file.execution.workers.map(|n| n as usize));
-    let threads = workers(wanted.unwrap_or(0));
+    let wanted = options.workers.or(file.execution.workers()).unwrap_or(0);
+    let threads = workers(wanted);
     std::thread::scope(|scope| {
         runtime.block_on(async {
             let crew = Crew::<Machine<'_>>::within(scope, threads, runtime.handle());
@@ -136,6 +136,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 families: BTreeMap::new(),
                 scripts: BTreeMap::new(),
                 is_real,
+                working_memory: file.working_memory.as_ref(),
                 gate: gate.clone(),
                 #[cfg(feature = "sqlite")]
                 keep,
@@ -143,8 +144,12 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
             let mut engine = Engine::new(world, settings, crew, bench, out).with_gate(gate);
             let clock = engine.clock();
             for kind in &cast.kinds {
+                engine.know(&kind.charts[0]);
                 let own = kind.entry.llm.as_deref().map(|own| beside(&base, own));
-                let said = common.said(own.as_deref());
+                let mut said = common.said(own.as_deref());
+                if !file.statechart.oracle_enabled {
+                    said.llm = Some("deny");
+                }
                 let charts: Vec<&Chart> = kind.charts.iter().collect();
                 let voice = Voice::of(&charts, said, &clock)?;
                 engine.maker_mut().voices.push(voice);

@@ -2,17 +2,19 @@
 //! are asked.
 
 use super::super::instance::{Who, oracle, read, script_of};
-use super::super::live::is_live;
+use super::super::live::{is_live, only_provider};
 use chartc_core::model::Chart;
 use chartc_runtime::clock::Clock;
 use chartc_runtime::driver::Parts;
-use chartc_runtime::oracle::{Random, Script};
+use chartc_runtime::oracle::{Deny, Random, Script};
 use std::path::Path;
 use std::sync::Arc;
 
 /// What stands for the name of the agent in a script of many agents, and for its number among those of its entry in the run file.
 const AGENT: &str = "$agent";
 const NUMBER: &str = "$number";
+/// Stands for any provider.
+const ANY: &str = "*";
 
 /// Who answers agents of one kind.
 pub(super) enum Voice {
@@ -20,8 +22,8 @@ pub(super) enum Voice {
     Script { script: Script, file: String, text: Option<String>, clock: Arc<dyn Clock> },
     /// Chance, by a seed; results of functions come from the script.
     Random(u64, Script),
-    /// The same for all.
-    Shared(Who),
+    /// The same for all, with the name that limits of providers have for it.
+    Shared(Who, String),
 }
 
 /// What `--llm` and its like say.
@@ -48,12 +50,15 @@ impl Voice {
                 let text = Some(read(Path::new(file))?)
                     .filter(|text| text.contains(AGENT) || text.contains(NUMBER));
                 Ok(match functions {
-                    Some(host) => Self::Shared(Who {
-                        tools: Arc::new(host.clone()),
-                        oracle: Arc::new(answers),
-                        people: None,
-                        host,
-                    }),
+                    Some(host) => Self::Shared(
+                        Who {
+                            tools: Arc::new(host.clone()),
+                            oracle: Arc::new(answers),
+                            people: None,
+                            host,
+                        },
+                        ANY.to_owned(),
+                    ),
                     None => Self::Script {
                         script: answers,
                         file: file.to_owned(),
@@ -78,25 +83,42 @@ impl Voice {
                 "`--llm {}` answers one agent, not many",
                 said.llm.unwrap_or_default()
             )),
-            _ => Ok(Self::Shared(oracle(
-                charts,
-                (said.llm, said.model),
-                said.human,
-                said.functions,
-                clock,
-            )?)),
+            _ => {
+                let llm = (said.llm, said.model);
+                let mut who = oracle(charts, llm, said.human, said.functions, clock)?;
+                if said.human.is_none() && is_live(said.llm) {
+                    // One terminal cannot answer for many agents at once.
+                    who.people = Some(Arc::new(Deny));
+                }
+                let provider = only_provider(said.llm.unwrap_or_default()).unwrap_or(ANY);
+                Ok(Self::Shared(who, provider.to_owned()))
+            }
+        }
+    }
+
+    /// The name that limits of providers have for whoever answers; `*` where nobody knows, or where it depends on the question.
+    pub(super) fn provider(&self) -> &str {
+        match self {
+            Self::Shared(_, provider) => provider,
+            Self::Script { .. } | Self::Random(..) => ANY,
         }
     }
 
     /// Who answers one agent, by its name and its number among those of its kind; and the results of its functions.
-    pub(super) fn parts(&self, agent: &str, number: usize) -> (Parts, Script) {
-        match self {
+    ///
+    /// # Errors
+    /// The script with the agent's own name in it cannot be read.
+    pub(super) fn parts(&self, agent: &str, number: usize) -> Result<(Parts, Script), String> {
+        Ok(match self {
             Self::Script { script, file, text, clock } => {
-                let named = text.as_ref().and_then(|text| {
-                    let text = text.replace(AGENT, agent).replace(NUMBER, &number.to_string());
-                    Script::parse(file, &text, clock.clone()).ok()
-                });
-                let own = named.unwrap_or_else(|| script.fresh());
+                let own = match text {
+                    Some(text) => {
+                        let text = text.replace(AGENT, agent).replace(NUMBER, &number.to_string());
+                        Script::parse(file, &text, clock.clone())
+                            .map_err(|why| format!("{file}: {why}"))?
+                    }
+                    None => script.fresh(),
+                };
                 let parts = Parts {
                     oracle: Arc::new(own.clone()),
                     people: None,
@@ -114,7 +136,7 @@ impl Voice {
                 let parts = Parts { oracle: random.clone(), people: None, tools: random };
                 (parts, host)
             }
-            Self::Shared(who) => {
+            Self::Shared(who, _) => {
                 let parts = Parts {
                     oracle: who.oracle.clone(),
                     people: who.people.clone(),
@@ -122,6 +144,6 @@ impl Voice {
                 };
                 (parts, who.host.fresh())
             }
-        }
+        })
     }
 }

@@ -30,6 +30,7 @@ pub(in crate::cli) fn bars(charts: &[Distribution], style: Style, paper: Paper) 
             let share = match row.count {
                 0 => String::new(),
                 _ if share < 0.5 => "<1%".to_owned(),
+                count if count < chart.agents && share >= 99.5 => ">99%".to_owned(),
                 _ => format!("{share:.0}%"),
             };
             let text = format!(

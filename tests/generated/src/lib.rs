@@ -16,6 +16,7 @@ chartc_core::include_chart!(pub mod grown);
 chartc_core::include_chart!(pub mod hierarchy);
 chartc_core::include_chart!(pub mod lamp);
 chartc_core::include_chart!(pub mod letters);
+chartc_core::include_chart!(pub mod loops);
 chartc_core::include_chart!(pub mod many);
 chartc_core::include_chart!(pub mod names);
 chartc_core::include_chart!(pub mod nested);

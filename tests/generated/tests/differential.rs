@@ -4,8 +4,9 @@ use chartc_core::expr::{FromValue, Value};
 use chartc_core::host::Machine;
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
-    bells, blocks, flat, flow, hierarchy, lamp, letters, many, model, names, nested, parallel,
-    phases, regions, researcher, ring, searching, social, table, tools, walks, words, worker,
+    bells, blocks, flat, flow, hierarchy, lamp, letters, loops, many, model, names, nested,
+    parallel, phases, regions, researcher, ring, searching, social, table, tools, walks, words,
+    worker,
 };
 
 /// The value of a param.
@@ -88,6 +89,8 @@ same!(
     400 x 200,
     &[]
 );
+
+same!(loops, "../charts/loops.chart", |_given| loops::Params {}, 400 x 200, &[]);
 
 same!(
     names,

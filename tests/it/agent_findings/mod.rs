@@ -258,15 +258,19 @@ fn run_if_may_ask_the_host() {
 #[test]
 fn two_agents_of_one_id() {
     let text = "id: same\n";
-    let mut files = Memory::of("one/agent.yaml", text);
-    files.0.insert("two/agent.yaml".into(), text.into());
-    let both = ["one/agent.yaml".to_owned(), "two/agent.yaml".to_owned()];
+    let both = ["agents/one/agent.yaml".to_owned(), "agents/two.agent.yaml".to_owned()];
+    let mut files = Memory::of(&both[0], text);
+    files.0.insert(both[1].clone(), text.into());
     let codes = |paths: &[String], files: &Memory| -> Vec<&'static str> {
         chartc::check(paths, files).diagnostics.iter().map(|d| d.rule.code).collect()
     };
     assert_eq!(codes(&both, &files), ["C0107"]);
     assert_eq!(codes(&both[..1], &files), [""; 0]);
-    files.0.insert("two/agent.yaml".into(), "id: other\n".into());
+    // Agents of other folders are not of one world.
+    let apart = ["one/agent.yaml".to_owned(), "two/agent.yaml".to_owned()];
+    apart.iter().for_each(|path| drop(files.0.insert(path.clone(), text.into())));
+    assert_eq!(codes(&apart, &files), [""; 0]);
+    files.0.insert(both[1].clone(), "id: other\n".into());
     assert_eq!(codes(&both, &files), [""; 0]);
 }
 

@@ -22,6 +22,11 @@ fn what_an_agent_may_spend_is_a_limit() {
         limits(&with("llm_budget: {tokens: 5000, calls: 9}\n", "  calls_per_turn: 0\n")),
         ["limits { tokens 5000  calls 9  calls 0 per turn }"]
     );
+    // Money is held before a call only where prices say how much.
+    says(
+        &with("llm_model: a/b\nllm_budget: 2\n", two),
+        &[(2, "C0506", "what the calls of `s` and of one more step cost is not known")],
+    );
     says(&with("llm_budget: -1\n", two), &[(1, "C0004", "`llm_budget` must not be negative")]);
     says(
         &with("llm_budget: {money: 1}\n", two),
@@ -31,7 +36,7 @@ fn what_an_agent_may_spend_is_a_limit() {
     says(&with("", ""), &[(5, "C0307", "`t` never runs")]);
     says(
         &format!("calls_per_turn: 2\n{}", agent(STEP)),
-        &[(1, "C0101", "belongs"), (6, "C0307", "`t` never runs")],
+        &[(1, "C0101", "no key `calls_per_turn`"), (6, "C0307", "`t` never runs")],
     );
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod children;
 mod content;
 mod each;
 mod events;
+mod loops;
 mod observables;
 mod questions;
 mod sending;

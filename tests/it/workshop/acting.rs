@@ -11,9 +11,12 @@ use std::task::{Context, Poll, Waker};
 
 /// A world with a compiler and these agents, who have 100 scrip each.
 pub(super) fn world(agents: &[&str]) -> World {
-    let world = World::new(Settings::default())
-        .with_workshop(Arc::new(Compiler))
-        .with_invoke(Arc::new(Methods));
+    with(Settings::default(), agents)
+}
+
+fn with(settings: Settings, agents: &[&str]) -> World {
+    let world =
+        World::new(settings).with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
     for name in agents {
         let new = NewAgent { name: (*name).to_owned(), ..NewAgent::default() };
         world.add_agent(new).expect("the name is free");
@@ -101,16 +104,23 @@ fn an_import_is_another_artifact_that_the_writer_may_read() {
 
 #[test]
 fn charts_that_invoke_each_other_come_to_an_end() {
-    let world = world(&["ada"]);
     let ping = |other: &str| {
         format!(
             "fn other() -> Int from \"{other}\" \"go\"\nchart A {{\n  event go\n  initial a\n  state a {{\n    on go if other() + other() > 0 -> b(1)\n    on go -> b(0)\n  }}\n  final b(n: Int)\n}}\n"
         )
     };
-    write(&world, "ada", "ping", "chart", &ping("pong")).expect("it is sound");
-    write(&world, "ada", "pong", "chart", &ping("ping")).expect("it is sound");
-    // The deepest have no answer, which a condition takes for false.
-    assert_eq!(invoke(&world, "ada", "ping", "go", "[]"), Ok(Value::Int(0)));
+    let generous = Settings {
+        max_invocation_depth: u32::MAX,
+        invocation_fuel: u64::MAX / 2,
+        ..Settings::default()
+    };
+    for settings in [Settings::default(), generous] {
+        let world = with(settings, &["ada"]);
+        write(&world, "ada", "ping", "chart", &ping("pong")).expect("it is sound");
+        write(&world, "ada", "pong", "chart", &ping("ping")).expect("it is sound");
+        // The deepest have no answer, which a condition takes for false.
+        assert_eq!(invoke(&world, "ada", "ping", "go", "[]"), Ok(Value::Int(0)));
+    }
 }
 
 #[test]

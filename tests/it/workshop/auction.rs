@@ -214,6 +214,21 @@ fn a_bid_is_put_aside_so_that_it_can_be_paid() {
 }
 
 #[test]
+fn low_bids_make_room_for_higher_ones() {
+    let settings = AuctionSettings { max_submissions: 2, ..AuctionSettings::default() };
+    hall(settings, SEVENTY, async |hall| {
+        hall.write("ada", "a2");
+        hall.bid("ada", "a", 5).expect("ada has 100");
+        hall.bid("ada", "a2", 5).expect("ada has 95");
+        let told = hall.bid("bob", "b", 5).expect_err("nobody is below it");
+        assert!(told.starts_with("invocation_failed: "), "{told}");
+        hall.bid("bob", "b", 6).expect("the later of ada's goes");
+        hall.bid("ada", "a", 7).expect("it is there already");
+        assert_eq!((hall.scrip(), hall.status("submissions")), (vec![93, 94, 100], int(2)));
+    });
+}
+
+#[test]
 fn an_artifact_that_is_gone_or_sold_does_not_win() {
     hall(AuctionSettings::default(), SEVENTY, async |hall| {
         hall.bid("ada", "a", 60).expect("ada has 100");

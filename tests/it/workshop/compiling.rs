@@ -171,6 +171,23 @@ fn texts_findings_and_artifacts_are_bounded() {
 }
 
 #[test]
+fn a_small_text_is_no_large_chart() {
+    let states: String = (0..200).map(|n| format!("    state s{n}\n")).collect();
+    let lines = |count: usize| -> String {
+        (0..count).map(|n| format!("    each after {}s -> end\n", n + 1)).collect()
+    };
+    let text = |count: usize| {
+        format!(
+            "chart A {{\n  initial a\n  state a {{\n    initial s0\n{}{states}  }}\n  final end\n}}\n",
+            lines(count)
+        )
+    };
+    let told = refused("a", Form::Chart, &text(100), &[]);
+    assert!(told.len() == 1 && told[0].starts_with("1:1: too_large: it has 20"), "{told:?}");
+    assert_eq!(sound(&text(1)).root().transitions.len(), 200);
+}
+
+#[test]
 fn tools_and_models_are_part_of_the_spawners() {
     let text = "tool web.read(url: Text) -> Text\nchart Reader {\n  client c { model \"openai:gpt-4o\" }\n  initial a\n  state a { llm look with c { prompt \"Look.\"  tools web.read } -> b }\n  final b\n}\n";
     let family = sound(text);

@@ -1,6 +1,7 @@
 //! Many agents in one world, by the command.
 
 mod census;
+mod examples;
 #[cfg(feature = "sqlite")]
 mod killed;
 #[cfg(all(feature = "providers", target_os = "linux"))]

@@ -204,6 +204,10 @@ fn one_agent_of_a_log_is_a_trace_like_any_other() {
     }
     let said = refused(&folder, &["trace", "log.jsonl", "--agent", "caler_2"]);
     assert!(said.contains("has no agent `caler_2`; did you mean `caller_2`?"), "{said}");
+    let replay = ["replay", "log.jsonl", "caller.chart", "--agent", "caller_2"];
+    let (code, out, errors) = ran(&folder, &replay);
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "{out}");
+    assert!(out.contains("the same again: Caller"), "{out}");
     let said = refused(&folder, &["replay", "log.jsonl"]);
     assert!(said.contains("add --agent NAME"), "{said}");
 }

@@ -11,6 +11,7 @@ use chartc_core::arena::{ToolId, ToolSetId};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Facts;
 use chartc_core::interpreter::{Call, Calls};
+use chartc_core::machine::LOOP;
 use chartc_core::model::{Chart, Field, StepKind, StreakOf};
 use chartc_core::program::Caller;
 
@@ -29,6 +30,8 @@ pub(super) struct Called<'c> {
     streak: &'c Read,
     /// For each `streak` of an argument: how exactly it matters, and by tool the index of the argument.
     streaks: Vec<(&'c Read, Vec<Option<usize>>)>,
+    /// Whether equal calls in succession raise an error, or the last call is read otherwise.
+    loops: bool,
 }
 
 /// The tools and values met so far, in the order of their first occurrence.
@@ -42,6 +45,7 @@ impl<'c> Called<'c> {
     /// Without `is_blind`, all tools and values are distinguished.
     pub(super) fn of(chart: &'c Chart, relevant: &'c Relevant<'c>, is_blind: bool) -> Self {
         let counters = &relevant.counters;
+        let is_blind = is_blind && !counters.repeated;
         let place = |set: &ToolSetId, name: &str| {
             let mut places = vec![None; chart.tools.len()];
             for tool in chart.tools_of(*set) {
@@ -66,6 +70,7 @@ impl<'c> Called<'c> {
             read,
             streak: &counters.streak,
             streaks: streaks.collect(),
+            loops: counters.loops || counters.repeated,
         }
     }
 
@@ -115,7 +120,7 @@ impl<'c> Called<'c> {
         facts: &Facts<'m>,
         most: &impl Fn(&Read) -> Option<i64>,
     ) {
-        if *self.streak == Read::Never && self.streaks.is_empty() {
+        if *self.streak == Read::Never && self.streaks.is_empty() && !self.loops {
             return;
         }
         for (caller, call) in facts.calls.opened() {
@@ -141,6 +146,16 @@ impl<'c> Called<'c> {
                 None => to.mark(),
             }
             to.number(sure(self.streak, facts.calls.streak()) as u64);
+        }
+        if self.loops {
+            match facts.calls.ended().last() {
+                Some((last, times)) => {
+                    self.tool(to, met, last.tool);
+                    last.arguments.iter().for_each(|value| self.value(to, met, value));
+                    to.number(u64::from(times % LOOP));
+                }
+                None => to.mark(),
+            }
         }
         for (read, places) in &self.streaks {
             let (last, count) = streak(facts.calls, places);

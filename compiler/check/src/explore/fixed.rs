@@ -60,12 +60,21 @@ pub(super) fn mentioned(chart: &Chart, expr: &Expr, place: Place, found: &mut Ve
             ExprKind::Payload(nth) => found.extend(payload(chart, place, *nth)),
             ExprKind::Answer(step) => found.push(Slot::Answer(*step)),
             ExprKind::Call(id, _) => found.push(Slot::Function(*id)),
-            ExprKind::Observable(Observable::Streak(StreakOf::Argument(set, name))) => {
+            ExprKind::Observable(
+                Observable::Streak(StreakOf::Argument(set, name)) | Observable::Repeated(set, name),
+            ) => {
                 found.extend(passed(chart, *set, name));
             }
             _ => {}
         }
     });
+}
+
+/// The slots of every argument of every tool.
+pub(super) fn arguments(chart: &Chart) -> impl Iterator<Item = Slot> {
+    let count = |i: usize| chart.tools[i].params.len() as u32;
+    (0..chart.tools.len())
+        .flat_map(move |i| (0..count(i)).map(move |nth| Slot::Passed(ToolId::at(i), nth)))
 }
 
 /// The slots of one argument, for all tools of a set that have it.

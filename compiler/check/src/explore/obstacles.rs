@@ -16,6 +16,7 @@ pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
     let reads = [
         (counters.time, "the time is read"),
         (counters.last_result, "`last_result` is read"),
+        (counters.repeated, "`repeated` is read"),
         (counters.advice, "`advice` is read"),
     ];
     reasons.extend(reads.iter().filter(|(read, _)| *read).map(|(_, why)| (*why).to_owned()));

@@ -67,6 +67,9 @@ pub(super) struct Counters {
     pub(super) fails_here: Read,
     pub(super) streak: Read,
     pub(super) streaks: Vec<(StreakOf, Read)>,
+    /// Whether equal calls in succession raise an error.
+    pub(super) loops: bool,
+    pub(super) repeated: bool,
     pub(super) last_result: bool,
     pub(super) time: bool,
     pub(super) advice: bool,

@@ -1,6 +1,6 @@
 //! What the moves of a chart depend on: slots, counters, and which of their values are distinguished.
 
-use super::fixed::{DEEP, is_fixed, mentioned, passed};
+use super::fixed::{DEEP, arguments, is_fixed, mentioned, passed};
 use super::here::Here;
 use super::read::{Bound, Class, Counted, Counters, Read};
 use super::slot::{Place, Slot, Use, Uses, constant, payload};
@@ -44,6 +44,14 @@ impl<'c> Relevant<'c> {
             passed: BTreeMap::new(),
         };
         let used = found.slice(&uses);
+        if chart.names_loops() {
+            // Each call is compared with the one before.
+            found.counters.loops = true;
+            for slot in arguments(chart) {
+                found.slots.insert(slot);
+                found.class_mut(slot).opaque = true;
+            }
+        }
         found.here = Here::of(chart, &used);
         for (from, to) in &uses.flows {
             if found.slots.contains(to) {
@@ -181,9 +189,13 @@ impl<'c> Relevant<'c> {
     }
 
     fn observed(&mut self, seen: &Observable, bound: Option<Bound>) {
-        if let Observable::Streak(StreakOf::Argument(set, name)) = seen {
+        if let Observable::Streak(StreakOf::Argument(set, name)) | Observable::Repeated(set, name) =
+            seen
+        {
             for slot in passed(self.chart, *set, name) {
-                self.class_mut(slot).opaque = true;
+                let class = self.class_mut(slot);
+                class.opaque = true;
+                class.tangled |= matches!(seen, Observable::Repeated(..));
             }
         }
         let counters = &mut self.counters;
@@ -207,6 +219,10 @@ impl<'c> Relevant<'c> {
             }
             Observable::LastResult => {
                 counters.last_result = true;
+                return;
+            }
+            Observable::Repeated(..) => {
+                counters.repeated = true;
                 return;
             }
             Observable::Advice => {

@@ -268,6 +268,7 @@ fn counts(chart: &Chart, guard: &Expr, counted: &BTreeSet<VarId>) -> bool {
                     | Observable::Elapsed
                     | Observable::ElapsedHere
                     | Observable::Streak(_)
+                    | Observable::Repeated(..)
             );
         }
     });

@@ -85,6 +85,7 @@ pub fn reads(chart: &Chart, expr: &Expr, variables: &mut BTreeSet<VarId>) -> boo
                     | Observable::Cost(Since::Start)
                     | Observable::LastResult
                     | Observable::Streak(_)
+                    | Observable::Repeated(..)
             );
         }
     });

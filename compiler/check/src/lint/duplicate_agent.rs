@@ -1,4 +1,4 @@
-//! Agents with the same `id` among the files that are checked together.
+//! Agents with the same `id` in one folder `agents`, which are those of one world.
 
 use crate::lower::Lowered;
 use chartc_core::expr::Value;
@@ -9,18 +9,18 @@ use chartc_text::span::Span;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-/// Reports every agent that has the `id` of an earlier one.
+/// Reports every agent that has the `id` of an earlier one in its folder.
 pub(crate) fn told(
     all: &[impl Borrow<Lowered>],
     sources: &Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let mut known: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut known: BTreeMap<(&str, &str), Span> = BTreeMap::new();
     for one in all.iter().map(Borrow::borrow) {
         let file = &sources.get(one.map.file).name;
         let id = one.chart.meta.iter().find(|(key, _)| key == "id");
-        let (true, Some((_, Value::Text(id)))) = (is_agent(file), id) else { continue };
-        match known.get(id.as_str()) {
+        let (Some(folder), Some((_, Value::Text(id)))) = (folder(file), id) else { continue };
+        match known.get(&(folder, id.as_str())) {
             Some(first) => diagnostics.push(
                 RULE.at(one.map.name, format!("another agent is called `{id}`, too"))
                     .related(*first, "the other one")
@@ -29,12 +29,43 @@ pub(crate) fn told(
                     ),
             ),
             None => {
-                known.insert(id, one.map.name);
+                known.insert((folder, id), one.map.name);
             }
         }
     }
 }
 
-fn is_agent(file: &str) -> bool {
-    [".yaml", ".yml"].iter().any(|end| file.ends_with(end))
+/// The folder `agents` of an agent, which is `agents/NAME/agent.yaml` or `agents/NAME.agent.yaml`.
+fn folder(file: &str) -> Option<&str> {
+    let stem = [".yaml", ".yml"].iter().find_map(|end| file.strip_suffix(end))?;
+    let (folder, name) = stem.rsplit_once('/')?;
+    let is_named = |path: &str| path.rsplit('/').next() == Some("agents");
+    if name != "agent" {
+        return Some(folder).filter(|path| name.ends_with(".agent") && is_named(path));
+    }
+    let outer = folder.rsplit_once('/').map(|(outer, _)| outer);
+    Some(folder).into_iter().chain(outer).find(|path| is_named(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder;
+
+    #[test]
+    fn only_a_folder_named_agents_is_a_world() {
+        for (file, wanted) in [
+            ("agents/a/agent.yaml", Some("agents")),
+            ("x/agents/a/agent.yml", Some("x/agents")),
+            ("x/agents/a.agent.yaml", Some("x/agents")),
+            ("agents/agent.yaml", Some("agents")),
+            ("agents/a/b/agent.yaml", None),
+            ("agents/notes.yaml", None),
+            ("more_agents/a/agent.yaml", None),
+            ("a/agent.yaml", None),
+            ("agent.yaml", None),
+            ("agents/a.chart", None),
+        ] {
+            assert_eq!(folder(file), wanted, "{file}");
+        }
+    }
 }

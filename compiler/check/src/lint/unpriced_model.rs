@@ -1,5 +1,6 @@
 //! Cost limits on model calls without prices.
 
+use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use chartc_core::arena::StepId;
 use chartc_core::machine::LimitKind;
@@ -31,10 +32,17 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let step = words::step(chart, *first);
         let message = format!("what the calls of {step}{others} cost is not known beforehand");
         let client = chart.steps[first.index()].client;
-        let cure = match client.map(|id| &chart.clients[id.index()].name) {
+        let cure = match client.filter(|_| !is_yaml(context)).map(|id| &chart.clients[id.index()].name) {
             Some(client) => format!(
                 "say in `client {client}` what a million tokens cost: `input_price 0.15 output_price 0.60`"
             ),
+            None if is_yaml(context) && client.is_some() => {
+                "add what a million tokens cost: `input_price: 0.15`, `output_price: 0.60`".to_owned()
+            }
+            None if is_yaml(context) => {
+                "add `llm_model`, and what a million tokens cost: `input_price: 0.15`, `output_price: 0.60`"
+                    .to_owned()
+            }
             None => "put the step to a client, `with c`, and say there what a million tokens cost: `input_price 0.15 output_price 0.60`".to_owned(),
         };
         let place = map.step(*first).name;

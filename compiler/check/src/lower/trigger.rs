@@ -9,7 +9,6 @@ use chartc_core::model::{
 };
 use chartc_text::rules::duplicate_name;
 use chartc_text::rules::illegal_structure;
-use chartc_text::rules::not_yet;
 use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span, Spanned};
 use chartc_text::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
@@ -203,9 +202,6 @@ const ERRORS: [&str; 9] = [
     "stuck.loop",
 ];
 
-/// Errors that nothing raises yet.
-const ERRORS_TO_COME: [&str; 1] = ["stuck.loop"];
-
 /// Soft limits.
 const WARNINGS: [&str; 5] = ["calls", "tokens", "cost", "time", "turns"];
 
@@ -227,9 +223,6 @@ fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
         let full: Vec<String> = known.iter().map(|k| format!("{head}{k}")).collect();
         cx.unknown("event", &text.node, text.span, full.iter().map(String::as_str));
         return None;
-    }
-    if ERRORS_TO_COME.iter().any(|k| *k == pattern || k.strip_prefix("limit.") == Some(pattern)) {
-        cx.report(not_yet::RULE.at(text.span, format!("nothing raises `{}` yet", text.node)));
     }
     Some(make(pattern.to_owned()))
 }

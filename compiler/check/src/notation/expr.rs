@@ -1,7 +1,7 @@
 //! Prints expressions, with no more parentheses than needed.
 
 use super::{name, path, quoted};
-use chartc_core::arena::LocalId;
+use chartc_core::arena::{LocalId, ToolSetId};
 use chartc_core::expr::builtin_name;
 use chartc_core::model::{
     BinaryOp, Binding, Chart, Expr, ExprKind, Local, Observable, Since, StreakOf, UnaryOp,
@@ -252,12 +252,20 @@ impl Printer<'_> {
             Observable::Cost(since) => amount("cost", *since),
             Observable::Streak(StreakOf::Tool) => "streak(tool)".to_string(),
             Observable::Streak(StreakOf::Argument(set, argument)) => {
-                let set = &self.chart.tool_sets[set.index()].name;
-                // Keeps the dots in the name of a tool.
-                let set: Vec<String> = set.split('.').map(name).collect();
-                format!("streak({}.{})", set.join("."), name(argument))
+                format!("streak({})", self.passed(*set, argument))
+            }
+            Observable::Repeated(set, argument) => {
+                format!("repeated({})", self.passed(*set, argument))
             }
         }
+    }
+
+    /// An argument of the tools of a set, as `search.query`.
+    fn passed(&self, set: ToolSetId, argument: &str) -> String {
+        let set = &self.chart.tool_sets[set.index()].name;
+        // Keeps the dots in the name of a tool.
+        let set: Vec<String> = set.split('.').map(name).collect();
+        format!("{}.{}", set.join("."), name(argument))
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Needs {
     pub last_result: bool,
     /// How often the model called the same tool in succession.
     pub streak: bool,
+    /// How often the model made the same call in succession.
+    pub loops: bool,
     /// The work of repeated loops.
     pub repeats: bool,
     /// The answers of steps in this turn.
@@ -41,6 +43,7 @@ impl Needs {
                 uses::template(text, &mut |part| needs.part(chart, part));
             }
         }
+        needs.loops = chart.names_loops();
         let mut action = |action: &Action| needs.repeats |= matches!(action, Action::For(..));
         for block in chart.blocks() {
             Action::walk(block, &mut action);
@@ -64,7 +67,7 @@ impl Needs {
         } else if let ExprKind::Observable(observable) = &part.kind {
             self.advice |= *observable == Observable::Advice;
             self.last_result |= *observable == Observable::LastResult;
-            self.streak |= matches!(observable, Observable::Streak(_));
+            self.streak |= matches!(observable, Observable::Streak(_) | Observable::Repeated(..));
         } else {
             self.repeats |= matches!(part.kind, ExprKind::Comprehension { .. });
         }

@@ -117,6 +117,10 @@ pub(super) fn bound(context: &Context<'_>, keeps: bool) -> String {
 pub(super) fn hooks(context: &Context<'_>, item: &mut Impl) {
     if context.keeps_calls() {
         item.new_fn("another_option").arg_mut_self().line("self.calls.break_streaks();");
+        if context.needs.loops {
+            let repeated = item.new_fn("repeated").arg_ref_self().ret("u32");
+            repeated.line("self.calls.repeated()");
+        }
         let forget = item.new_fn("forget_call").arg_mut_self().arg("caller", "program::Caller");
         forget.line("self.calls.forget(caller);");
     }

@@ -135,7 +135,9 @@ pub(super) fn first(expr: &Expr) -> First {
         | ExprKind::Predicate(_)
         // If an argument fails, the function may return its fallback, a value.
         | ExprKind::Call(..)
-        | ExprKind::Observable(Observable::Advice | Observable::Streak(_))
+        | ExprKind::Observable(
+            Observable::Advice | Observable::Streak(_) | Observable::Repeated(..),
+        )
         | ExprKind::Unknown(_) => First::Other,
     }
 }

@@ -1,4 +1,4 @@
-//! Enums of names: `Display` writes a name as spelled in the chart, `FromStr` reads it.
+//! Enums of names: `Display` writes a name as spelled in the chart, `FromStr` reads it; with the feature `serde` of chartc-core, both go for data, too.
 
 use chartc_core::visible;
 use codegen::{Enum, Impl, Scope, Variant};
@@ -57,6 +57,7 @@ pub(super) fn emit(scope: &mut Scope, names: &Names<'_>) {
     scope.push_impl(inherent(names));
     scope.push_impl(display(names.name, "f.write_str(self.name())"));
     scope.push_impl(from_str(names));
+    scope.raw(format!("chartc_core::serde_by_name!({});", names.name));
 }
 
 fn inherent(names: &Names<'_>) -> Impl {

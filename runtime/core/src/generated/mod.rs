@@ -4,6 +4,8 @@
 use crate::machine::Fault;
 use core::fmt;
 
+#[cfg(feature = "serde")]
+mod by_name;
 #[cfg(feature = "alloc")]
 mod data;
 pub mod direct;
@@ -70,6 +72,41 @@ macro_rules! when_alloc {
 macro_rules! when_alloc {
     ($($item:item)*) => {};
 }
+
+/// Serializes an enum of names as its name, and reads it back, if chartc-core has the feature `serde`; otherwise expands to nothing.
+#[cfg(feature = "serde")]
+#[macro_export]
+macro_rules! serde_by_name {
+    ($name:ident) => {
+        impl $crate::generated::serde::Serialize for $name {
+            fn serialize<S: $crate::generated::serde::Serializer>(
+                &self,
+                to: S,
+            ) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> $crate::generated::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::generated::serde::Deserializer<'de>>(
+                from: D,
+            ) -> Result<Self, D::Error> {
+                $crate::generated::read_name(from)
+            }
+        }
+    };
+}
+
+/// Serializes an enum of names as its name, and reads it back, if chartc-core has the feature `serde`; otherwise expands to nothing.
+#[cfg(not(feature = "serde"))]
+#[macro_export]
+macro_rules! serde_by_name {
+    ($name:ident) => {};
+}
+
+/// What [`serde_by_name`] names.
+#[cfg(feature = "serde")]
+pub use by_name::{read_name, serde};
 
 /// A text is not the name of anything of this kind, such as `state`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

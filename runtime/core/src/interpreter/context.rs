@@ -79,6 +79,10 @@ impl<H: Host> Environment for Context<'_, H> {
                 let tools = self.chart.tools_of(*set);
                 Value::Int(self.data.calls.streak_of(&tools, argument, view.tables))
             }
+            Observable::Repeated(set, argument) => {
+                let tools = self.chart.tools_of(*set);
+                self.data.calls.repeated_value(&tools, argument, view.tables)
+            }
             Observable::Calls(Since::Start) => count(view.calls()),
             Observable::Calls(Since::Entry) => count(view.calls_here()),
             Observable::Tokens(since) => Value::Int(view.tokens(*since == Since::Entry)),

@@ -199,6 +199,10 @@ impl<H: Host> Program for Runner<'_, H> {
         self.data.calls.break_streaks();
     }
 
+    fn repeated(&self) -> u32 {
+        self.data.calls.repeated()
+    }
+
     fn forget_call(&mut self, caller: Caller) {
         self.data.calls.forget(caller);
     }

@@ -167,6 +167,8 @@ pub enum Observable {
     Cost(Since),
     /// Int: how often in succession the tool, or the argument, was the same.
     Streak(StreakOf),
+    /// Json: the value that `streak` of this argument counts, of the last call of these tools.
+    Repeated(ToolSetId, String),
 }
 
 impl Observable {

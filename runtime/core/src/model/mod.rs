@@ -38,6 +38,7 @@ pub use crate::form::ActionForm;
 pub use crate::status::Status;
 
 use crate::arena::{StateId, StepId, ToolId, ToolSetId, TransitionId};
+use crate::machine::ErrorKind;
 use crate::structure::{self, Shape, Tree};
 use crate::value::Value;
 use alloc::string::String;
@@ -119,6 +120,12 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// Whether a line names `error.stuck.loop`, so that repeated tool calls of the model are told.
+    pub fn names_loops(&self) -> bool {
+        let mut lines = self.transitions.iter();
+        lines.any(|l| matches!(&l.trigger, Trigger::Error(p) if ErrorKind::names_loops(p)))
+    }
+
     /// A chart with this name and without declarations; its root is atomic.
     pub fn empty(name: &str) -> Self {
         let root = State {

@@ -91,6 +91,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         self.store.cells_mut().steps[step.index()].calling = None;
         self.program.bind(Bound::Nothing);
+        self.look_for_loop(sink);
         // `streak` and `last_result` have changed, which may enable eventless transitions.
         self.macrostep(None, sink);
         if !self.is_open(key) {

@@ -3,10 +3,12 @@
 
 use super::Stepper;
 use crate::arena::{ChoiceId, StateId, ToolId};
-use crate::machine::{Effect, Fallback, Outcome, Receipt, Record, Sink, StepKey, WalkEnd};
+use crate::machine::{
+    Effect, ErrorKind, Fallback, LOOP, Outcome, Receipt, Record, Sink, StepKey, WalkEnd,
+};
 use crate::program::{Bound, Caller, Program};
 use crate::store::{Occurrence, Question, Store};
-use crate::tables::StepRowKind;
+use crate::tables::{StepRowKind, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
     /// Handles an answer that names a tool which no enabled transition permits.
@@ -71,6 +73,7 @@ impl<P: Program> Stepper<'_, P> {
                 sink.record(Record::Returned(key, tool));
                 self.program.bind(Bound::Returned(caller, Some(choice), payload));
                 self.program.bind(Bound::Nothing);
+                self.look_for_loop(sink);
                 let ends = self.tables.steps[step.index()].ends_turn
                     && self
                         .in_view(leaf, |program, view| program.ends_turn(step, view))
@@ -88,6 +91,7 @@ impl<P: Program> Stepper<'_, P> {
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::CallFailed(caller, reason));
                 self.program.bind(Bound::Nothing);
+                self.look_for_loop(sink);
                 self.macrostep(None, sink);
             }
             Outcome::Doubt => {
@@ -105,6 +109,19 @@ impl<P: Program> Stepper<'_, P> {
             }
         }
         Receipt::Handled
+    }
+
+    /// When a call has ended: raises `error.stuck.loop` each time that the same call was made [`LOOP`] times more, in a chart that names it.
+    pub(super) fn look_for_loop(&mut self, sink: &mut dyn Sink) {
+        let times = self.program.repeated();
+        if times > 0 && times.is_multiple_of(LOOP) && self.names_loops() {
+            self.raise_error(ErrorKind::StuckLoop, sink);
+        }
+    }
+
+    fn names_loops(&self) -> bool {
+        let mut rows = self.tables.transitions.iter();
+        rows.any(|row| matches!(row.trigger, TriggerRow::Error(p) if ErrorKind::names_loops(p)))
     }
 
     pub(super) fn question(&self, leaf: StateId) -> Option<Question> {

@@ -50,7 +50,7 @@ pub(crate) struct Submission {
     /// The number of the hold.
     pub(crate) hold: u64,
     /// Which came first.
-    nth: u64,
+    pub(crate) nth: u64,
 }
 
 /// The winner of an auction, until it is scored.

@@ -107,11 +107,11 @@ impl Cascades {
         let mut seen: BTreeSet<usize> = BTreeSet::new();
         let mut open: Vec<usize> = self.agents[agent].effects.values().flatten().copied().collect();
         while let Some(effect) = open.pop() {
-            if seen.insert(effect) {
-                if let Some(act) = self.act_after(effect) {
-                    let of = &self.agents[self.effects[effect].agent];
-                    open.extend(of.effects.get(&act.seq).into_iter().flatten());
-                }
+            if seen.insert(effect)
+                && let Some(act) = self.act_after(effect)
+            {
+                let of = &self.agents[self.effects[effect].agent];
+                open.extend(of.effects.get(&act.seq).into_iter().flatten());
             }
         }
         let mut agents: BTreeSet<usize> = seen.iter().map(|e| self.effects[*e].agent).collect();

@@ -135,6 +135,12 @@ impl Default for Execution {
 }
 
 impl Execution {
+    /// The number of threads, if the file says it.
+    pub fn workers(&self) -> Option<usize> {
+        let pool = self.use_worker_pool.then_some(self.worker_pool.num_workers);
+        self.workers.or(pool).map(|count| count as usize)
+    }
+
     /// Whether each agent has a loop of its own: the file says so, or it names no number of ticks.
     pub fn is_autonomous(&self) -> bool {
         self.use_autonomous_loops.unwrap_or(self.ticks.is_none())

@@ -3,6 +3,7 @@
 use super::lines::Lines;
 use super::slot::{Loop, Mail};
 use super::{Engine, Maker, New, Output, Recipe};
+use crate::census::Census;
 use crate::gate::Counted;
 use crate::keep::{Checkpoint, Loaded};
 use chartc_core::expr::Value;
@@ -23,6 +24,8 @@ struct Run {
     agents: Vec<(String, Kind)>,
     /// What the gate has counted.
     counted: Counted,
+    /// Who is in which state.
+    census: Census,
 }
 
 /// What an agent was made of.
@@ -77,6 +80,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             now: self.now(),
             agents: all.collect(),
             counted: self.gate.save(),
+            census: self.census.clone(),
         };
         Ok(Checkpoint {
             number: u64::from(self.tick),
@@ -99,6 +103,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let agents: BTreeMap<&str, &str> =
             kept.agents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         self.gate.load(run.counted);
+        self.census = run.census;
         self.clock.move_to(run.now);
         self.origin = tokio::time::Instant::now();
         self.first = run.now;

@@ -19,6 +19,7 @@ pub use lines::Lines;
 pub use slot::Loop;
 pub use summary::Summary;
 
+use crate::census::Census;
 use crate::chance::Chance;
 use crate::config::{Exhaustion, RateLimiting};
 use crate::gate::Gate;
@@ -28,6 +29,7 @@ use crate::world::World;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
+use chartc_core::model::Chart;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, Shared, VirtualClock};
@@ -107,6 +109,8 @@ pub struct Made<M> {
     pub agent: Agent<M, Lines>,
     /// Whether its chart does anything in a turn; if not, events and deadlines alone move it.
     pub has_turns: bool,
+    /// Who answers it, by the name that limits of providers have; `*` where nobody knows.
+    pub provider: String,
 }
 
 /// Makes agents: it knows their charts, and who answers them.
@@ -215,6 +219,7 @@ pub struct Engine<M, K, O> {
     /// Agents that have thought and not acted.
     thought: VecDeque<usize>,
     tally: Tally,
+    census: Census,
     /// Lines of the world itself that are in the log.
     seq: u64,
     tick: u32,
@@ -245,6 +250,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             thinking: BTreeSet::new(),
             thought: VecDeque::new(),
             tally: Tally::default(),
+            census: Census::new(),
             seq: 0,
             tick: 0,
             began: 0,
@@ -291,7 +297,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     fn put(&mut self, name: &str, kind: Kind, made: Made<M>, lines: Lines, mode: Loop) {
         let index = self.slots.len();
-        let Made { agent, has_turns } = made;
+        let Made { agent, has_turns, provider } = made;
         if !mode.is_over() {
             self.turns.insert((self.now(), index));
         }
@@ -305,6 +311,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             wants_turn: false,
             failures: 0,
             has_turns,
+            provider,
             flag: Arc::new(Flag { index, woken: self.woken.clone() }),
             is_changed: true,
         })));
@@ -321,6 +328,16 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// The world.
     pub fn world(&self) -> &World {
         &self.world
+    }
+
+    /// Who is in which state.
+    pub fn census(&self) -> &Census {
+        &self.census
+    }
+
+    /// Tells the census the states of a chart: it counts them in document order, also those where nobody has been.
+    pub fn know(&mut self, chart: &Chart) {
+        self.census.know(chart);
     }
 
     /// The loop of each agent, by name.
@@ -360,6 +377,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let what = What::World { event: event.to_owned(), data: Value::Map(data) };
         let line =
             Line { v: VERSION, seq: self.seq, at_ms: self.now(), child: String::new(), what };
+        self.census.observe("", &line);
         self.out.logged(&Logged { agent: String::new(), by: None, line })
     }
 

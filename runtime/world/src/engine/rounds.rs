@@ -89,8 +89,14 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         name: &str,
         lines: Vec<(Option<Cause>, Line)>,
     ) -> io::Result<()> {
+        let index = self.by_name.get(name).copied().unwrap_or_default();
+        let slot = self.slots.get(index).and_then(Option::as_ref);
+        let is_service = slot.is_some_and(|slot| slot.is_service());
         for (by, line) in lines {
             self.tally.hear(name, &line);
+            if !is_service {
+                self.census.observe(name, &line);
+            }
             self.out.logged(&Logged { agent: name.to_owned(), by, line })?;
         }
         Ok(())

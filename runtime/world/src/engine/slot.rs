@@ -86,6 +86,8 @@ pub(super) struct Slot<M> {
     pub(super) failures: u32,
     /// Whether its chart does anything in a turn.
     pub(super) has_turns: bool,
+    /// Who answers it.
+    pub(super) provider: String,
     pub(super) flag: Arc<Flag>,
     /// Whether it was changed since it was saved last.
     pub(super) is_changed: bool,

@@ -1,5 +1,6 @@
 //! What happened in a tick, in numbers.
 
+use crate::census::Census;
 use crate::request::Notice;
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::trace::{Line, What};
@@ -34,6 +35,8 @@ pub struct Summary {
     pub errors: usize,
     /// Agents that were passed over: without room under their limits.
     pub skipped: usize,
+    /// How many agents are in which state, by chart and basic state; states where nobody is are left out.
+    pub states: BTreeMap<String, BTreeMap<String, u64>>,
     /// Notable events in words, the first ones.
     pub highlights: Vec<String>,
 }
@@ -44,6 +47,15 @@ impl Summary {
         let text = serde_json::to_string(self);
         text.and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
     }
+}
+
+/// How many agents are in which state.
+fn states(census: &Census) -> BTreeMap<String, BTreeMap<String, u64>> {
+    let all = census.state_distribution().into_iter().map(|row| {
+        let present = row.states.into_iter().filter(|state| state.count > 0);
+        (row.chart, present.map(|state| (state.state, state.count)).collect())
+    });
+    all.collect()
 }
 
 /// A summary while its tick goes on.
@@ -113,10 +125,17 @@ impl Tally {
     }
 
     /// The summary, and begins the next one.
-    pub(super) fn take(&mut self, tick: u32, now_ms: u64, world: crate::state::Summary) -> Summary {
+    pub(super) fn take(
+        &mut self,
+        tick: u32,
+        now_ms: u64,
+        world: crate::state::Summary,
+        census: &Census,
+    ) -> Summary {
         Summary {
             tick,
             now_ms,
+            states: states(census),
             total_scrip_transferred: u64::try_from(world.scrip_transferred).unwrap_or(0),
             artifacts_created: world.artifacts_created as usize,
             ..std::mem::take(&mut self.summary)

@@ -12,9 +12,6 @@ use chartc_core::machine::Instant;
 use chartc_runtime::trace::Cause;
 use std::io;
 
-/// Stands for any provider.
-const ANY: &str = "*";
-
 /// What came of wanting a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
@@ -99,7 +96,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             return Wanted::Nothing;
         }
         if !slot.is_service() {
-            let may = match self.gate.may_think(&slot.name, ANY, now) {
+            let may = match self.gate.may_think(&slot.name, &slot.provider, now) {
                 // Its calls wait at the gate.
                 Err(Closed::Rate(Refusal::Full { .. }))
                     if self.settings.exhaustion == Exhaustion::Block =>
@@ -129,7 +126,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Ends a tick: its summary is written.
     pub(super) fn summarise(&mut self) -> io::Result<()> {
         let world = self.world.take_summary();
-        let summary = self.tally.take(self.tick, self.now(), world);
+        let summary = self.tally.take(self.tick, self.now(), world, &self.census);
         let data = summary.data();
         self.say("tick_summary", data)?;
         if self.out.keeps() {

@@ -3,10 +3,11 @@
 use super::arguments::Arguments;
 use super::{Genesis, Method, Run};
 use crate::artifact::Nature;
-use crate::bids::{Book, MINT, give_back};
+use crate::bids::{Book, MINT, Submission, give_back};
 use crate::state::{Audience, State, Tried, fail, refused, text};
 use chartc_core::expr::Value;
 use chartc_runtime::agent::FailureKind;
+use std::cmp::Reverse;
 
 /// How many auctions of the past are told unless more are wanted.
 const TOLD: u64 = 10;
@@ -61,11 +62,6 @@ fn submit(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
             return fail(FailureKind::IntentRejected, why);
         }
     }
-    let is_new = !book.submissions.contains_key(id);
-    if is_new && book.submissions.len() as u64 >= book.settings.max_submissions {
-        let why = format!("{} submissions wait already", book.submissions.len());
-        return fail(FailureKind::InvocationFailed, why);
-    }
     // What an earlier bid of the same agent has put aside counts for this one.
     if let Some(before) = book.submissions.get(id).filter(|before| before.agent == caller) {
         let has = state.ledger.scrip(caller).saturating_add(before.bid);
@@ -77,7 +73,14 @@ fn submit(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
         book.submissions.remove(id);
         give_back(state, &before)?;
     }
+    let room = room(&book, id, bid)?;
     let hold = state.ledger.hold(caller, bid, "bid").map_err(refused)?;
+    if let Some((lowest, out)) = room {
+        give_back(state, &out)?;
+        book.submissions.remove(&lowest);
+        let data = [("artifact_id", text(&lowest)), ("by", text(&out.agent))];
+        state.tell("bid_displaced", data, Audience::Everyone);
+    }
     if let Some(before) = book.submit(id, (caller, bid, hold)) {
         // It was of the artifact's former owner.
         give_back(state, &before)?;
@@ -86,6 +89,24 @@ fn submit(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
     state.tell("submitted", data, Audience::Everyone);
     book.keep(state)?;
     Ok(Value::Map(book.status(state.moment.now_ms)))
+}
+
+/// The submission that makes room for a bid where no more can wait: the lowest, of equal ones the latest. So nobody keeps others out with many
+/// low bids.
+fn room(book: &Book, id: &str, bid: i64) -> Tried<Option<(String, Submission)>> {
+    let is_full = book.submissions.len() as u64 >= book.settings.max_submissions;
+    if !is_full || book.submissions.contains_key(id) {
+        return Ok(None);
+    }
+    let lowest = book.submissions.iter().min_by_key(|(_, one)| (one.bid, Reverse(one.nth)));
+    match lowest {
+        Some((lowest, one)) if one.bid < bid => Ok(Some((lowest.clone(), one.clone()))),
+        Some(_) | None => {
+            let most = book.settings.max_submissions;
+            let why = format!("{most} submissions wait, and none of them has a lower bid");
+            fail(FailureKind::InvocationFailed, why)
+        }
+    }
 }
 
 fn withdraw(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {

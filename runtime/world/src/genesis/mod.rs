@@ -91,6 +91,12 @@ impl Genesis {
         }
     }
 
+    /// Whether a method changes anything.
+    pub(crate) fn changes(&self, method: &str) -> bool {
+        let found = self.methods.iter().find(|known| known.name == method);
+        found.is_some_and(|method| matches!(method.run, Run::Change(_)))
+    }
+
     /// Invokes a method.
     pub(crate) fn invoke(
         &self,

@@ -288,6 +288,8 @@ impl Ledger {
     pub fn load(saved: SavedLedger) -> Result<Self, String> {
         let SavedLedger { accounts, holds, last_hold, entries, posted } = saved;
         let accounts = accounts.into_iter().collect();
+        // No number is given twice, whatever the snapshot says.
+        let last_hold = holds.keys().next_back().map_or(last_hold, |last| last_hold.max(*last));
         let ledger = Self { accounts, holds, last_hold, entries, posted, recent: Vec::new() };
         ledger.audit()?;
         Ok(ledger)

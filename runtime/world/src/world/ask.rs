@@ -144,6 +144,10 @@ impl World {
             if price > 0 {
                 changes.push(format!("{agent} pays {price} scrip to {owner}"));
             }
+            // Whoever looks changes nothing that anybody has to know.
+            if genesis::find(id).is_some_and(|genesis| !genesis.changes(method)) {
+                return Ok(Done { value, changes });
+            }
             let audience = state.audience(id, agent);
             let data = [("artifact_id", text(id)), ("method", text(method)), ("by", text(agent))];
             state.tell("invoked", data, audience);

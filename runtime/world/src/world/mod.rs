@@ -13,6 +13,7 @@ mod view;
 
 pub use agents::{AgentRow, NewAgent};
 
+use crate::artifact::Artifact;
 use crate::invoke::{Invoke, NoInvocations};
 use crate::ledger::Ledger;
 use crate::request::{Notice, Request};
@@ -112,6 +113,11 @@ impl World {
     /// There is too little left: nothing is used then.
     pub fn spend_compute(&self, agent: &str, units: u64, why: &str) -> Result<(), Failure> {
         self.change(|state| state.spend(agent, units, why))
+    }
+
+    /// An artifact as it stands, whoever may read it. Those of the world itself are none.
+    pub fn artifact(&self, id: &str) -> Option<Artifact> {
+        self.state().artifacts.get(id).cloned()
     }
 
     /// The scrip of everybody, by name.

@@ -149,6 +149,7 @@ impl World {
         for (id, kept) in saved.artifacts {
             let artifact = give_back(&id, kept, compiler, &declared)?;
             let shown = matches!(artifact.nature, Nature::Data | Nature::Compiled(_));
+            state.last_number = state.last_number.max(artifact.number);
             state.index(&id, &artifact.owner, artifact.bytes, artifact.number, shown);
             state.artifacts.insert(id, artifact);
         }

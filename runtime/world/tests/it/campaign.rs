@@ -6,7 +6,8 @@
 use crate::door::{act, agent, empty};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::Action;
-use chartc_world::{Moment, Settings, SpawnLimits, World};
+use chartc_runtime::memory::Memory;
+use chartc_world::{ArtifactMemory, Moment, Settings, SpawnLimits, World};
 
 const ACTIONS: u64 = 500;
 
@@ -185,8 +186,20 @@ fn step(world: &World, draws: &mut Draws, at: u64) -> bool {
     let agents: Vec<String> = world.agents().into_iter().map(|row| row.name).collect();
     let by = draws.of(&agents);
     let circulation = world.ledger().circulation();
+    if draws.below(20) == 0 {
+        let long = "z".repeat(draws.below(200) as usize);
+        // Where there is no room at all, it is not kept.
+        ArtifactMemory::new(world.clone(), &by).record_action(at, &long, Value::None).ok();
+        world.audit().expect("the books add up");
+    }
     let action = draws.action();
+    let (before, agents) = (world.balances(), agents.len());
     let done = act(world, &by, &action);
+    let requests = world.take_requests().len();
+    if done.is_err() {
+        assert_eq!(world.balances(), before, "{by}: {action:?}: nothing is paid for nothing");
+        assert_eq!((world.agents().len(), requests), (agents, 0), "{by}: {action:?}");
+    }
     let after = world.ledger().circulation();
     // Nothing makes scrip here; the cost of a new agent takes some away.
     assert!(after == circulation || after == circulation - 3, "{by}: {action:?}");
@@ -231,4 +244,26 @@ fn the_books_add_up_after_each_action() {
     let done: u64 = (0..worlds).map(play).sum();
     // It is not that nothing can be done.
     assert!(done > worlds * ACTIONS / 5, "{done} of {}", worlds * ACTIONS);
+}
+
+/// Agents that act at the same time: whatever the order, the books add up at any moment, and nobody waits for somebody who waits.
+#[test]
+fn agents_act_at_once() {
+    let world = begin(3);
+    std::thread::scope(|scope| {
+        for (at, by) in ["a0", "a1", "a2", "a3"].into_iter().enumerate() {
+            let world = &world;
+            scope.spawn(move || {
+                let mut draws = Draws(at as u64);
+                for _ in 0..300 {
+                    let action = draws.action();
+                    // Whether it can be done depends on the others; `act` looks whether the books add up.
+                    drop(act(world, by, &action));
+                    world.door().view(by);
+                }
+            });
+        }
+    });
+    assert_eq!(world.ledger().holds().count(), 0, "nothing stays put aside");
+    world.audit().expect("the books add up");
 }

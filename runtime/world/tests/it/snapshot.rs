@@ -47,6 +47,9 @@ fn a_file_says_how_it_begins() {
     let memory = json(&read(&world, "ada", "ada_memory").expect("her own"));
     assert!(memory.contains("found gold"), "{memory}");
     assert!(!world.is_agent("bob"), "he has an account only");
+    assert!(world.artifact("ada").is_some_and(|ada| ada.has_standing() && ada.can_execute()));
+    let memory = world.artifact("ada_memory").expect("the world makes it");
+    assert!(!memory.has_standing() && !memory.can_execute());
     invoke(&world, "ada", "shop", "buy", "[]").expect("6 of 10");
     assert_eq!((world.ledger().scrip("ada"), world.ledger().scrip("bob")), (4, 11));
     let balance = invoke(&world, "ada", "genesis_ledger", "balance", r#"["bob"]"#);
@@ -120,6 +123,7 @@ fn requests_and_notices_come_once() {
     invoke(&world, "ada", "eve", "hear", r#"["hi"]"#).expect("she hears");
     invoke(&world, "ada", "genesis_ledger", "transfer", r#"["eve", 3]"#).expect("own");
     act(&world, "ada", &Action::Noop).expect("nothing");
+    invoke(&world, "ada", "genesis_ledger", "balance", "[]").expect("she looks");
     write(&world, "ada", "note", "", "four").expect("it is new");
     let events: Vec<String> = world.take_notices().into_iter().map(|notice| notice.event).collect();
     assert_eq!(events, ["invoked", "transferred", "invoked", "created"]);

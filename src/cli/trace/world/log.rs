@@ -115,7 +115,6 @@ impl Log {
     }
 
     /// A line with its time; nothing if it has no agent.
-    #[expect(clippy::type_complexity, reason = "three answers of one private function")]
     fn logged(
         bytes: &[u8],
         is_wanted: impl Fn(&Head<'_>) -> bool,

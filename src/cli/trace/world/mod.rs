@@ -129,7 +129,7 @@ fn told(log: &Log) -> Exit {
 /// The totals of all agents, and those of the ticks.
 fn summary(log: &mut Log, is_json: bool) -> miette::Result<()> {
     let mut sums = Sums::new(1);
-    let mut all = ticks::Ticks::default();
+    let mut all = ticks::Totals::default();
     log.read(
         |_| true,
         |logged| {

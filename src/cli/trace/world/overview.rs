@@ -5,8 +5,8 @@ use super::chain::{KINDS as CAUSES, Sums};
 use super::log::Log;
 use super::money::World;
 use super::states::{KINDS as STATES, json};
-use super::ticks::Ticks;
-use crate::cli::columns::{cut, padded, width};
+use super::ticks::Totals;
+use crate::cli::columns::{padded, width};
 use crate::cli::glance::{fullest, name};
 use crate::cli::output::{Page, print, print_json};
 use crate::cli::trace::count::Tool;
@@ -90,13 +90,12 @@ impl Overview {
         let wide = self.charts.iter().map(|chart| width(name(&chart.chart))).max().unwrap_or(0);
         let digits = self.agents.to_string().len();
         for chart in &self.charts {
-            let text = format!(
-                "  {}  {:>digits$}  {}",
-                padded(name(&chart.chart), wide),
-                chart.agents,
-                fullest(chart)
-            );
-            page.line(cut(&text, paper.width));
+            let count = chart.agents.to_string();
+            let room = paper.width.saturating_sub(2 + wide + 2 + digits + 2).max(20);
+            for (nth, states) in wrapped(&fullest(chart), room).iter().enumerate() {
+                let (name, count) = if nth == 0 { (name(&chart.chart), &*count) } else { ("", "") };
+                page.line(format!("  {}  {count:>digits$}  {states}", padded(name, wide)));
+            }
         }
         page.line("");
         let mut row = |what: &str, text: String| {
@@ -124,12 +123,9 @@ impl Overview {
                 format!("{}; the longest has {longest}", number(sums.effects, "effect")),
             );
             let most = sums.influence.iter().map(|row| {
-                format!(
-                    "{} ({}, {} reached)",
-                    row.agent,
-                    number(row.effects, "effect"),
-                    row.reached
-                )
+                let (effects, reached) =
+                    (number(row.effects, "effect"), number(row.reached, "agent"));
+                format!("{} {effects} on {reached}", row.agent)
             });
             row("influence", most.collect::<Vec<_>>().join(", "));
         }
@@ -152,7 +148,7 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
 /// Shows it.
 pub(super) fn show(log: &mut Log, is_json: bool, paper: Paper) -> miette::Result<()> {
     let mut overview = Overview { version: VERSION, ..Overview::default() };
-    let (mut census, mut cascades, mut ticks) = (Census::new(), Cascades::new(), Ticks::default());
+    let (mut census, mut cascades, mut ticks) = (Census::new(), Cascades::new(), Totals::default());
     let is_wanted =
         |kind: &str| STATES.contains(&kind) || CAUSES.contains(&kind) || KINDS.contains(&kind);
     log.read(

@@ -13,7 +13,7 @@ const HIGHLIGHTS: usize = 10;
 
 /// The summaries of all ticks.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Ticks {
+pub(super) struct Totals {
     pub(super) ticks: u64,
     pub(super) last_tick: u64,
     /// Agents with an action, added up over the ticks.
@@ -39,7 +39,7 @@ fn count(data: &Map, name: &str) -> u64 {
     }
 }
 
-impl Ticks {
+impl Totals {
     /// Takes a line of the world.
     pub(super) fn line(&mut self, line: &Line) {
         let What::World { event, data: Value::Map(data) } = &line.what else { return };

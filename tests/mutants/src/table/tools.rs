@@ -40,11 +40,37 @@ pub(super) fn all() -> Vec<Mutant> {
     );
     let caller = of(
         "runtime/core/src/semantics/tool.rs",
+        &[
+            (
+                "step-tools-of-the-question",
+                &[("Caller::Step(key.step)", "Caller::Question(key.leaf)")],
+                &["semantics::step_tools::a_question_of_the_same_leaf_may_call_at_the_same_time"],
+            ),
+            (
+                "loops-told-to-all",
+                &[(
+                    "times.is_multiple_of(LOOP) && self.names_loops()",
+                    "times.is_multiple_of(LOOP)",
+                )],
+                &["semantics::loops::only_a_chart_that_names_loops_is_told_of_them"],
+            ),
+            (
+                "loops-told-once",
+                &[("times > 0 && times.is_multiple_of(LOOP)", "times == LOOP")],
+                &["semantics::loops::a_loop_that_goes_on_is_told_again_every_third_call"],
+            ),
+        ],
+    );
+    let counted = of(
+        "runtime/core/src/calls.rs",
         &[(
-            "step-tools-of-the-question",
-            &[("Caller::Step(key.step)", "Caller::Question(key.leaf)")],
-            &["semantics::step_tools::a_question_of_the_same_leaf_may_call_at_the_same_time"],
+            "loops-of-the-first-call",
+            &[(
+                "self.ended.back().map_or(0, |(_, times)| *times)",
+                "self.ended.front().map_or(0, |(_, times)| *times)",
+            )],
+            &["semantics::loops::other_arguments_another_tool_and_another_option_begin_anew"],
         )],
     );
-    calls.into_iter().chain(caller).collect()
+    calls.into_iter().chain(caller).chain(counted).collect()
 }

@@ -47,7 +47,7 @@ const BUILTINS: [(&str, Builtin, usize, usize); 33] = [
 ];
 
 /// Functions that query the machine.
-const MACHINE: [&str; 3] = ["in", "turns_in", "streak"];
+const MACHINE: [&str; 4] = ["in", "turns_in", "streak", "repeated"];
 
 /// The function of this name.
 pub(super) fn find(name: &str) -> Option<Builtin> {

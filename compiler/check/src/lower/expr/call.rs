@@ -4,6 +4,7 @@ use super::name::only_when_running;
 use super::{Env, arguments, builtin, expr, of, unknown};
 use crate::lower::context::Cx;
 use crate::lower::{declare, paths};
+use chartc_core::arena::ToolSetId;
 use chartc_core::model::{Expr, ExprKind, FunctionKind, Observable, StreakOf, Type};
 use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span};
@@ -40,6 +41,7 @@ pub(super) fn call(
         "in" => in_state(cx, env, function, written, span, Observable::In, Type::Bool),
         "turns_in" => in_state(cx, env, function, written, span, Observable::TurnsIn, Type::Int),
         "streak" => streak(cx, env, function, written, span),
+        "repeated" => repeated(cx, env, function, written, span),
         _ => match builtin::find(name) {
             Some(found) => builtin::call(cx, env, found, function, written, span, hint),
             None => {
@@ -122,25 +124,10 @@ fn streak(
     };
     let of_what = match path.as_slice() {
         [tool] if tool.node == "tool" => StreakOf::Tool,
-        [set @ .., argument] if !set.is_empty() => {
-            let words: Vec<&str> = set.iter().map(|name| name.node.as_str()).collect();
-            let place = set[0].span.to(set[set.len() - 1].span);
-            let words = words.join(".");
-            let Some(id) = declare::tools_named(cx, &words, place) else {
-                return unknown("streak");
-            };
-            let tools = cx.chart.tools_of(id);
-            let tools = tools.iter().map(|tool| &cx.chart.tools[tool.index()]);
-            let known: Vec<String> =
-                tools.flat_map(|tool| &tool.params).map(|param| param.name.clone()).collect();
-            if !known.contains(&argument.node) {
-                let what = format!("argument of the tools in `{words}` is named");
-                let known = known.iter().map(String::as_str);
-                cx.unknown(&what, &argument.node, argument.span, known);
-                return unknown("streak");
-            }
-            StreakOf::Argument(id, argument.node.clone())
-        }
+        [set @ .., argument] if !set.is_empty() => match passed(cx, set, argument) {
+            Some((id, argument)) => StreakOf::Argument(id, argument),
+            None => return unknown("streak"),
+        },
         _ => {
             let finding = type_error::RULE
                 .at(span, "`streak` takes `tool`, or a tool set and the name of an argument")
@@ -150,4 +137,49 @@ fn streak(
         }
     };
     of(ExprKind::Observable(Observable::Streak(of_what)), Type::Int)
+}
+
+fn repeated(
+    cx: &mut Cx<'_>,
+    env: &Env,
+    function: &Ident,
+    written: &[syntax::Expr],
+    span: Span,
+) -> Expr {
+    only_when_running(cx, env, "repeated", function.span);
+    let path = match written {
+        [one] => path_of(one).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let (Some((argument, set)), true) = (path.split_last(), path.len() > 1) else {
+        let finding = type_error::RULE
+            .at(span, "`repeated` takes a tool set and the name of an argument")
+            .help("write `repeated(search.query)`");
+        cx.report(finding);
+        return unknown("repeated");
+    };
+    match passed(cx, set, argument) {
+        Some((id, argument)) => {
+            of(ExprKind::Observable(Observable::Repeated(id, argument)), Type::Json)
+        }
+        None => unknown("repeated"),
+    }
+}
+
+/// An argument of the tools of a set, as `search.query`; reports what is unknown.
+fn passed(cx: &mut Cx<'_>, set: &[Ident], argument: &Ident) -> Option<(ToolSetId, String)> {
+    let words: Vec<&str> = set.iter().map(|name| name.node.as_str()).collect();
+    let place = set[0].span.to(set[set.len() - 1].span);
+    let words = words.join(".");
+    let id = declare::tools_named(cx, &words, place)?;
+    let tools = cx.chart.tools_of(id);
+    let tools = tools.iter().map(|tool| &cx.chart.tools[tool.index()]);
+    let known: Vec<String> =
+        tools.flat_map(|tool| &tool.params).map(|param| param.name.clone()).collect();
+    if known.contains(&argument.node) {
+        return Some((id, argument.node.clone()));
+    }
+    let what = format!("argument of the tools in `{words}` is named");
+    cx.unknown(&what, &argument.node, argument.span, known.iter().map(String::as_str));
+    None
 }

@@ -221,7 +221,8 @@ fn seen(observable: &Observable, in_line: bool) -> Option<&'static str> {
         | Observable::Calls(_)
         | Observable::Tokens(_)
         | Observable::Cost(_)
-        | Observable::Streak(_) => Some("time, turns or calls in a state are read"),
+        | Observable::Streak(_)
+        | Observable::Repeated(..) => Some("time, turns or calls in a state are read"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::types::{optional, optional_inner};
 use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code};
-use chartc_core::arena::{StepId, TypeId, VarId};
+use chartc_core::arena::{StepId, ToolSetId, TypeId, VarId};
 use chartc_core::model::{Expr, Observable, Since, StreakOf, Type, TypeKind};
 use chartc_core::semantics::unroll::Place;
 
@@ -94,16 +94,25 @@ impl Writer<'_> {
                 let text = match of {
                     StreakOf::Tool => "self.calls.streak()".to_owned(),
                     StreakOf::Argument(set, argument) => {
-                        let tools = self.context.chart.tools_of(*set).into_iter();
-                        let tools: Vec<String> =
-                            tools.map(|tool| format!("arena::ToolId({})", tool.0)).collect();
-                        let tools = tools.join(", ");
+                        let tools = self.tools_of(*set);
                         format!("self.calls.streak_of(&[{tools}], {argument:?}, &TABLES)")
                     }
                 };
                 Code::owned(Fragment::from(text).using(Use::Allocator), Type::Int)
             }
+            Observable::Repeated(set, argument) => {
+                let tools = self.tools_of(*set);
+                let text = format!("self.calls.repeated_value(&[{tools}], {argument:?}, &TABLES)");
+                Code::owned(Fragment::from(text).using(Use::Allocator), Type::Json)
+            }
         }
+    }
+
+    /// The ids of a set's tools, as code.
+    fn tools_of(&self, set: ToolSetId) -> String {
+        let tools = self.context.chart.tools_of(set).into_iter();
+        let tools: Vec<String> = tools.map(|tool| format!("arena::ToolId({})", tool.0)).collect();
+        tools.join(", ")
     }
 
     /// An observable that direct code knows. Charts that read any other have no direct code; nor do charts that read active states where

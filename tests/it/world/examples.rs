@@ -1,0 +1,90 @@
+//! The examples of many agents, as their pages show them.
+
+use super::chartc;
+use super::running::lines;
+use crate::project::{number, root};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Runs an example; the lines of its output, and the log.
+fn run(name: &str, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
+    let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.jsonl"));
+    let shown = log.display().to_string();
+    let example = format!("examples/{name}");
+    let mut command = chartc(root(), &["run", &example, "--format", "json", "--log", &shown]);
+    let output = command.args(args).output().expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = lines(&std::fs::read_to_string(&log).expect("a log"));
+    (lines(&String::from_utf8_lossy(&output.stdout)), log)
+}
+
+fn happened(log: &[Value], event: &str) -> usize {
+    log.iter().filter(|line| line["kind"] == "world" && line["event"] == event).count()
+}
+
+#[test]
+fn the_ecology_has_agents_that_write_agents_and_auctions() {
+    let (out, log) = run("ecology", &[]);
+    let end = out.last().expect("a line");
+    assert_eq!(out.len(), 201);
+    assert_eq!(end["states"].as_object().map(serde_json::Map::len), Some(30), "{end}");
+    assert_eq!(happened(&log, "spawned"), 2);
+    assert_eq!(happened(&log, "rejected"), 2, "each smith makes one mistake");
+    assert_eq!(happened(&log, "auction_resolved"), 10);
+    let sold = happened(&log, "sold");
+    assert!(sold > 50, "{sold}");
+    let minted: i64 = log
+        .iter()
+        .filter(|line| line["event"] == "auction_scored")
+        .filter_map(|line| line["data"]["minted"].as_i64())
+        .sum();
+    assert!(minted > 0);
+    // A helper has moved because a smith has told it to.
+    let told = log
+        .iter()
+        .filter(|line| line["agent"] == "smith_1_helper" && line["by"]["agent"] == "smith_1");
+    assert!(told.count() > 10);
+}
+
+/// All 50 rounds with `CHARTC_FEED_ROUNDS=50`.
+#[test]
+fn in_the_feed_every_state_is_visited_and_the_model_is_asked() {
+    let rounds = number("CHARTC_FEED_ROUNDS", 8_u32).to_string();
+    let (out, log) = run("feed", &["--ticks", &rounds]);
+    let entered: BTreeSet<&str> = log
+        .iter()
+        .filter(|line| line["kind"] == "entered")
+        .filter_map(|line| line["state"].as_str())
+        .collect();
+    let all = [
+        "",
+        "active",
+        "active.composing",
+        "active.engaging",
+        "active.engaging.like",
+        "active.engaging.reply",
+        "active.engaging.reshare",
+        "active.evaluating",
+        "active.resting",
+        "active.scrolling",
+        "idle",
+    ];
+    assert_eq!(entered, BTreeSet::from(all));
+    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+    for summary in &out[..out.len() - 1] {
+        for name in [
+            "agents_active",
+            "actions_executed",
+            "llm_calls",
+            "total_llm_tokens",
+            "total_scrip_transferred",
+            "artifacts_created",
+        ] {
+            *sums.entry(name).or_default() += summary[name].as_u64().expect(name);
+        }
+    }
+    assert!(sums.values().all(|sum| *sum > 0), "{sums:?}");
+    let last = &out[out.len() - 2]["states"]["Person"];
+    let there: u64 = last.as_object().expect("states").values().filter_map(Value::as_u64).sum();
+    assert_eq!(there, 1000, "{last}");
+}
