@@ -45,6 +45,8 @@ pub(super) struct Cast {
     pub(super) kinds: Vec<Kind>,
     pub(super) actors: Vec<Actor>,
     pub(super) done: Compilation,
+    /// Files of agents that say `enabled: false`.
+    left_out: Vec<String>,
 }
 
 /// The run file that `--config` names, or that of the folder; with its folder.
@@ -92,7 +94,7 @@ pub(super) fn cast(
     if done.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return Ok(Err(refuse(&folder.display().to_string(), &done)));
     }
-    let mut found = Cast { kinds: Vec::new(), actors: Vec::new(), done };
+    let mut found = Cast { kinds: Vec::new(), actors: Vec::new(), done, left_out: Vec::new() };
     if named.is_empty() {
         found.all(even_disabled);
     } else {
@@ -100,6 +102,12 @@ pub(super) fn cast(
             let checked = found.chosen(entry, path)?;
             found.add(&checked, entry.clone(), even_disabled);
         }
+    }
+    if !found.left_out.is_empty() {
+        complain(format!(
+            "not run, because of `enabled: false` (`--even-disabled` runs them): {}",
+            found.left_out.join(", ")
+        ));
     }
     if found.actors.is_empty() {
         complain(format!("error: there is no agent to run in {}", folder.display()));
@@ -166,6 +174,7 @@ impl Cast {
     fn add(&mut self, checked: &Checked, entry: AgentEntry, even_disabled: bool) {
         let chart = checked.chart();
         if is_disabled(chart) && !even_disabled {
+            self.left_out.push(checked.source().to_owned());
             return;
         }
         let kind = self.kinds.len();

@@ -22,7 +22,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let mut acts = 0;
         loop {
             let is_last = self.is_stopped() || self.now() >= end || self.is_over();
-            if !is_last {
+            if is_last {
+                self.finish_turns();
+            } else {
                 self.begin_turns();
             }
             if self.round()? {
@@ -60,6 +62,17 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             }
         }
         Ok(())
+    }
+
+    /// Agents at work finish their turns and take no others.
+    fn finish_turns(&mut self) {
+        for index in &self.thinking {
+            if let Some(slot) =
+                self.slots[*index].as_mut().filter(|slot| slot.mode == Loop::Running)
+            {
+                slot.mode = Loop::Stopping;
+            }
+        }
     }
 
     fn begin_period(&mut self, end: Instant) -> Instant {
