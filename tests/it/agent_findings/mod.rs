@@ -268,7 +268,9 @@ fn two_agents_of_one_id() {
     assert_eq!(codes(&both[..1], &files), [""; 0]);
     // Agents of other folders are not of one world.
     let apart = ["one/agent.yaml".to_owned(), "two/agent.yaml".to_owned()];
-    apart.iter().for_each(|path| drop(files.0.insert(path.clone(), text.into())));
+    for path in &apart {
+        files.0.insert(path.clone(), text.into());
+    }
     assert_eq!(codes(&apart, &files), [""; 0]);
     files.0.insert(both[1].clone(), "id: other\n".into());
     assert_eq!(codes(&both, &files), [""; 0]);
