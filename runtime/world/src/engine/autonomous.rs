@@ -5,7 +5,6 @@ use super::slot::Loop;
 use super::ticks::Wanted;
 use super::{Engine, Maker, Output};
 use crate::config::Exhaustion;
-use crate::state::Moment;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::clock::Clock;
@@ -17,8 +16,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// # Errors
     /// The output cannot be written, or the books of the world do not add up.
     pub async fn until(&mut self, end: Instant) -> io::Result<()> {
+        self.total = Some(end);
         self.begin()?;
-        let mut period = self.begin_period(end);
+        let mut period = self.begin_period();
         let mut acts = 0;
         loop {
             let is_last = self.is_stopped() || self.now() >= end || self.is_over();
@@ -48,7 +48,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             }
             if self.now() >= period {
                 self.summarise()?;
-                period = self.begin_period(end);
+                period = self.begin_period();
                 // A run that goes on from the checkpoint of the summary counts from here, too.
                 acts = 0;
             }
@@ -75,12 +75,11 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         }
     }
 
-    fn begin_period(&mut self, end: Instant) -> Instant {
+    fn begin_period(&mut self) -> Instant {
         self.tick += 1;
         self.world.renew();
         let now = self.now();
         self.began = now;
-        self.world.set_moment(Moment { tick: Some(self.tick), now_ms: now, total_ms: Some(end) });
         now.saturating_add(self.settings.delay.max(1))
     }
 

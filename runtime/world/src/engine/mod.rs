@@ -223,6 +223,8 @@ pub struct Engine<M, K, O> {
     /// Lines of the world itself that are in the log.
     seq: u64,
     tick: u32,
+    /// How long the run is, in milliseconds, where that is known.
+    total: Option<Instant>,
     /// When the period of an autonomous run began that the next summary is about.
     began: Instant,
 }
@@ -253,6 +255,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             census: Census::new(),
             seq: 0,
             tick: 0,
+            total: None,
             began: 0,
         }
     }
