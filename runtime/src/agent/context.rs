@@ -48,52 +48,60 @@ pub(super) struct Place {
     pub(super) turns: Option<u32>,
 }
 
-/// Every name that is given, with its value at the beginning of a turn.
+/// Every name that is given and read, with its value at the beginning of a turn.
 pub(super) fn context(
     record: &Record,
     view: &View,
     memory: &Map,
     place: Place,
+    reads: &dyn Fn(&str) -> bool,
 ) -> Vec<(&'static str, Value)> {
     let rate = record.success_rate();
-    let percent = format!("{}/{} ({:.0}%)", record.succeeded, record.taken, 100.0 * rate);
     let tick = u64::from(view.tick.unwrap_or(place.turn));
     // A world without events of its own counts what its agents know as ticks.
     let event = if view.event_number == 0 { tick } else { view.event_number };
-    let mut all = vec![
-        ("agent_id", text(&record.agent)),
-        ("tick", int(tick)),
-        ("event_number", int(event)),
-        ("balance", Value::Int(view.balance)),
-        ("balances", Value::Map(view.balances.clone())),
-        ("artifacts", Value::List(view.artifacts.clone())),
-        ("my_artifacts", Value::List(view.own.clone())),
-        ("last_action_result", text(&record.last)),
-        ("action_history", Value::Text(record.told())),
-        ("action_history_length", int(record.history.len() as u64)),
-        ("actions_taken", int(record.taken)),
-        ("successful_actions", int(record.succeeded)),
-        ("failed_actions", int(record.taken - record.succeeded)),
-        ("success_rate", Value::Text(percent)),
-        ("success_rate_numeric", Value::Float(rate)),
-        ("revenue_earned", Value::Float(view.earned as f64)),
-        ("artifacts_completed", int(record.written)),
-        ("other_agents", Value::List(view.others.clone())),
-        ("economic_context", Value::Text(economy(record, view))),
-        ("working_memory", Value::Map(memory.clone())),
-        ("quotas", Value::Map(quotas(view))),
-        ("mint_submissions", Value::List(view.submissions.clone())),
-        ("recent_events", recent(record, view)),
-        ("recent_failures", entries(&record.failures)),
-    ];
-    all.extend(time(view, place));
+    let mut all = Vec::new();
+    let mut put = |name: &'static str, value: &dyn Fn() -> Value| {
+        if reads(name) {
+            all.push((name, value()));
+        }
+    };
+    put("agent_id", &|| text(&record.agent));
+    put("tick", &|| int(tick));
+    put("event_number", &|| int(event));
+    put("balance", &|| Value::Int(view.balance));
+    put("balances", &|| Value::Map(view.balances.clone()));
+    put("artifacts", &|| Value::List(view.artifacts.clone()));
+    put("my_artifacts", &|| Value::List(view.own.clone()));
+    put("last_action_result", &|| text(&record.last));
+    put("action_history", &|| Value::Text(record.told()));
+    put("action_history_length", &|| int(record.history.len() as u64));
+    put("actions_taken", &|| int(record.taken));
+    put("successful_actions", &|| int(record.succeeded));
+    put("failed_actions", &|| int(record.taken - record.succeeded));
+    put("success_rate", &|| {
+        Value::Text(format!("{}/{} ({:.0}%)", record.succeeded, record.taken, 100.0 * rate))
+    });
+    put("success_rate_numeric", &|| Value::Float(rate));
+    put("revenue_earned", &|| Value::Float(view.earned as f64));
+    put("artifacts_completed", &|| int(record.written));
+    put("other_agents", &|| Value::List(view.others.clone()));
+    put("economic_context", &|| Value::Text(economy(record, view)));
+    put("working_memory", &|| Value::Map(memory.clone()));
+    put("quotas", &|| Value::Map(quotas(view)));
+    put("mint_submissions", &|| Value::List(view.submissions.clone()));
+    put("recent_events", &|| recent(record, view));
+    put("recent_failures", &|| entries(&record.failures));
+    all.extend(time(view, place).into_iter().filter(|(name, _)| reads(name)));
     // What an agent keeps in mind under these names it is told under them.
     for name in ["strategic_goal", "current_subgoal"] {
-        if let Some(Value::Text(said)) = memory.get(name) {
+        if let Some(Value::Text(said)) = memory.get(name).filter(|_| reads(name)) {
             all.push((name, text(said)));
         }
     }
-    if let Some(Value::Map(progress)) = memory.get("subgoal_progress") {
+    if let Some(Value::Map(progress)) =
+        memory.get("subgoal_progress").filter(|_| reads("subgoal_progress"))
+    {
         all.push(("subgoal_progress", Value::Map(progress.clone())));
     }
     all
@@ -183,7 +191,7 @@ mod tests {
     use super::*;
 
     fn told(view: &View, place: Place) -> Map {
-        let known = context(&Record::new("ada"), view, &Map::new(), place);
+        let known = context(&Record::new("ada"), view, &Map::new(), place, &|_| true);
         known.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
@@ -222,7 +230,7 @@ mod tests {
         memory.insert("subgoal_progress".into(), Value::Map(Map::new()));
         let view = View { time: Some((1, 2)), ..View::default() };
         let place = Place { turn: 1, turns: None };
-        let given = context(&Record::new("ada"), &view, &memory, place);
+        let given = context(&Record::new("ada"), &view, &memory, place, &|_| true);
         let names: Vec<&str> = given.into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, CONTEXT);
     }

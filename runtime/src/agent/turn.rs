@@ -14,7 +14,7 @@ const MEMORY: &str = "working_memory";
 
 /// What is known at the beginning of a turn.
 pub(super) struct Known {
-    /// By the names that agents know, those among them that the chart does not declare.
+    /// By the names that agents know: those that the chart declares, and all of them where memories are recalled.
     context: Map,
     /// The working memory, whole.
     memory: Map,
@@ -28,7 +28,11 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     pub(super) fn set_context(&mut self) -> Result<Option<Known>, RunError> {
         let Some(Life { world, record, profile, turns }) = &self.life else { return Ok(None) };
         let agent = record.with(|record| record.agent.clone());
-        let view = world.view(&agent);
+        let is_set = |name: &str| profile.inputs.contains(name) && !self.given.contains(name);
+        // What is recalled may be asked for with any name of the context.
+        let recalls = self.memory.is_some();
+        let reads = |name: &str| recalls || is_set(name);
+        let view = world.view_of(&agent, &reads);
         let config = &profile.working_memory;
         let (memory, missing) = match record.with(|record| memory(&view, record)) {
             Ok(memory) if config.enabled => (memory, None),
@@ -36,11 +40,11 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             Err(why) => (Map::new(), Some(why).filter(|_| config.enabled)),
         };
         let place = Place { turn: self.session.turns() + 1, turns: *turns };
-        let all = record.with(|record| context(record, &view, &config.bounded(&memory), place));
+        let all =
+            record.with(|record| context(record, &view, &config.bounded(&memory), place, &reads));
         let now: Map = self.session.machine().variables().into_iter().collect();
         for (name, value) in &all {
-            let is_known = profile.inputs.contains(*name) && !self.given.contains(*name);
-            if is_known && !now.get(name).is_some_and(|now| is_same(now, value)) {
+            if is_set(name) && !now.get(name).is_some_and(|now| is_same(now, value)) {
                 self.session.input(name, value.clone()).map_err(of_the_record)?;
             }
         }
@@ -49,7 +53,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     }
 
     /// Tells the chart, once the run has started, what the agent knows: the inputs of its context, and the section of its prompts. The
-    /// whole context comes back.
+    /// context comes back.
     pub(super) fn tell(&mut self) -> Result<Map, RunError> {
         let known = self.set_context()?;
         let (Some(Known { context, memory, missing }), Some(life)) = (known, &self.life) else {

@@ -33,6 +33,12 @@ pub trait ArtifactHost: Send + Sync {
     /// What an agent knows of its world when a turn begins.
     fn view(&self, agent: &str) -> View;
 
+    /// The same where only some names of the context are read, as `reads` says. Lists that belong to no such name may be empty.
+    fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
+        let _ = reads;
+        self.view(agent)
+    }
+
     /// What is needed to go on from here, for a snapshot; nothing where the world outlives the process.
     fn save(&self) -> Value {
         Value::None

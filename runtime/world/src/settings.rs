@@ -26,6 +26,8 @@ pub struct Settings {
     pub invocation_fuel: u64,
     /// Events that the world keeps for `genesis_event_log`.
     pub max_events: u64,
+    /// Artifacts, other agents and balances that an agent sees in a turn: of each so many.
+    pub max_seen: u64,
     /// For agents that agents make.
     pub spawn: SpawnLimits,
 }
@@ -63,6 +65,7 @@ impl Default for Settings {
             max_invocation_depth: 4,
             invocation_fuel: 100_000,
             max_events: 1_000,
+            max_seen: 100,
             spawn: SpawnLimits::default(),
         }
     }

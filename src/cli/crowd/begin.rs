@@ -51,10 +51,12 @@ fn allowed(resources: &Resources) -> chartc_world::Settings {
     set(&mut all.disk, resources.disk.everybody);
     set(&mut all.compute, resources.compute.everybody);
     set(&mut all.max_artifacts, resources.max_artifacts);
+    set(&mut all.max_artifacts_per_agent, resources.max_artifacts_per_agent);
     set(&mut all.max_content_bytes, resources.max_content_bytes);
     set(&mut all.compile_bytes_per_unit, resources.compile_bytes_per_unit);
     set(&mut all.invocation_fuel, resources.invocation_fuel);
     set(&mut all.max_events, resources.max_events);
+    set(&mut all.max_seen, resources.max_seen);
     set(&mut all.spawn.disk, resources.spawn.disk);
     set(&mut all.spawn.compute, resources.spawn.compute);
     set(&mut all.spawn.max_agents, resources.spawn.max_agents.map(u64::from));

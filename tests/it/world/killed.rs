@@ -22,7 +22,7 @@ fn undisturbed(folder: &Path, end: [&str; 2]) -> (String, Value) {
 fn goes_on(folder: &Path, ends: [&str; 2], behind: impl Fn(usize) -> [usize; 2]) {
     let (log, end) = undisturbed(folder, ends);
     let args = ["run", ".", ends[0], ends[1], "--log", "log.jsonl", "--store", "w.db"];
-    for kill in 0..number("CHARTC_WORLD_KILLS", 6_usize) {
+    for kill in 0..number("CHARTC_WORLD_KILLS", 2_usize) {
         let store = folder.join("w.db");
         for file in ["w.db", "w.db-wal", "w.db-shm"] {
             drop(std::fs::remove_file(folder.join(file)));

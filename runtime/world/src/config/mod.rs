@@ -275,6 +275,8 @@ pub struct Resources {
     pub invocation_fuel: Option<u64>,
     /// Events that the world's log keeps.
     pub max_events: Option<u64>,
+    /// Artifacts, other agents and balances that an agent sees in a turn.
+    pub max_seen: Option<u64>,
     /// Agents that agents make.
     pub spawn: MostSpawned,
 }

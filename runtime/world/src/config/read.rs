@@ -159,6 +159,7 @@ fn resources(at: At<'_>) -> Read<Resources> {
     f.some(&mut made.max_invocation_depth, "max_invocation_depth", |at| at.small(0, of))?;
     f.some(&mut made.invocation_fuel, "invocation_fuel", |at| at.count(0, "steps"))?;
     f.some(&mut made.max_events, "max_events", |at| at.count(0, "events"))?;
+    f.some(&mut made.max_seen, "max_seen", |at| at.count(0, "entries"))?;
     f.set(&mut made.spawn, "spawn", |at| {
         let mut made = MostSpawned::default();
         let mut f = at.fields();

@@ -134,6 +134,7 @@ fn what_agents_have_and_who_they_are() {
   starting_scrip: 100
   max_artifacts_per_agent: 20
   max_events: 9
+  max_seen: 12
   spawn: {max_depth: 2, max_agents: 50, per_parent: 3, cost: 1, min_endowment: 5, disk: 10, compute: 0}
 balances: {ada: 20}
 agents:
@@ -149,6 +150,7 @@ agents:
     assert_eq!(file.resources.compute.of("bob"), Some(1000));
     assert_eq!(file.resources.max_artifacts_per_agent, Some(20));
     assert_eq!(file.resources.max_events, Some(9));
+    assert_eq!(file.resources.max_seen, Some(12));
     let spawn = &file.resources.spawn;
     assert_eq!((spawn.per_parent, spawn.min_endowment, spawn.compute), (Some(3), Some(5), Some(0)));
     assert_eq!(file.balances["ada"], 20);

@@ -39,7 +39,11 @@ impl ArtifactHost for World {
     }
 
     fn view(&self, agent: &str) -> View {
-        self.look(agent)
+        self.look(agent, &|_| true)
+    }
+
+    fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
+        self.look(agent, reads)
     }
 
     fn save(&self) -> Value {

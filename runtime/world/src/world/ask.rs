@@ -341,4 +341,8 @@ impl ArtifactHost for Within {
     fn view(&self, _: &str) -> View {
         self.world.view(&self.owner)
     }
+
+    fn view_of(&self, _: &str, reads: &dyn Fn(&str) -> bool) -> View {
+        self.world.view_of(&self.owner, reads)
+    }
 }

@@ -25,4 +25,8 @@ impl ArtifactHost for Door {
     fn view(&self, agent: &str) -> View {
         self.0.view(agent)
     }
+
+    fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
+        self.0.view_of(agent, reads)
+    }
 }

@@ -9,16 +9,12 @@ use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::View;
 use std::cmp::Reverse;
 
-/// Artifacts, the newest; those of the world itself come before them.
-const ARTIFACTS: usize = 100;
-/// Artifacts that are looked at for them.
+/// Artifacts that are looked at for those that an agent may see, at least.
 const LOOKED_AT: usize = 1_000;
 /// Own artifacts, by id.
 const OWN: usize = 1_000;
-/// Other agents, by name.
-const OTHERS: usize = 100;
-/// Balances, the richest; its own is always there.
-const BALANCES: usize = 100;
+/// How far down the ranks are counted.
+const RANKS: usize = 100;
 /// Events, the newest.
 const EVENTS: usize = 20;
 /// Events that are looked at for them.
@@ -27,38 +23,58 @@ const LOOKED_THROUGH: usize = 200;
 const SUBMISSIONS: usize = 100;
 
 impl World {
-    pub(super) fn look(&self, agent: &str) -> View {
+    /// What `agent` knows; lists of which nothing is read are left empty.
+    pub(super) fn look(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
         let state = self.state();
         let Some(principal) = state.principals.get(agent) else { return View::default() };
-        let memory = memory_of(agent);
-        let own = state.owned.get(agent).into_iter().flatten();
-        let own = own.filter(|id| *id != agent && **id != memory).take(OWN);
-        let listed = state.ranked.keys().filter(|name| *name != agent);
+        // Artifacts, the newest; others, by name; balances, the richest.
+        let seen = usize::try_from(state.settings.max_seen).unwrap_or(usize::MAX);
         let compute = state.ledger.balance(&Holder::of(agent), Resource::Compute);
         let mut quotas = Map::new();
         quotas.insert("compute".into(), Value::Int(compute));
         let moment = state.moment;
-        View {
+        let mut view = View {
             balance: state.ledger.scrip(agent),
-            artifacts: artifacts(&state, agent),
-            own: own.map(|id| text(id)).collect(),
-            others: listed.take(OTHERS).map(|name| text(name)).collect(),
             disk: state.disk(agent),
             record: state.artifacts.get(agent).map(|artifact| artifact.content.clone()),
-            balances: balances(&state, agent),
             quotas,
             event_number: state.event_number,
-            recent_events: recent(&state, agent),
-            submissions: state.submissions.iter().take(SUBMISSIONS).cloned().collect(),
-            economy: economy(&state, agent),
             earned: principal.earned,
             time: moment.total_ms.map(|total| (moment.now_ms, total)),
             tick: moment.tick,
+            ..View::default()
+        };
+        if reads("artifacts") {
+            view.artifacts = artifacts(&state, agent, seen);
         }
+        if reads("my_artifacts") {
+            let memory = memory_of(agent);
+            let own = state.owned.get(agent).into_iter().flatten();
+            let own = own.filter(|id| *id != agent && **id != memory).take(OWN);
+            view.own = own.map(|id| text(id)).collect();
+        }
+        if reads("other_agents") {
+            let listed = state.ranked.keys().filter(|name| *name != agent);
+            view.others = listed.take(seen).map(|name| text(name)).collect();
+        }
+        if reads("balances") {
+            view.balances = balances(&state, agent, seen);
+        }
+        if reads("recent_events") {
+            view.recent_events = recent(&state, agent);
+        }
+        if reads("mint_submissions") {
+            view.submissions = state.submissions.iter().take(SUBMISSIONS).cloned().collect();
+        }
+        if reads("economic_context") {
+            view.economy = economy(&state, agent);
+        }
+        view
     }
 }
 
-fn artifacts(state: &State, agent: &str) -> Vec<Value> {
+/// Those of the world itself come first.
+fn artifacts(state: &State, agent: &str, seen: usize) -> Vec<Value> {
     let of_the_world = genesis::all().map(|genesis| {
         let mut row = Map::new();
         row.insert("id".into(), text(genesis.id));
@@ -67,16 +83,17 @@ fn artifacts(state: &State, agent: &str) -> Vec<Value> {
         row.insert("executable".into(), Value::Bool(true));
         Value::Map(row)
     });
-    let newest = state.order.values().rev().take(LOOKED_AT);
+    let newest = state.order.values().rev().take(seen.max(LOOKED_AT));
     let found = newest.filter_map(|id| {
         let artifact = state.readable(agent, id).ok()?;
         Some(genesis::row(id, artifact))
     });
-    of_the_world.chain(found.take(ARTIFACTS)).collect()
+    of_the_world.chain(found.take(seen)).collect()
 }
 
-fn balances(state: &State, agent: &str) -> Map {
-    let all = state.ranks.iter().take(BALANCES);
+/// Its own is always there.
+fn balances(state: &State, agent: &str, seen: usize) -> Map {
+    let all = state.ranks.iter().take(seen);
     let mut all: Map = all.map(|(scrip, name)| (name.clone(), Value::Int(scrip.0))).collect();
     all.insert(agent.to_owned(), Value::Int(state.ledger.scrip(agent)));
     all
@@ -94,10 +111,10 @@ fn economy(state: &State, agent: &str) -> String {
     let scrip = state.ledger.circulation();
     let among = state.ranks.len();
     let own = (Reverse(state.ledger.scrip(agent)), agent.to_owned());
-    let rank = state.ranks.iter().take(BALANCES).position(|entry| *entry == own);
+    let rank = state.ranks.iter().take(RANKS).position(|entry| *entry == own);
     let rank = match rank {
         Some(above) => format!("you are number {} of {among} by scrip", above + 1),
-        None => format!("you are below the first {BALANCES} of {among} by scrip"),
+        None => format!("you are below the first {RANKS} of {among} by scrip"),
     };
     let mut said = format!("{scrip} scrip in circulation; {rank}");
     if !state.next_auction.is_empty() {

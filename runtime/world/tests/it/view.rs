@@ -52,3 +52,17 @@ fn lists_of_a_large_world_are_bounded() {
     assert_eq!(view.recent_events.len(), 20);
     assert!(view.economy.contains("you are below the first 100 of 300"), "{}", view.economy);
 }
+
+#[test]
+fn a_world_says_how_much_its_agents_see() {
+    let world = empty(Settings { max_seen: 2, ..Settings::default() });
+    for name in ["a", "b", "c", "d"] {
+        world.add_agent(agent(name)).expect("the name is free");
+        write(&world, name, &format!("of_{name}"), "", "x").expect("it is new");
+    }
+    let view = world.door().view("d");
+    assert_eq!(view.others, [Value::Text("a".into()), Value::Text("b".into())]);
+    assert_eq!(view.balances.len(), 3, "the richest, and its own");
+    assert_eq!(view.artifacts.len(), 6 + 2);
+    assert_eq!(view.own, [Value::Text("of_d".into())]);
+}
