@@ -36,7 +36,7 @@ execution: {ticks: 12}
 agents: [{file: trader.chart, id: t, count: 20, llm: 'script:trader.script.yaml'}]
 ";
 
-fn with(folder: &Path, files: &[(&str, &str)]) {
+pub(super) fn with(folder: &Path, files: &[(&str, &str)]) {
     for (name, text) in files {
         if let Some(parent) = folder.join(name).parent() {
             std::fs::create_dir_all(parent).expect("a folder");
@@ -46,7 +46,7 @@ fn with(folder: &Path, files: &[(&str, &str)]) {
 }
 
 /// Exit code, output, errors.
-fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+pub(super) fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = chartc(folder, &["run", "."]).args(args).output().expect("it runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
