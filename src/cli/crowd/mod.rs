@@ -275,7 +275,8 @@ fn ended<'p>(
             say(format!("ended after {} s of the world's time", engine.now() / 1000))?;
             for (name, states) in &states {
                 let scrip = balances.get(name).copied().unwrap_or_default();
-                say(format!("  {name}: {}, {scrip} scrip", states.join(", ")))?;
+                let states = if states.is_empty() { "ended".to_owned() } else { states.join(", ") };
+                say(format!("  {name}: {states}, {scrip} scrip"))?;
             }
         }
     }

@@ -220,8 +220,8 @@ fn each_agent_has_the_disk_and_the_compute_that_the_run_file_says() {
     );
     let (_, log) = logged(&folder, &[]);
     let told = |agent: &str| {
-        let all = log.iter().filter(|line| line["kind"] == "acted" && line["agent"] == agent);
-        all.last().map(|line| line["value"].clone()).expect("an action")
+        let of = |line: &&Value| line["kind"] == "acted" && line["agent"] == agent;
+        log.iter().rfind(of).map(|line| line["value"].clone()).expect("an action")
     };
     let of = |agent: &str| {
         let told = told(agent);
