@@ -26,20 +26,30 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         let new = NewAgent {
             name: actor.name.clone(),
             scrip: file.balances.get(&actor.name).copied().or(actor.scrip),
+            disk: file.resources.disk.of(&actor.name),
+            compute: file.resources.compute.of(&actor.name),
             content,
             family: Some(Arc::new(Family { charts: kind.charts.clone() })),
             owner: None,
         };
         world.add_agent(new).map_err(|why| miette::miette!("agent `{}`: {why}", actor.name))?;
     }
+    let Resources { disk, compute, .. } = &file.resources;
+    let named = [
+        ("balances", file.balances.keys().collect::<Vec<_>>()),
+        ("resources.disk", disk.each.keys().collect()),
+        ("resources.compute", compute.each.keys().collect()),
+    ];
     let known = |name: &String| cast.actors.iter().any(|actor| actor.name == *name);
-    if let Some(stranger) = file.balances.keys().find(|name| !known(name)) {
-        let names = cast.actors.iter().map(|actor| actor.name.as_str());
-        let near = nearest(stranger, names).map(|near| format!("; did you mean `{near}`?"));
-        return Err(miette::miette!(
-            "`balances` of the run file names `{stranger}`, which is no agent{}",
-            near.unwrap_or_default()
-        ));
+    for (key, named) in named {
+        if let Some(stranger) = named.into_iter().find(|name| !known(name)) {
+            let names = cast.actors.iter().map(|actor| actor.name.as_str());
+            let near = nearest(stranger, names).map(|near| format!("; did you mean `{near}`?"));
+            return Err(miette::miette!(
+                "`{key}` of the run file names `{stranger}`, which is no agent{}",
+                near.unwrap_or_default()
+            ));
+        }
     }
     Ok(world)
 }

@@ -8,7 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs an example; the lines of its output, and the log.
 fn run(name: &str, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
-    let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.jsonl"));
+    into(name, name, args)
+}
+
+/// The same with a name of its own for the log.
+fn into(name: &str, log: &str, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
+    let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{log}.jsonl"));
     let shown = log.display().to_string();
     let example = format!("examples/{name}");
     let mut command = chartc(root(), &["run", &example, "--format", "json", "--log", &shown]);
@@ -51,7 +56,7 @@ fn the_ecology_has_agents_that_write_agents_and_auctions() {
 /// All 50 rounds with `CHARTC_FEED_ROUNDS=50`.
 #[test]
 fn in_the_feed_every_state_is_visited_and_the_model_is_asked() {
-    let rounds = number("CHARTC_FEED_ROUNDS", 12_u32).to_string();
+    let rounds = number("CHARTC_FEED_ROUNDS", 8_u32).to_string();
     let (out, log) = run("feed", &["--ticks", &rounds]);
     let entered: BTreeSet<&str> = log
         .iter()
@@ -89,4 +94,18 @@ fn in_the_feed_every_state_is_visited_and_the_model_is_asked() {
     let last = &out[out.len() - 2]["states"]["Person"];
     let there: u64 = last.as_object().expect("states").values().filter_map(Value::as_u64).sum();
     assert_eq!(there, 1000, "{last}");
+}
+
+#[test]
+fn an_agent_of_the_ecology_is_replayed_from_the_log_alone() {
+    into("ecology", "replayed", &["--ticks", "30"]);
+    let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("replayed.jsonl");
+    let shown = log.display().to_string();
+    for agent in ["farmer_3", "smith_1"] {
+        let output =
+            chartc(root(), &["replay", &shown, "--agent", agent]).output().expect("it runs");
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{agent}: {told}{output:?}");
+        assert!(told.contains("the same again"), "{agent}: {told}");
+    }
 }

@@ -4,6 +4,7 @@ mod census;
 mod examples;
 #[cfg(feature = "sqlite")]
 mod killed;
+mod making;
 #[cfg(all(feature = "providers", target_os = "linux"))]
 mod provider;
 mod running;

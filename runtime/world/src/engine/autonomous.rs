@@ -133,7 +133,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let now = self.now();
         let settings = &self.settings;
         let Some(slot) = self.slots[index].as_mut() else { return };
-        if slot.mode.is_over() {
+        if slot.mode.is_over() || matches!(slot.mode, Loop::Paused(_)) {
             return;
         }
         if settings.max_errors > 0 && slot.failures >= settings.max_errors {
@@ -154,21 +154,27 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         match slot {
             Some(slot) if matches!(slot.mode, Loop::Paused(_)) => {
                 slot.failures = 0;
-                slot.mode = Loop::Starting;
-                self.turns.insert((self.clock.now(), index.unwrap_or_default()));
+                slot.is_changed = true;
+                if slot.agent.is_in_turn() {
+                    slot.mode = Loop::Running;
+                } else {
+                    slot.mode = Loop::Starting;
+                    self.turns.insert((self.clock.now(), index.unwrap_or_default()));
+                }
                 true
             }
             Some(_) | None => false,
         }
     }
 
-    /// An agent takes no turns until it is resumed; its events and deadlines go on.
+    /// An agent takes no turns until it is resumed: a turn under way is finished; its events and deadlines go on.
     pub fn pause(&mut self, name: &str, why: &str) -> bool {
         let index = self.by_name.get(name).copied();
         let slot = index.and_then(|index| self.slots.get_mut(index)?.as_mut());
         match slot {
             Some(slot) if !slot.mode.is_over() => {
                 slot.mode = Loop::Paused(why.to_owned());
+                slot.is_changed = true;
                 true
             }
             Some(_) | None => false,

@@ -260,9 +260,14 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         }
     }
 
-    /// With limits that all calls of its agents pass: those whose drivers have the same gate.
+    /// With limits that all calls of its agents pass: those whose drivers have the same gate. Agents that agents make pass it, too.
     #[must_use]
     pub fn with_gate(self, gate: Gate) -> Self {
+        let (spawns, clock) = (gate.clone(), self.clock.clone());
+        self.world.ask_before_spawns(move |parent| {
+            let taken = spawns.take(parent, "spawns", 1, clock.now());
+            taken.map_err(|why| format!("`spawns`: {why}"))
+        });
         Self { gate, ..self }
     }
 
@@ -326,6 +331,11 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Who makes the agents.
     pub fn maker_mut(&mut self) -> &mut K {
         &mut self.maker
+    }
+
+    /// Who takes what happens.
+    pub fn out_mut(&mut self) -> &mut O {
+        &mut self.out
     }
 
     /// The world.

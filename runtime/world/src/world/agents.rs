@@ -17,6 +17,10 @@ pub struct NewAgent {
     pub name: String,
     /// What it begins with. The world's file, where it names the agent, goes before that.
     pub scrip: Option<i64>,
+    /// Bytes that its artifacts may have, if not as many as everybody's.
+    pub disk: Option<u64>,
+    /// Units of compute in each tick, if not as many as everybody's.
+    pub compute: Option<u64>,
     /// Its configuration: the content of its artifact.
     pub content: Map,
     /// Its charts: the events of the first are the methods that it can be invoked by.
@@ -93,7 +97,7 @@ impl World {
 }
 
 fn add(state: &mut State, new: NewAgent) -> Tried<()> {
-    let NewAgent { name, scrip, content, family, owner } = new;
+    let NewAgent { name, scrip, disk, compute, content, family, owner } = new;
     let owner = owner.unwrap_or_else(|| name.clone());
     // What a world's file has of the agent becomes its own.
     let is_known = state.principals.get(&name).is_some_and(|known| !known.is_agent);
@@ -124,7 +128,7 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     } else {
         scrip.unwrap_or(state.settings.starting_scrip)
     };
-    let disk = state.settings.disk;
+    let disk = disk.unwrap_or(state.settings.disk);
     state.open(&name, Some(disk));
     if let Some(principal) = state.principals.get_mut(&name)
         && !principal.is_limited
@@ -140,7 +144,7 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     if scrip > 0 {
         state.ledger.mint(&name, Resource::Scrip, scrip, ENDOWMENT).map_err(refused)?;
     }
-    let compute = amount(state.settings.compute);
+    let compute = amount(compute.unwrap_or(state.settings.compute));
     if let Some(principal) = state.principals.get_mut(&name) {
         principal.compute = compute;
         principal.family = family;
