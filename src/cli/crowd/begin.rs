@@ -5,7 +5,7 @@ use super::find::Cast;
 use crate::workshop::Compiler;
 use chartc_core::expr::{Map, Value};
 use chartc_text::diagnostic::nearest;
-use chartc_world::{Family, Methods, NewAgent, Resources, RunFile, World};
+use chartc_world::{Methods, NewAgent, Resources, RunFile, World};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,14 +22,15 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         let kind = &cast.kinds[actor.kind];
         let mut content = Map::new();
         content.insert("file".into(), Value::Text(kind.file.clone()));
-        content.insert("chart".into(), Value::Text(kind.charts[0].name.clone()));
+        content.insert("chart".into(), Value::Text(kind.family.root().name.clone()));
         let new = NewAgent {
             name: actor.name.clone(),
-            scrip: file.balances.get(&actor.name).copied().or(actor.scrip),
+            balance: file.balances.get(&actor.name).copied(),
+            scrip: actor.scrip,
             disk: file.resources.disk.of(&actor.name),
             compute: file.resources.compute.of(&actor.name),
             content,
-            family: Some(Arc::new(Family { charts: kind.charts.clone() })),
+            family: Some(kind.family.clone()),
             owner: None,
         };
         world.add_agent(new).map_err(|why| miette::miette!("agent `{}`: {why}", actor.name))?;

@@ -98,7 +98,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         None => None,
     };
     let plans: Vec<Vec<Plan<'_>>> =
-        cast.kinds.iter().map(|kind| kind.charts.iter().map(Plan::new).collect()).collect();
+        cast.kinds.iter().map(|kind| kind.family.charts.iter().map(Plan::new).collect()).collect();
     let auction_plans: Vec<Plan<'_>> = holding.iter().map(|(_, chart)| Plan::new(chart)).collect();
     let gate = Gate::new(&file.rate_limiting);
     for actor in &cast.actors {
@@ -125,6 +125,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 charts: &charts,
                 shelf: &shelf,
                 families: BTreeMap::new(),
+                made: BTreeMap::new(),
                 scripts: BTreeMap::new(),
                 is_real,
                 working_memory: file.working_memory.as_ref(),
@@ -135,13 +136,13 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
             let mut engine = Engine::new(world, settings, crew, bench, out).with_gate(gate);
             let clock = engine.clock();
             for kind in &cast.kinds {
-                engine.know(&kind.charts[0]);
+                engine.know(kind.family.root());
                 let own = kind.entry.llm.as_deref().map(|own| beside(&base, own));
                 let mut said = common.said(own.as_deref());
                 if !file.statechart.oracle_enabled {
                     said.llm = Some("deny");
                 }
-                let charts: Vec<&Chart> = kind.charts.iter().collect();
+                let charts: Vec<&Chart> = kind.family.charts.iter().collect();
                 let voice = Voice::of(&charts, said, &clock)?;
                 engine.maker_mut().voices.push(voice);
             }

@@ -202,3 +202,31 @@ fn what_cannot_run_is_refused_with_its_place() {
         assert!(err.contains(wanted), "{run_file}: {err}");
     }
 }
+
+/// Three places can say what an agent has at the beginning.
+#[test]
+fn the_run_file_goes_before_the_world_and_that_before_the_agents_own_file() {
+    let folder = folder("balances");
+    let agent = |id: &str| {
+        format!(
+            "id: {id}\nstarting_scrip: 7\nworkflow:\n  steps:\n    - {{name: think, type: llm, prompt: go}}\n"
+        )
+    };
+    let names = ["ada", "bob", "cy", "di"];
+    for name in names {
+        with(&folder, &[(&format!("{name}.agent.yaml"), &agent(name))]);
+    }
+    let entries: String =
+        names.iter().map(|name| format!("  - {{file: {name}.agent.yaml}}\n")).collect();
+    let run_file = format!("balances: {{ada: 50, di: 3}}\nagents:\n{entries}");
+    with(
+        &folder,
+        &[("run.yaml", &run_file), ("world.yaml", "balances: {ada: 20, bob: 30, di: 9}\n")],
+    );
+    let (code, out, err) =
+        run(&folder, &["--ticks", "1", "--world", "world.yaml", "--llm", "deny"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let end = lines(&out).pop().expect("a last line");
+    let of = |name: &str| end["balances"][name].as_i64();
+    assert_eq!(names.map(of), [Some(50), Some(30), Some(7), Some(3)], "{end}");
+}
