@@ -1,5 +1,6 @@
 //! The census against sessions that run: whatever happens, it knows where everybody is.
 
+use crate::project::number;
 use chartc::load::Memory;
 use chartc_core::expr::{Map, Value};
 use chartc_core::interpreter::Interpreter;
@@ -124,7 +125,7 @@ async fn live(chart: &Chart, seed: u64) -> usize {
 fn it_knows_where_interpreted_agents_are() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mut ended = 0;
-    for seed in 0..6 {
+    for seed in 0..number("CHARTC_CENSUS_SEEDS", 2_u64) {
         let many = chart("many.chart", MANY);
         ended += runtime.block_on(live(&many, seed));
         for name in ["phases.chart", "builder.chart", "support.chart"] {

@@ -99,7 +99,7 @@ fn server() -> (String, Arc<AtomicUsize>) {
 #[test]
 fn every_call_to_a_bad_provider_is_accounted_for() {
     let agents = number("CHARTC_WORLD_AGENTS", 40_u32);
-    let seconds = number("CHARTC_WORLD_SECONDS", 4_u32);
+    let seconds = number("CHARTC_WORLD_SECONDS", 2_u32);
     // About a hundred calls a second.
     let interval = f64::from(agents) / 100.0;
     let (url, taken) = server();

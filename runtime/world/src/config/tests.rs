@@ -291,11 +291,11 @@ fn hostile_texts_end_in_a_message() {
         bomb += &format!("  - &a{n} {{params: [*a{0}, *a{0}, *a{0}, *a{0}]}}\n", n - 1);
     }
     for text in [
-        "[".repeat(100_000),
-        "{a: ".repeat(50_000),
+        "[".repeat(30_000),
+        "{a: ".repeat(15_000),
         format!("agents: [{{file: a, params: {{p: {}1{}}}}}]", "[".repeat(40), "]".repeat(40)),
         format!("agents: [{{file: a, params: {{p: {}1{}}}}}]", "[".repeat(5000), "]".repeat(5000)),
-        format!("a:\n{}", (1..3000).map(|n| " ".repeat(n) + "a:\n").collect::<String>()),
+        format!("a:\n{}", (1..1000).map(|n| " ".repeat(n) + "a:\n").collect::<String>()),
         bomb,
         "? [a, b]\n: 1".to_owned(),
         "1: {}".to_owned(),

@@ -1,7 +1,7 @@
 //! Random worlds, in which agents do whatever there is, sensible or not. The books add up after each action, and a world that was saved and
 //! taken back in the middle goes on as the other one.
 //!
-//! 20 worlds of 500 actions. `WORLDS=1000 cargo test --release -p chartc-world --test it campaign` is the whole campaign.
+//! 6 worlds of 500 actions. `WORLDS=1000 cargo test --release -p chartc-world --test it campaign` is the whole campaign.
 
 use crate::door::{act, agent, empty};
 use chartc_core::expr::{Map, Value};
@@ -240,7 +240,7 @@ fn play(seed: u64) -> u64 {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "who tests says how many")]
 fn the_books_add_up_after_each_action() {
-    let worlds = std::env::var("WORLDS").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let worlds = std::env::var("WORLDS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
     let done: u64 = (0..worlds).map(play).sum();
     // It is not that nothing can be done.
     assert!(done > worlds * ACTIONS / 5, "{done} of {}", worlds * ACTIONS);
