@@ -2,7 +2,7 @@
 
 use crate::answers::{Open, outcome};
 use crate::random::{Random, value};
-use chartc_core::arena::{EventId, StateId, StepId, ToolId};
+use chartc_core::arena::{EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine, Mismatch};
 use chartc_core::interpreter::Interpreter;
@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 struct Log {
     effects: Vec<Effect>,
     records: Vec<Record>,
+    held: Vec<(TransitionId, u64)>,
 }
 
 impl Sink for Log {
@@ -26,6 +27,14 @@ impl Sink for Log {
 
     fn record(&mut self, record: Record) {
         self.records.push(record);
+    }
+
+    fn asks_why(&self) -> bool {
+        true
+    }
+
+    fn held(&mut self, line: TransitionId, alternatives: u64) {
+        self.held.push((line, alternatives));
     }
 }
 
@@ -76,8 +85,13 @@ pub type Make<'c> =
 /// The two differ: says where, with all that happened before.
 pub fn compare<'c>(chart: &'c Chart, make: &Make<'c>, sequences: u64, length: usize) -> Coverage {
     let mut coverage = Coverage::new();
+    let mut reasons = BTreeSet::new();
     for seed in 0..sequences {
-        sequence(chart, make, seed, length, &mut coverage);
+        sequence(chart, make, seed, length, (&mut coverage, &mut reasons));
+    }
+    for line in chart.alternative_texts.keys() {
+        let is_told = reasons.iter().any(|(of, _)| of == line);
+        assert!(is_told || !coverage.contains(&line.0), "{}: {line:?} has no reason", chart.name);
     }
     coverage
 }
@@ -104,7 +118,7 @@ fn sequence<'c>(
     make: &Make<'c>,
     seed: u64,
     length: usize,
-    coverage: &mut Coverage,
+    (coverage, reasons): (&mut Coverage, &mut BTreeSet<(TransitionId, u64)>),
 ) {
     let mut random = Random::new(seed);
     let plan = Plan::new(chart);
@@ -185,6 +199,7 @@ fn sequence<'c>(
                 open.retain(|k| k != key);
             }
         }
+        reasons.extend(a.log.held.iter().copied());
         coverage.extend(a.log.records.iter().filter_map(|record| match record {
             Record::Taken(line) => Some(line.0),
             Record::Event(_)
@@ -361,6 +376,7 @@ fn observe(
     let mut seen = vec![
         format!("receipt {receipt}"),
         format!("records {:?}", log.records),
+        format!("held {:?}", log.held),
         format!("effects {:?}", log.effects),
         format!("variables {:?}", machine.variables()),
         format!("active {:?}", active(chart, machine)),

@@ -9,6 +9,7 @@ mod events;
 mod loops;
 mod observables;
 mod questions;
+mod reasons;
 mod sending;
 mod sets;
 mod step_tools;
@@ -49,6 +50,8 @@ impl Host for Notebook {
 struct Log {
     effects: Vec<Effect>,
     records: Vec<Record>,
+    held: Vec<(TransitionId, u64)>,
+    asks_why: bool,
 }
 
 impl Sink for Log {
@@ -58,6 +61,14 @@ impl Sink for Log {
 
     fn record(&mut self, record: Record) {
         self.records.push(record);
+    }
+
+    fn asks_why(&self) -> bool {
+        self.asks_why
+    }
+
+    fn held(&mut self, line: TransitionId, alternatives: u64) {
+        self.held.push((line, alternatives));
     }
 }
 
