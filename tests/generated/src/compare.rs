@@ -1,6 +1,7 @@
 //! Runs a chart twice, interpreted and generated, on the same random inputs, and compares all that can be seen.
 
 use crate::answers::{Open, outcome};
+use crate::log::Log;
 use crate::random::{Random, value};
 use chartc_core::arena::{EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::Value;
@@ -11,32 +12,6 @@ use chartc_core::model::{Chart, FunctionKind, StepKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_core::saved::Saved;
 use std::collections::BTreeSet;
-
-/// What a machine told while it handled one input.
-#[derive(Default)]
-struct Log {
-    effects: Vec<Effect>,
-    records: Vec<Record>,
-    held: Vec<(TransitionId, u64)>,
-}
-
-impl Sink for Log {
-    fn effect(&mut self, effect: Effect) {
-        self.effects.push(effect);
-    }
-
-    fn record(&mut self, record: Record) {
-        self.records.push(record);
-    }
-
-    fn asks_why(&self) -> bool {
-        true
-    }
-
-    fn held(&mut self, line: TransitionId, alternatives: u64) {
-        self.held.push((line, alternatives));
-    }
-}
 
 /// Answers every host function from its name, its arguments and how many calls came before; some calls fail.
 #[derive(Debug, Clone)]

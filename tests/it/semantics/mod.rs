@@ -6,6 +6,7 @@ pub(crate) mod children;
 mod content;
 mod each;
 mod events;
+mod log;
 mod loops;
 mod observables;
 mod questions;
@@ -25,10 +26,11 @@ use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
-    Effect, Element, Input, Outcome, Receipt, Record, Sink, Status, StepKey, WalkEnd,
+    Effect, Element, Input, Outcome, Receipt, Record, Status, StepKey, WalkEnd,
 };
 use chartc_core::model::{Chart, Trigger};
 use chartc_core::plan::Plan;
+use log::Log;
 use std::cell::RefCell;
 use std::rc::Rc;
 use words::{error, fell_back, lost, shown};
@@ -42,33 +44,6 @@ impl Host for Notebook {
         let arguments: Vec<String> = arguments.iter().map(shown).collect();
         self.0.borrow_mut().push(format!("{function}({})", arguments.join(", ")));
         Ok(Value::None)
-    }
-}
-
-/// Effects and records, as they come.
-#[derive(Default)]
-struct Log {
-    effects: Vec<Effect>,
-    records: Vec<Record>,
-    held: Vec<(TransitionId, u64)>,
-    asks_why: bool,
-}
-
-impl Sink for Log {
-    fn effect(&mut self, effect: Effect) {
-        self.effects.push(effect);
-    }
-
-    fn record(&mut self, record: Record) {
-        self.records.push(record);
-    }
-
-    fn asks_why(&self) -> bool {
-        self.asks_why
-    }
-
-    fn held(&mut self, line: TransitionId, alternatives: u64) {
-        self.held.push((line, alternatives));
     }
 }
 
