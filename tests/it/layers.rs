@@ -19,8 +19,8 @@ const TEXT: &[Row] = &[
 ];
 const CHECK: &[Row] = &[
     ("allow", &[]),
-    ("lower", &[]),
     ("notation", &[]),
+    ("lower", &["notation"]),
     ("spelling", &[]),
     ("facts", &[]),
     ("turn", &["facts"]),
