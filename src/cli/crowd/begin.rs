@@ -4,17 +4,22 @@ use super::super::instance::read;
 use super::find::Cast;
 use crate::workshop::Compiler;
 use chartc_core::expr::{Map, Value};
+use chartc_runtime::agent::WorldFile;
 use chartc_text::diagnostic::nearest;
 use chartc_world::{Family, Methods, NewAgent, Resources, RunFile, World};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The world with all agents in it. What the run file says of balances counts most, then `--world`, then the agents' own files.
+/// The world with all agents in it. What the run file or `--world` says of scrip counts more than the agents' own files.
 pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette::Result<World> {
     let settings = allowed(&file.resources);
     let world = match path {
-        Some(path) => World::parse(&read(path)?, settings)
-            .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
+        Some(path) => {
+            let text = read(path)?;
+            let told = |fault| miette::miette!("{}: {fault}", path.display());
+            agree(path, &WorldFile::parse(&text).map_err(told)?, file)?;
+            World::parse(&text, settings).map_err(told)?
+        }
         None => World::new(settings),
     };
     let world = world.with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
@@ -52,6 +57,29 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         }
     }
     Ok(world)
+}
+
+/// A world's file and the run file do not say different things of one agent.
+fn agree(path: &Path, world: &WorldFile, file: &RunFile) -> miette::Result<()> {
+    let scrip = file
+        .balances
+        .iter()
+        .find(|(name, scrip)| world.balances.get(*name).is_some_and(|other| other != *scrip));
+    let disk = file
+        .resources
+        .disk
+        .each
+        .iter()
+        .find(|(name, bytes)| world.disk.each.get(*name).is_some_and(|other| other != *bytes));
+    let twice = scrip.map(|(name, _)| ("balances", name));
+    match twice.or_else(|| disk.map(|(name, _)| ("disk", name))) {
+        None => Ok(()),
+        Some((key, name)) => Err(miette::miette!(
+            help = "say it in one of them",
+            "`{key}` of `{name}` is one thing in the run file and another in {}",
+            path.display()
+        )),
+    }
 }
 
 /// What the run file allows, in the words of the world.
