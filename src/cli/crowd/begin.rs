@@ -4,6 +4,7 @@ use super::super::instance::read;
 use super::find::Cast;
 use crate::workshop::Compiler;
 use chartc_core::expr::{Map, Value};
+use chartc_runtime::agent::WorldFile;
 use chartc_text::diagnostic::nearest;
 use chartc_world::{Methods, NewAgent, Resources, RunFile, World};
 use std::path::Path;
@@ -13,8 +14,12 @@ use std::sync::Arc;
 pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette::Result<World> {
     let settings = allowed(&file.resources);
     let world = match path {
-        Some(path) => World::parse(&read(path)?, settings)
-            .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
+        Some(path) => {
+            let text = read(path)?;
+            let told = |fault| miette::miette!("{}: {fault}", path.display());
+            agree(path, &WorldFile::parse(&text).map_err(told)?, file)?;
+            World::parse(&text, settings).map_err(told)?
+        }
         None => World::new(settings),
     };
     let world = world.with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
@@ -53,6 +58,24 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         }
     }
     Ok(world)
+}
+
+/// A world's file and the run file do not say different things of one agent's disk: of the two neither goes before the other.
+fn agree(path: &Path, world: &WorldFile, file: &RunFile) -> miette::Result<()> {
+    let disk = file
+        .resources
+        .disk
+        .each
+        .iter()
+        .find(|(name, bytes)| world.disk.each.get(*name).is_some_and(|other| other != *bytes));
+    match disk {
+        None => Ok(()),
+        Some((name, _)) => Err(miette::miette!(
+            help = "say it in one of them",
+            "`disk` of `{name}` is one thing in the run file and another in {}",
+            path.display()
+        )),
+    }
 }
 
 /// What the run file allows, in the words of the world.

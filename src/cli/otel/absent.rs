@@ -10,6 +10,11 @@ pub(in crate::cli) struct Options {}
 
 impl Options {
     #[expect(clippy::unused_self, reason = "as with spans")]
+    pub(in crate::cli) const fn is_given(&self) -> bool {
+        false
+    }
+
+    #[expect(clippy::unused_self, reason = "as with spans")]
     pub(in crate::cli) fn begin(&self, _: &[&Chart], _: Option<&str>) -> miette::Result<Exporting> {
         Ok(Exporting)
     }

@@ -22,6 +22,11 @@ pub(in crate::cli) struct Options {
 }
 
 impl Options {
+    /// Whether spans are wanted.
+    pub(in crate::cli) const fn is_given(&self) -> bool {
+        self.otel.is_some()
+    }
+
     pub(in crate::cli) fn begin(
         &self,
         charts: &[&Chart],

@@ -229,6 +229,19 @@ fn each_agent_has_the_disk_and_the_compute_that_the_run_file_says() {
     };
     assert_eq!(of("ada"), (500.into(), 1000.into()), "{}", told("ada"));
     assert_eq!(of("bob"), (1_000_000.into(), 7.into()), "{}", told("bob"));
+    for (world, is_fine) in [
+        ("balances: {ada: 30}\ndisk: {ada: 500}", true),
+        ("balances: {ada: 31}", true),
+        ("disk: {ada: 501}", false),
+    ] {
+        with(&folder, &[("world.yaml", world)]);
+        let text = std::fs::read_to_string(folder.join("run.yaml")).expect("a run file");
+        with(&folder, &[("rich.yaml", &format!("balances: {{ada: 30}}\n{text}"))]);
+        let (code, out, err) = run(&folder, &["--config", "rich.yaml", "--world", "world.yaml"]);
+        assert_eq!(code, Some(if is_fine { 0 } else { 2 }), "{world}: {err}");
+        assert!(is_fine || err.contains("`ada` is one thing in the run file"), "{err}");
+        assert!(!is_fine || lines(&out).last().expect("a line")["balances"]["ada"] == 30, "{out}");
+    }
     for (key, name) in [("disk", "adda"), ("compute", "bobb")] {
         let run_file = std::fs::read_to_string(folder.join("run.yaml")).expect("a run file");
         let wrong = run_file.replace("compute: {bob: 7}", "compute: {bob: 7}, spawn: {cost: 1}");

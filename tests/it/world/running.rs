@@ -230,3 +230,38 @@ fn the_run_file_goes_before_the_world_and_that_before_the_agents_own_file() {
     let of = |name: &str| end["balances"][name].as_i64();
     assert_eq!(names.map(of), [Some(50), Some(30), Some(7), Some(3)], "{end}");
 }
+
+#[test]
+fn what_the_run_file_says_of_all_charts_holds_where_they_say_nothing() {
+    let folder = folder("statechart");
+    let chart = r#"
+/// Waits, and asks.
+chart Waiter {
+  param default_timeout_ticks: Int = 50
+  defaults { retry 1 then skip }
+  initial waiting
+  state waiting { after default_timeout_ticks turns -> asking }
+  state asking { llm ask { prompt """Well?""" } }
+}
+"#;
+    let run_file = "
+statechart: {default_timeout_ticks: 2, oracle_enabled: false}
+agents:
+  - {file: waiter.chart, id: soon}
+  - {file: waiter.chart, id: late, params: {default_timeout_ticks: 40}}
+";
+    with(&folder, &[("waiter.chart", chart), ("run.yaml", run_file)]);
+    let args = ["--ticks", "4", "--llm", "first", "--log", "log.jsonl"];
+    let failed = |folder: &Path| {
+        let (code, out, err) = run(folder, &args);
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+        let end = lines(&out).pop().expect("a line");
+        assert_eq!(end["states"], serde_json::json!({"late": ["waiting"], "soon": ["asking"]}));
+        let log = std::fs::read_to_string(folder.join("log.jsonl")).expect("a log");
+        lines(&log).iter().filter(|line| line["kind"] == "call_failed").count()
+    };
+    assert!(failed(&folder) > 0, "no model is asked");
+    let on = run_file.replace("oracle_enabled: false", "oracle_enabled: true");
+    with(&folder, &[("run.yaml", &on)]);
+    assert_eq!(failed(&folder), 0);
+}
