@@ -96,6 +96,7 @@ fn one_agent_whose_script_fails_stops_no_other() {
     }
 }
 
+#[cfg(feature = "sqlite")]
 #[test]
 fn a_log_replaces_no_file_that_the_run_needs() {
     let folder = traders("apart");
@@ -115,7 +116,7 @@ fn a_log_replaces_no_file_that_the_run_needs() {
 }
 
 /// Sends a signal to a run that nobody waits for; its exit code.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "sqlite"))]
 fn interrupted(folder: &Path, ends: [&str; 2], times: usize) -> Option<i32> {
     let args = ["run", ".", ends[0], ends[1], "--log", "log.jsonl", "--store", "w.db"];
     let mut child = chartc(folder, &args)
