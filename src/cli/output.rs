@@ -41,6 +41,12 @@ pub enum Stream {
     Error,
 }
 
+/// Whether somebody sees standard output on a terminal.
+#[cfg(feature = "run")]
+pub fn is_seen() -> bool {
+    std::io::stdout().is_terminal()
+}
+
 /// Whether a stream shows colours by itself: it is a terminal, and `NO_COLOR` is not set.
 pub fn is_coloured(stream: Stream) -> bool {
     let terminal = match stream {

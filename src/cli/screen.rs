@@ -2,7 +2,7 @@
 
 use super::output::{Page, print};
 use super::wording::{
-    action_call, arguments, fallback, json, more_tokens, object, outcome, said, short,
+    action_call, arguments, fallback, json, more_tokens, object, outcome, said, short, trigger,
 };
 use crate::report::Paper;
 use chartc_check::notation;
@@ -256,14 +256,15 @@ impl Sink for Screen {
             What::Fallback { step, why } => {
                 self.write(Ink::Bad, &format!("  {step}: {}", fallback(why)))
             }
-            What::Taken { line } => {
+            What::Taken { line, held } => {
+                let trigger = trigger(&line.trigger, held);
                 self.targets.clone_from(&line.targets);
                 let from = if line.state.is_empty() { "*" } else { &line.state };
                 if line.targets.is_empty() {
-                    self.write(Ink::Faint, &format!("  {from}: {}", line.trigger))
+                    self.write(Ink::Faint, &format!("  {from}: {trigger}"))
                 } else {
                     let targets = line.targets.join(", ");
-                    self.write(Ink::Good, &format!("  {from} -> {targets}  ({})", line.trigger))
+                    self.write(Ink::Good, &format!("  {from} -> {targets}  ({trigger})"))
                 }
             }
             What::ToolCall { tool, arguments, .. } => {

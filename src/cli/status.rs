@@ -123,7 +123,7 @@ impl Status {
             What::Denied { line } => {
                 self.last = format!("{}: denied, no `allow` line permits it", line.trigger);
             }
-            What::Taken { line }
+            What::Taken { line, .. }
                 if !line.targets.is_empty() && !line.trigger.starts_with("may ") =>
             {
                 self.last = format!("-> {}, {}", line.targets.join(", "), line.trigger);

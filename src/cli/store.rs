@@ -4,9 +4,9 @@ use super::Exit;
 use super::durable::{begun, refused};
 use super::instance::values_of_event;
 use super::output::{Page, complain, print, print_json, say};
-use super::{fork, run, send};
+use super::{crowd, fork, run, send};
 use chartc_core::visible;
-use chartc_store::{Letter, Listed, Store, StoreError};
+use chartc_store::{Kind, Letter, Listed, Store, StoreError, WorldStore};
 use std::path::PathBuf;
 
 /// List and operate the runs that `chartc run --store` keeps in a file
@@ -35,7 +35,7 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// List the runs: state, age, cost, and what they wait for
+    /// List the runs: state, age, cost, and what they wait for; of a world, how far it is
     List {
         /// How to print them
         #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
@@ -108,7 +108,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     if let What::Fork(fork) = args.what {
         return fork::run(path, fork);
     }
-    let store = Store::open(path).map_err(refused)?;
+    let store = match (Store::open(path), &args.what) {
+        (Err(StoreError::Kind { found: Kind::World, .. }), What::List { format }) => {
+            let world = WorldStore::open(path).map_err(refused)?;
+            return crowd::told_of_store(path, &world, format == "json");
+        }
+        (opened, _) => opened.map_err(refused)?,
+    };
     match args.what {
         What::Resume { .. } | What::Fork(_) => {}
         What::Migrate(args) => {

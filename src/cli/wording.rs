@@ -108,3 +108,8 @@ pub(super) fn short(text: &str) -> String {
 pub(super) fn more_tokens(reported: u64, allowed: u64) -> String {
     format!("the server reports {reported} output tokens, {allowed} were allowed")
 }
+
+/// What has triggered a transition, with the alternatives of its guard that held: `when: tries >= 3`.
+pub(super) fn trigger(trigger: &str, held: &[String]) -> String {
+    if held.is_empty() { trigger.to_owned() } else { format!("{trigger}: {}", held.join("; ")) }
+}

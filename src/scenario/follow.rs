@@ -99,7 +99,7 @@ impl<'c> Subject<'c> {
                 }
             }
             What::Turn { .. } | What::Event { .. } => self.rest(see),
-            What::Taken { line } => self.line(line).map(Did::Taken).into_iter().for_each(see),
+            What::Taken { line, .. } => self.line(line).map(Did::Taken).into_iter().for_each(see),
             What::Lost { line, why } if why == "guard" => {
                 self.line(line).map(Did::Refused).into_iter().for_each(see);
             }

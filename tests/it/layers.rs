@@ -19,8 +19,8 @@ const TEXT: &[Row] = &[
 ];
 const CHECK: &[Row] = &[
     ("allow", &[]),
-    ("lower", &[]),
     ("notation", &[]),
+    ("lower", &["notation"]),
     ("spelling", &[]),
     ("facts", &[]),
     ("turn", &["facts"]),
@@ -226,13 +226,14 @@ const WORLD: &[Row] = &[
     ("artifact", &["workshop"]),
     ("chain", &[]),
     ("invoke", &["chain", "workshop"]),
-    ("method", &["chain", "invoke", "workshop"]),
+    ("params", &[]),
+    ("method", &["chain", "invoke", "params", "workshop"]),
     ("keep", &[]),
     ("request", &["workshop"]),
     ("restrict", &["workshop"]),
     ("state", &["artifact", "ledger", "request", "settings", "workshop"]),
     ("bids", &["ledger", "state"]),
-    ("genesis", &["artifact", "bids", "ledger", "request", "restrict", "state"]),
+    ("genesis", &["artifact", "bids", "ledger", "params", "request", "restrict", "state"]),
     (
         "world",
         &[

@@ -270,6 +270,15 @@ pub trait Sink {
     fn effect(&mut self, effect: Effect);
     /// A record of what happened.
     fn record(&mut self, record: Record);
+
+    /// Whether it wants [`Sink::held`]. Nothing is evaluated for a sink that does not.
+    fn asks_why(&self) -> bool {
+        false
+    }
+
+    /// The next record tells that this transition was taken: the alternatives of its guard that hold, as bits from the lowest. Called only
+    /// for guards with alternatives, and only if one holds.
+    fn held(&mut self, _line: TransitionId, _alternatives: u64) {}
 }
 
 /// Ignores everything.

@@ -99,6 +99,12 @@ pub trait Program {
     /// The guard of a transition. Called only if its row has one.
     fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault>;
 
+    /// The alternatives of a transition's guard that hold, by [`held`]. Called only for a row that has alternatives and a sink that asks.
+    /// Changes nothing, and leaves no notes.
+    fn held(&mut self, _line: TransitionId, _view: &View<'_>) -> u64 {
+        0
+    }
+
     /// The `if` of a step. Called only if its row has one.
     fn step_guard(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault>;
 
@@ -149,6 +155,21 @@ pub trait Program {
 
     /// Runs a `code` step.
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault>;
+}
+
+/// Which of `count` alternatives hold, as bits from the lowest; one that fails does not. None if one fails before the first that holds:
+/// then the guard has failed.
+pub fn held<E>(count: u32, mut holds: impl FnMut(u32) -> Result<bool, E>) -> u64 {
+    let mut held = 0;
+    for nth in 0..count.min(u64::BITS) {
+        match holds(nth) {
+            Ok(true) => held |= 1 << nth,
+            Ok(false) => {}
+            Err(_) if held == 0 => return 0,
+            Err(_) => {}
+        }
+    }
+    held
 }
 
 /// The part of the machine that guards and actions may read: the observables.

@@ -46,7 +46,7 @@ impl Run {
                 if let Some(turn) = self.turn.take() {
                     ended(&turn, at);
                 }
-            } else if let What::Taken { line } = &line.what {
+            } else if let What::Taken { line, .. } = &line.what {
                 let targets = line.targets.join(", ");
                 self.event(
                     "transition",

@@ -68,7 +68,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.family.tell(member, input, now);
         let mut answer = Ok(Receipt::Refused);
         for _ in 0..HANDLED {
-            let mut log = Log::default();
+            let mut log = Log::new(!self.tracer.sink.is_deaf());
             let Some(told) = self.family.handle_next(now, &mut log) else { return Ok(answer) };
             if told.asked {
                 answer.clone_from(&told.receipt);
@@ -100,11 +100,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.tracer.put(now, &child, What::NotTaken { input, why, data })?;
         }
         let mut begun: Vec<(StepKey, bool)> = Vec::new();
-        for happening in log.0 {
+        for happening in log.happenings {
             match happening {
                 Happening::Record(Record::Refused(event)) if passed_on => {
                     let event = self.event_name(&member, event);
                     self.tracer.put(now, &child, What::PassedOn { event })?;
+                }
+                Happening::Held(line, alternatives) => {
+                    self.history.next = Some((line, alternatives))
                 }
                 Happening::Record(record) => self.record(now, &member, &child, record)?,
                 Happening::Effect(Effect::Start(key)) => match self.kind(&member, key) {

@@ -1,11 +1,11 @@
 //! The last transitions of each chart of a run, as many as its `trace` line says.
 
 use super::Session;
-use crate::trace::{self, Line, What, describe};
+use crate::trace::{self, Line, What};
 use chartc_core::arena::TransitionId;
 use chartc_core::family::Member;
 use chartc_core::host::Machine;
-use chartc_core::machine::{Instant, Record};
+use chartc_core::machine::Instant;
 use chartc_core::tables::Tables;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -16,6 +16,8 @@ struct Taken {
     at_ms: Instant,
     seq: u64,
     line: TransitionId,
+    /// The alternatives of its guard that held, as bits.
+    held: u64,
 }
 
 /// The history of a chart in a saved run: each transition in words once, for it is saved with every step.
@@ -39,7 +41,11 @@ impl Told {
 
 /// Transitions by chart, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct History(BTreeMap<Member, VecDeque<Taken>>);
+pub(super) struct History {
+    kept: BTreeMap<Member, VecDeque<Taken>>,
+    /// Of the transition that is told next: the alternatives of its guard that hold, as bits.
+    pub(super) next: Option<(TransitionId, u64)>,
+}
 
 impl History {
     fn put(&mut self, member: &Member, most: Option<u32>, taken: Taken) {
@@ -47,7 +53,7 @@ impl History {
         if most == 0 {
             return;
         }
-        let kept = self.0.entry(member.clone()).or_default();
+        let kept = self.kept.entry(member.clone()).or_default();
         while kept.len() >= most {
             kept.pop_front();
         }
@@ -56,7 +62,7 @@ impl History {
 
     /// Forgets a chart that has ended.
     pub(super) fn forget(&mut self, member: &Member) {
-        self.0.remove(member);
+        self.kept.remove(member);
     }
 }
 
@@ -68,7 +74,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     fn history_of(&self, member: &Member) -> Vec<Line> {
-        let (Some(machine), Some(kept)) = (self.family.member(member), self.history.0.get(member))
+        let (Some(machine), Some(kept)) =
+            (self.family.member(member), self.history.kept.get(member))
         else {
             return Vec::new();
         };
@@ -78,7 +85,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             seq: taken.seq,
             at_ms: taken.at_ms,
             child: child.clone(),
-            what: describe(&tables, Record::Taken(taken.line)),
+            what: trace::taken(&tables, taken.line, taken.held),
         };
         kept.iter().map(line).collect()
     }
@@ -89,25 +96,35 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let machine = self.family.member(member)?;
             let (tables, child) = (machine.tables(), self.path(member));
             let (mut ids, mut lines, mut taken) = (Vec::new(), Vec::new(), Vec::new());
-            for Taken { at_ms, seq, line } in kept {
-                let known = ids.iter().position(|id| id == line);
+            for Taken { at_ms, seq, line, held } in kept {
+                let known = ids.iter().position(|known| *known == (*line, *held));
                 let nth = known.unwrap_or_else(|| {
-                    ids.push(*line);
-                    lines.push(describe(&tables, Record::Taken(*line)));
+                    ids.push((*line, *held));
+                    lines.push(trace::taken(&tables, *line, *held));
                     lines.len() - 1
                 });
                 taken.push((*at_ms, *seq, nth));
             }
             Some((member.clone(), Told { child, lines, taken }))
         };
-        self.history.0.iter().filter_map(told).filter(|(_, told)| !told.taken.is_empty()).collect()
+        self.history
+            .kept
+            .iter()
+            .filter_map(told)
+            .filter(|(_, told)| !told.taken.is_empty())
+            .collect()
     }
 
     /// A transition was taken; its line in the trace is the next one.
-    pub(super) fn remember(&mut self, at_ms: Instant, member: &Member, line: TransitionId) {
+    pub(super) fn remember(
+        &mut self,
+        at_ms: Instant,
+        member: &Member,
+        (line, held): (TransitionId, u64),
+    ) {
         let Some(machine) = self.family.member(member) else { return };
         let (most, seq) = (machine.tables().history_kept, self.tracer.seq + 1);
-        self.history.put(member, most, Taken { at_ms, seq, line });
+        self.history.put(member, most, Taken { at_ms, seq, line, held });
     }
 
     /// Takes back what a saved run remembered.
@@ -117,8 +134,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let tables = machine.tables();
             let lines: Vec<_> = told.lines.iter().map(|what| transition(&tables, what)).collect();
             for (at_ms, seq, nth) in &told.taken {
-                if let Some(Some(line)) = lines.get(*nth) {
-                    let taken = Taken { at_ms: *at_ms, seq: *seq, line: *line };
+                if let Some(Some((line, held))) = lines.get(*nth) {
+                    let (line, held) = (*line, *held);
+                    let taken = Taken { at_ms: *at_ms, seq: *seq, line, held };
                     self.history.put(member, tables.history_kept, taken);
                 }
             }
@@ -126,10 +144,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// Which transition a `taken` line tells of.
-fn transition(tables: &Tables<'_>, what: &What) -> Option<TransitionId> {
-    let What::Taken { line } = what else { return None };
+/// Which transition a `taken` line tells of, and which alternatives of its guard held.
+fn transition(tables: &Tables<'_>, what: &What) -> Option<(TransitionId, u64)> {
+    let What::Taken { line, held } = what else { return None };
     let state = tables.states.iter().find(|state| state.path == line.state)?;
     let nth = line.nth.checked_sub(1).filter(|nth| *nth < state.transitions.len)?;
-    Some(TransitionId(state.transitions.start + nth))
+    let id = TransitionId(state.transitions.start + nth);
+    let texts = tables.transitions[id.index()].alternatives.of(tables.name_pool);
+    let is_held = |(nth, text): (usize, &&str)| {
+        let is_told = held.iter().any(|told| told == text);
+        u64::from(is_told).checked_shl(nth as u32).unwrap_or(0)
+    };
+    Some((id, texts.iter().enumerate().map(is_held).sum()))
 }

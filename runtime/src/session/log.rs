@@ -1,6 +1,6 @@
 //! What a machine did with an input, and where it is now.
 
-use chartc_core::arena::StateId;
+use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Effect, Fallback, Record, Sink, StepKey};
 use chartc_core::tables::StateRowKind;
@@ -9,16 +9,25 @@ use chartc_core::tables::StateRowKind;
 pub(super) enum Happening {
     Effect(Effect),
     Record(Record),
+    /// The next transition that is taken: the alternatives of its guard that hold.
+    Held(TransitionId, u64),
 }
 
 /// What a machine did with one input, in order.
-#[derive(Default)]
-pub(super) struct Log(pub(super) Vec<Happening>);
+pub(super) struct Log {
+    pub(super) happenings: Vec<Happening>,
+    asks_why: bool,
+}
 
 impl Log {
+    /// `asks_why`: it wants to know why transitions are taken.
+    pub(super) fn new(asks_why: bool) -> Self {
+        Self { happenings: Vec::new(), asks_why }
+    }
+
     /// Whether the machine took an answer for one: a machine may judge that it does not fit, and go on as after no answer.
     pub(super) fn accepts(&self, key: StepKey) -> bool {
-        self.0.iter().any(|happening| match happening {
+        self.happenings.iter().any(|happening| match happening {
             Happening::Record(Record::Done(step) | Record::Fallback(step, Fallback::Stale)) => {
                 *step == key.step
             }
@@ -31,26 +40,34 @@ impl Log {
                 | Record::ElementDone(k),
             ) => *k == key,
             Happening::Record(Record::Chosen(_)) => true,
-            Happening::Record(_) | Happening::Effect(_) => false,
+            Happening::Record(_) | Happening::Effect(_) | Happening::Held(..) => false,
         })
     }
 
     /// The states that were entered or left.
     pub(super) fn touched(&self) -> impl Iterator<Item = StateId> + '_ {
-        self.0.iter().filter_map(|happening| match happening {
+        self.happenings.iter().filter_map(|happening| match happening {
             Happening::Record(Record::Entered(state) | Record::Exited(state)) => Some(*state),
-            Happening::Record(_) | Happening::Effect(_) => None,
+            Happening::Record(_) | Happening::Effect(_) | Happening::Held(..) => None,
         })
     }
 }
 
 impl Sink for Log {
     fn effect(&mut self, effect: Effect) {
-        self.0.push(Happening::Effect(effect));
+        self.happenings.push(Happening::Effect(effect));
     }
 
     fn record(&mut self, record: Record) {
-        self.0.push(Happening::Record(record));
+        self.happenings.push(Happening::Record(record));
+    }
+
+    fn asks_why(&self) -> bool {
+        self.asks_why
+    }
+
+    fn held(&mut self, line: TransitionId, alternatives: u64) {
+        self.happenings.push(Happening::Held(line, alternatives));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::error::RunError;
-use crate::trace::{self, HostCall, What, describe};
+use crate::trace::{self, HostCall, What, describe, taken};
 use chartc_core::expr::Value;
 use chartc_core::family::Member;
 use chartc_core::host::{About, Machine, Note};
@@ -40,8 +40,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         child: &str,
         record: Record,
     ) -> Result<(), RunError> {
+        let mut reasons = 0;
         if let Record::Taken(line) = record {
-            self.remember(now, member, line);
+            reasons =
+                self.history.next.take().filter(|(of, _)| *of == line).map_or(0, |(_, held)| held);
+            self.remember(now, member, (line, reasons));
         }
         if let (Record::Ended(_), false) = (record, member.is_empty()) {
             self.history.forget(member);
@@ -51,7 +54,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         }
         let Some(machine) = self.family.member(member) else { return Ok(()) };
-        let mut what = describe(&machine.tables(), record);
+        let mut what = match record {
+            Record::Taken(line) => taken(&machine.tables(), line, reasons),
+            record => describe(&machine.tables(), record),
+        };
         if let What::Ended { result, .. } = &mut what {
             *result = Value::Map(machine.result().into_iter().collect());
         }

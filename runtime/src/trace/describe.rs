@@ -9,8 +9,8 @@ use chartc_core::machine::{
 use chartc_core::tables::Tables;
 use chartc_core::wording;
 
-/// The line for a record. Fields that records do not carry stay empty: the data of `event`, and `result` and `summary` of
-/// `ended`.
+/// The line for a record. Fields that records do not carry stay empty: the data of `event`, `held` of `taken`, and `result` and `summary`
+/// of `ended`.
 pub fn describe(tables: &Tables<'_>, record: Record) -> What {
     match record {
         Record::Event(e) => What::Event { event: event(tables, e), data: Value::Map(Map::new()) },
@@ -24,7 +24,7 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
         Record::Turn(turn) => What::Turn { turn },
         Record::Refused(e) => What::Refused { event: event(tables, e) },
         Record::Lost(t, why) => What::Lost { line: line(tables, t), why: loss(why).into() },
-        Record::Taken(t) => What::Taken { line: line(tables, t) },
+        Record::Taken(t) => What::Taken { line: line(tables, t), held: Vec::new() },
         Record::Exited(s) => What::Exited { state: state(tables, s) },
         Record::Entered(s) => What::Entered { state: state(tables, s) },
         Record::Denied(t) => What::Denied { line: line(tables, t) },
@@ -96,6 +96,14 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
             What::Ended { status: status.word().into(), result, summary: None }
         }
     }
+}
+
+/// The line for a transition that was taken, with the alternatives of its guard that held, as bits from the lowest.
+pub(crate) fn taken(tables: &Tables<'_>, id: TransitionId, alternatives: u64) -> What {
+    let texts = tables.transitions[id.index()].alternatives.of(tables.name_pool);
+    let told = texts.iter().take(u64::BITS as usize).enumerate();
+    let held = told.filter(|(nth, _)| alternatives & (1 << nth) != 0);
+    What::Taken { line: line(tables, id), held: held.map(|(_, text)| (*text).to_owned()).collect() }
 }
 
 /// Which of the calls of a step is meant, where several may be open.

@@ -7,7 +7,7 @@ mod read;
 mod sink;
 
 pub use describe::describe;
-pub(crate) use describe::which;
+pub(crate) use describe::{taken, which};
 pub use logged::{Cause, Logged};
 pub use parts::{Origin, Which};
 pub use read::{ReadError, lines, read};
@@ -88,7 +88,12 @@ pub enum What {
     /// A candidate that was not taken: `guard`, `fault`, `scope`, `preempted`.
     Lost { line: LineName, why: String },
     /// A line was taken.
-    Taken { line: LineName },
+    Taken {
+        line: LineName,
+        /// Where its guard is an `or`: the source text of each operand that held, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        held: Vec<String>,
+    },
     /// A state was left.
     Exited { state: String },
     /// A state was entered.

@@ -6,7 +6,7 @@ fn a_trace_is_read_as_it_was_written() {
     let name =
         LineName { state: "a".into(), nth: 2, trigger: "when".into(), targets: vec!["b".into()] };
     let lines = vec![
-        line(What::Taken { line: name }),
+        line(What::Taken { line: name, held: vec!["x > 1".into()] }),
         line(What::Answer {
             which: Which::default(),
             step: "s".into(),

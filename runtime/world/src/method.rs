@@ -2,12 +2,13 @@
 
 use crate::chain::Chain;
 use crate::invoke::{Invocation, Invoke};
+use crate::params::open_params;
 use crate::workshop::Family;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Receipt, Status};
-use chartc_core::model::{Chart, FunctionKind, Method, VariableKind};
+use chartc_core::model::{Chart, FunctionKind, Method};
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::{Failure, FailureKind};
 use chartc_runtime::clock::VirtualClock;
@@ -66,16 +67,6 @@ pub fn methods(chart: &Chart) -> Vec<Signature> {
         fields: event.fields.iter().map(|field| field.name.clone()).collect(),
     });
     events.collect()
-}
-
-/// Params of a chart that have no default: with any, it can be spawned with values for them, but not invoked.
-pub fn open_params(chart: &Chart) -> Vec<&str> {
-    let is_open = |kind: &VariableKind| match kind {
-        VariableKind::Param { .. } => true,
-        VariableKind::Input | VariableKind::Var { .. } => false,
-    };
-    let open = chart.variables.iter().filter(|row| is_open(&row.kind) && row.default.is_none());
-    open.map(|row| row.name.as_str()).collect()
 }
 
 /// Invokes a method of a chart. A new run is started, gets the event `method` with the arguments by position, and goes on in virtual time

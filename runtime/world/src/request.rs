@@ -23,6 +23,18 @@ pub enum Request {
     },
     /// There is a new agent. Its account and its artifacts are there already.
     Spawn(Spawn),
+    /// An agent takes no turns until it is resumed.
+    Pause {
+        /// Which.
+        agent: String,
+        /// Its owner, who wants it.
+        by: String,
+    },
+    /// A paused agent takes turns again.
+    Resume {
+        /// Which.
+        agent: String,
+    },
     /// An agent is stopped for good.
     Stop {
         /// Which.

@@ -5,7 +5,7 @@ use super::find::Cast;
 use crate::workshop::Compiler;
 use chartc_core::expr::{Map, Value};
 use chartc_text::diagnostic::nearest;
-use chartc_world::{Family, Methods, NewAgent, Resources, RunFile, World};
+use chartc_world::{Methods, NewAgent, Resources, RunFile, World};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,24 +22,35 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         let kind = &cast.kinds[actor.kind];
         let mut content = Map::new();
         content.insert("file".into(), Value::Text(kind.file.clone()));
-        content.insert("chart".into(), Value::Text(kind.charts[0].name.clone()));
+        content.insert("chart".into(), Value::Text(kind.family.root().name.clone()));
         let new = NewAgent {
             name: actor.name.clone(),
-            scrip: file.balances.get(&actor.name).copied().or(actor.scrip),
+            balance: file.balances.get(&actor.name).copied(),
+            scrip: actor.scrip,
+            disk: file.resources.disk.of(&actor.name),
+            compute: file.resources.compute.of(&actor.name),
             content,
-            family: Some(Arc::new(Family { charts: kind.charts.clone() })),
+            family: Some(kind.family.clone()),
             owner: None,
         };
         world.add_agent(new).map_err(|why| miette::miette!("agent `{}`: {why}", actor.name))?;
     }
+    let Resources { disk, compute, .. } = &file.resources;
+    let named = [
+        ("balances", file.balances.keys().collect::<Vec<_>>()),
+        ("resources.disk", disk.each.keys().collect()),
+        ("resources.compute", compute.each.keys().collect()),
+    ];
     let known = |name: &String| cast.actors.iter().any(|actor| actor.name == *name);
-    if let Some(stranger) = file.balances.keys().find(|name| !known(name)) {
-        let names = cast.actors.iter().map(|actor| actor.name.as_str());
-        let near = nearest(stranger, names).map(|near| format!("; did you mean `{near}`?"));
-        return Err(miette::miette!(
-            "`balances` of the run file names `{stranger}`, which is no agent{}",
-            near.unwrap_or_default()
-        ));
+    for (key, named) in named {
+        if let Some(stranger) = named.into_iter().find(|name| !known(name)) {
+            let names = cast.actors.iter().map(|actor| actor.name.as_str());
+            let near = nearest(stranger, names).map(|near| format!("; did you mean `{near}`?"));
+            return Err(miette::miette!(
+                "`{key}` of the run file names `{stranger}`, which is no agent{}",
+                near.unwrap_or_default()
+            ));
+        }
     }
     Ok(world)
 }

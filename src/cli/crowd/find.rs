@@ -10,9 +10,10 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::model::Chart;
 use chartc_text::diagnostic::{Severity, nearest};
 use chartc_text::span::Span;
-use chartc_world::{AgentEntry, RunFile, StatechartConfig};
+use chartc_world::{AgentEntry, Family, RunFile, StatechartConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The param that `statechart.default_timeout_ticks` sets.
 const TIMEOUT: &str = "default_timeout_ticks";
@@ -24,7 +25,7 @@ pub(super) struct Kind {
     /// The file, as it is shown.
     pub(super) file: String,
     /// The chart itself first.
-    pub(super) charts: Vec<Chart>,
+    pub(super) family: Arc<Family>,
     /// What the run file says of them.
     pub(super) entry: AgentEntry,
 }
@@ -45,6 +46,8 @@ pub(super) struct Cast {
     pub(super) kinds: Vec<Kind>,
     pub(super) actors: Vec<Actor>,
     pub(super) done: Compilation,
+    /// Files of agents that say `enabled: false`.
+    left_out: Vec<String>,
 }
 
 /// The run file that `--config` names, or that of the folder; with its folder.
@@ -92,7 +95,7 @@ pub(super) fn cast(
     if done.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return Ok(Err(refuse(&folder.display().to_string(), &done)));
     }
-    let mut found = Cast { kinds: Vec::new(), actors: Vec::new(), done };
+    let mut found = Cast { kinds: Vec::new(), actors: Vec::new(), done, left_out: Vec::new() };
     if named.is_empty() {
         found.all(even_disabled);
     } else {
@@ -100,6 +103,12 @@ pub(super) fn cast(
             let checked = found.chosen(entry, path)?;
             found.add(&checked, entry.clone(), even_disabled);
         }
+    }
+    if !found.left_out.is_empty() {
+        complain(format!(
+            "not run, because of `enabled: false` (`--even-disabled` runs them): {}",
+            found.left_out.join(", ")
+        ));
     }
     if found.actors.is_empty() {
         complain(format!("error: there is no agent to run in {}", folder.display()));
@@ -166,6 +175,7 @@ impl Cast {
     fn add(&mut self, checked: &Checked, entry: AgentEntry, even_disabled: bool) {
         let chart = checked.chart();
         if is_disabled(chart) && !even_disabled {
+            self.left_out.push(checked.source().to_owned());
             return;
         }
         let kind = self.kinds.len();
@@ -174,20 +184,21 @@ impl Cast {
             self.actors.push(Actor { name, kind, number, scrip: scrip(chart) });
         }
         let charts = checked.family().into_iter().cloned().collect();
-        self.kinds.push(Kind { file: checked.source().to_owned(), charts, entry });
+        let family = Arc::new(Family { charts });
+        self.kinds.push(Kind { file: checked.source().to_owned(), family, entry });
     }
 
     /// What the run file says of all charts holds where a chart says nothing of its own.
     fn follow(&mut self, said: &StatechartConfig) {
         for kind in &mut self.kinds {
-            for chart in &mut kind.charts {
+            for chart in &mut Arc::make_mut(&mut kind.family).charts {
                 chart.history_kept = chart.history_kept.or(said.max_history_depth);
             }
             let timeout = said.default_timeout_ticks.map(|ticks| Value::Int(i64::from(ticks)));
-            let wants = kind.charts[0]
-                .variables
-                .iter()
-                .any(|row| row.name == TIMEOUT && super::super::given::Kind::Param.is(&row.kind));
+            let wants =
+                kind.family.root().variables.iter().any(|row| {
+                    row.name == TIMEOUT && super::super::given::Kind::Param.is(&row.kind)
+                });
             if let Some(timeout) = timeout.filter(|_| wants)
                 && kind.entry.params.get(TIMEOUT).is_none()
             {
@@ -201,7 +212,7 @@ impl Cast {
     pub(super) fn hashes(&self) -> Vec<(String, String)> {
         use chartc_core::plan::Plan;
         let hash = |kind: &Kind| {
-            let all = kind.charts.iter().map(|chart| Plan::new(chart).tables().hash);
+            let all = kind.family.charts.iter().map(|chart| Plan::new(chart).tables().hash);
             all.map(|hash| format!("{hash:016x}")).collect::<Vec<_>>().join(" ")
         };
         let kinds: Vec<String> = self.kinds.iter().map(hash).collect();

@@ -56,10 +56,12 @@ pub(super) struct Workbench<'p> {
     pub(super) auction_voice: Option<Voice>,
     pub(super) voices: Vec<Voice>,
     /// Charts of agents that others have made, and their plans.
-    pub(super) charts: &'p Shelf<Vec<Chart>>,
+    pub(super) charts: &'p Shelf<Arc<Family>>,
     pub(super) shelf: &'p Shelf<Vec<Plan<'p>>>,
     /// The kind of each agent and its charts: its children have its clients and tools, and no others.
-    pub(super) families: BTreeMap<String, (usize, Family)>,
+    pub(super) families: BTreeMap<String, (usize, Arc<Family>)>,
+    /// The plans of each family that agents were made of, by its address: it is kept.
+    pub(super) made: BTreeMap<usize, &'p [Plan<'p>]>,
     /// Scripts of agents that have one of their own.
     pub(super) scripts: BTreeMap<String, Script>,
     pub(super) is_real: bool,
@@ -123,10 +125,9 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
 impl<'p> Workbench<'p> {
     fn configured(&mut self, number: usize) -> (&'p [Plan<'p>], Given) {
         let Actor { kind, name, .. } = &self.actors[number];
-        let Kind { charts, entry, .. } = &self.kinds[*kind];
-        let family = Family { charts: charts.clone() };
-        self.families.insert(name.clone(), (*kind, family));
-        let params = params(&charts[0], &entry.params, name);
+        let Kind { family, entry, .. } = &self.kinds[*kind];
+        self.families.insert(name.clone(), (*kind, family.clone()));
+        let params = params(family.root(), &entry.params, name);
         (self.plans[*kind].as_slice(), Given { params, inputs: entry.inputs.clone() })
     }
 
@@ -140,11 +141,14 @@ impl<'p> Workbench<'p> {
             return Err(found.join("; "));
         }
         self.gate.share_budget(&spawn.agent, &spawn.parent);
-        self.families.insert(spawn.agent.clone(), (kind, (*spawn.family).clone()));
-        let charts = self.charts.keep(spawn.family.charts.clone());
-        let plans = self.shelf.keep(charts.iter().map(Plan::new).collect());
-        let params = params(&charts[0], &spawn.params, &spawn.agent);
-        Ok((plans.as_slice(), Given { params, inputs: Map::new() }))
+        self.families.insert(spawn.agent.clone(), (kind, spawn.family.clone()));
+        let (charts, shelf) = (self.charts, self.shelf);
+        let plans = *self.made.entry(Arc::as_ptr(&spawn.family) as usize).or_insert_with(|| {
+            let family = charts.keep(spawn.family.clone());
+            shelf.keep(family.charts.iter().map(Plan::new).collect()).as_slice()
+        });
+        let params = params(spawn.family.root(), &spawn.params, &spawn.agent);
+        Ok((plans, Given { params, inputs: Map::new() }))
     }
 
     /// The auctions.

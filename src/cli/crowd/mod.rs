@@ -13,16 +13,17 @@ mod store;
 mod voice;
 
 pub(super) use options::Options;
+#[cfg(feature = "sqlite")]
+pub(super) use store::told as told_of_store;
 
 use super::Exit;
 use super::files::Root;
 use super::live::is_live;
-use super::output::{complain, foot, print_json, say};
-use super::save::Stream;
+use super::output::{complain, foot, is_seen, print_json, say};
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_world::engine::{Crew, Engine, Recipe, Stopper, workers};
-use chartc_world::{Auctioneer, Census, Gate};
+use chartc_world::{Auctioneer, Census, Gate, RunFile};
 use find::{cast, run_file};
 use maker::{Machine, Workbench};
 use options::{End, settings};
@@ -31,8 +32,7 @@ use shelf::Shelf;
 use show::{Format, Shown};
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use voice::{Said, Voice};
 
 /// The options of `chartc run` that a folder shares with a file.
@@ -63,11 +63,10 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     let settings = settings(&file, options, is_real)?;
     let end = End::of(&file, options)?;
     let world = begin::world(common.world, &file, &cast)?;
-    let is_terminal = std::io::stdout().is_terminal();
-    let format = options.format.unwrap_or(if is_terminal { Format::Text } else { Format::Json });
+    let format = options.format.unwrap_or(if is_seen() { Format::Text } else { Format::Json });
     let ticks = if let End::Ticks(ticks) = end { Some(ticks) } else { None };
     #[cfg(feature = "sqlite")]
-    let (kept, loaded) = match common.store {
+    let (kept, loaded) = match common.store.map(Path::to_owned).or_else(|| pool(&file, &base)) {
         Some(path) => {
             let begun = store::Begun {
                 folder: common.folder.to_owned(),
@@ -77,26 +76,18 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 is_ticked: ticks.is_some(),
                 charts: cast.hashes(),
             };
-            let (kept, loaded) = store::open(path, &begun)?;
+            let (kept, loaded) = store::open(&path, &begun)?;
             (Some(kept), loaded)
         }
         None => (None, None),
     };
     #[cfg(not(feature = "sqlite"))]
     let loaded: Option<chartc_world::Loaded> = None;
-    let mut log = options.log.as_deref().map(Stream::create).transpose()?;
-    #[cfg(feature = "sqlite")]
-    if let (Some(kept), Some(log)) = (&kept, &mut log) {
-        for line in kept.log()? {
-            log.write_all(line.as_bytes())
-                .map_err(|why| miette::miette!("the log cannot be written: {why}"))?;
-        }
-    }
     #[cfg(feature = "sqlite")]
     let keep = kept.as_ref().map(|kept| kept.keep.clone());
     let out = Shown {
         format,
-        log: log.map(std::io::BufWriter::new),
+        log: None,
         ticks,
         agents: cast.actors.len(),
         is_live: foot::is_there() && format == Format::Text,
@@ -109,7 +100,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         None => None,
     };
     let plans: Vec<Vec<Plan<'_>>> =
-        cast.kinds.iter().map(|kind| kind.charts.iter().map(Plan::new).collect()).collect();
+        cast.kinds.iter().map(|kind| kind.family.charts.iter().map(Plan::new).collect()).collect();
     let auction_plans: Vec<Plan<'_>> = holding.iter().map(|(_, chart)| Plan::new(chart)).collect();
     let gate = Gate::new(&file.rate_limiting);
     for actor in &cast.actors {
@@ -136,6 +127,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 charts: &charts,
                 shelf: &shelf,
                 families: BTreeMap::new(),
+                made: BTreeMap::new(),
                 scripts: BTreeMap::new(),
                 is_real,
                 working_memory: file.working_memory.as_ref(),
@@ -146,13 +138,13 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
             let mut engine = Engine::new(world, settings, crew, bench, out).with_gate(gate);
             let clock = engine.clock();
             for kind in &cast.kinds {
-                engine.know(&kind.charts[0]);
+                engine.know(kind.family.root());
                 let own = kind.entry.llm.as_deref().map(|own| beside(&base, own));
                 let mut said = common.said(own.as_deref());
                 if !file.statechart.oracle_enabled {
                     said.llm = Some("deny");
                 }
-                let charts: Vec<&Chart> = kind.charts.iter().collect();
+                let charts: Vec<&Chart> = kind.family.charts.iter().collect();
                 let voice = Voice::of(&charts, said, &clock)?;
                 engine.maker_mut().voices.push(voice);
             }
@@ -178,6 +170,10 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                         .add(&actor.name, Recipe::Configured(number))
                         .map_err(|why| miette::miette!("agent `{}`: {why}", actor.name))?;
                 }
+            }
+            // A run that cannot begin leaves the log of the last one as it is.
+            if let Some(path) = &options.log {
+                engine.out_mut().open_log(path)?;
             }
             let stopper = engine.stopper();
             let done = {
@@ -213,6 +209,13 @@ fn beside(base: &Path, said: &str) -> String {
         Some(file) => format!("script:{}", base.join(file).display()),
         None => said.to_owned(),
     }
+}
+
+/// The store that a worker pool of the run file has, where the command names none.
+#[cfg(feature = "sqlite")]
+fn pool(file: &RunFile, base: &Path) -> Option<PathBuf> {
+    let path = file.execution.worker_pool.state_db_path.as_deref();
+    path.filter(|_| file.execution.use_worker_pool).map(|path| base.join(path))
 }
 
 /// Goes on where the store has the run.
@@ -275,7 +278,8 @@ fn ended<'p>(
             say(format!("ended after {} s of the world's time", engine.now() / 1000))?;
             for (name, states) in &states {
                 let scrip = balances.get(name).copied().unwrap_or_default();
-                say(format!("  {name}: {}, {scrip} scrip", states.join(", ")))?;
+                let states = if states.is_empty() { "ended".to_owned() } else { states.join(", ") };
+                say(format!("  {name}: {states}, {scrip} scrip"))?;
             }
         }
     }

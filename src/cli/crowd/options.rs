@@ -71,11 +71,13 @@ impl End {
         if let Some(seconds) = options.duration {
             return Ok(Self::Time(milliseconds(seconds, "--duration")?));
         }
-        let ticks = file.execution.ticks.map(|ticks| u32::try_from(ticks).unwrap_or(u32::MAX));
-        Ok(match ticks.filter(|_| !file.execution.is_autonomous()) {
-            Some(ticks) => Self::Ticks(ticks),
-            None => Self::Time(file.execution.duration.unwrap_or(DURATION)),
-        })
+        let execution = &file.execution;
+        let time = execution.duration.unwrap_or(DURATION);
+        if execution.is_autonomous() {
+            return Ok(Self::Time(time));
+        }
+        let ticks = execution.ticks.unwrap_or_else(|| time.div_ceil(execution.delay.max(1)));
+        Ok(Self::Ticks(u32::try_from(ticks).unwrap_or(u32::MAX)))
     }
 }
 

@@ -7,6 +7,7 @@ use chartc_runtime::trace::Logged;
 use chartc_world::Census;
 use chartc_world::engine::{Output, Summary};
 use std::io::{self, Write};
+use std::path::Path;
 
 /// How summaries are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -92,6 +93,21 @@ pub(super) struct Typed<'s, T> {
 }
 
 impl Shown {
+    /// Creates or empties the file of the log. It begins with what the store has of the run.
+    pub(super) fn open_log(&mut self, path: &Path) -> miette::Result<()> {
+        let log = self.log.insert(io::BufWriter::new(Stream::create(path)?));
+        #[cfg(feature = "sqlite")]
+        if let Some(kept) = &self.kept {
+            for line in kept.log()? {
+                log.write_all(line.as_bytes())
+                    .map_err(|why| miette::miette!("the log cannot be written: {why}"))?;
+            }
+        }
+        #[cfg(not(feature = "sqlite"))]
+        let _ = log;
+        Ok(())
+    }
+
     fn line(&self, summary: &Summary) -> String {
         let mut parts = vec![format!(
             "tick {}: {} of {} agents active",
@@ -100,17 +116,17 @@ impl Shown {
             self.agents.max(summary.agents_active)
         )];
         parts.extend(summary.actions_by_type.iter().map(|(word, n)| format!("{n} {word}")));
-        let mut more = |n: u64, what: &str| {
+        let mut more = |n: u64, one: &str, many: &str| {
             if n > 0 {
-                parts.push(format!("{n} {what}"));
+                parts.push(format!("{n} {}", if n == 1 { one } else { many }));
             }
         };
-        more(summary.llm_calls as u64, "model calls");
-        more(summary.total_llm_tokens, "tokens");
-        more(summary.total_scrip_transferred, "scrip moved");
-        more(summary.artifacts_created as u64, "artifacts made");
-        more(summary.errors as u64, "errors");
-        more(summary.skipped as u64, "skipped");
+        more(summary.llm_calls as u64, "model call", "model calls");
+        more(summary.total_llm_tokens, "token", "tokens");
+        more(summary.total_scrip_transferred, "scrip moved", "scrip moved");
+        more(summary.artifacts_created as u64, "artifact made", "artifacts made");
+        more(summary.errors as u64, "error", "errors");
+        more(summary.skipped as u64, "turn skipped", "turns skipped");
         parts.join(", ")
     }
 

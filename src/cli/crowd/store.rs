@@ -1,6 +1,8 @@
 //! A world that survives its process.
 
+use super::super::Exit;
 use super::super::durable::refused;
+use super::super::output::{print_json, say};
 use chartc_runtime::trace::Logged;
 use chartc_store::{Safety, WorldStore};
 use chartc_world::{Checkpoint, Keep, KeepError, Loaded};
@@ -53,6 +55,37 @@ pub(super) fn open(path: &Path, begun: &Begun) -> miette::Result<(Kept, Option<L
     }
     let loaded = keep.load().map_err(fault)?;
     Ok((Kept { keep, lines: Vec::new() }, loaded))
+}
+
+/// Says what a store has: whose world it is, and how far.
+pub(in crate::cli) fn told(path: &Path, store: &WorldStore, is_json: bool) -> miette::Result<Exit> {
+    let given = store.given().map_err(fault)?.unwrap_or_default();
+    let begun: Begun =
+        serde_json::from_str(&given).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
+    let (ticks, agents, now, lines) = match store.load().map_err(fault)? {
+        Some(loaded) => (loaded.number, loaded.agents.len(), loaded.now_ms, loaded.log_lines),
+        None => (0, begun.charts.len(), 0, 0),
+    };
+    let Begun { folder, seed, is_ticked, .. } = &begun;
+    if is_json {
+        let world = serde_json::json!({
+            "world": folder,
+            "seed": seed,
+            "ticked": is_ticked,
+            "ticks": ticks,
+            "now_ms": now,
+            "agents": agents,
+            "log_lines": lines,
+        });
+        print_json(&format!("{world}\n"))?;
+        return Ok(Exit::Clean);
+    }
+    let unit = if *is_ticked { "ticks" } else { "summaries" };
+    let seconds = now / 1000;
+    say(format!(
+        "the world of {folder}, seed {seed}: {agents} agents, {ticks} {unit}, {seconds} s of its time, {lines} lines of its log"
+    ))?;
+    Ok(Exit::Clean)
 }
 
 /// What was otherwise when the world was begun.

@@ -22,8 +22,15 @@ Examples:
   chartc run agent.yaml --llm script:answers.yaml --world world.yaml --turns 20
   chartc run agent.yaml --llm clients --world world.yaml --memory agents.db
 
+Many agents in one world, those of a folder or of its run.yaml (docs/world.md):
+  chartc run examples/ecology --ticks 20 --seed 7 --log world.jsonl
+  chartc run agents/ --duration 60 --llm clients --format text
+  chartc run agents/ --config night.yaml --workers 4 --format json
+  chartc run examples/ecology --store world.db       goes on after a crash
+  chartc trace world.jsonl --plot                    who was in which state, and when
+
 Exit codes: 0 the run ended ok, partial or canceled, or used all its turns; 1 errors in the chart, the
-last turn failed, or the run ended stuck, limit or error; 2 wrong usage, 3 internal error,
+last turn failed, the run ended stuck, limit or error, or an agent could not go on; 2 wrong usage, 3 internal error,
 4 no chart in the file")]
 pub(in crate::cli) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, - for standard input, or a folder, whose agents run in one world

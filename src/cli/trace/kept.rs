@@ -1,5 +1,6 @@
 //! The history in a snapshot: the last transitions.
 
+use super::super::wording::trigger;
 use super::tell::{number, time, way};
 use crate::cli::columns::columns;
 use crate::cli::output::Page;
@@ -14,10 +15,10 @@ pub(super) fn kept(saved: &Saved) -> Page {
     let has_others = saved.history().any(|line| !line.child.is_empty());
     let mut rows: Vec<Vec<String>> = Vec::new();
     for line in saved.history() {
-        let What::Taken { line: taken } = &line.what else { continue };
+        let What::Taken { line: taken, held } = &line.what else { continue };
         let mut row = vec![time(line.at_ms)];
         row.extend(has_others.then(|| line.child.clone()));
-        row.extend([way(taken), taken.trigger.clone()]);
+        row.extend([way(taken), trigger(&taken.trigger, held)]);
         rows.push(row);
     }
     if rows.is_empty() {

@@ -1,7 +1,7 @@
 //! The messages of a run, as a Mermaid sequence diagram.
 
 use super::super::columns::cut;
-use super::super::wording::action_call;
+use super::super::wording::{action_call, trigger};
 use super::Filter;
 use super::letters::{From, Letters, above, receiver};
 use super::read::Read;
@@ -280,10 +280,11 @@ impl<'t> Picture<'t> {
                 let text = self.answer(&call(tool, which), &format!("{error}: {why}"));
                 say("tools", "--x", own, &text)
             }
-            What::Taken { line } => {
+            What::Taken { line, held } => {
+                let trigger = trigger(&line.trigger, held);
                 let to = line.targets.join(", ");
                 let to = if to.is_empty() { "stays".to_owned() } else { format!("-> {to}") };
-                say(own, "->>", own, &format!("{} {to} ({})", state(&line.state), line.trigger))
+                say(own, "->>", own, &format!("{} {to} ({trigger})", state(&line.state)))
             }
             What::Denied { line } => {
                 note(&format!("denied: {} -> {}", line.trigger, line.targets.join(", ")))

@@ -1,6 +1,6 @@
 //! The decisions of a run, one row each: an answer or an event, and where it led.
 
-use super::super::wording::{action_call, more_tokens, outcome};
+use super::super::wording::{action_call, more_tokens, outcome, trigger};
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, number, reason, rung, state, time, value};
@@ -221,7 +221,7 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
         What::Usage { step, output_tokens, allowed: Some(most), .. } => {
             row(step, "too many tokens").why(more_tokens(*output_tokens, *most)).tone(Tone::Bad)
         }
-        What::Taken { line: taken } => return take(rows, line, turn, taken),
+        What::Taken { line: taken, held } => return take(rows, line, turn, (taken, held)),
         What::Denied { line: denied } => {
             let mut row = row("", "denied").why("no `allow` line permits it").tone(Tone::Bad);
             row.way = super::tell::way(denied);
@@ -299,7 +299,13 @@ impl Row {
 }
 
 /// A transition was taken: it is the result of the row before it, if both happened at the same moment.
-fn take(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>, taken: &LineName) {
+fn take(
+    rows: &mut Vec<Row>,
+    line: &Line,
+    turn: Option<u32>,
+    (taken, held): (&LineName, &[String]),
+) {
+    let (why, held) = (trigger(&taken.trigger, held), held.join("; "));
     let way = super::tell::way(taken);
     let open = rows.last_mut().filter(|last| {
         last.is_open && last.child == line.child && last.at_ms == line.at_ms && last.way.is_empty()
@@ -312,13 +318,10 @@ fn take(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>, taken: &LineName) {
         let decision = last.decision.strip_prefix("event ").unwrap_or(&last.decision);
         let decision = decision.split([' ', '(']).next().unwrap_or_default();
         let is_said = name == decision || last.step.split(" #").next() == Some(name);
-        if !is_said {
-            let why = taken.trigger.clone();
-            last.add_why(&why);
-        }
+        last.add_why(if is_said { &held } else { &why });
         return;
     }
-    let mut row = plain(line, turn, "", "").why(&taken.trigger);
+    let mut row = plain(line, turn, "", "").why(&why);
     row.way = way;
     rows.push(row);
 }

@@ -48,7 +48,7 @@ pub(in crate::cli) fn taken(
             ));
         }
         for line in &trace.lines {
-            if let What::Taken { line: name } = &line.what
+            if let What::Taken { line: name, .. } = &line.what
                 && charts.get(line.child.as_str()).is_some_and(|of| *of == chart.name)
                 && let Some(id) = find(chart, name)
             {

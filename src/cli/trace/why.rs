@@ -126,11 +126,11 @@ impl Input {
     /// What a line of the trace says about why nothing happened.
     fn take(&mut self, told: &Line) {
         let reason = match &told.what {
-            What::Taken { line } if !line.targets.is_empty() => {
+            What::Taken { line, .. } if !line.targets.is_empty() => {
                 self.has_moved = true;
                 return;
             }
-            What::Taken { line: taken } => format!("{}: taken, and it stays", line(taken)),
+            What::Taken { line: taken, .. } => format!("{}: taken, and it stays", line(taken)),
             What::Lost { line: lost, why } => format!("{}: {}", line(lost), loss(why)),
             What::Denied { line: denied } => {
                 format!("{}: no `allow` line permits its target", line(denied))

@@ -1,8 +1,9 @@
 //! Runs a chart twice, interpreted and generated, on the same random inputs, and compares all that can be seen.
 
 use crate::answers::{Open, outcome};
+use crate::log::Log;
 use crate::random::{Random, value};
-use chartc_core::arena::{EventId, StateId, StepId, ToolId};
+use chartc_core::arena::{EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine, Mismatch};
 use chartc_core::interpreter::Interpreter;
@@ -11,23 +12,6 @@ use chartc_core::model::{Chart, FunctionKind, StepKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_core::saved::Saved;
 use std::collections::BTreeSet;
-
-/// What a machine told while it handled one input.
-#[derive(Default)]
-struct Log {
-    effects: Vec<Effect>,
-    records: Vec<Record>,
-}
-
-impl Sink for Log {
-    fn effect(&mut self, effect: Effect) {
-        self.effects.push(effect);
-    }
-
-    fn record(&mut self, record: Record) {
-        self.records.push(record);
-    }
-}
 
 /// Answers every host function from its name, its arguments and how many calls came before; some calls fail.
 #[derive(Debug, Clone)]
@@ -76,8 +60,13 @@ pub type Make<'c> =
 /// The two differ: says where, with all that happened before.
 pub fn compare<'c>(chart: &'c Chart, make: &Make<'c>, sequences: u64, length: usize) -> Coverage {
     let mut coverage = Coverage::new();
+    let mut reasons = BTreeSet::new();
     for seed in 0..sequences {
-        sequence(chart, make, seed, length, &mut coverage);
+        sequence(chart, make, seed, length, (&mut coverage, &mut reasons));
+    }
+    for line in chart.alternative_texts.keys() {
+        let is_told = reasons.iter().any(|(of, _)| of == line);
+        assert!(is_told || !coverage.contains(&line.0), "{}: {line:?} has no reason", chart.name);
     }
     coverage
 }
@@ -104,7 +93,7 @@ fn sequence<'c>(
     make: &Make<'c>,
     seed: u64,
     length: usize,
-    coverage: &mut Coverage,
+    (coverage, reasons): (&mut Coverage, &mut BTreeSet<(TransitionId, u64)>),
 ) {
     let mut random = Random::new(seed);
     let plan = Plan::new(chart);
@@ -185,6 +174,7 @@ fn sequence<'c>(
                 open.retain(|k| k != key);
             }
         }
+        reasons.extend(a.log.held.iter().copied());
         coverage.extend(a.log.records.iter().filter_map(|record| match record {
             Record::Taken(line) => Some(line.0),
             Record::Event(_)
@@ -361,6 +351,7 @@ fn observe(
     let mut seen = vec![
         format!("receipt {receipt}"),
         format!("records {:?}", log.records),
+        format!("held {:?}", log.held),
         format!("effects {:?}", log.effects),
         format!("variables {:?}", machine.variables()),
         format!("active {:?}", active(chart, machine)),

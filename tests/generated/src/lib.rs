@@ -4,6 +4,7 @@
 
 mod answers;
 pub mod compare;
+mod log;
 pub mod random;
 
 chartc_core::include_chart!(pub mod bells);

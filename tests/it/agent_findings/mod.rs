@@ -268,7 +268,7 @@ fn two_agents_of_one_id() {
     assert_eq!(codes(&both[..1], &files), [""; 0]);
     // Agents of other folders are not of one world.
     let apart = ["one/agent.yaml".to_owned(), "two/agent.yaml".to_owned()];
-    for path in apart.iter() {
+    for path in &apart {
         files.0.insert(path.clone(), text.into());
     }
     assert_eq!(codes(&apart, &files), [""; 0]);

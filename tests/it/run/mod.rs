@@ -93,7 +93,7 @@ impl Ran {
     fn moves(&self) -> Vec<String> {
         let mut moves = Vec::new();
         for line in &self.lines {
-            if let What::Taken { line } = &line.what {
+            if let What::Taken { line, .. } = &line.what {
                 let stays = line.targets.is_empty();
                 moves.push(if stays { line.trigger.clone() } else { line.targets.join("|") });
             }

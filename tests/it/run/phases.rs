@@ -3,6 +3,7 @@
 use super::{Ran, Run, run, shipped};
 use chartc_core::expr::Value;
 use chartc_runtime::RunError;
+use chartc_runtime::trace::What;
 
 /// Runs the chart with a script; tools return what the script says.
 fn phases(script: &str, play: impl AsyncFnOnce(&mut Run<'_>) -> Result<(), RunError>) -> Ran {
@@ -37,6 +38,24 @@ fn the_second_identical_query_is_stuck() {
     assert_eq!(ran.error, None);
     assert_eq!(ran.moves(), ["run.searching", "may search", "run.stuck.search"]);
     assert_eq!(ran.states, ["run.stuck.search"]);
+}
+
+#[test]
+fn the_trace_says_why_it_is_stuck() {
+    let stuck = |queries: &[(&str, &str)]| {
+        let ran = phases(&searches(queries), async |s| turns(s, queries.len() as u32).await);
+        assert_eq!(ran.states, ["run.stuck.search"]);
+        let held = ran.lines.into_iter().filter_map(|line| match line.what {
+            What::Taken { line, held } if line.trigger == "when" => Some(held),
+            _ => None,
+        });
+        held.flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(stuck(&[("fts", "needle"), ("fts", "needle")]), ["streak(search.query) >= 2"]);
+    let other = [("fts", "needle"), ("fts", "haystack"), ("fts", "barn")];
+    assert_eq!(stuck(&other), ["streak(tool) >= 3"]);
+    let both = [("fts", "needle"), ("fts", "haystack"), ("fts", "haystack")];
+    assert_eq!(stuck(&both), ["streak(tool) >= 3", "streak(search.query) >= 2"]);
 }
 
 #[test]

@@ -6,9 +6,11 @@ pub(crate) mod children;
 mod content;
 mod each;
 mod events;
+mod log;
 mod loops;
 mod observables;
 mod questions;
+mod reasons;
 mod sending;
 mod sets;
 mod step_tools;
@@ -24,10 +26,11 @@ use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
-    Effect, Element, Input, Outcome, Receipt, Record, Sink, Status, StepKey, WalkEnd,
+    Effect, Element, Input, Outcome, Receipt, Record, Status, StepKey, WalkEnd,
 };
 use chartc_core::model::{Chart, Trigger};
 use chartc_core::plan::Plan;
+use log::Log;
 use std::cell::RefCell;
 use std::rc::Rc;
 use words::{error, fell_back, lost, shown};
@@ -41,23 +44,6 @@ impl Host for Notebook {
         let arguments: Vec<String> = arguments.iter().map(shown).collect();
         self.0.borrow_mut().push(format!("{function}({})", arguments.join(", ")));
         Ok(Value::None)
-    }
-}
-
-/// Effects and records, as they come.
-#[derive(Default)]
-struct Log {
-    effects: Vec<Effect>,
-    records: Vec<Record>,
-}
-
-impl Sink for Log {
-    fn effect(&mut self, effect: Effect) {
-        self.effects.push(effect);
-    }
-
-    fn record(&mut self, record: Record) {
-        self.records.push(record);
     }
 }
 

@@ -8,10 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Runs an example; the lines of its output, and the log.
-fn run(name: &str, shipped: &Path, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
-    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.jsonl"));
+fn run(name: &str, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
+    into(Path::new("examples").join(name).as_path(), name, args)
+}
+
+/// The same for any folder, with a name of its own for the log.
+fn into(folder: &Path, log: &str, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
+    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{log}.jsonl"));
     let shown = log.display().to_string();
-    let folder = shipped.display().to_string();
+    let folder = folder.display().to_string();
     let mut command = chartc(root(), &["run", &folder, "--format", "json", "--log", &shown]);
     let output = command.args(args).output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -27,8 +32,7 @@ fn happened(log: &[Value], event: &str) -> usize {
 #[test]
 fn the_ecology_has_agents_that_write_agents_and_auctions() {
     let ticks = number("CHARTC_ECOLOGY_TICKS", 50_usize);
-    let (out, log) =
-        run("ecology", Path::new("examples/ecology"), &["--ticks", &ticks.to_string()]);
+    let (out, log) = run("ecology", &["--ticks", &ticks.to_string()]);
     let end = out.last().expect("a line");
     assert_eq!(out.len(), ticks + 1);
     assert_eq!(end["states"].as_object().map(serde_json::Map::len), Some(30), "{end}");
@@ -62,7 +66,7 @@ fn in_the_feed_every_state_is_visited_and_the_model_is_asked() {
         let text = text.replace("count: 250", &format!("count: {}", agents / 4));
         std::fs::write(small.join(file.file_name()), text).expect("a file");
     }
-    let (out, log) = run("feed", &small, &["--ticks", &rounds]);
+    let (out, log) = into(&small, "feed", &["--ticks", &rounds]);
     let entered: BTreeSet<&str> = log
         .iter()
         .filter(|line| line["kind"] == "entered")
@@ -99,4 +103,18 @@ fn in_the_feed_every_state_is_visited_and_the_model_is_asked() {
     let last = &out[out.len() - 2]["states"]["Person"];
     let there: u64 = last.as_object().expect("states").values().filter_map(Value::as_u64).sum();
     assert_eq!(there, agents, "{last}");
+}
+
+#[test]
+fn an_agent_of_the_ecology_is_replayed_from_the_log_alone() {
+    into(Path::new("examples/ecology"), "replayed", &["--ticks", "30"]);
+    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replayed.jsonl");
+    let shown = log.display().to_string();
+    for agent in ["farmer_3", "smith_1"] {
+        let output =
+            chartc(root(), &["replay", &shown, "--agent", agent]).output().expect("it runs");
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{agent}: {told}{output:?}");
+        assert!(told.contains("the same again"), "{agent}: {told}");
+    }
 }

@@ -5,6 +5,7 @@ mod examples;
 mod hostile;
 #[cfg(feature = "sqlite")]
 mod killed;
+mod making;
 #[cfg(all(feature = "providers", target_os = "linux"))]
 mod provider;
 mod running;

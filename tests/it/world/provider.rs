@@ -100,13 +100,15 @@ fn server() -> (String, Arc<AtomicUsize>) {
 fn every_call_to_a_bad_provider_is_accounted_for() {
     let agents = number("CHARTC_WORLD_AGENTS", 40_u32);
     let seconds = number("CHARTC_WORLD_SECONDS", 2_u32);
+    // About a hundred calls a second.
+    let interval = f64::from(agents) / 100.0;
     let (url, taken) = server();
     let folder = folder("provider");
     std::fs::write(folder.join("thinker.chart"), CHART).expect("a file");
     std::fs::write(
         folder.join("run.yaml"),
         format!(
-            "execution: {{max_consecutive_errors: 1000000, max_backoff: 1}}\nagents: [{{file: thinker.chart, id: t, count: {agents}}}]\n"
+            "execution: {{interval: {interval}, max_consecutive_errors: 1000000, max_backoff: 1}}\nagents: [{{file: thinker.chart, id: t, count: {agents}}}]\n"
         ),
     )
     .expect("a file");

@@ -36,7 +36,7 @@ execution: {ticks: 12}
 agents: [{file: trader.chart, id: t, count: 20, llm: 'script:trader.script.yaml'}]
 ";
 
-fn with(folder: &Path, files: &[(&str, &str)]) {
+pub(super) fn with(folder: &Path, files: &[(&str, &str)]) {
     for (name, text) in files {
         if let Some(parent) = folder.join(name).parent() {
             std::fs::create_dir_all(parent).expect("a folder");
@@ -46,7 +46,7 @@ fn with(folder: &Path, files: &[(&str, &str)]) {
 }
 
 /// Exit code, output, errors.
-fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+pub(super) fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = chartc(folder, &["run", "."]).args(args).output().expect("it runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
@@ -104,6 +104,8 @@ fn autonomous_agents_act_at_their_own_pace_until_the_end() {
     assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
     let all = lines(&out);
     let end = all.last().expect("a line");
+    let most = all.iter().filter_map(|line| line["agents_active"].as_u64()).max();
+    assert_eq!(most, Some(20), "each counts once, however often it acts");
     // Turns that have begun are finished.
     let now = end["now_ms"].as_u64().expect("a time");
     assert!((40_000..43_001).contains(&now), "{end}");
@@ -113,6 +115,20 @@ fn autonomous_agents_act_at_their_own_pace_until_the_end() {
     let log = std::fs::read_to_string(folder.join("log.jsonl")).expect("a log");
     let acted = lines(&log).iter().filter(|line| line["kind"] == "acted").count();
     assert!(acted > 100, "{acted}");
+}
+
+#[test]
+fn without_loops_of_their_own_agents_tick_for_the_duration() {
+    let folder = traders("no-loops");
+    let wanted = "execution: {use_autonomous_loops: false, duration: 50, delay: 20}";
+    with(&folder, &[("run.yaml", &RUN.replace("execution: {ticks: 12}", wanted))]);
+    let (code, out, err) = run(&folder, &[]);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    let all = lines(&out);
+    let times: Vec<u64> = all.iter().filter_map(|line| line["now_ms"].as_u64()).collect();
+    assert_eq!(times, [20_000, 40_000, 60_000, 60_000], "three ticks and the end");
+    let end = all.last().expect("a line");
+    assert_eq!(end["loops"]["t_1"], "running", "it is between two turns: {end}");
 }
 
 #[test]
@@ -185,4 +201,32 @@ fn what_cannot_run_is_refused_with_its_place() {
         assert_eq!(code, Some(2), "{run_file}: {out}{err}");
         assert!(err.contains(wanted), "{run_file}: {err}");
     }
+}
+
+/// Three places can say what an agent has at the beginning.
+#[test]
+fn the_run_file_goes_before_the_world_and_that_before_the_agents_own_file() {
+    let folder = folder("balances");
+    let agent = |id: &str| {
+        format!(
+            "id: {id}\nstarting_scrip: 7\nworkflow:\n  steps:\n    - {{name: think, type: llm, prompt: go}}\n"
+        )
+    };
+    let names = ["ada", "bob", "cy", "di"];
+    for name in names {
+        with(&folder, &[(&format!("{name}.agent.yaml"), &agent(name))]);
+    }
+    let entries: String =
+        names.iter().map(|name| format!("  - {{file: {name}.agent.yaml}}\n")).collect();
+    let run_file = format!("balances: {{ada: 50, di: 3}}\nagents:\n{entries}");
+    with(
+        &folder,
+        &[("run.yaml", &run_file), ("world.yaml", "balances: {ada: 20, bob: 30, di: 9}\n")],
+    );
+    let (code, out, err) =
+        run(&folder, &["--ticks", "1", "--world", "world.yaml", "--llm", "deny"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let end = lines(&out).pop().expect("a last line");
+    let of = |name: &str| end["balances"][name].as_i64();
+    assert_eq!(names.map(of), [Some(50), Some(30), Some(7), Some(3)], "{end}");
 }

@@ -135,6 +135,7 @@ impl Cx<'_> {
             checks: Vec::new(),
             reads_amounts: false,
             renames: Vec::new(),
+            alternative_texts: BTreeMap::new(),
         };
         let map = SourceMap { file: name.span.file, name: name.span, ..SourceMap::default() };
         Self {

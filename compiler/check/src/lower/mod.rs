@@ -38,6 +38,8 @@ mod types;
 
 pub use source_map::{Follower, LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
 
+use crate::notation;
+use chartc_core::arena::TransitionId;
 use chartc_core::model::{Chart, Failure, FailurePolicy};
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::load::Loaded;
@@ -170,6 +172,7 @@ fn one<'s>(
     block::cancels(&mut cx);
     renamed::close(&mut cx);
     doubt::close(&mut cx);
+    alternatives(&mut cx);
     let mut names = BTreeMap::new();
     for component in &seen.components {
         closing::component(&mut cx, &mut names, component);
@@ -183,6 +186,19 @@ fn one<'s>(
     let tests = test::all(&mut cx, written);
     findings.append(&mut cx.findings);
     Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped, tests }
+}
+
+/// Writes the alternatives of each guard, for traces.
+fn alternatives(cx: &mut Cx<'_>) {
+    for id in (0..cx.chart.transitions.len()).map(TransitionId::at) {
+        let chart = &cx.chart;
+        let payload = notation::payload(chart.transition(id));
+        let text = |expr| notation::expression_in(chart, expr, &payload);
+        let texts: Vec<String> = chart.alternatives(id).into_iter().map(text).collect();
+        if !texts.is_empty() {
+            cx.chart.alternative_texts.insert(id, texts);
+        }
+    }
 }
 
 /// Variables, events, and the settings of the chart itself.

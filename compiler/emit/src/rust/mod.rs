@@ -29,6 +29,7 @@ mod payload;
 mod post;
 mod program;
 mod prompt;
+mod reasons;
 mod saved;
 mod start;
 mod tables;

@@ -7,7 +7,7 @@ use super::expr::Writer;
 use super::payload::{answer_field, answering};
 use super::tables::line_comment;
 use super::types::{optional, owned};
-use super::{blocks, children, each, ending, keep, prompt, start, tools};
+use super::{blocks, children, each, ending, keep, prompt, reasons, start, tools};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
@@ -29,6 +29,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
     for hook in hooks(context) {
         hook.emit(context, &mut methods, &mut program);
     }
+    reasons::hook(context, &mut methods, &mut program);
     each::hooks(context, &mut methods, &mut program);
     start::emit(context, &mut methods);
     let mut asked =

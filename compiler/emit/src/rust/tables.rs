@@ -303,7 +303,7 @@ fn transition(row: &TransitionRow<'_>) -> String {
         TriggerRow::Error(pattern) => format!("Error({pattern:?})"),
         TriggerRow::LimitWarn(pattern) => format!("LimitWarn({pattern:?})"),
     };
-    Row::new("TransitionRow", 10)
+    Row::new("TransitionRow", 11)
         .field("source", state_id(row.source))
         .field("trigger", format!("TriggerRow::{trigger}"))
         .field("any_of", some(row.any_of))
@@ -313,6 +313,7 @@ fn transition(row: &TransitionRow<'_>) -> String {
         .field("internal", yes(row.internal))
         .field("actions", yes(row.actions))
         .field("arguments", yes(row.arguments))
+        .field("alternatives", some(row.alternatives))
         .field("route", route(row.route))
         .text()
 }

@@ -1,5 +1,6 @@
 //! Effects and records of a machine that concern its family.
 
+use crate::arena::TransitionId;
 use crate::machine::{Effect, ErrorKind, Record, Sink, Status, StepKey};
 use alloc::vec::Vec;
 
@@ -53,5 +54,13 @@ impl Sink for Watch<'_> {
             _ => {}
         }
         self.sink.record(record);
+    }
+
+    fn asks_why(&self) -> bool {
+        self.sink.asks_why()
+    }
+
+    fn held(&mut self, line: TransitionId, alternatives: u64) {
+        self.sink.held(line, alternatives);
     }
 }

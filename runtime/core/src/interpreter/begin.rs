@@ -1,12 +1,13 @@
 //! The initial data of a run, and the budget of its evaluations.
 
+use super::is_input;
 use super::program::Runner;
-use crate::arena::VarId;
-use crate::expr::{Fuel, Value, evaluate};
+use crate::arena::{TransitionId, VarId};
+use crate::expr::{Fuel, Value, evaluate, holds};
 use crate::host::{Host, Mismatch};
 use crate::machine::LimitKind;
-use crate::model::{Expr, VariableKind};
-use crate::program::View;
+use crate::model::{Chart, Expr, VariableKind};
+use crate::program::{View, held};
 use crate::tables::{bound_of_cost, bound_of_count};
 use alloc::format;
 use alloc::vec::Vec;
@@ -29,6 +30,19 @@ impl<H: Host> Runner<'_, H> {
         if allowance != u64::MAX {
             self.allowance.set(allowance - spent);
         }
+    }
+
+    /// The alternatives of a guard that hold. The budget is one of its own: who asks for reasons does not change the run.
+    pub(super) fn held_alternatives(&mut self, line: TransitionId, view: &View<'_>) -> u64 {
+        let alternatives = self.chart.alternatives(line);
+        let most = self.reasons.get().min(Fuel::USUAL);
+        let fuel = Fuel::new(most);
+        let context = self.context(view, None);
+        let held = held(alternatives.len() as u32, |nth| {
+            holds(alternatives[nth as usize], &context, &fuel)
+        });
+        self.reasons.set(self.reasons.get() - (most - fuel.left()));
+        held
     }
 
     /// Sets params and inputs.
@@ -128,4 +142,10 @@ fn bound_of(kind: LimitKind, value: &Value) -> Option<u64> {
         (_, Value::Duration(ms)) => Some(*ms),
         (_, Value::None | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_)) => None,
     }
+}
+
+/// The variable with this name that the host sets.
+pub(super) fn input_named(chart: &Chart, name: &str) -> Option<VarId> {
+    let found = chart.variables.iter().position(|v| v.name == name && is_input(&v.kind));
+    found.map(VarId::at)
 }

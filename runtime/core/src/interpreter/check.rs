@@ -1,6 +1,7 @@
 //! Checks that external data fits its declared types.
 
-use super::program::{Runner, input_named};
+use super::begin::input_named;
+use super::program::Runner;
 use crate::arena::{EventId, ToolId, VarId};
 use crate::expr::{Value, fit, within};
 use crate::host::{About, Host, Mismatch, Note};

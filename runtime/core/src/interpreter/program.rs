@@ -3,7 +3,6 @@
 use super::action::{act, fields, put};
 use super::context::Context;
 use super::data::Data;
-use super::is_input;
 use crate::arena::{EventId, StepId, ToolId, TransitionId, VarId};
 use crate::calls::failure;
 use crate::expr::quick::Quick;
@@ -33,6 +32,8 @@ pub(super) struct Runner<'p, H> {
     pub(super) allowance: Cell<u64>,
     /// The remaining budget of evaluations in this input.
     pub(super) input: Cell<u64>,
+    /// The remaining budget for the reasons of transitions in this input.
+    pub(super) reasons: Cell<u64>,
 }
 
 impl<'p, H: Host> Runner<'p, H> {
@@ -45,6 +46,7 @@ impl<'p, H: Host> Runner<'p, H> {
             begun: 0,
             allowance: Cell::new(u64::MAX),
             input: Cell::new(Fuel::INPUT),
+            reasons: Cell::new(Fuel::INPUT),
         }
     }
 
@@ -185,6 +187,7 @@ impl<H: Host> Program for Runner<'_, H> {
     #[inline(always)]
     fn refuel(&mut self) {
         self.input.set(Fuel::INPUT);
+        self.reasons.set(Fuel::INPUT);
     }
 
     #[inline(always)]
@@ -244,6 +247,10 @@ impl<H: Host> Program for Runner<'_, H> {
         }
         let guard = self.chart.transition(line).guard.as_ref();
         self.condition(guard, view, |tables| wording::guard_of(tables, line))
+    }
+
+    fn held(&mut self, line: TransitionId, view: &View<'_>) -> u64 {
+        self.held_alternatives(line, view)
     }
 
     fn step_guard(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
@@ -387,10 +394,4 @@ impl<H: Host> Program for Runner<'_, H> {
         self.burn(&fuel);
         self.explain(result, || wording::code_of(view.tables, step))
     }
-}
-
-/// The variable with this name that the host sets.
-pub(super) fn input_named(chart: &Chart, name: &str) -> Option<VarId> {
-    let found = chart.variables.iter().position(|v| v.name == name && is_input(&v.kind));
-    found.map(VarId::at)
 }

@@ -5,6 +5,7 @@
 //! 2. a subtree is the id range `id..state.end`, so containment is a comparison;
 //! 3. every id is in range, and every `initial`, `default` and target is legal: no reader checks again.
 
+mod alternatives;
 mod declare;
 mod expr;
 mod operands;
@@ -41,6 +42,7 @@ use crate::arena::{StateId, StepId, ToolId, ToolSetId, TransitionId};
 use crate::machine::ErrorKind;
 use crate::structure::{self, Shape, Tree};
 use crate::value::Value;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -117,6 +119,8 @@ pub struct Chart {
     pub reads_amounts: bool,
     /// Earlier names, in document order.
     pub renames: Vec<Rename>,
+    /// For traces: the source text of each of [`Chart::alternatives`], of the transitions that have any.
+    pub alternative_texts: BTreeMap<TransitionId, Vec<String>>,
 }
 
 impl Chart {
@@ -168,6 +172,7 @@ impl Chart {
             checks: Vec::new(),
             reads_amounts: false,
             renames: Vec::new(),
+            alternative_texts: BTreeMap::new(),
         }
     }
 

@@ -181,6 +181,7 @@ mod tests {
             checks: vec![],
             reads_amounts: false,
             renames: vec![],
+            alternative_texts: alloc::collections::BTreeMap::new(),
         }
     }
 

@@ -149,7 +149,7 @@ records! {
     Chart {
         name types variables events functions tools tool_sets predicates clients components states transitions choices
         steps permissions calls_per_turn defaults
-    } without doc meta history_kept checks send_ids reads_amounts renames;
+    } without doc meta history_kept checks send_ids reads_amounts renames alternative_texts;
     Field { name ty };
     TypeDef { name kind } without doc;
     Variable { name kind ty default } without doc;

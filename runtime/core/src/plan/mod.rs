@@ -8,7 +8,7 @@ mod typed;
 
 pub use hash::structural_hash;
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use crate::expr::quick::Quick;
 use crate::model::{
     AskOn, Chart, ChoiceKind, Client, ComputedLimit, Failure, FailurePolicy, Field, Limits,
@@ -82,7 +82,15 @@ impl<'c> Plan<'c> {
                 .zip(&choices)
                 .map(|(state, choices)| state_row(state, choices, &mut pools))
                 .collect(),
-            transitions: chart.transitions.iter().map(|t| transition_row(t, &mut pools)).collect(),
+            transitions: chart
+                .transitions
+                .iter()
+                .enumerate()
+                .map(|(i, line)| TransitionRow {
+                    alternatives: pools.alternatives(chart, TransitionId::at(i)),
+                    ..transition_row(line, &mut pools)
+                })
+                .collect(),
             events: chart
                 .events
                 .iter()
@@ -193,6 +201,11 @@ impl<'c> Pools<'c> {
         span(&mut self.names, fields.iter().map(|field| field.name.as_str()))
     }
 
+    fn alternatives(&mut self, chart: &'c Chart, line: TransitionId) -> Span {
+        let texts = chart.alternative_texts.get(&line).into_iter().flatten();
+        span(&mut self.names, texts.map(String::as_str))
+    }
+
     fn deadline(&mut self) -> u32 {
         self.deadlines += 1;
         self.deadlines - 1
@@ -289,6 +302,7 @@ fn transition_row<'c>(line: &'c Transition, pools: &mut Pools<'c>) -> Transition
         internal: line.kind == TransitionKind::Internal,
         actions: !line.actions.is_empty(),
         arguments: line.targets.iter().any(|target| !target.arguments.is_empty()),
+        alternatives: Span::EMPTY,
         route: Route::Stay,
     }
 }

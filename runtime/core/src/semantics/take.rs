@@ -84,6 +84,9 @@ impl<P: Program> Stepper<'_, P> {
     /// Reports that a transition is taken, evaluates the arguments of its final target, and notes its domain if it is computed.
     #[inline(always)]
     fn begin_line(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
+        if row.alternatives.len > 0 && sink.asks_why() {
+            self.tell_why(id, row.source, sink);
+        }
         sink.record(Record::Taken(id));
         if let TriggerRow::Choice(choice) = row.trigger
             && self.tables.choices[choice.index()].tools.is_none()
@@ -101,6 +104,21 @@ impl<P: Program> Stepper<'_, P> {
             && let Some(domain) = self.domain(id)
         {
             bits::insert(self.store.cells_mut().domains, domain.index());
+        }
+    }
+
+    /// Reports which alternatives of a guard hold, for the first active leaf below the source for which the guard holds.
+    #[cold]
+    #[inline(never)]
+    fn tell_why(&mut self, id: TransitionId, source: StateId, sink: &mut dyn Sink) {
+        let end = self.tables.states[source.index()].end.index();
+        let mut from = source.index();
+        while let Some(leaf) = self.next_leaf(from, end) {
+            let held = self.in_view(leaf, |program, view| program.held(id, view));
+            if held != 0 {
+                return sink.held(id, held);
+            }
+            from = leaf.index() + 1;
         }
     }
 

@@ -33,7 +33,7 @@ pub use walk::WalkRow;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 
 /// The version for which generated code was written; it does not compile against another.
-pub const ABI: u32 = 9;
+pub const ABI: u32 = 10;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -98,7 +98,7 @@ pub struct Tables<'t> {
     pub choice_pool: &'t [ChoiceId],
     /// Pool of tools of `may call` transitions, for `ChoiceRow::tools`.
     pub tool_pool: &'t [ToolId],
-    /// Pool of field names.
+    /// Pool of field names and other words.
     pub name_pool: &'t [&'t str],
     /// The ids of sends that can be canceled.
     pub send_ids: &'t [&'t str],
@@ -219,6 +219,8 @@ pub struct TransitionRow<'t> {
     pub actions: bool,
     /// Whether it has arguments for a final target, which are evaluated before the exit.
     pub arguments: bool,
+    /// In `name_pool`: the texts of its guard's alternatives, if it has any.
+    pub alternatives: Span,
     /// Its exit and entry sets.
     pub route: Route,
 }
@@ -235,6 +237,7 @@ impl TransitionRow<'_> {
         internal: false,
         actions: false,
         arguments: false,
+        alternatives: Span::EMPTY,
         route: Route::Stay,
     };
 }

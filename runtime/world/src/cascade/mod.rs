@@ -122,7 +122,7 @@ impl Cascades {
             actor.moved_by.extend(heard);
         } else if matches!(line.what, What::Delivered { .. } | What::Input { .. }) {
             actor.open = None;
-        } else if let What::Taken { line: taken } = &line.what {
+        } else if let What::Taken { line: taken, .. } = &line.what {
             if let Some(effect) = actor.open {
                 let word = self.words.number(&way(taken));
                 let effect = &mut self.effects[effect];

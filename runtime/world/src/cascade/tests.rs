@@ -41,6 +41,7 @@ fn cascades(log: &[&str]) -> Cascades {
                     trigger: "on e".into(),
                     targets: vec![to.into()],
                 },
+                held: vec![],
             },
             [new, parent] => {
                 agent = "";

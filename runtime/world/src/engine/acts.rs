@@ -26,6 +26,11 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let Some(mut slot) = self.slots.get_mut(index).and_then(Option::take) else {
             return Ok(());
         };
+        if slot.mode.is_over() {
+            // Somebody has stopped it in the meantime: what it has chosen is not done.
+            self.slots[index] = Some(slot);
+            return Ok(());
+        }
         let before = Cause { agent: slot.name.clone(), seq: slot.agent.session().seq() };
         let done = slot.agent.act_on_turn().await;
         slot.is_changed = true;
@@ -48,7 +53,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.slots[index] = Some(slot);
         self.write(&name, lines)?;
         if !is_service && !is_failed_turn {
-            self.tally.summary.agents_active += 1;
+            self.tally.is_active(&name);
             if !has_acted {
                 self.tally.act("noop");
             }
@@ -90,6 +95,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                         data.insert("why".into(), Value::Text(why));
                         self.say("not_spawned", data)?;
                     }
+                }
+                Request::Pause { agent, by } => {
+                    self.pause(&agent, &format!("`{by}` has paused it"));
+                }
+                Request::Resume { agent } => {
+                    self.resume(&agent);
                 }
                 Request::Stop { agent } => {
                     if let Some(index) = self.by_name.get(&agent).copied() {

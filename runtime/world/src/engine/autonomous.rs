@@ -5,7 +5,6 @@ use super::slot::Loop;
 use super::ticks::Wanted;
 use super::{Engine, Maker, Output};
 use crate::config::Exhaustion;
-use crate::state::Moment;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::clock::Clock;
@@ -17,12 +16,15 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// # Errors
     /// The output cannot be written, or the books of the world do not add up.
     pub async fn until(&mut self, end: Instant) -> io::Result<()> {
+        self.total = Some(end);
         self.begin()?;
-        let mut period = self.begin_period(end);
+        let mut period = self.begin_period();
         let mut acts = 0;
         loop {
             let is_last = self.is_stopped() || self.now() >= end || self.is_over();
-            if !is_last {
+            if is_last {
+                self.finish_turns();
+            } else {
                 self.begin_turns();
             }
             // Where nobody is waited for, whoever stops the run has to get on, too.
@@ -48,7 +50,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             }
             if self.now() >= period {
                 self.summarise()?;
-                period = self.begin_period(end);
+                period = self.begin_period();
                 // A run that goes on from the checkpoint of the summary counts from here, too.
                 acts = 0;
             }
@@ -64,12 +66,22 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         Ok(())
     }
 
-    fn begin_period(&mut self, end: Instant) -> Instant {
+    /// Agents at work finish their turns and take no others.
+    fn finish_turns(&mut self) {
+        for index in &self.thinking {
+            if let Some(slot) =
+                self.slots[*index].as_mut().filter(|slot| slot.mode == Loop::Running)
+            {
+                slot.mode = Loop::Stopping;
+            }
+        }
+    }
+
+    fn begin_period(&mut self) -> Instant {
         self.tick += 1;
         self.world.renew();
         let now = self.now();
         self.began = now;
-        self.world.set_moment(Moment { tick: Some(self.tick), now_ms: now, total_ms: Some(end) });
         now.saturating_add(self.settings.delay.max(1))
     }
 
@@ -123,7 +135,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let now = self.now();
         let settings = &self.settings;
         let Some(slot) = self.slots[index].as_mut() else { return };
-        if slot.mode.is_over() {
+        if slot.mode.is_over() || matches!(slot.mode, Loop::Paused(_)) {
             return;
         }
         if settings.max_errors > 0 && slot.failures >= settings.max_errors {
@@ -144,21 +156,27 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         match slot {
             Some(slot) if matches!(slot.mode, Loop::Paused(_)) => {
                 slot.failures = 0;
-                slot.mode = Loop::Starting;
-                self.turns.insert((self.clock.now(), index.unwrap_or_default()));
+                slot.is_changed = true;
+                if slot.agent.is_in_turn() {
+                    slot.mode = Loop::Running;
+                } else {
+                    slot.mode = Loop::Starting;
+                    self.turns.insert((self.clock.now(), index.unwrap_or_default()));
+                }
                 true
             }
             Some(_) | None => false,
         }
     }
 
-    /// An agent takes no turns until it is resumed; its events and deadlines go on.
+    /// An agent takes no turns until it is resumed: a turn under way is finished; its events and deadlines go on.
     pub fn pause(&mut self, name: &str, why: &str) -> bool {
         let index = self.by_name.get(name).copied();
         let slot = index.and_then(|index| self.slots.get_mut(index)?.as_mut());
         match slot {
             Some(slot) if !slot.mode.is_over() => {
                 slot.mode = Loop::Paused(why.to_owned());
+                slot.is_changed = true;
                 true
             }
             Some(_) | None => false,

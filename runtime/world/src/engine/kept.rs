@@ -146,7 +146,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 slot.wants_turn = one.wants_turn;
                 slot.failures = one.failures;
                 slot.is_changed = false;
-                if slot.agent.is_in_turn() {
+                if slot.agent.is_in_turn() && !slot.mode.is_over() {
                     self.thinking.insert(index);
                 }
             }

@@ -223,6 +223,8 @@ pub struct Engine<M, K, O> {
     /// Lines of the world itself that are in the log.
     seq: u64,
     tick: u32,
+    /// How long the run is, in milliseconds, where that is known.
+    total: Option<Instant>,
     /// When the period of an autonomous run began that the next summary is about.
     began: Instant,
 }
@@ -253,13 +255,19 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             census: Census::new(),
             seq: 0,
             tick: 0,
+            total: None,
             began: 0,
         }
     }
 
-    /// With limits that all calls of its agents pass: those whose drivers have the same gate.
+    /// With limits that all calls of its agents pass: those whose drivers have the same gate. Agents that agents make pass it, too.
     #[must_use]
     pub fn with_gate(self, gate: Gate) -> Self {
+        let (spawns, clock) = (gate.clone(), self.clock.clone());
+        self.world.ask_before_spawns(move |parent| {
+            let taken = spawns.take(parent, "spawns", 1, clock.now());
+            taken.map_err(|why| format!("`spawns`: {why}"))
+        });
         Self { gate, ..self }
     }
 
@@ -323,6 +331,11 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Who makes the agents.
     pub fn maker_mut(&mut self) -> &mut K {
         &mut self.maker
+    }
+
+    /// Who takes what happens.
+    pub fn out_mut(&mut self) -> &mut O {
+        &mut self.out
     }
 
     /// The world.

@@ -2,6 +2,7 @@
 
 use super::slot::Loop;
 use super::{Engine, Maker, Output};
+use crate::state::Moment;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::trace::{Cause, Line, Logged};
@@ -34,6 +35,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     fn go_on(&mut self) -> io::Result<bool> {
         let now = self.now();
+        let tick = Some(self.tick).filter(|tick| *tick > 0);
+        self.world.set_moment(Moment { tick, now_ms: now, total_ms: self.total });
         let mut ready = self.woken.take();
         while let Some((at, index)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
             self.timers.remove(&(at, index));

@@ -5,7 +5,7 @@ use crate::request::Notice;
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::trace::{Line, What};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Notable events of a tick that its summary names.
 const HIGHLIGHTS: usize = 10;
@@ -17,7 +17,7 @@ pub struct Summary {
     pub tick: u32,
     /// The world's time at its end, in milliseconds.
     pub now_ms: u64,
-    /// Agents whose turn has brought an action, `noop` among them.
+    /// Agents of which a turn has brought an action, `noop` among them; each counts once.
     pub agents_active: usize,
     /// Actions that were tried, `noop` among them.
     pub actions_executed: usize,
@@ -62,6 +62,8 @@ fn states(census: &Census) -> BTreeMap<String, BTreeMap<String, u64>> {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub(super) summary: Summary,
+    /// The active agents.
+    active: BTreeSet<String>,
 }
 
 impl Tally {
@@ -85,6 +87,13 @@ impl Tally {
         }
     }
 
+    /// A turn of an agent has brought an action.
+    pub(super) fn is_active(&mut self, agent: &str) {
+        if !self.active.contains(agent) {
+            self.active.insert(agent.to_owned());
+        }
+    }
+
     /// An action that was tried.
     pub(super) fn act(&mut self, word: &str) {
         self.summary.actions_executed += 1;
@@ -102,7 +111,14 @@ impl Tally {
             Some(_) | None => String::new(),
         };
         let note = match notice.event.as_str() {
+            // Agents are told as such.
+            "created" if matches!(text("type").as_str(), "agent" | "memory") => return,
             "created" => format!("{} made {}", text("by"), text("artifact_id")),
+            "auction_resolved" => {
+                let (bid, price) = (number("bid"), number("price"));
+                let (winner, won) = (text("winner"), text("artifact_id"));
+                format!("{winner} won the auction with {won}, bid {bid} and paid {price} scrip")
+            }
             "minted" => format!("{} scrip minted for {}", number("amount"), text("to")),
             "spawned" => format!("{} made the agent {}", text("by"), text("agent")),
             "sold" => {
@@ -132,23 +148,25 @@ impl Tally {
         world: crate::state::Summary,
         census: &Census,
     ) -> Summary {
+        let Self { summary, active } = std::mem::take(self);
         Summary {
             tick,
             now_ms,
+            agents_active: active.len(),
             states: states(census),
             total_scrip_transferred: u64::try_from(world.scrip_transferred).unwrap_or(0),
             artifacts_created: world.artifacts_created as usize,
-            ..std::mem::take(&mut self.summary)
+            ..summary
         }
     }
 
     /// Forgets what has happened.
     pub(super) fn clear(&mut self) {
-        self.summary = Summary::default();
+        *self = Self::default();
     }
 
     /// Whether nothing has happened.
     pub(super) fn is_empty(&self) -> bool {
-        self.summary == Summary::default()
+        self.summary == Summary::default() && self.active.is_empty()
     }
 }

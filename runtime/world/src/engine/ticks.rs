@@ -6,7 +6,6 @@ use super::{Engine, Maker, Output};
 use crate::config::Exhaustion;
 use crate::gate::Closed;
 use crate::rates::Refusal;
-use crate::state::Moment;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::trace::Cause;
@@ -31,6 +30,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// # Errors
     /// The output cannot be written, or the books of the world do not add up.
     pub async fn ticks(&mut self, count: u32) -> io::Result<()> {
+        self.total = Some(self.settings.delay.saturating_mul(u64::from(count)));
         self.begin()?;
         while self.tick < count && !self.is_stopped() && !self.is_over() {
             self.tick().await?;
@@ -57,7 +57,6 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.tick += 1;
         let begin = self.now();
         self.world.renew();
-        self.world.set_moment(Moment { tick: Some(self.tick), now_ms: begin, total_ms: None });
         for index in 0..self.slots.len() {
             if let Wanted::Later(_) | Wanted::Never(_) = self.want_turn(index) {
                 self.tally.summary.skipped += 1;

@@ -46,6 +46,18 @@ pub(super) const GENESIS: Genesis = Genesis {
             run: Run::Change(spawn::spawn),
         },
         Method {
+            name: "pause_principal",
+            params: &["agent"],
+            about: "an agent that you own takes no turns until you resume it",
+            run: Run::Change(pause),
+        },
+        Method {
+            name: "resume_principal",
+            params: &["agent"],
+            about: "an agent that you own takes turns again",
+            run: Run::Change(resume),
+        },
+        Method {
             name: "stop_principal",
             params: &["agent"],
             about: "stops an agent that you own, for good",
@@ -98,17 +110,39 @@ fn transfer_ownership(state: &mut State, arguments: &Arguments<'_>) -> Tried<Val
     Ok(Value::Bool(true))
 }
 
-fn stop(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
+/// The agent that the caller names, which it owns and nobody has stopped.
+fn own<'a>(state: &State, arguments: &'a Arguments<'_>) -> Tried<&'a str> {
     let agent = arguments.name(0)?;
     if state.agent(agent)?.is_stopped {
         return fail(FailureKind::InvocationFailed, format!("`{agent}` is stopped already"));
     }
     state.disposable(arguments.caller, agent)?;
-    if let Some(principal) = state.principals.get_mut(agent) {
+    Ok(agent)
+}
+
+/// Books a request that concerns an agent of the caller's, and tells everybody.
+fn order(state: &mut State, arguments: &Arguments<'_>, event: &str, wanted: Request) -> Value {
+    state.requests.push(wanted);
+    let agent = arguments.name(0).unwrap_or_default();
+    let data = [("agent", text(agent)), ("by", text(arguments.caller))];
+    state.tell(event, data, Audience::Everyone);
+    Value::Bool(true)
+}
+
+fn pause(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let (agent, by) = (own(state, arguments)?.to_owned(), arguments.caller.to_owned());
+    Ok(order(state, arguments, "paused", Request::Pause { agent, by }))
+}
+
+fn resume(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let agent = own(state, arguments)?.to_owned();
+    Ok(order(state, arguments, "resumed", Request::Resume { agent }))
+}
+
+fn stop(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let agent = own(state, arguments)?.to_owned();
+    if let Some(principal) = state.principals.get_mut(&agent) {
         principal.is_stopped = true;
     }
-    state.requests.push(Request::Stop { agent: agent.to_owned() });
-    let data = [("agent", text(agent)), ("by", text(arguments.caller))];
-    state.tell("stopped", data, Audience::Everyone);
-    Ok(Value::Bool(true))
+    Ok(order(state, arguments, "stopped", Request::Stop { agent }))
 }

@@ -3,6 +3,7 @@
 use super::arguments::Arguments;
 use crate::artifact::{Compiled, Nature};
 use crate::ledger::{Entry, Holder, Resource};
+use crate::params::accepts;
 use crate::request::{Request, Spawn};
 use crate::restrict::{restrict, used};
 use crate::state::{Audience, ENDOWMENT, Origin, State, Tried, amount, fail, refused, text};
@@ -37,6 +38,9 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
         }
     };
     let params = arguments.map(3)?;
+    if let Err(why) = accepts(family.root(), &params) {
+        return arguments.wrong(3, &why);
+    }
     let name = match arguments.name_or_none(1)? {
         Some(name) => name.to_owned(),
         None => a_name(state, id),
@@ -92,6 +96,12 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
             most.saturating_sub(used)
         );
         return fail(FailureKind::InsufficientDisk, why);
+    }
+    // Whoever cannot pay for it has not used anything of a rate.
+    if state.ledger.scrip(parent) >= limits.cost.saturating_add(scrip)
+        && let Err(why) = state.admission.ask(parent)
+    {
+        return fail(FailureKind::InvocationFailed, why);
     }
     state.ledger.post(entries).map_err(refused)?;
     state.open(&name, Some(0));

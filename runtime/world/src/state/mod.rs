@@ -18,6 +18,8 @@ use chartc_runtime::agent::{Failure, FailureKind, Results};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::sync::Arc;
 
 /// The result of what an agent has tried.
 pub(crate) type Tried<T> = Result<T, Failure>;
@@ -59,6 +61,25 @@ pub(crate) struct Offer {
 /// Results of methods that an agent's functions have asked for, by artifact and method.
 pub(crate) type Asked = BTreeMap<(String, String), Results>;
 
+/// Says why an agent may not make another one now.
+pub(crate) type MaySpawn = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
+
+/// Who is asked before an agent makes another one; nobody at first.
+#[derive(Clone, Default)]
+pub(crate) struct Admission(pub(crate) Option<MaySpawn>);
+
+impl Admission {
+    pub(crate) fn ask(&self, parent: &str) -> Result<(), String> {
+        self.0.as_ref().map_or(Ok(()), |may| may(parent))
+    }
+}
+
+impl fmt::Debug for Admission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Admission").field(&self.0.is_some()).finish()
+    }
+}
+
 /// A world.
 #[derive(Debug, Default)]
 pub(crate) struct State {
@@ -95,6 +116,8 @@ pub(crate) struct State {
     pub(crate) ranks: BTreeSet<(Reverse<i64>, String)>,
     /// Found from the others: under what somebody stands in the ranks.
     pub(crate) ranked: BTreeMap<String, i64>,
+    /// Who is asked before an agent makes another one.
+    pub(crate) admission: Admission,
     /// The books did not add up once. Nothing is done any more.
     pub(crate) broken: Option<String>,
 }

@@ -15,8 +15,14 @@ use std::sync::Arc;
 pub struct NewAgent {
     /// Its name, which is the id of its artifact.
     pub name: String,
+    /// What it has at the beginning, whatever else says something about that.
+    pub balance: Option<i64>,
     /// What it begins with. The world's file, where it names the agent, goes before that.
     pub scrip: Option<i64>,
+    /// Bytes that its artifacts may have, if not as many as everybody's.
+    pub disk: Option<u64>,
+    /// Units of compute in each tick, if not as many as everybody's.
+    pub compute: Option<u64>,
     /// Its configuration: the content of its artifact.
     pub content: Map,
     /// Its charts: the events of the first are the methods that it can be invoked by.
@@ -93,7 +99,7 @@ impl World {
 }
 
 fn add(state: &mut State, new: NewAgent) -> Tried<()> {
-    let NewAgent { name, scrip, content, family, owner } = new;
+    let NewAgent { name, balance, scrip, disk, compute, content, family, owner } = new;
     let owner = owner.unwrap_or_else(|| name.clone());
     // What a world's file has of the agent becomes its own.
     let is_known = state.principals.get(&name).is_some_and(|known| !known.is_agent);
@@ -124,7 +130,7 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     } else {
         scrip.unwrap_or(state.settings.starting_scrip)
     };
-    let disk = state.settings.disk;
+    let disk = disk.unwrap_or(state.settings.disk);
     state.open(&name, Some(disk));
     if let Some(principal) = state.principals.get_mut(&name)
         && !principal.is_limited
@@ -137,10 +143,16 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
             state.ledger.mint(&name, Resource::Disk, rest, "quota").map_err(refused)?;
         }
     }
-    if scrip > 0 {
-        state.ledger.mint(&name, Resource::Scrip, scrip, ENDOWMENT).map_err(refused)?;
+    // What the account has of the world's file is made up to the balance, or taken away.
+    let has = state.ledger.scrip(&name);
+    let change = balance.map_or(scrip, |balance| balance.saturating_sub(has));
+    if change > 0 {
+        state.ledger.mint(&name, Resource::Scrip, change, ENDOWMENT).map_err(refused)?;
+    } else if change < 0 && balance.is_some() {
+        let less = change.saturating_neg();
+        state.ledger.burn(&name, Resource::Scrip, less, ENDOWMENT).map_err(refused)?;
     }
-    let compute = amount(state.settings.compute);
+    let compute = amount(compute.unwrap_or(state.settings.compute));
     if let Some(principal) = state.principals.get_mut(&name) {
         principal.compute = compute;
         principal.family = family;

@@ -18,7 +18,7 @@ use crate::invoke::{Invoke, NoInvocations};
 use crate::ledger::Ledger;
 use crate::request::{Notice, Request};
 use crate::settings::Settings;
-use crate::state::{Moment, State, Summary, Tried};
+use crate::state::{Admission, Moment, State, Summary, Tried};
 use crate::workshop::Workshop;
 use chartc_core::expr::Value;
 use chartc_runtime::agent::{ArtifactHost, Failure};
@@ -105,6 +105,15 @@ impl World {
         let mut state = self.state();
         state.renew();
         state.settle();
+    }
+
+    /// Says who is asked, by the name of the agent, before an agent makes another one. Where the answer is a reason, the attempt fails with it, and
+    /// nothing has moved. It must not reach into this world.
+    pub fn ask_before_spawns(
+        &self,
+        may: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        self.state().admission = Admission(Some(Arc::new(may)));
     }
 
     /// Uses compute of an agent, for its thinking for example.

@@ -161,7 +161,9 @@ impl World {
             }
         }
         state.audit()?;
-        *self.state() = state;
+        let mut own = self.state();
+        state.admission = own.admission.clone();
+        *own = state;
         Ok(())
     }
 }

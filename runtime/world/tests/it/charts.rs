@@ -121,6 +121,8 @@ fn every_method_is_documented_by_help() {
                 "transfer",
                 "transfer_ownership",
                 "spawn_principal",
+                "pause_principal",
+                "resume_principal",
                 "stop_principal",
             ][..],
         ),

@@ -4,6 +4,8 @@ use crate::door::{act, invoke, map, with, world, write};
 use chartc_core::expr::Value;
 use chartc_runtime::agent::Action;
 use chartc_world::{Request, Settings, SpawnLimits};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn agents_that_agents_make_are_bounded() {
@@ -69,7 +71,18 @@ fn an_agent_is_sold_and_stopped_by_its_owner() {
             if to == "kid" && event == "hear" && from == "ada"
                 && arguments == &[Value::Text("hello".into())]
     ));
+    for method in ["pause_principal", "resume_principal"] {
+        let why = invoke(&world, "ada", "genesis_ledger", method, r#"["kid"]"#).expect_err("no");
+        assert!(why.starts_with("permission_denied: `kid` is of `bob`"), "{why}");
+        invoke(&world, "bob", "genesis_ledger", method, r#"["kid"]"#).expect("its owner");
+    }
+    assert!(matches!(
+        &world.take_requests()[..],
+        [Request::Pause { agent, by }, Request::Resume { agent: other }]
+            if agent == "kid" && by == "bob" && other == "kid"
+    ));
     invoke(&world, "bob", "genesis_ledger", "stop_principal", r#"["kid"]"#).expect("its owner");
+    invoke(&world, "bob", "genesis_ledger", "resume_principal", r#"["kid"]"#).expect_err("stopped");
     assert!(matches!(&world.take_requests()[..], [Request::Stop { agent }] if agent == "kid"));
     let why = invoke(&world, "ada", "kid", "hear", "[]").expect_err("it is stopped");
     assert_eq!(why, "invocation_failed: `kid` is stopped");
@@ -101,4 +114,33 @@ fn nobody_gets_compute_by_making_agents_or_giving_it_away() {
     world.renew();
     assert_eq!([quotas("ada"), quotas("bob"), quotas("kid")], [(20, 20), (130, 130), (50, 50)]);
     world.audit().expect("the books add up");
+}
+
+#[test]
+fn whoever_is_asked_before_spawns_is_asked_last_and_nothing_moves_after_a_no() {
+    let world = world(&["ada"]);
+    write(&world, "ada", "seed", "chart", "hear").expect("it compiles");
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    world.ask_before_spawns(move |parent| {
+        assert_eq!(parent, "ada");
+        match count.fetch_add(1, Ordering::SeqCst) {
+            0 => Ok(()),
+            _ => Err("not now".to_owned()),
+        }
+    });
+    let spawn =
+        |arguments: &str| invoke(&world, "ada", "genesis_ledger", "spawn_principal", arguments);
+    spawn(r#"["seed", "kid", 1000]"#).expect_err("it cannot pay");
+    spawn(r#"["seed", "kid", 10, {"x": 1}]"#).expect_err("no such param");
+    assert_eq!(asked.load(Ordering::SeqCst), 0, "what fails uses nothing of a rate");
+    spawn(r#"["seed", "kid", 10]"#).expect("the first");
+    // The answer does not come with a snapshot: it stays that of whoever runs the agents.
+    world.load(&world.save()).expect("its own");
+    world.take_requests();
+    let before = (world.ledger(), world.agents());
+    let why = spawn(r#"["seed", "kid2", 10]"#).expect_err("the second");
+    assert_eq!(why, "invocation_failed: not now");
+    assert_eq!((world.ledger(), world.agents()), before);
+    assert!(world.take_requests().is_empty() && world.artifact("kid2").is_none());
 }

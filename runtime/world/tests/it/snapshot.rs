@@ -28,7 +28,8 @@ fn world() -> World {
     let mut content = chartc_core::expr::Map::new();
     content.insert("model".into(), Value::Text("m".into()));
     let family = Some(family(&["hear"]));
-    let ada = NewAgent { name: "ada".into(), scrip: Some(500), content, family, owner: None };
+    let name = "ada".into();
+    let ada = NewAgent { name, scrip: Some(500), content, family, ..NewAgent::default() };
     world.add_agent(ada).expect("the file knows her");
     world.add_agent(agent("eve")).expect("she is new");
     world

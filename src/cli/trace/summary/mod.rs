@@ -256,7 +256,7 @@ impl Chart {
                 count(&mut self.errors, error);
                 run.is_stuck |= error.starts_with("stuck.");
             }
-            What::Taken { line: taken } => {
+            What::Taken { line: taken, .. } => {
                 let at = (taken.state.clone(), taken.nth);
                 let row = self.taken.entry(at).or_insert_with(|| Transition {
                     state: taken.state.clone(),

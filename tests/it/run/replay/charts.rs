@@ -66,7 +66,7 @@ chart Own {
       }
       state resting {
         on go -> picking
-        on turn if turns_here > 3 -> helped
+        on turn if turns_here > 3 or turns_here >= 4 or turns > 8 -> helped
         after 20s -> picking
       }
     }
@@ -120,7 +120,7 @@ chart Tight {
       done -> resting  error -> resting
     }
     on stop -> resting
-    when tokens_here > 4000 -> resting
+    when tokens_here > 4000 or tokens > 4000000 -> resting
   }
   state resting {
     on go -> asking

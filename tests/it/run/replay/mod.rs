@@ -17,7 +17,8 @@ const RUNS: u64 = 1000;
 fn recorded_runs_are_the_same_again() {
     let charts = charts();
     let runs = std::env::var("CHARTC_REPLAYS").ok().and_then(|n| n.parse().ok()).unwrap_or(RUNS);
-    let (mut kinds, mut lines, mut answers, mut places) = (BTreeMap::new(), 0, 0, 0);
+    let (mut kinds, mut lines, mut answers) = (BTreeMap::new(), 0, 0);
+    let (mut places, mut reasons) = (0, 0);
     for seed in 0..runs {
         let checked = &charts[seed as usize % charts.len()];
         let name = &checked.chart().name;
@@ -35,11 +36,13 @@ fn recorded_runs_are_the_same_again() {
         for line in text.lines() {
             let line: Json = serde_json::from_str(line).expect("JSON");
             places += u32::from(line["kind"] == "answer" && line.get("state").is_some());
+            reasons += u32::from(line["kind"] == "taken" && line.get("held").is_some());
             let kind = line["kind"].as_str().expect("a kind").to_owned();
             *kinds.entry((kind, line.get("child").is_some())).or_insert(0) += 1;
         }
     }
     assert!(places > 0, "no answer to a question that is open in several regions");
+    assert!(reasons > 0, "no line was taken for one of several reasons");
     println!("{runs} runs, {lines} lines, {answers} answers: {kinds:?}");
     // What the runs are about has happened in them, also in charts that are run.
     for kind in [

@@ -77,7 +77,10 @@ impl<'c> Cells<'c> {
                 Candidate::Guarded(line, place) => {
                     let guard = self.pool.guard(line, &place);
                     fallible |= matches!(guard, Guard::Fallible(_));
-                    (line, Try::If(guard, self.take(leaf, line)))
+                    let mut taken = Steps::default();
+                    taken.code(self.pool.why(line, &place));
+                    taken.append(self.take(leaf, line));
+                    (line, Try::If(guard, taken))
                 }
                 Candidate::OutOfScope(line) => (line, Try::Never),
                 Candidate::Sure(line) => (line, Try::Take(self.take(leaf, line))),
@@ -164,7 +167,9 @@ impl<'c> Cells<'c> {
         let [Candidate::Guarded(line, place)] = candidates.as_slice() else { return None };
         match self.pool.guard(*line, place) {
             Guard::Plain(condition) => {
-                let mut taken = self.take(leaf, *line);
+                let mut taken = Steps::default();
+                taken.code(self.pool.why(*line, place));
+                taken.append(self.take(leaf, *line));
                 taken.code("true");
                 Some((condition, taken.fragment()))
             }

@@ -2,7 +2,7 @@
 
 use super::super::body::{self, Methods};
 use super::super::code::{Binding, Fragment, Use, code};
-use super::super::{Context, blocks, ending};
+use super::super::{Context, blocks, ending, reasons};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
@@ -32,6 +32,8 @@ pub(super) struct Pool<'c> {
     methods: BTreeMap<String, Vec<Held>>,
     /// The call of each method.
     calls: BTreeMap<Held, Fragment>,
+    /// By name, the bodies of the methods that say which alternatives hold.
+    reasons: BTreeMap<String, Vec<Fragment>>,
 }
 
 /// Names the block of a state; the first one has no number.
@@ -41,7 +43,7 @@ fn numbered(word: &str, state: StateId, nth: u32) -> String {
 
 impl<'c> Pool<'c> {
     pub(super) fn new(context: &'c Context<'c>) -> Self {
-        Self { context, methods: BTreeMap::new(), calls: BTreeMap::new() }
+        Self { context, methods: BTreeMap::new(), calls: BTreeMap::new(), reasons: BTreeMap::new() }
     }
 
     /// The guard of a transition.
@@ -57,6 +59,25 @@ impl<'c> Pool<'c> {
         let body = code!("{before}{result}", before, result = condition.result(true));
         let what = format!("guard_of(&TABLES, arena::TransitionId({}))", line.0);
         Guard::Fallible(self.method(&format!("guard_{}", line.0), "bool", body, what))
+    }
+
+    /// The statements that report which alternatives of a guard hold; empty for a guard without alternatives.
+    pub(super) fn why(&mut self, line: TransitionId, place: &Place) -> Fragment {
+        let Some(body) = reasons::held(self.context, line, place) else {
+            return Fragment::default();
+        };
+        let name = format!("why_{}", line.0);
+        let known = self.reasons.entry(name.clone()).or_default();
+        let nth = known.iter().position(|other| *other == body).unwrap_or_else(|| {
+            known.push(body);
+            known.len() - 1
+        });
+        let text = format!(
+            "if sink.asks_why() {{ sink.held(arena::TransitionId({}), self.{}()); }}\n",
+            line.0,
+            nth_name(&name, nth)
+        );
+        Fragment::from(text).using(Use::Sink)
     }
 
     /// The statements that run a block.
@@ -120,6 +141,11 @@ impl<'c> Pool<'c> {
 
     /// Adds the methods.
     pub(super) fn emit(self, methods: &mut Methods) {
+        for (name, all) in self.reasons {
+            for (nth, body) in all.into_iter().enumerate() {
+                methods.add(&nth_name(&name, nth), body).attr("cold").ret("u64");
+            }
+        }
         for (name, all) in self.methods {
             for (nth, Held { result, body, what }) in all.into_iter().enumerate() {
                 let name = nth_name(&name, nth);
