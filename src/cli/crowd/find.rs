@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The param that `statechart.default_timeout_ticks` sets.
 const TIMEOUT: &str = "default_timeout_ticks";
 /// The name of the run file in a folder.
-const RUN_FILE: &str = "run.yaml";
+pub(super) const RUN_FILE: &str = "run.yaml";
 
 /// Agents of one kind: they have a chart and who answers in common.
 pub(super) struct Kind {

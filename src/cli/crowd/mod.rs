@@ -1,5 +1,6 @@
 //! `chartc run DIR`: many agents in one world.
 
+mod apart;
 mod auction;
 mod begin;
 mod find;
@@ -55,6 +56,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         Ok(cast) => cast,
         Err(exit) => return Ok(exit),
     };
+    apart::check(common, options, &file, &base, &cast)?;
     let is_real = is_live(common.llm)
         || cast.kinds.iter().any(|kind| is_live(kind.entry.llm.as_deref()))
         || file.auction.as_ref().is_some_and(|auction| is_live(auction.scoring.as_deref()));

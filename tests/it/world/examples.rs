@@ -1,22 +1,23 @@
 //! The examples of many agents, as their pages show them.
 
-use super::chartc;
 use super::running::lines;
+use super::{chartc, folder};
 use crate::project::{number, root};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Runs an example; the lines of its output, and the log.
 fn run(name: &str, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
-    into(name, name, args)
+    into(Path::new("examples").join(name).as_path(), name, args)
 }
 
-/// The same with a name of its own for the log.
-fn into(name: &str, log: &str, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
-    let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{log}.jsonl"));
+/// The same for any folder, with a name of its own for the log.
+fn into(folder: &Path, log: &str, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
+    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{log}.jsonl"));
     let shown = log.display().to_string();
-    let example = format!("examples/{name}");
-    let mut command = chartc(root(), &["run", &example, "--format", "json", "--log", &shown]);
+    let folder = folder.display().to_string();
+    let mut command = chartc(root(), &["run", &folder, "--format", "json", "--log", &shown]);
     let output = command.args(args).output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let log = lines(&std::fs::read_to_string(&log).expect("a log"));
@@ -53,11 +54,19 @@ fn the_ecology_has_agents_that_write_agents_and_auctions() {
     assert!(told.count() > ticks / 20);
 }
 
-/// All 50 rounds with `CHARTC_FEED_ROUNDS=50`.
+/// A smaller feed. All of it with `CHARTC_FEED_AGENTS=1000 CHARTC_FEED_ROUNDS=50`.
 #[test]
 fn in_the_feed_every_state_is_visited_and_the_model_is_asked() {
-    let rounds = number("CHARTC_FEED_ROUNDS", 8_u32).to_string();
-    let (out, log) = run("feed", &["--ticks", &rounds]);
+    let rounds = number("CHARTC_FEED_ROUNDS", 20_u32).to_string();
+    let agents = number("CHARTC_FEED_AGENTS", 100_u64);
+    let small = folder("feed");
+    for file in std::fs::read_dir(root().join("examples/feed")).expect("an example") {
+        let file = file.expect("a file");
+        let text = std::fs::read_to_string(file.path()).expect("a text");
+        let text = text.replace("count: 250", &format!("count: {}", agents / 4));
+        std::fs::write(small.join(file.file_name()), text).expect("a file");
+    }
+    let (out, log) = into(&small, "feed", &["--ticks", &rounds]);
     let entered: BTreeSet<&str> = log
         .iter()
         .filter(|line| line["kind"] == "entered")
@@ -93,13 +102,13 @@ fn in_the_feed_every_state_is_visited_and_the_model_is_asked() {
     assert!(sums.values().all(|sum| *sum > 0), "{sums:?}");
     let last = &out[out.len() - 2]["states"]["Person"];
     let there: u64 = last.as_object().expect("states").values().filter_map(Value::as_u64).sum();
-    assert_eq!(there, 1000, "{last}");
+    assert_eq!(there, agents, "{last}");
 }
 
 #[test]
 fn an_agent_of_the_ecology_is_replayed_from_the_log_alone() {
-    into("ecology", "replayed", &["--ticks", "30"]);
-    let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("replayed.jsonl");
+    into(Path::new("examples/ecology"), "replayed", &["--ticks", "30"]);
+    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replayed.jsonl");
     let shown = log.display().to_string();
     for agent in ["farmer_3", "smith_1"] {
         let output =

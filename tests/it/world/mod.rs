@@ -2,6 +2,7 @@
 
 mod census;
 mod examples;
+mod hostile;
 #[cfg(feature = "sqlite")]
 mod killed;
 mod making;

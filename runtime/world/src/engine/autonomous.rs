@@ -27,6 +27,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             } else {
                 self.begin_turns();
             }
+            // Where nobody is waited for, whoever stops the run has to get on, too.
+            tokio::task::yield_now().await;
             if self.round()? {
                 if !self.thought.is_empty() {
                     acts += 1;

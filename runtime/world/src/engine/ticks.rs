@@ -34,6 +34,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.begin()?;
         while self.tick < count && !self.is_stopped() && !self.is_over() {
             self.tick().await?;
+            // Where nobody is waited for, whoever stops the run has to get on, too.
+            tokio::task::yield_now().await;
         }
         Ok(())
     }

@@ -1,0 +1,38 @@
+//! A run writes to no file that it reads.
+
+use super::super::files::real;
+use super::find::{Cast, RUN_FILE};
+use super::{Common, Options};
+use chartc_world::RunFile;
+use std::path::{Path, PathBuf};
+
+/// Refuses a log that is one of the run's other files: it would be emptied.
+pub(super) fn check(
+    common: &Common<'_>,
+    options: &Options,
+    file: &RunFile,
+    base: &Path,
+    cast: &Cast,
+) -> miette::Result<()> {
+    let Some(log) = &options.log else { return Ok(()) };
+    let script = |said: &str| said.strip_prefix("script:").map(PathBuf::from);
+    let entries = file.agents.iter().filter_map(|entry| entry.llm.as_deref());
+    let scoring = file.auction.as_ref().and_then(|auction| auction.scoring.as_deref());
+    let beside = entries.chain(scoring).filter_map(script).map(|path| base.join(path));
+    let named = [common.functions, common.world, common.store, options.config.as_deref()];
+    let charts = cast.done.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
+    let mut all = charts
+        .chain(beside)
+        .chain(named.into_iter().flatten().map(Path::to_owned))
+        .chain(common.llm.and_then(script))
+        .chain([Path::new(common.folder).join(RUN_FILE)]);
+    let place = real(log);
+    match all.find(|path| real(path) == place) {
+        Some(path) => Err(miette::miette!(
+            help = "give another file with --log",
+            "--log would replace {}, which the run needs",
+            path.display()
+        )),
+        None => Ok(()),
+    }
+}
