@@ -107,7 +107,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     self.tracer.put(now, &child, What::PassedOn { event })?;
                 }
                 Happening::Held(line, alternatives) => {
-                    self.history.next = Some((line, alternatives))
+                    self.history.next = Some((line, alternatives));
                 }
                 Happening::Record(record) => self.record(now, &member, &child, record)?,
                 Happening::Effect(Effect::Start(key)) => match self.kind(&member, key) {

@@ -54,9 +54,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         }
         let Some(machine) = self.family.member(member) else { return Ok(()) };
-        let mut what = match record {
-            Record::Taken(line) => taken(&machine.tables(), line, reasons),
-            record => describe(&machine.tables(), record),
+        let mut what = if let Record::Taken(line) = record {
+            taken(&machine.tables(), line, reasons)
+        } else {
+            describe(&machine.tables(), record)
         };
         if let What::Ended { result, .. } = &mut what {
             *result = Value::Map(machine.result().into_iter().collect());

@@ -7,7 +7,7 @@ use chartc_core::arena::{EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine, Mismatch};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{Effect, Input, LimitKind, Outcome, Record, Sink, StepKey};
+use chartc_core::machine::{Effect, Input, LimitKind, Outcome, Record, StepKey};
 use chartc_core::model::{Chart, FunctionKind, StepKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_core::saved::Saved;
