@@ -110,6 +110,7 @@ impl Machine for Fake {
             match happening {
                 Happening::Effect(effect) => sink.effect(effect),
                 Happening::Record(record) => sink.record(record),
+                Happening::Held(line, alternatives) => sink.held(line, alternatives),
             }
         }
         Ok(Receipt::Handled)

@@ -75,6 +75,8 @@ const FED: &[(&str, &str)] = &[
     ("run", "variables"),
     ("input", "value"),
     ("event", "data"),
+    // What the host tries a moment later may be refused then, too.
+    ("not_taken", "at_ms"),
     ("not_taken", "data"),
     ("not_taken", "input"),
     ("unusable", "text"),
