@@ -8,7 +8,6 @@ use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::rules::{empty_file, unreadable_file};
 use chartc_text::source::Sources;
 use chartc_text::span::FileId;
-use chartc_text::syntax::Item;
 use chartc_world::{Family, Finding, Form, Read, Workshop};
 use shelf::Shelf;
 use std::collections::BTreeMap;
@@ -148,19 +147,6 @@ impl Telling<'_> {
     /// Where the writer's own text names other artifacts.
     fn imports(&self) -> BTreeMap<String, u32> {
         let Some(file) = self.done.files.first() else { return BTreeMap::new() };
-        let named = file.items.iter().filter_map(|noted| match &noted.node {
-            Item::Import(import) => Some((import.path.node.clone(), import.path.span.start)),
-            Item::Record(_)
-            | Item::Enum(_)
-            | Item::Function(_)
-            | Item::Tool(_)
-            | Item::ToolSet(_)
-            | Item::Client(_)
-            | Item::Component(_)
-            | Item::Chart(_)
-            | Item::Scenario(_)
-            | Item::Bad(_) => None,
-        });
-        named.collect()
+        file.imports().map(|path| (path.node.clone(), path.span.start)).collect()
     }
 }

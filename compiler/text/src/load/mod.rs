@@ -7,7 +7,7 @@ use crate::front::{self, Link, Nearby, Refusal, Unread};
 use crate::rules::{empty_file, refused_file, unreadable_file};
 use crate::source::{Source, Sources};
 use crate::span::{FileId, Span, Spanned};
-use crate::syntax::{self, Item};
+use crate::syntax;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -249,23 +249,8 @@ impl<'l> Loading<'l> {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Vec<(FileId, Span)> {
         let from = self.loaded.sources.get(file).name.clone();
-        let paths: Vec<Spanned<String>> = self.loaded.files[file.0 as usize]
-            .items
-            .iter()
-            .filter_map(|noted| match &noted.node {
-                Item::Import(import) => Some(import.path.clone()),
-                Item::Record(_)
-                | Item::Enum(_)
-                | Item::Function(_)
-                | Item::Tool(_)
-                | Item::ToolSet(_)
-                | Item::Client(_)
-                | Item::Component(_)
-                | Item::Chart(_)
-                | Item::Scenario(_)
-                | Item::Bad(_) => None,
-            })
-            .collect();
+        let paths: Vec<Spanned<String>> =
+            self.loaded.files[file.0 as usize].imports().cloned().collect();
         let nowhere = Span::new(file, 0, 0);
         let mut found: Vec<(FileId, Span)> =
             self.read_with.get(&file).into_iter().flatten().map(|id| (*id, nowhere)).collect();

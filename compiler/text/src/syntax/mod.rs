@@ -26,7 +26,7 @@ pub use state::{
 };
 pub use test::{Asked, Expectation, GivenFunction, Said, Scenario, TestItem, Told, Why};
 
-use crate::span::{FileId, Ident, Span};
+use crate::span::{FileId, Ident, Span, Spanned};
 
 /// Comments and blank lines around a node, which the formatter keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -96,5 +96,22 @@ impl File {
     /// An empty file.
     pub const fn new(id: FileId) -> Self {
         Self { id, items: Vec::new(), end: Vec::new(), comments: Vec::new() }
+    }
+
+    /// The paths that it imports, in order.
+    pub fn imports(&self) -> impl Iterator<Item = &Spanned<String>> {
+        self.items.iter().filter_map(|noted| match &noted.node {
+            Item::Import(import) => Some(&import.path),
+            Item::Record(_)
+            | Item::Enum(_)
+            | Item::Function(_)
+            | Item::Tool(_)
+            | Item::ToolSet(_)
+            | Item::Client(_)
+            | Item::Component(_)
+            | Item::Chart(_)
+            | Item::Scenario(_)
+            | Item::Bad(_) => None,
+        })
     }
 }

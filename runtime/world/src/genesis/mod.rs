@@ -97,6 +97,17 @@ impl Genesis {
         found.is_some_and(|method| matches!(method.run, Run::Change(_)))
     }
 
+    /// A method, and its arguments as it declares them.
+    fn prepared<'a>(
+        &'a self,
+        caller: &'a str,
+        method: &str,
+        arguments: &[Value],
+    ) -> Tried<(&'a Method, Arguments<'a>)> {
+        let method = self.method(method)?;
+        Ok((method, Arguments::new(self.id, method, caller, arguments)?))
+    }
+
     /// Invokes a method.
     pub(crate) fn invoke(
         &self,
@@ -108,8 +119,7 @@ impl Genesis {
         if is_help(method) {
             return Ok(self.help());
         }
-        let method = self.method(method)?;
-        let arguments = Arguments::new(self.id, method, caller, arguments)?;
+        let (method, arguments) = self.prepared(caller, method, arguments)?;
         match method.run {
             Run::Look(run) => run(state, &arguments),
             Run::Change(run) => run(state, &arguments),
@@ -127,8 +137,7 @@ impl Genesis {
         if is_help(method) {
             return Ok(self.help());
         }
-        let method = self.method(method)?;
-        let arguments = Arguments::new(self.id, method, caller, arguments)?;
+        let (method, arguments) = self.prepared(caller, method, arguments)?;
         match method.run {
             Run::Look(run) => run(state, &arguments),
             Run::Change(_) => {

@@ -96,6 +96,14 @@ fn in_state(
     of(ExprKind::Observable(observable(state)), ty)
 }
 
+/// The dotted path that is the only argument; empty if there is none.
+fn only_path(written: &[syntax::Expr]) -> Vec<Ident> {
+    match written {
+        [one] => path_of(one).unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
 /// A dotted path, which the parser reads as fields of a name.
 fn path_of(written: &syntax::Expr) -> Option<Vec<Ident>> {
     let mut names = Vec::new();
@@ -118,10 +126,7 @@ fn streak(
     span: Span,
 ) -> Expr {
     only_when_running(cx, env, "streak", function.span);
-    let path = match written {
-        [one] => path_of(one).unwrap_or_default(),
-        _ => Vec::new(),
-    };
+    let path = only_path(written);
     let of_what = match path.as_slice() {
         [tool] if tool.node == "tool" => StreakOf::Tool,
         [set @ .., argument] if !set.is_empty() => match passed(cx, set, argument) {
@@ -147,10 +152,7 @@ fn repeated(
     span: Span,
 ) -> Expr {
     only_when_running(cx, env, "repeated", function.span);
-    let path = match written {
-        [one] => path_of(one).unwrap_or_default(),
-        _ => Vec::new(),
-    };
+    let path = only_path(written);
     let (Some((argument, set)), true) = (path.split_last(), path.len() > 1) else {
         let finding = type_error::RULE
             .at(span, "`repeated` takes a tool set and the name of an argument")

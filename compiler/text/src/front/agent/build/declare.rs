@@ -47,14 +47,7 @@ fn meta_value(node: &Node) -> MetaValue {
         Value::Text(text) => MetaValue::Text(text.value.clone()),
         Value::List(items) => MetaValue::List(items.iter().map(meta_value).collect()),
         Value::Map(entries) => {
-            let key = |node: &Node| match &node.value {
-                Value::Text(text) => text.value.clone(),
-                Value::Bool(b) => b.to_string(),
-                Value::Int(i) => i.to_string(),
-                Value::Float(x) => x.to_string(),
-                Value::Null | Value::List(_) | Value::Map(_) => "none".to_owned(),
-            };
-            MetaValue::Map(entries.iter().map(|(k, v)| (key(k), meta_value(v))).collect())
+            MetaValue::Map(entries.iter().map(|(k, v)| (k.key(), meta_value(v))).collect())
         }
     }
 }

@@ -77,13 +77,6 @@ impl Given {
 
 /// A value of the file as a constant.
 fn value(node: &Node) -> Literal {
-    let key = |node: &Node| match &node.value {
-        Value::Text(text) => text.value.clone(),
-        Value::Bool(b) => b.to_string(),
-        Value::Int(i) => i.to_string(),
-        Value::Float(x) => x.to_string(),
-        Value::Null | Value::List(_) | Value::Map(_) => "none".to_owned(),
-    };
     match &node.value {
         Value::Null => Literal::None,
         Value::Bool(b) => Literal::Bool(*b),
@@ -92,7 +85,7 @@ fn value(node: &Node) -> Literal {
         Value::Text(text) => Literal::Text(text.value.clone()),
         Value::List(items) => Literal::List(items.iter().map(value).collect()),
         Value::Map(entries) => {
-            Literal::Map(entries.iter().map(|(k, v)| (key(k), value(v))).collect())
+            Literal::Map(entries.iter().map(|(k, v)| (k.key(), value(v))).collect())
         }
     }
 }

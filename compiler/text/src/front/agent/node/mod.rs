@@ -43,6 +43,17 @@ impl Node {
             Value::Map(_) => "a mapping",
         }
     }
+
+    /// A key of a mapping as text; a key that is a collection has none.
+    pub(super) fn key(&self) -> String {
+        match &self.value {
+            Value::Text(text) => text.value.clone(),
+            Value::Bool(b) => b.to_string(),
+            Value::Int(i) => i.to_string(),
+            Value::Float(x) => x.to_string(),
+            Value::Null | Value::List(_) | Value::Map(_) => "none".to_owned(),
+        }
+    }
 }
 
 /// The maximal depth of nested collections: each level costs some 30 KB of stack in an unoptimized build.
