@@ -90,7 +90,7 @@ pub enum What {
     /// A line was taken.
     Taken {
         line: LineName,
-        /// Where its guard is an `or`: the source text of each operand that held, in order.
+        /// If its guard is an `or`: the source text of each operand that held, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         held: Vec<String>,
     },

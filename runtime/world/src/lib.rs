@@ -1,7 +1,7 @@
 //! Many agents in one world.
 //!
 //! A world has artifacts with owners and policies, and a ledger in which scrip only moves. Agents reach it through one door,
-//! [`ArtifactHost`](chartc_runtime::agent::ArtifactHost). What an action wants of other agents (a message, a new agent) is a
+//! [`ArtifactHost`](chartc_runtime::agent::ArtifactHost). What an action asks of other agents (a message, a new agent) is a
 //! [`Request`], which whoever runs the agents carries out in order. Charts that agents write are compiled by a [`Workshop`], which the
 //! embedder gives: this crate knows no grammar. The [`engine`] runs the agents.
 

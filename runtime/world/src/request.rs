@@ -1,4 +1,4 @@
-//! What an action wants of other agents, and what happened in the world.
+//! What an action asks of other agents, and what happened in the world.
 
 use crate::workshop::{Family, Form};
 use chartc_core::expr::{Map, Value};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 pub use chartc_runtime::trace::Cause;
 
-/// What an action wants of other agents. Requests are carried out in the order in which they were made.
+/// What an action asks of other agents. Requests are carried out in the order in which they were made.
 #[derive(Debug, Clone)]
 pub enum Request {
     /// An agent was invoked: its chart gets the method as an event.

@@ -20,7 +20,7 @@ pub(super) struct Rows {
 struct Row {
     path: String,
     parent: Option<usize>,
-    /// Its place in the document, if that is known, and whether it is atomic or final there.
+    /// Its position in document order, if known, and whether it is atomic or final.
     known: Option<(u32, bool)>,
     has_children: bool,
     present: BTreeSet<AgentNumber>,

@@ -80,17 +80,17 @@ impl World {
         done
     }
 
-    /// What agents want of other agents, in order, since this was last asked.
+    /// What agents have asked of other agents since the last call, in order.
     pub fn take_requests(&self) -> Vec<Request> {
         std::mem::take(&mut self.state().requests)
     }
 
-    /// What has happened since this was last asked.
+    /// What has happened since the last call.
     pub fn take_notices(&self) -> Vec<Notice> {
         std::mem::take(&mut self.state().notices)
     }
 
-    /// What has happened since this was last asked, in figures.
+    /// What has happened since the last call, in figures.
     pub fn take_summary(&self) -> Summary {
         std::mem::take(&mut self.state().summary)
     }
@@ -150,7 +150,7 @@ impl World {
         self.saved()
     }
 
-    /// Takes a snapshot back. The agents that are there keep their charts.
+    /// Restores a snapshot. Agents that exist already keep their charts.
     ///
     /// # Errors
     /// It is no snapshot of a world, or of one that began with another file; or its books do not add up. The world stays as it is then.
