@@ -26,16 +26,20 @@ pub(super) fn chart() -> miette::Result<Chart> {
 /// The settings, in the auction's own words.
 pub(super) fn settings(config: &AuctionConfig) -> AuctionSettings {
     let seconds = |milliseconds: u64| milliseconds as f64 / 1000.0;
-    let rest = config.period.saturating_sub(config.bidding_window);
+    let usual = AuctionSettings::default();
+    let rest = seconds(config.period.saturating_sub(config.bidding_window));
+    let score = config.default_score.map(|score| i64::try_from(score).unwrap_or(i64::MAX));
     AuctionSettings {
-        // Whoever scores has what is left of the period, and no longer than otherwise.
-        scoring_seconds: seconds(rest).min(AuctionSettings::default().scoring_seconds),
+        // Without a time of its own the score has what is left of the period, and no longer than usual.
+        scoring_seconds: config.scoring_time.map_or(rest.min(usual.scoring_seconds), seconds),
         period_seconds: seconds(config.period),
         bidding_window_seconds: seconds(config.bidding_window),
         first_auction_delay_seconds: seconds(config.first_delay),
         minimum_bid: config.minimum_bid,
         scrip_per_point: config.scrip_per_point,
-        ..AuctionSettings::default()
+        default_score: score.unwrap_or(usual.default_score),
+        max_submissions: config.max_submissions.unwrap_or(usual.max_submissions),
+        max_history: config.max_history.unwrap_or(usual.max_history),
     }
 }
 

@@ -309,3 +309,57 @@ fn a_worker_pool_has_its_store_beside_the_run_file() {
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && told.contains("2 ticks"), "{told}{output:?}");
 }
+
+/// The page has a table of keys for each of two sections, and a run file takes each of them.
+#[test]
+fn a_run_file_takes_the_keys_that_its_page_tells() {
+    let page = crate::project::read("docs/world.md");
+    for (section, heading) in [
+        ("resources", "The section `resources` of a run file"),
+        ("auction", "The section `auction` of a run file"),
+    ] {
+        let (_, table) = page.split_once(heading).expect(heading);
+        let rows = table.lines().skip_while(|line| !line.starts_with("| `"));
+        let keys: Vec<&str> = rows
+            .take_while(|line| line.starts_with("| `"))
+            .filter_map(|line| line.split('`').nth(1))
+            .collect();
+        assert!(keys.len() > 8, "{section}: {keys:?}");
+        for key in keys {
+            let value = match key {
+                "scoring" => "script:scores.yaml",
+                "spawn" => "{max_depth: 2}",
+                "period_seconds" => "60",
+                _ => "20",
+            };
+            let text = format!("{section}: {{{key}: {value}}}\n");
+            let read = chartc_world::RunFile::parse(&text);
+            assert!(read.is_ok(), "{text}: {read:?}");
+        }
+    }
+}
+
+#[test]
+fn a_winner_that_nobody_scores_earns_the_default_score() {
+    let folder = folder("default-score");
+    let script = "
+answers:
+  act:
+    then: last
+    answers:
+      - {action: write_artifact, artifact_id: tool, content: a pump}
+      - {action: invoke_artifact, artifact_id: genesis_mint, method: submit, args: [tool, 5]}
+      - {action: noop}
+";
+    let run_file = "
+execution: {delay: 1}
+auction: {first_auction_delay_seconds: 3, bidding_window_seconds: 3, period_seconds: 20, default_score: 42, scrip_per_point: 2}
+agents: [{file: one.chart, id: ada, llm: 'script:one.yaml'}]
+";
+    let chart = "/// Acts.\nchart One {\n  initial a\n  state a { llm act { prompt \"\"\"Go.\"\"\" } }\n}\n";
+    with(&folder, &[("one.chart", chart), ("one.yaml", script), ("run.yaml", run_file)]);
+    let (code, out, err) = run(&folder, &["--ticks", "12"]);
+    assert_eq!(code, Some(0), "{err}");
+    // The price is shared among all agents: the only one has it back.
+    assert_eq!(lines(&out).pop().expect("a line")["balances"]["ada"], 100 + 2 * 42, "{out}");
+}

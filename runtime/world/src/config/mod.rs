@@ -237,6 +237,14 @@ pub struct AuctionConfig {
     pub scrip_per_point: i64,
     /// Who scores, as for `--llm`.
     pub scoring: Option<String>,
+    /// The longest time for the score; `None` is what is left of the period, at most 20 seconds.
+    pub scoring_time: Option<u64>,
+    /// The score where nobody gives one, from 0 to 100.
+    pub default_score: Option<u64>,
+    /// Submissions that can wait at a time.
+    pub max_submissions: Option<u64>,
+    /// Auctions that the history keeps.
+    pub max_history: Option<u64>,
 }
 
 impl Default for AuctionConfig {
@@ -248,6 +256,10 @@ impl Default for AuctionConfig {
             minimum_bid: 1,
             scrip_per_point: 1,
             scoring: None,
+            scoring_time: None,
+            default_score: None,
+            max_submissions: None,
+            max_history: None,
         }
     }
 }

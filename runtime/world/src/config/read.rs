@@ -134,6 +134,10 @@ fn auction(at: At<'_>) -> Read<AuctionConfig> {
     f.set(&mut made.minimum_bid, "minimum_bid", |at| at.scrip())?;
     f.set(&mut made.scrip_per_point, "scrip_per_point", |at| at.scrip())?;
     f.some(&mut made.scoring, "scoring", |at| at.text("who scores, such as script:scores.yaml"))?;
+    f.some(&mut made.scoring_time, "scoring_seconds", |at| at.time())?;
+    f.some(&mut made.default_score, "default_score", |at| at.count(0, "points"))?;
+    f.some(&mut made.max_submissions, "max_submissions", |at| at.count(1, "submissions"))?;
+    f.some(&mut made.max_history, "max_history", |at| at.count(1, "auctions"))?;
     if made.bidding_window > made.period {
         return f
             .place()
