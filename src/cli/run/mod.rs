@@ -74,6 +74,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         ));
     }
     if let Some(option) = args.many.given() {
+        if !Path::new(&args.file).exists() {
+            return Err(miette::miette!("there is no folder {}", args.file));
+        }
         return Err(miette::miette!(
             help = "name a folder, whose agents run in one world",
             "`{option}` is for many agents, and {} is one file",

@@ -201,6 +201,15 @@ fn what_cannot_run_is_refused_with_its_place() {
         assert_eq!(code, Some(2), "{run_file}: {out}{err}");
         assert!(err.contains(wanted), "{run_file}: {err}");
     }
+    let folder = traders("nowhere");
+    for (name, wanted) in [
+        ("nowhere", "there is no folder nowhere"),
+        ("trader.chart", "`--ticks` is for many agents, and trader.chart is one file"),
+    ] {
+        let output = chartc(&folder, &["run", name, "--ticks", "3"]).output().expect("it runs");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && err.contains(wanted), "{name}: {err}");
+    }
 }
 
 /// Three places can say what an agent has at the beginning.
