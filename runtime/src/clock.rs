@@ -61,7 +61,7 @@ impl Clock for RealClock {
     }
 }
 
-/// A clock whose time somebody else moves: it tells the time of another one, and never jumps by itself.
+/// A clock that shows the time of another clock and never advances by itself: its owner advances the other one.
 #[derive(Clone)]
 pub struct Shared<C>(pub C);
 
@@ -126,7 +126,7 @@ impl VirtualClock {
         self.state().waiting.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Moves to `at`, unless that is past, and wakes all who wait for a time until then. Returns whether time has passed.
+    /// Advances to `at`, unless that is past, and wakes everyone who waits for a time up to then. Returns whether time has passed.
     pub fn move_to(&self, at: Instant) -> bool {
         let mut state = self.state();
         if at <= state.now {

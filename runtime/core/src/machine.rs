@@ -146,7 +146,7 @@ pub enum ErrorKind {
 pub const LOOP: u32 = 3;
 
 impl ErrorKind {
-    /// Whether a pattern below `error` names loops. Only a chart that has such a pattern is told of loops, which `*` hears then, too.
+    /// Whether a pattern below `error` names loops. Loops are raised only in a chart with such a pattern; there, `error.*` matches them, too.
     pub fn names_loops(pattern: &str) -> bool {
         let stem = pattern.strip_suffix(".*").unwrap_or(pattern);
         stem == "stuck" || stem == "stuck.loop"

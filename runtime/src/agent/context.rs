@@ -119,7 +119,7 @@ fn entries(of: &VecDeque<Entry>) -> Value {
     Value::List(of.iter().map(Entry::value).collect())
 }
 
-/// How much of the run is over and what is left of it: by the clock of the world, else by turns. Nothing, where nobody has set an end.
+/// How much of the run has passed and how much is left: by the world's clock, else by turns. Empty if the run has no known end.
 fn time(view: &View, place: Place) -> Vec<(&'static str, Value)> {
     let seconds = |millis: u64| Value::Float(millis as f64 / 1000.0);
     let percent = |passed: f64, whole: f64| {

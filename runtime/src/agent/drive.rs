@@ -1,4 +1,4 @@
-//! An agent that whoever has many of them moves on, step by step, without waiting.
+//! Non-blocking operations on an agent, for an engine that runs many of them.
 
 use super::Agent;
 use crate::error::RunError;
@@ -96,7 +96,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     }
 }
 
-/// The result of what a session that was entered does without waiting.
+/// The result of an operation that never waits once the session has been entered.
 fn at_once(done: impl Future<Output = Result<Receipt, RunError>>) -> Result<Receipt, RunError> {
     match pin!(done).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(receipt) => receipt,

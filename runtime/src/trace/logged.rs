@@ -17,7 +17,7 @@ pub struct Logged {
     pub line: Line,
 }
 
-/// Where in the log the cause of an event is.
+/// The place in the log of an event's cause.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Cause {
     /// The agent that has acted; empty for the world itself.

@@ -33,18 +33,18 @@ pub trait ArtifactHost: Send + Sync {
     /// What an agent knows of its world when a turn begins.
     fn view(&self, agent: &str) -> View;
 
-    /// The same where only some names of the context are read, as `reads` says. Lists that belong to no such name may be empty.
+    /// Like [`ArtifactHost::view`], for a chart that reads only the names of the context for which `reads` is true: lists behind other names may stay empty.
     fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
         let _ = reads;
         self.view(agent)
     }
 
-    /// What is needed to go on from here, for a snapshot; nothing where the world outlives the process.
+    /// The state for a snapshot; nothing if the world outlives the process.
     fn save(&self) -> Value {
         Value::None
     }
 
-    /// Takes back what [`ArtifactHost::save`] gave.
+    /// Restores what [`ArtifactHost::save`] returned.
     ///
     /// # Errors
     /// Why it cannot: it is another world's, say.

@@ -23,7 +23,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// What one invocation may take. It is bounded by work, not by the time of the computer, so that it goes the same way everywhere.
+/// The limits of one invocation. They bound work, not real time, so that the result is the same on every machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fuel {
     /// Units of evaluation: a node of an expression, an element of a list, 16 bytes of text.

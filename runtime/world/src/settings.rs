@@ -10,7 +10,7 @@ pub struct Settings {
     pub disk: u64,
     /// Units of compute that an agent may use between two renewals.
     pub compute: u64,
-    /// Scrip of an agent that nobody has said anything else about.
+    /// Scrip of an agent for which no other amount is given.
     pub starting_scrip: i64,
     /// Artifacts of the whole world, those of the agents themselves among them.
     pub max_artifacts: u64,
@@ -36,7 +36,7 @@ pub struct Settings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpawnLimits {
-    /// 1: only configured agents make agents; 2: these, too; and so on. 0: nobody does.
+    /// 0: no agent may spawn agents. 1: only configured agents may. 2: the agents that they spawn may, too; and so on.
     pub max_depth: u32,
     /// Agents of the whole world, the configured ones among them.
     pub max_agents: u64,

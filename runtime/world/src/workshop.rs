@@ -1,4 +1,4 @@
-//! Who compiles the charts that agents write.
+//! The interface to the compiler of charts that agents write.
 
 use chartc_core::model::Chart;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl Family {
     }
 }
 
-/// Why a text is not accepted.
+/// A reason why a text does not compile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Such as `C0102`.

@@ -60,7 +60,7 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
     Ok(world)
 }
 
-/// A world's file and the run file do not say different things of one agent's disk: of the two neither goes before the other.
+/// Refuses a world's file and a run file that give one agent different disk quotas: neither takes precedence.
 fn agree(path: &Path, world: &WorldFile, file: &RunFile) -> miette::Result<()> {
     let disk = file
         .resources

@@ -20,7 +20,7 @@ const TIMEOUT: &str = "default_timeout_ticks";
 /// The name of the run file in a folder.
 pub(super) const RUN_FILE: &str = "run.yaml";
 
-/// Agents of one kind: they have a chart and who answers in common.
+/// Agents that share a chart and an oracle.
 pub(super) struct Kind {
     /// The file, as it is shown.
     pub(super) file: String,

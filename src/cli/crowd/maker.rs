@@ -58,7 +58,7 @@ pub(super) struct Workbench<'p> {
     /// Charts of agents that others have made, and their plans.
     pub(super) charts: &'p Shelf<Arc<Family>>,
     pub(super) shelf: &'p Shelf<Vec<Plan<'p>>>,
-    /// The kind of each agent and its charts: its children have its clients and tools, and no others.
+    /// The kind and the charts of each agent. Agents that it spawns may use only its clients and tools.
     pub(super) families: BTreeMap<String, (usize, Arc<Family>)>,
     /// The plans of each family that agents were made of, by its address: it is kept.
     pub(super) made: BTreeMap<usize, &'p [Plan<'p>]>,

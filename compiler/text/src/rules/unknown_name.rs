@@ -92,7 +92,7 @@ pub fn default_only(name: &str, near: &str, span: Span) -> Diagnostic {
     Diagnostic { severity: Severity::Note, ..finding }
 }
 
-/// A name that only conditions of an agent read, so that it is an input of the host's.
+/// A name that only conditions of an agent read; it becomes an input, which the host may set.
 pub fn condition_of_the_host(name: &str, decides: bool, span: Span) -> Diagnostic {
     let (is, default) =
         if decides { ("it is false", "false") } else { ("the condition is false", "null") };

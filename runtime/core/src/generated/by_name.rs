@@ -1,4 +1,4 @@
-//! Names as data: what `serde_by_name!` expands to reads them here.
+//! Support for `serde_by_name!`: reads the value of an enum from its name.
 
 use super::UnknownName;
 use core::fmt;

@@ -32,7 +32,7 @@ impl<H: Host> Runner<'_, H> {
         }
     }
 
-    /// The alternatives of a guard that hold. The budget is one of its own: who asks for reasons does not change the run.
+    /// The alternatives of a guard that hold. They have an evaluation budget of their own, so that tracing does not change the run.
     pub(super) fn held_alternatives(&mut self, line: TransitionId, view: &View<'_>) -> u64 {
         let alternatives = self.chart.alternatives(line);
         let most = self.reasons.get().min(Fuel::USUAL);

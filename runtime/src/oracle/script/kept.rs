@@ -23,7 +23,7 @@ impl Script {
         Value::Map(saved)
     }
 
-    /// Goes on behind what was given. What was not there yet is given again, before all others.
+    /// Continues after the entries that were given. Entries that were still under way are given again first.
     ///
     /// # Errors
     /// It is of another script.

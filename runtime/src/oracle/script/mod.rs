@@ -323,7 +323,7 @@ impl Drop for Under {
     }
 }
 
-/// A reply that is there after so many milliseconds, or at the time at which it was due.
+/// A reply that arrives after a delay, or at the time at which it was originally due.
 fn later<T: Send + 'static>(
     under: Under,
     (after, due): (u64, Option<Instant>),

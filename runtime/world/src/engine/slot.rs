@@ -46,7 +46,7 @@ impl Loop {
         }
     }
 
-    /// Why it cannot go on, if so.
+    /// Why it cannot go on, if it is broken.
     pub fn broken(&self) -> Option<&str> {
         match self {
             Self::Broken(why) => Some(why),
@@ -59,7 +59,7 @@ impl Loop {
         }
     }
 
-    /// Whether it takes no turn any more.
+    /// Whether it will take no more turns.
     pub const fn is_over(&self) -> bool {
         matches!(self, Self::Stopped | Self::Broken(_))
     }

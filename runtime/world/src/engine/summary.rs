@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Notable events of a tick that its summary names.
 const HIGHLIGHTS: usize = 10;
 
-/// The summary of a tick, or of as much time in an autonomous run.
+/// The summary of a tick, or of a period of the same length in an autonomous run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// Its number, from 1.

@@ -12,7 +12,7 @@ pub use journal::Journaled;
 
 use std::error::Error;
 
-/// Why something cannot be kept, or what was kept cannot be read.
+/// Why something cannot be stored, or stored data cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct KeepError(pub Box<dyn Error + Send + Sync>);
@@ -60,7 +60,7 @@ pub struct KeptCall {
     pub answer: Option<String>,
 }
 
-/// Keeps one world. Each method that writes returns when what it was given survives a crash.
+/// Stores one world. A method that writes returns once its data would survive a crash.
 pub trait Keep: Send + Sync {
     /// Begins a world.
     ///

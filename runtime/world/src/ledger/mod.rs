@@ -192,7 +192,7 @@ impl Ledger {
         Ok(amount)
     }
 
-    /// Pays a part of what is put aside to `to`; the rest stays there.
+    /// Pays part of a hold to `to`; the rest stays held.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -219,7 +219,7 @@ impl Ledger {
         std::mem::take(&mut self.recent)
     }
 
-    /// Checks one account: it is not below 0, and a hold's has what the hold is of.
+    /// Checks one account: its balance is not negative, and the account of a hold contains exactly the held amount.
     ///
     /// # Errors
     /// What is wrong.

@@ -30,7 +30,7 @@ impl Window {
         }
     }
 
-    /// When `amount` fits below `most`; `None` is now. The window was rolled.
+    /// When `amount` will fit below `most`; `None` means now. The window has been rolled to the current time.
     pub(super) fn fits_at(&self, amount: u64, most: u64, length: u64) -> Option<Instant> {
         let mut over = self.sum.saturating_add(amount).saturating_sub(most);
         if over == 0 {

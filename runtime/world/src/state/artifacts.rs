@@ -112,7 +112,7 @@ impl State {
         self.fits(&artifact.owner, id, artifact.bytes, bytes)
     }
 
-    /// Whether `bytes` in place of `old` have room on the owner's disk. Less always has.
+    /// Whether the owner's disk has room if `bytes` replace `old`. A smaller content always fits.
     fn fits(&self, owner: &str, id: &str, old: u64, bytes: u64) -> Tried<()> {
         let Some((used, most)) = self.disk(owner) else { return Ok(()) };
         let after = used - old.min(used) + bytes;

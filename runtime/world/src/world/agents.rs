@@ -19,9 +19,9 @@ pub struct NewAgent {
     pub balance: Option<i64>,
     /// What it begins with. The world's file, where it names the agent, goes before that.
     pub scrip: Option<i64>,
-    /// Bytes that its artifacts may have, if not as many as everybody's.
+    /// Bytes that its artifacts may have; `None` is the world's default.
     pub disk: Option<u64>,
-    /// Units of compute in each tick, if not as many as everybody's.
+    /// Units of compute per tick; `None` is the world's default.
     pub compute: Option<u64>,
     /// Its configuration: the content of its artifact.
     pub content: Map,

@@ -8,7 +8,7 @@ use crate::rules::conflicting_fields;
 use crate::span::{Ident, Span};
 use crate::syntax::ExprKind;
 
-/// Keys of an older form, and what they are under `working_memory`.
+/// Older keys, and the keys of `working_memory` that replace them.
 const OLD: [(&str, &str); 2] =
     [("inject_working_memory", "auto_inject"), ("working_memory_max_bytes", "max_size_bytes")];
 
