@@ -28,7 +28,7 @@ pub(crate) fn accepts(chart: &Chart, params: &Map) -> Result<(), String> {
             VariableKind::Param { range } => Some((row, range)),
             VariableKind::Input | VariableKind::Var { .. } => None,
         }) else {
-            return Err(format!("has `{name}`, which `{}` has not as a param", chart.name));
+            return Err(format!("has `{name}`, but `{}` has no such param", chart.name));
         };
         let fitted = fit(value.clone(), &row.ty, &chart.types)
             .map_err(|why| format!("has no value of `{name}`: {why}"))?;

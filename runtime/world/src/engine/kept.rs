@@ -98,7 +98,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// # Errors
     /// What does not fit: another run file, another chart.
     pub fn restore(&mut self, kept: &Loaded) -> Result<(), String> {
-        let told = |why: serde_json::Error| format!("the kept run cannot be read: {why}");
+        let told = |why: serde_json::Error| format!("the checkpoint cannot be read: {why}");
         let run: Run = serde_json::from_str(&kept.meta).map_err(told)?;
         let agents: BTreeMap<&str, &str> =
             kept.agents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
@@ -110,8 +110,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         (self.tick, self.seq) = (run.tick, run.seq);
         let spawned = self.world.spawned();
         for (name, kind) in run.agents {
-            let text =
-                agents.get(name.as_str()).ok_or_else(|| format!("agent `{name}` was not kept"))?;
+            let text = agents
+                .get(name.as_str())
+                .ok_or_else(|| format!("the checkpoint has no agent `{name}`"))?;
             let one: One = serde_json::from_str(text).map_err(told)?;
             let recipe = match kind {
                 Kind::Configured(number) => Recipe::Configured(number),

@@ -155,7 +155,9 @@ fn within(state: &State, parent: &str) -> Tried<u32> {
     let depth = maker.origin.as_ref().map_or(0, |origin| origin.depth).saturating_add(1);
     if depth > limits.max_depth {
         let most = limits.max_depth;
-        return denied(format!("agents make agents {most} deep, and this one would be at {depth}"));
+        return denied(format!(
+            "agents may be spawned {most} levels deep, and this one would be at level {depth}"
+        ));
     }
     if maker.children >= limits.per_parent {
         let most = limits.per_parent;

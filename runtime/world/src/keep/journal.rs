@@ -68,7 +68,7 @@ fn json<T>(done: serde_json::Result<T>) -> Result<T, KeepError> {
 
 /// The run must not go on: what it pays for would be lost.
 fn lost(why: &KeepError) -> OracleError {
-    OracleError::Script(format!("the call cannot be kept: {why}"))
+    OracleError::Script(format!("the call cannot be recorded: {why}"))
 }
 
 fn in_doubt() -> OracleError {

@@ -168,7 +168,7 @@ fn what_cannot_be_kept_is_not_paid_for() {
     let keep = Arc::new(InMemory { is_full: true, ..InMemory::default() });
     let paid = Arc::new(Paid::default());
     let why = text(&mut process(&keep, &paid).ask(&id("a"), question("one"))).expect_err("full");
-    assert_eq!(why.to_string(), "the call cannot be kept: the disk is full");
+    assert_eq!(why.to_string(), "the call cannot be recorded: the disk is full");
     assert!(why.is_fatal());
     assert_eq!(paid.0.lock().expect("a lock").len(), 0);
 }

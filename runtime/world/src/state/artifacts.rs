@@ -82,7 +82,7 @@ impl State {
                 return fail(FailureKind::IntentRejected, why);
             }
             if is_reserved(id) {
-                return denied(format!("`{id}` is an id that only the world gives"));
+                return denied(format!("`{id}` is a reserved id, which only the world assigns"));
             }
             if id != agent && self.principals.contains_key(id) {
                 return denied(format!("`{id}` is the record of another agent"));

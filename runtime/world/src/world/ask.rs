@@ -64,8 +64,7 @@ impl World {
             let artifact = state.find(id)?;
             match &artifact.nature {
                 Nature::Agent { .. } => {
-                    let why =
-                        format!("`{id}` is an agent, which only hears: invoke it by an action");
+                    let why = format!("`{id}` is an agent: only an action can send it an event");
                     return fail(FailureKind::PermissionDenied, why);
                 }
                 Nature::Compiled(_) => running(&state, agent, id, method, arguments)?,
@@ -284,7 +283,7 @@ fn running(
     };
     let Some(family) = family else {
         let why =
-            format!("`{id}` has not been compiled since the world was taken back: write it again");
+            format!("`{id}` has not been compiled since the world was restored: write it again");
         return fail(FailureKind::InvocationFailed, why);
     };
     let arguments = fitting(id, &family, method, arguments)?;

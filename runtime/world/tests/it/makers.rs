@@ -40,7 +40,7 @@ fn agents_that_agents_make_are_bounded() {
     }
     invoke(&world, "ada", "genesis_ledger", "transfer", r#"["grandkid", 20]"#).expect("55");
     let why = spawn("grandkid", "fourth").expect_err("three deep");
-    assert!(why.starts_with("permission_denied: agents make agents 2 deep"), "{why}");
+    assert!(why.starts_with("permission_denied: agents may be spawned 2 levels deep"), "{why}");
     spawn("ada", "kid2").expect("the second");
     invoke(&world, "kid", "genesis_ledger", "transfer", r#"["ada", 10]"#).expect("own");
     spawn("ada", "kid3").expect("the third");
