@@ -183,7 +183,8 @@ fn keys_that_do_nothing() {
     says(&one("type: llm, prompt: Go., on_failure: retry, max_retries: 2"), &[]);
     says(&one("code: m = balance"), &[(4, "C0005", "`s` has no `type`: it is a code step")]);
     says(&one("prompt: Go."), &[(4, "C0005", "that is a code step, and it has no `code`")]);
-    says(&one("type: transition, prompt: Go on."), &[(4, "C0005", "a transition step needs")]);
+    says(&one("type: transition"), &[(4, "C0005", "a transition step needs")]);
+    says(&one("type: transition, prompt: Go on."), &[(4, "C0405", "the answer moves nothing")]);
     let rag = |prompt: &str| {
         format!(
             "id: a\nrag: {{enabled: true}}\nworkflow:\n  steps:\n    - {{name: s, type: llm, prompt: '{prompt}'}}\n"

@@ -160,18 +160,16 @@ impl Reader<'_> {
             )),
             StepType::Llm | StepType::Code | StepType::Transition => None,
         };
-        // A value of the wrong type is reported already. Other keys may be what was meant, and a component may have the prompt; but
-        // nothing else moves a transition.
-        let others = ["prompt", "code", "action", "transition_to", "transition_map"];
-        if let Some((message, keys)) = missing {
-            let given = if step.kind == StepType::Transition { keys } else { &others };
-            let mut given = given.iter().filter(|key| !ignored.contains(key));
-            if !given.any(|k| fields.get(k).is_some_and(|(n, _)| n.value != Value::Null)) {
-                if !self.is_misspelt(fields, keys) {
-                    self.findings.push(missing_field::lacks(message, step.name.span));
-                }
-                return;
+        // A value of the wrong type is reported already. Other keys may be what was meant, and a component may have the prompt.
+        let given = ["prompt", "code", "action", "transition_to", "transition_map"];
+        let mut given = given.iter().filter(|key| !ignored.contains(key));
+        if let Some((message, keys)) = missing
+            && !given.any(|k| fields.get(k).is_some_and(|(n, _)| n.value != Value::Null))
+        {
+            if !self.is_misspelt(fields, keys) {
+                self.findings.push(missing_field::lacks(message, step.name.span));
             }
+            return;
         }
         if step.kind != StepType::Transition || fields.get("transition_map").is_some() {
             return;
