@@ -23,6 +23,10 @@ pub mod build;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod disk;
+#[cfg(feature = "lsp")]
+pub mod editor;
+#[cfg(feature = "lsp")]
+mod lsp;
 pub mod report;
 #[cfg(feature = "run")]
 pub mod scenario;

@@ -42,8 +42,10 @@ const COMMAND: &[Row] = &[
     ("report", &[]),
     ("scenario", &[]),
     ("workshop", &[]),
+    ("editor", &["scenario"]),
+    ("lsp", &["disk", "editor", "report", "scenario"]),
     ("build", &["disk", "report"]),
-    ("cli", &["disk", "report", "scenario", "workshop"]),
+    ("cli", &["disk", "lsp", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[

@@ -1,0 +1,1 @@
+//! Parts of a file that can be folded.

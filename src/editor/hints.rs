@@ -1,0 +1,1 @@
+//! What is shown between the words of a file.

@@ -1,0 +1,1 @@
+//! What is known about the name at a place.

@@ -1,0 +1,14 @@
+//! What an editor asks of the compiler: names and their uses, symbols, hover, completion, colours, hints, lenses, folds, actions.
+//!
+//! Pure functions of a [`Compilation`](crate::Compilation) and a place in one of its files, in bytes. No protocol, no files, no
+//! clock: [`crate::lsp`] translates, and keeps the texts.
+
+pub mod actions;
+pub mod complete;
+pub mod folds;
+pub mod hints;
+pub mod hover;
+pub mod lenses;
+pub mod names;
+pub mod outline;
+pub mod tokens;

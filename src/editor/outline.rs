@@ -1,0 +1,1 @@
+//! The declarations of a file, as a tree.

@@ -1,0 +1,1 @@
+//! The kind of each word of a file.

@@ -1,0 +1,6 @@
+//! What editors are told: pure functions of a compilation, and the language server around them.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the repository, its environment and start its programs"
+)]
+#![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
