@@ -6,4 +6,5 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
 mod client;
+mod edits;
 mod server;
