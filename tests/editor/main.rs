@@ -7,4 +7,5 @@
 
 mod client;
 mod edits;
+mod requests;
 mod server;
