@@ -9,3 +9,7 @@ mod client;
 mod edits;
 mod requests;
 mod server;
+mod desk;
+mod folds;
+mod outline;
+mod tokens;
