@@ -38,14 +38,15 @@ const EMIT: &[Row] = &[
 ];
 /// Nothing but the command names what is in `cli`.
 const COMMAND: &[Row] = &[
+    ("costs", &[]),
     ("disk", &[]),
     ("report", &[]),
     ("scenario", &[]),
     ("workshop", &[]),
-    ("editor", &["scenario"]),
+    ("editor", &["costs", "scenario"]),
     ("lsp", &["disk", "editor", "report", "scenario"]),
     ("build", &["disk", "report"]),
-    ("cli", &["disk", "lsp", "report", "scenario", "workshop"]),
+    ("cli", &["costs", "disk", "lsp", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[

@@ -275,6 +275,7 @@ fn for_each(
     if !env.enter() {
         return Action::For(Local { id: local, name: name.node.clone() }, from, Vec::new());
     }
+    cx.map.bound.push((name.span, element.clone(), name.node.clone()));
     env.locals.push((name.node.clone(), element));
     let body = listed(cx, env, body);
     env.locals.pop();

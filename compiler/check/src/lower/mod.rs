@@ -36,6 +36,7 @@ pub mod test;
 mod trigger;
 mod types;
 
+pub use expr::{language_functions, observables};
 pub use source_map::{Follower, LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
 
 use crate::notation;

@@ -90,6 +90,8 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
         EventPattern::Event(path, names) => {
             refuse_twice(cx, names);
             let (trigger, bound) = line::payload(cx, path, names);
+            let all = names.iter().zip(&bound);
+            cx.map.bound.extend(all.map(|(at, (name, ty))| (at.span, ty.clone(), name.clone())));
             env.payload = bound;
             let known = !matches!(&trigger, Trigger::Event(events) if events.is_empty());
             known.then_some(trigger)
@@ -98,6 +100,7 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
             Subject::Step(step) => {
                 if let Some(name) = &done.binding {
                     let ty = cx.chart.steps[step.index()].returns.clone();
+                    cx.map.bound.push((name.span, ty.clone(), name.node.clone()));
                     env.payload = vec![(name.node.clone(), ty)];
                 }
                 env.answer = Some(step);
@@ -122,6 +125,7 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
         EventPattern::Error(done) => {
             let step = only_step(cx, env, done, "fails")?;
             if let Some(name) = &done.binding {
+                cx.map.bound.push((name.span, Type::Text, name.node.clone()));
                 env.payload = vec![(name.node.clone(), Type::Text)];
             }
             Some(Trigger::StepError(step))

@@ -29,7 +29,8 @@ use pest::Parser;
 
 /// The front end for `.chart` files.
 pub const FRONTEND: Frontend =
-    Frontend { name: "chart", takes: |name| name.ends_with(".chart"), looks: |_| false, parse };
+    Frontend { name: "chart", comment: ("//", ""),
+    takes: |name| name.ends_with(".chart"), looks: |_| false, parse };
 
 fn parse(
     id: FileId,
