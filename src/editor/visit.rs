@@ -19,8 +19,6 @@ pub(super) enum Node<'s> {
     State(&'s Noted<StateItem>),
     /// A transition, of a state or a `from`.
     Line(&'s Line),
-    /// The rest of a transition.
-    Tail(&'s Tail),
     /// A target, of a transition or a policy.
     Target(&'s Target),
     /// What stands in a step.
@@ -29,10 +27,8 @@ pub(super) enum Node<'s> {
     Action(&'s Noted<Action>),
     /// What stands in a test.
     Test(&'s Noted<TestItem>),
-    /// A declaration of a function, a component or a policy, wherever it stands.
-    Function(&'s Function),
-    /// A component.
-    Component(&'s Component),
+    /// A parameter, or a field of a record.
+    Param(&'s Param),
     /// An expression.
     Expr(&'s Expr),
     /// A string with placeholders.
@@ -59,7 +55,7 @@ impl<'s> Walk<'_, 's> {
         match &noted.node {
             Item::Import(_) | Item::Enum(_) | Item::ToolSet(_) | Item::Bad(_) => {}
             Item::Record(record) => {
-                record.fields.iter().for_each(|field| self.of_type(&field.node.ty));
+                record.fields.iter().for_each(|field| self.param(&field.node));
             }
             Item::Function(function) => self.function(function),
             Item::Tool(tool) => {
@@ -146,7 +142,9 @@ impl<'s> Walk<'_, 's> {
         match &line.kind {
             LineKind::On(_) => {}
             LineKind::When(guard) => self.expr(guard),
-            LineKind::After { deadline: Deadline::Time(bound) | Deadline::Turns(bound), .. } => {
+            LineKind::After {
+                deadline: Deadline::Time(bound) | Deadline::Turns(bound), ..
+            } => {
                 self.expr(bound);
             }
             LineKind::May(may) => {
@@ -161,7 +159,6 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn tail(&mut self, tail: &'s Tail) {
-        (self.see)(Node::Tail(tail));
         tail.guard.iter().for_each(|guard| self.expr(guard));
         tail.targets.iter().for_each(|target| self.target(target));
         self.block(tail.actions.as_ref());
@@ -219,7 +216,6 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn function(&mut self, function: &'s Function) {
-        (self.see)(Node::Function(function));
         self.params(&function.params);
         if let FunctionKind::Pure(result, _, fallback) = &function.kind {
             self.of_type(result);
@@ -228,7 +224,6 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn component(&mut self, component: &'s Component) {
-        (self.see)(Node::Component(component));
         for insert in &component.inserts {
             insert.guard.iter().for_each(|guard| self.expr(guard));
         }
@@ -304,7 +299,12 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn params(&mut self, params: &'s [Param]) {
-        params.iter().for_each(|param| self.of_type(&param.ty));
+        params.iter().for_each(|param| self.param(param));
+    }
+
+    fn param(&mut self, param: &'s Param) {
+        (self.see)(Node::Param(param));
+        self.of_type(&param.ty);
     }
 
     fn of_type(&mut self, ty: &'s TypeExpr) {

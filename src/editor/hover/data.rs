@@ -1,18 +1,17 @@
 //! Variables, events, types, functions and conditions.
 
-use super::find::Subject;
 use super::page::{Page, code};
 use super::state::line;
 use super::{View, used};
 use chartc_check::notation;
-use chartc_core::arena::{
-    EventId, FunctionId, PredicateId, StepId, TransitionId, TypeId, VarId,
-};
+use chartc_core::arena::{EventId, FunctionId, PredicateId, StepId, TransitionId, TypeId, VarId};
 use chartc_core::expr::{Value, type_text};
 use chartc_core::model::{
     AskOn, Chart, Expr, ExprKind, Field, FunctionKind, StepKind, Trigger, Type, TypeKind,
     VariableKind,
 };
+use chartc_text::span::Span;
+use std::collections::BTreeSet;
 
 /// A type as written in a chart.
 pub(super) fn written(chart: &Chart, ty: &Type) -> String {
@@ -59,19 +58,20 @@ pub(super) fn variable(page: &mut Page, view: &View<'_>, id: VarId) {
     let (name, ty) = (notation::name(&row.name), written(chart, &row.ty));
     page.code("chart", &format!("{word} {name}: {ty}{range}{default}{end}"));
     page.docs(&row.doc);
-    let subject = Subject::Variable(id);
-    let places = |sets| used::places(view, &row.name, &subject, sets);
-    page.list("Set at", places(true).into_iter().map(|span| used::row(view, span)));
-    page.list("Read at", places(false).into_iter().map(|span| used::row(view, span)));
+    let sets: BTreeSet<Span> = view.done.files.iter().flat_map(used::sets).collect();
+    let uses = used::places(view, view.declared);
+    let (set, read): (Vec<Span>, Vec<Span>) = uses.into_iter().partition(|at| sets.contains(at));
+    page.list("Set at", used::rows(view, set));
+    page.list("Read at", used::rows(view, read));
 }
 
 /// An event, or those that a dotted prefix means.
 pub(super) fn events(page: &mut Page, view: &View<'_>, all: &[EventId]) {
     let chart = &view.one.chart;
     let rows = all.iter().map(|id| &chart.events[id.index()]);
-    let written = rows.clone().map(|row| {
-        format!("event {}{}", notation::path(&row.name), fields(chart, &row.fields))
-    });
+    let written = rows
+        .clone()
+        .map(|row| format!("event {}{}", notation::path(&row.name), fields(chart, &row.fields)));
     page.code("chart", &written.collect::<Vec<_>>().join("\n"));
     if let [_] = all {
         rows.for_each(|row| page.docs(&row.doc));
@@ -112,7 +112,7 @@ pub(super) fn events(page: &mut Page, view: &View<'_>, all: &[EventId]) {
     });
     page.list("Handled by", lines.chain(asks).collect::<Vec<_>>());
     let posts = view.one.map.posts.iter().filter(|post| all.contains(&post.event));
-    page.list("Raised or sent at", posts.map(|post| used::row(view, post.span)));
+    page.list("Raised or sent at", used::rows(view, posts.map(|post| post.span)));
 }
 
 /// A record or an enum.
@@ -120,16 +120,20 @@ pub(super) fn of_type(page: &mut Page, view: &View<'_>, id: TypeId) {
     let chart = &view.one.chart;
     let row = &chart.types[id.index()];
     let name = notation::name(&row.name);
-    page.code("chart", &match &row.kind {
-        TypeKind::Record(all) => {
-            let one = |f: &Field| format!("{}: {}", notation::name(&f.name), written(chart, &f.ty));
-            format!("type {name} {{ {} }}", all.iter().map(one).collect::<Vec<_>>().join("  "))
-        }
-        TypeKind::Enum(all) => {
-            let all: Vec<String> = all.iter().map(|value| notation::name(value)).collect();
-            format!("enum {name} {{ {} }}", all.join("  "))
-        }
-    });
+    page.code(
+        "chart",
+        &match &row.kind {
+            TypeKind::Record(all) => {
+                let one =
+                    |f: &Field| format!("{}: {}", notation::name(&f.name), written(chart, &f.ty));
+                format!("type {name} {{ {} }}", all.iter().map(one).collect::<Vec<_>>().join("  "))
+            }
+            TypeKind::Enum(all) => {
+                let all: Vec<String> = all.iter().map(|value| notation::name(value)).collect();
+                format!("enum {name} {{ {} }}", all.join("  "))
+            }
+        },
+    );
     page.docs(&row.doc);
 }
 
@@ -149,22 +153,23 @@ pub(super) fn function(page: &mut Page, view: &View<'_>, id: FunctionId) {
         none if none.is_empty() => "()".to_owned(),
         params => params,
     };
-    page.code("chart", &match &row.kind {
-        FunctionKind::Pure { result, fallback, method } => {
-            let method = method.as_ref().map_or_else(String::new, |method| {
-                format!(" from {:?} {:?}", method.artifact, method.name)
-            });
-            let fallback = fallback.as_ref().map_or_else(String::new, |value| {
-                format!(" else {}", literal(chart, value))
-            });
-            format!("fn {name}{params} -> {}{method}{fallback}", written(chart, result))
-        }
-        FunctionKind::Effect => format!("do {name}{params}"),
-    });
+    page.code(
+        "chart",
+        &match &row.kind {
+            FunctionKind::Pure { result, fallback, method } => {
+                let method = method.as_ref().map_or_else(String::new, |method| {
+                    format!(" from {:?} {:?}", method.artifact, method.name)
+                });
+                let fallback = fallback
+                    .as_ref()
+                    .map_or_else(String::new, |value| format!(" else {}", literal(chart, value)));
+                format!("fn {name}{params} -> {}{method}{fallback}", written(chart, result))
+            }
+            FunctionKind::Effect => format!("do {name}{params}"),
+        },
+    );
     page.docs(&row.doc);
-    let subject = Subject::Function(id);
-    let calls = used::places(view, &row.name, &subject, false);
-    page.list("Called at", calls.into_iter().map(|span| used::row(view, span)));
+    page.list("Called at", used::rows(view, used::places(view, view.declared)));
 }
 
 /// A named condition.
@@ -173,8 +178,7 @@ pub(super) fn predicate(page: &mut Page, view: &View<'_>, id: PredicateId) {
     let row = &chart.predicates[id.index()];
     let expr = notation::expression(chart, &row.expr);
     page.code("chart", &format!("pred {} = {expr}", notation::name(&row.name)));
-    let reads = used::places(view, &row.name, &Subject::Predicate(id), false);
-    page.list("Read at", reads.into_iter().map(|span| used::row(view, span)));
+    page.list("Read at", used::rows(view, used::places(view, view.declared)));
 }
 
 /// A name of which only the type is known.

@@ -1,14 +1,15 @@
 //! What stands at a place of a file.
 
-use super::mention::{self, Mention, Role};
+use crate::editor::visit::{self, Node};
 use chartc_check::compile::{Checked, Compilation};
-use chartc_check::lower::{Lowered, language_functions, observables};
+use chartc_check::lower::{Lowered, NameKind, Use, language_functions, observables};
 use chartc_core::arena::{
     ChoiceId, ClientId, EventId, FunctionId, PredicateId, StateId, StepId, ToolId, ToolSetId,
     TypeId, VarId,
 };
-use chartc_core::model::{Chart, ChoiceKind, StateKind, Type, TypeKind};
+use chartc_core::model::{ChoiceKind, Type, TypeKind};
 use chartc_text::span::{FileId, Span};
+use chartc_text::syntax::{ExprKind, File};
 use std::collections::BTreeSet;
 
 /// What a name stands for, in a chart.
@@ -32,11 +33,9 @@ pub(in crate::editor) enum Subject {
     Function(FunctionId),
     Predicate(PredicateId),
     /// A name that a line, a loop or a step binds, with its type.
-    Bound(String, Type),
-    /// A field of a record, with its type.
-    Field(String, Type),
-    /// A function of the language, or what a run knows of itself.
-    Language(&'static str),
+    Bound(Type),
+    /// A parameter or a field, with its type as written.
+    Param(String),
 }
 
 /// A name and what it stands for.
@@ -44,6 +43,8 @@ pub(in crate::editor) enum Subject {
 pub(in crate::editor) struct Found<'c> {
     /// Where the name is.
     pub(in crate::editor) span: Span,
+    /// Where it is declared.
+    pub(in crate::editor) declared: Span,
     /// The chart.
     pub(in crate::editor) of: &'c Lowered,
     /// What it stands for.
@@ -53,7 +54,7 @@ pub(in crate::editor) struct Found<'c> {
 /// Every chart, those of imported files last.
 pub(in crate::editor) fn charts(done: &Compilation) -> Vec<&Lowered> {
     let checked = done.charts.iter().chain(&done.tested);
-    let children = done.charts.iter().chain(&done.tested).flat_map(Checked::lowered_children);
+    let children = checked.clone().flat_map(Checked::lowered_children);
     let own = done.lowered.iter().map(AsRef::as_ref);
     let mut known = BTreeSet::new();
     let mut all: Vec<&Lowered> = own.chain(checked.map(Checked::lowered)).chain(children).collect();
@@ -66,126 +67,14 @@ pub(in crate::editor) fn whole(one: &Lowered) -> Span {
     one.map.states.first().map_or(one.map.name, |state| state.whole)
 }
 
-fn holds(outer: Span, inner: Span) -> bool {
+/// Whether a span lies within another.
+pub(in crate::editor) fn holds(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
+/// Whether a place is in a span, or right behind it.
 fn touches(span: Span, file: FileId, offset: u32) -> bool {
     span.file == file && span.start <= offset && offset <= span.end
-}
-
-/// The charts in which a name may have its meaning, the most likely first.
-fn scopes<'c>(done: &'c Compilation, all: &[&'c Lowered], span: Span) -> Vec<&'c Lowered> {
-    let mut inside: Vec<&Lowered> =
-        all.iter().copied().filter(|one| holds(whole(one), span)).collect();
-    inside.sort_by_key(|one| whole(one).end - whole(one).start);
-    if inside.is_empty() {
-        let tests = done.files.iter().filter(|file| file.id == span.file);
-        for name in tests.flat_map(|file| super::tested(file, span)) {
-            inside.extend(all.iter().copied().filter(|one| one.chart.name == name));
-        }
-    }
-    if inside.is_empty() {
-        inside.extend(all.iter().copied().filter(|one| one.map.file == span.file));
-        inside.extend(all.iter().copied());
-    }
-    inside
-}
-
-/// What the name at a place stands for.
-pub(in crate::editor) fn at<'c>(
-    done: &'c Compilation,
-    file: FileId,
-    offset: u32,
-) -> Option<Found<'c>> {
-    let all = charts(done);
-    let mut found: Vec<Found<'c>> = Vec::new();
-    for one in &all {
-        let here = declared(one).into_iter().filter(|(span, _)| touches(*span, file, offset));
-        found.extend(here.map(|(span, subject)| Found { span, of: one, subject }));
-    }
-    let syntax = done.files.iter().find(|one| one.id == file)?;
-    let mentions = mention::all(syntax);
-    for name in mentions.iter().filter(|name| touches(name.span, file, offset)) {
-        found.extend(resolve(done, &all, name));
-    }
-    // Of two names that touch, the cursor is on the one that begins here; of two around it, on the shorter one.
-    found.into_iter().min_by_key(|found| (found.span.end == offset, found.span.end - found.span.start))
-}
-
-/// What a name stands for.
-pub(in crate::editor) fn resolve<'c>(
-    done: &'c Compilation,
-    all: &[&'c Lowered],
-    name: &Mention,
-) -> Option<Found<'c>> {
-    if name.role == Role::Chart {
-        let mut named = all.iter().filter(|one| one.chart.name == name.text);
-        return named.next().map(|of| Found { span: name.span, of, subject: Subject::Chart });
-    }
-    let of = scopes(done, all, name.span);
-    of.into_iter().find_map(|of| {
-        subject(of, name).map(|subject| Found { span: name.span, of, subject })
-    })
-}
-
-/// Where each part of a chart is declared.
-pub(in crate::editor) fn declared(one: &Lowered) -> Vec<(Span, Subject)> {
-    let map = &one.map;
-    let mut all = vec![(map.name, Subject::Chart)];
-    let states = map.states.iter().enumerate().skip(1);
-    all.extend(states.map(|(i, s)| (s.name, Subject::State(StateId::at(i)))));
-    let events = map.events.iter().enumerate();
-    all.extend(events.map(|(i, s)| (*s, Subject::Events(vec![EventId::at(i)]))));
-    let variables = map.variables.iter().enumerate();
-    all.extend(variables.map(|(i, s)| (*s, Subject::Variable(VarId::at(i)))));
-    let steps = map.steps.iter().enumerate();
-    all.extend(steps.map(|(i, s)| (s.name, Subject::Step(StepId::at(i)))));
-    let choices = map.choices.iter().enumerate();
-    let is_option = |i: usize| matches!(one.chart.choices[i].kind, ChoiceKind::Option(_));
-    let choices = choices.filter(|(i, _)| is_option(*i));
-    all.extend(choices.map(|(i, s)| (*s, Subject::Choice(ChoiceId::at(i)))));
-    let tools = map.tools.iter().enumerate();
-    all.extend(tools.map(|(i, s)| (*s, Subject::Tool(ToolId::at(i)))));
-    let sets = map.tool_sets.iter().enumerate();
-    all.extend(sets.filter_map(|(i, s)| Some(((*s)?, Subject::ToolSet(ToolSetId::at(i))))));
-    let clients = map.clients.iter().enumerate();
-    all.extend(clients.map(|(i, s)| (*s, Subject::Client(ClientId::at(i)))));
-    let components = map.components.iter().enumerate();
-    all.extend(components.map(|(i, s)| (*s, Subject::Component(i))));
-    let types = map.types.iter().enumerate();
-    all.extend(types.map(|(i, s)| (*s, Subject::Type(TypeId::at(i)))));
-    let functions = map.functions.iter().enumerate();
-    all.extend(functions.map(|(i, s)| (*s, Subject::Function(FunctionId::at(i)))));
-    let predicates = map.predicates.iter().enumerate();
-    all.extend(predicates.map(|(i, s)| (*s, Subject::Predicate(PredicateId::at(i)))));
-    all
-}
-
-fn subject(one: &Lowered, name: &Mention) -> Option<Subject> {
-    let chart = &one.chart;
-    let text = name.text.as_str();
-    match name.role {
-        Role::State => state(one, name.span, text).map(Subject::State),
-        Role::Event => event(chart, text),
-        Role::Doer => step(chart, text).or_else(|| state(one, name.span, text).map(Subject::State)),
-        Role::Step => step(chart, text),
-        Role::Set => variable(chart, text),
-        Role::Read => read(one, name.span, text),
-        Role::Field => field(one, name.span, text),
-        Role::Function => function(chart, text),
-        Role::Tools => tools(chart, text),
-        Role::Client => {
-            let place = chart.clients.iter().position(|client| client.name == text)?;
-            Some(Subject::Client(ClientId::at(place)))
-        }
-        Role::Chart => None,
-        Role::Type => of_type(chart, text).map(Subject::Type),
-        Role::Option => {
-            let place = chart.choices.iter().position(|choice| choice.name == text);
-            place.map(|i| Subject::Choice(ChoiceId::at(i))).or_else(|| tools(chart, text))
-        }
-    }
 }
 
 /// The innermost state around a place.
@@ -194,157 +83,192 @@ pub(in crate::editor) fn around(one: &Lowered, span: Span) -> StateId {
     inside.last().map_or(StateId::at(0), |(i, _)| StateId::at(i))
 }
 
-/// The state that a path means at a place.
-fn state(one: &Lowered, span: Span, path: &str) -> Option<StateId> {
-    let chart = &one.chart;
-    if chart.states.is_empty() {
-        return None;
+/// What the name at a place stands for.
+pub(in crate::editor) fn at<'c>(
+    done: &'c Compilation,
+    file: FileId,
+    offset: u32,
+) -> Option<Found<'c>> {
+    let mut all: Vec<&Use> = done.uses.iter().filter(|one| touches(one.at, file, offset)).collect();
+    // Of two names that touch, the cursor is on the one that begins here; of two around it, on the shorter one.
+    all.sort_by_key(|one| (one.at.end == offset, one.at.end - one.at.start));
+    let charts = charts(done);
+    all.into_iter().find_map(|one| meaning(done, &charts, one))
+}
+
+/// What a name stands for.
+fn meaning<'c>(done: &'c Compilation, charts: &[&'c Lowered], name: &Use) -> Option<Found<'c>> {
+    let last = last(done, name);
+    let mut own: Vec<&Lowered> = charts.to_vec();
+    // The chart around a name knows best what it means; the inner one of two.
+    own.sort_by_key(|one| {
+        let around = whole(one);
+        (!holds(around, name.at), around.end - around.start)
+    });
+    own.into_iter().find_map(|of| {
+        let subject = subject(done, of, last)?;
+        Some(Found { span: name.at, declared: last.declared, of, subject })
+    })
+}
+
+/// The last part of a dotted name, if each part means something.
+fn last<'c>(done: &'c Compilation, name: &'c Use) -> &'c Use {
+    let mut name = name;
+    if !matches!(name.kind, NameKind::Event | NameKind::Tool) {
+        return name;
     }
-    let mut names = path.split('.');
-    let first = names.next()?;
-    let child = |of: StateId, name: &str| chart.children(of).find(|c| chart.state(*c).name == name);
-    let mut scopes = chart.ancestors(around(one, span));
-    let found = scopes.find_map(|scope| child(scope, first));
-    let found = found.and_then(|found| names.try_fold(found, child));
-    found.or_else(|| chart.state_ids().skip(1).find(|s| chart.state(*s).path == path))
-}
-
-fn event(chart: &Chart, text: &str) -> Option<Subject> {
-    let is_meant = |name: &str| {
-        name.strip_prefix(text).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let all = chart.events.iter().enumerate().filter(|(_, event)| is_meant(&event.name));
-    let all: Vec<EventId> = all.map(|(i, _)| EventId::at(i)).collect();
-    (!all.is_empty()).then_some(Subject::Events(all))
-}
-
-fn step(chart: &Chart, text: &str) -> Option<Subject> {
-    chart.steps.iter().position(|step| step.name == text).map(|i| Subject::Step(StepId::at(i)))
-}
-
-fn variable(chart: &Chart, text: &str) -> Option<Subject> {
-    let place = chart.variables.iter().position(|variable| variable.name == text)?;
-    Some(Subject::Variable(VarId::at(place)))
-}
-
-fn of_type(chart: &Chart, text: &str) -> Option<TypeId> {
-    chart.types.iter().position(|ty| ty.name == text).map(TypeId::at)
-}
-
-fn tools(chart: &Chart, text: &str) -> Option<Subject> {
-    if let Some(place) = chart.tools.iter().position(|tool| tool.name == text) {
-        return Some(Subject::Tool(ToolId::at(place)));
-    }
-    let place = chart.tool_sets.iter().position(|set| set.name == text)?;
-    Some(Subject::ToolSet(ToolSetId::at(place)))
-}
-
-fn function(chart: &Chart, text: &str) -> Option<Subject> {
-    if let Some(place) = chart.functions.iter().position(|function| function.name == text) {
-        return Some(Subject::Function(FunctionId::at(place)));
-    }
-    language_functions().find(|name| *name == text).map(Subject::Language)
-}
-
-/// What an expression reads by a name, innermost scope first, as lowering resolves it.
-fn read(one: &Lowered, span: Span, text: &str) -> Option<Subject> {
-    let chart = &one.chart;
-    if let Some(ty) = bound(one, span, text) {
-        return Some(Subject::Bound(text.to_owned(), ty));
-    }
-    if let Some(found) = variable(chart, text) {
-        return Some(found);
-    }
-    if let Some(place) = chart.predicates.iter().position(|predicate| predicate.name == text) {
-        return Some(Subject::Predicate(PredicateId::at(place)));
-    }
-    step(chart, text)
-        .or_else(|| observables().find(|name| *name == text).map(Subject::Language))
-        .or_else(|| of_type(chart, text).map(Subject::Type))
-        .or_else(|| state(one, span, text).map(Subject::State))
-        .or_else(|| tools(chart, text))
-}
-
-/// The smallest part of a chart around a place: a line, a step or a state.
-fn part(one: &Lowered, span: Span) -> Span {
-    let lines = one.map.lines.iter().map(|line| line.whole);
-    let steps = one.map.steps.iter().map(|step| step.whole);
-    let states = one.map.states.iter().map(|state| state.whole);
-    let around = lines.chain(steps).chain(states).filter(|whole| holds(*whole, span));
-    around.min_by_key(|whole| whole.end - whole.start).unwrap_or_else(|| whole(one))
-}
-
-/// The type of a name that a line, a loop or a step around the place binds.
-fn bound(one: &Lowered, span: Span, text: &str) -> Option<Type> {
-    let map = &one.map;
-    let near = |at: Span| (at.start > span.start, at.start.abs_diff(span.start));
-    let own = map.bound.iter().filter(|(at, _, name)| name == text && holds(part(one, *at), span));
-    if let Some((_, ty, _)) = own.min_by_key(|(at, ..)| near(*at)) {
-        return Some(ty.clone());
-    }
-    for choice in &one.chart.choices {
-        if let ChoiceKind::Option(fields) = &choice.kind
-            && holds(map.line(choice.transition).whole, span)
-            && let Some(field) = fields.iter().find(|field| field.name == text)
-        {
-            return Some(field.ty.clone());
+    let source = done.sources.get(name.at.file);
+    while source.text.get(name.at.end as usize..).is_some_and(|rest| rest.starts_with('.')) {
+        let next = Span { start: name.at.end + 1, ..name.at };
+        let from =
+            done.uses.partition_point(|one| (one.at.file, one.at.start) < (next.file, next.start));
+        let behind = done.uses[from..]
+            .iter()
+            .take_while(|one| (one.at.file, one.at.start) == (next.file, next.start));
+        match behind.filter(|one| one.kind == name.kind).last() {
+            Some(next) => name = next,
+            None => break,
         }
     }
-    let StateKind::Final { params, .. } = &one.chart.states.get(around(one, span).index())?.kind
-    else {
-        return None;
-    };
-    params.iter().find(|param| param.name == text).map(|param| param.ty.clone())
+    name
 }
 
-/// What the last name of a path in an expression stands for.
-fn field(one: &Lowered, span: Span, path: &str) -> Option<Subject> {
-    let chart = &one.chart;
-    let (base, name) = path.rsplit_once('.')?;
-    if let Some(id) = of_type(chart, base)
-        && let TypeKind::Enum(values) = &chart.types[id.index()].kind
-    {
-        let value = values.iter().find(|value| *value == name)?;
-        return Some(Subject::Value(id, value.clone()));
-    }
-    if let Some(ty) = type_of(one, span, base)
-        && let Some(ty) = field_of(chart, &ty, name)
-    {
-        return Some(Subject::Field(name.to_owned(), ty));
-    }
-    state(one, span, path).map(Subject::State)
+fn place(spans: &[Span], declared: Span) -> Option<usize> {
+    spans.iter().position(|span| *span == declared)
 }
 
-/// The type of what a path in an expression reads.
-fn type_of(one: &Lowered, span: Span, path: &str) -> Option<Type> {
-    let mut names = path.split('.');
-    let first = match read(one, span, names.next()?)? {
-        Subject::Variable(id) => one.chart.variables[id.index()].ty.clone(),
-        Subject::Step(id) => one.chart.steps[id.index()].returns.clone(),
-        Subject::Bound(_, ty) | Subject::Field(_, ty) => ty,
-        Subject::Chart
-        | Subject::State(_)
-        | Subject::Events(_)
-        | Subject::Choice(_)
-        | Subject::Tool(_)
-        | Subject::ToolSet(_)
-        | Subject::Client(_)
-        | Subject::Component(_)
-        | Subject::Type(_)
-        | Subject::Value(..)
-        | Subject::Function(_)
-        | Subject::Predicate(_)
-        | Subject::Language(_) => return None,
-    };
-    names.try_fold(first, |ty, name| field_of(&one.chart, &ty, name))
+fn subject(done: &Compilation, one: &Lowered, name: &Use) -> Option<Subject> {
+    let (map, chart, declared) = (&one.map, &one.chart, name.declared);
+    let text = done.sources.get(declared.file).slice(declared);
+    match name.kind {
+        NameKind::File | NameKind::SendId => None,
+        NameKind::Chart => (map.name == declared).then_some(Subject::Chart),
+        NameKind::Type => place(&map.types, declared).map(|i| Subject::Type(TypeId::at(i))),
+        NameKind::Value => {
+            let text = text.trim_matches('`');
+            let before = map
+                .types
+                .iter()
+                .enumerate()
+                .filter(|(_, ty)| ty.file == declared.file && ty.start < declared.start);
+            let (i, _) = before.max_by_key(|(_, ty)| ty.start)?;
+            match &chart.types.get(i)?.kind {
+                TypeKind::Enum(values) => {
+                    let value = values.iter().find(|value| *value == text)?;
+                    Some(Subject::Value(TypeId::at(i), value.clone()))
+                }
+                TypeKind::Record(_) => None,
+            }
+        }
+        NameKind::Variable => {
+            place(&map.variables, declared).map(|i| Subject::Variable(VarId::at(i)))
+        }
+        NameKind::Event => {
+            let first = map.events.iter().position(|span| holds(*span, declared))?;
+            let name = &chart.events.get(first)?.name;
+            let parts = done
+                .sources
+                .get(declared.file)
+                .slice(Span { start: map.events[first].start, ..declared });
+            let depth = parts.split('.').count();
+            let prefix: Vec<&str> = name.split('.').take(depth).collect();
+            let is_meant = |name: &str| {
+                let mut names = name.split('.');
+                prefix.iter().all(|part| names.next() == Some(part))
+            };
+            let all = chart.events.iter().enumerate().filter(|(_, event)| is_meant(&event.name));
+            Some(Subject::Events(all.map(|(i, _)| EventId::at(i)).collect()))
+        }
+        NameKind::Function => {
+            place(&map.functions, declared).map(|i| Subject::Function(FunctionId::at(i)))
+        }
+        NameKind::Tool => {
+            let nth = map.tools.iter().position(|span| holds(*span, declared))?;
+            Some(Subject::Tool(ToolId::at(nth)))
+        }
+        NameKind::ToolSet => {
+            let nth = map.tool_sets.iter().position(|span| *span == Some(declared))?;
+            Some(Subject::ToolSet(ToolSetId::at(nth)))
+        }
+        NameKind::Client => place(&map.clients, declared).map(|i| Subject::Client(ClientId::at(i))),
+        NameKind::Component => place(&map.components, declared).map(Subject::Component),
+        NameKind::Predicate => {
+            place(&map.predicates, declared).map(|i| Subject::Predicate(PredicateId::at(i)))
+        }
+        NameKind::State => {
+            let nth = map.states.iter().position(|state| state.name == declared)?;
+            (nth > 0).then_some(Subject::State(StateId::at(nth)))
+        }
+        NameKind::Step => {
+            let nth = map.steps.iter().position(|step| step.name == declared)?;
+            Some(Subject::Step(StepId::at(nth)))
+        }
+        NameKind::Choice => {
+            let nth = place(&map.choices, declared)?;
+            let is_option = matches!(chart.choices.get(nth)?.kind, ChoiceKind::Option(_));
+            is_option.then_some(Subject::Choice(ChoiceId::at(nth)))
+        }
+        NameKind::Local => {
+            let found = map.bound.iter().find(|(span, _)| *span == declared);
+            found.map(|(_, ty)| Subject::Bound(ty.clone()))
+        }
+        NameKind::Field | NameKind::Param => {
+            let file = done.files.iter().find(|file| file.id == declared.file)?;
+            written_type(done, file, declared).map(Subject::Param)
+        }
+    }
 }
 
-fn field_of(chart: &Chart, ty: &Type, name: &str) -> Option<Type> {
-    let mut ty = ty;
-    while let Type::Optional(inner) = ty {
-        ty = inner;
-    }
-    let Type::Named(id) = ty else { return None };
-    let TypeKind::Record(fields) = &chart.types.get(id.index())?.kind else { return None };
-    fields.iter().find(|field| field.name == name).map(|field| field.ty.clone())
+/// The type of a parameter or a field, as written.
+fn written_type(done: &Compilation, file: &File, declared: Span) -> Option<String> {
+    let mut found = None;
+    visit::file(file, &mut |node| {
+        if let Node::Param(param) = node
+            && param.name.span == declared
+        {
+            found = Some(param.ty.span);
+        }
+    });
+    found.map(|span| done.sources.get(span.file).slice(span).to_owned())
+}
+
+/// The function of the language or the observable at a place.
+pub(super) fn known_to_all(file: &File, offset: u32) -> Option<(Span, &'static str)> {
+    let mut found = None;
+    visit::file(file, &mut |node| {
+        let Node::Expr(expr) = node else { return };
+        let inside = |span: Span| span.file == file.id && span.start <= offset && offset < span.end;
+        match &expr.kind {
+            ExprKind::Name(name) if inside(expr.span) => {
+                let known = observables().find(|known| known == name);
+                found = known.map(|known| (expr.span, known));
+            }
+            ExprKind::Call(name, _) if inside(name.span) => {
+                let known = language_functions().find(|known| *known == name.node);
+                found = known.map(|known| (name.span, known));
+            }
+            ExprKind::Name(_)
+            | ExprKind::Call(..)
+            | ExprKind::None
+            | ExprKind::Bad
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Text(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Field(..)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Compare(..)
+            | ExprKind::If(..)
+            | ExprKind::Default(..)
+            | ExprKind::List(_)
+            | ExprKind::Map(_)
+            | ExprKind::Record(..)
+            | ExprKind::Comprehension { .. } => {}
+        }
+    });
+    found
 }

@@ -1,11 +1,9 @@
 //! What is known about the name at a place.
 //!
-//! [`find`] tells what a place is about, from the names in the syntax ([`mention`]); the other modules say what there is to know
-//! of it, as Markdown ([`page`]).
+//! [`find`] tells what a place is about, from what names mean; the other modules say what there is to know of it, as Markdown ([`page`]).
 
 mod data;
 mod find;
-mod mention;
 mod page;
 mod sent;
 mod state;
@@ -16,15 +14,17 @@ mod words;
 
 pub use words::{FUNCTIONS, WORDS, Word, word};
 
-pub(super) use find::{Found, Subject, at, charts, whole};
+use find::{Found, Subject, at};
+pub(super) use find::{charts, whole};
 pub(super) use page::code;
 
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
+use chartc_check::notation;
 use chartc_text::front;
 use chartc_text::rules;
 use chartc_text::span::{FileId, Span};
-use chartc_text::syntax::{ChartItem, File, Item, StateItem, Template};
+use chartc_text::syntax::{File, Template, TemplatePart};
 use page::{Page, plain};
 
 /// What is shown about a place.
@@ -47,6 +47,10 @@ pub fn hover(done: &Compilation, file: FileId, offset: u32) -> Option<Hover> {
     let (span, markdown) = if let Some(found) = at(done, file, offset) {
         show(&mut page, done, &found);
         (found.span, page.finish())
+    } else if let Some((span, name)) = find::known_to_all(syntax, offset) {
+        let known = FUNCTIONS.iter().find(|known| known.name == name)?;
+        page.line(known.text);
+        (span, page.finish())
     } else {
         let span = word_at(done, syntax, offset)?;
         let word = word(done.sources.get(file).slice(span))?;
@@ -59,7 +63,8 @@ pub fn hover(done: &Compilation, file: FileId, offset: u32) -> Option<Hover> {
 
 fn show(page: &mut Page, done: &Compilation, found: &Found<'_>) {
     let one = found.of;
-    let view = View { done, one };
+    let view = View { done, one, declared: found.declared };
+    let name = || done.sources.get(found.span.file).slice(found.span).trim_matches('`');
     match &found.subject {
         Subject::Chart => state::chart(page, &view),
         Subject::State(id) => state::state(page, &view, *id),
@@ -75,12 +80,8 @@ fn show(page: &mut Page, done: &Compilation, found: &Found<'_>) {
         Subject::Value(id, name) => data::value(page, &view, *id, name),
         Subject::Function(id) => data::function(page, &view, *id),
         Subject::Predicate(id) => data::predicate(page, &view, *id),
-        Subject::Bound(name, ty) => data::typed(page, &view, name, ty),
-        Subject::Field(name, ty) => data::typed(page, &view, name, ty),
-        Subject::Language(name) => {
-            let known = FUNCTIONS.iter().find(|known| known.name == *name);
-            known.iter().for_each(|known| page.line(known.text));
-        }
+        Subject::Bound(ty) => data::typed(page, &view, name(), ty),
+        Subject::Param(ty) => page.code("chart", &format!("{}: {ty}", notation::name(name()))),
     }
 }
 
@@ -88,6 +89,8 @@ fn show(page: &mut Page, done: &Compilation, found: &Found<'_>) {
 struct View<'c> {
     done: &'c Compilation,
     one: &'c Lowered,
+    /// Where what is shown is declared.
+    declared: Span,
 }
 
 impl View<'_> {
@@ -148,35 +151,12 @@ fn word_at(done: &Compilation, file: &File, offset: u32) -> Option<Span> {
     let inside = |text: &&Template| text.span.start <= span.start && span.end <= text.span.end;
     let hole = |text: &Template| {
         text.parts.iter().any(|part| match part {
-            chartc_text::syntax::TemplatePart::Hole(hole) => {
-                hole.span.start <= span.start && span.end <= hole.span.end
-            }
-            chartc_text::syntax::TemplatePart::Text(..)
-            | chartc_text::syntax::TemplatePart::Bad { .. } => false,
+            TemplatePart::Hole(hole) => hole.span.start <= span.start && span.end <= hole.span.end,
+            TemplatePart::Text(..) | TemplatePart::Bad { .. } => false,
         })
     };
     let in_text = texts.into_iter().filter(inside).any(|text| !hole(text));
-    let imports = file.imports().any(|path| {
-        path.span.start <= span.start && span.end <= path.span.end
-    });
+    let imports =
+        file.imports().any(|path| path.span.start <= span.start && span.end <= path.span.end);
     (!quoted && !in_text && !imports).then_some(span)
-}
-
-/// The chart that the test around a place is for.
-fn tested(file: &File, span: Span) -> Option<String> {
-    let inside = |whole: Span| whole.start <= span.start && span.end <= whole.end;
-    file.items.iter().find_map(|noted| match &noted.node {
-        Item::Scenario(scenario) if inside(noted.span) => Some(scenario.chart.node.clone()),
-        Item::Scenario(_)
-        | Item::Import(_)
-        | Item::Record(_)
-        | Item::Enum(_)
-        | Item::Function(_)
-        | Item::Tool(_)
-        | Item::ToolSet(_)
-        | Item::Client(_)
-        | Item::Component(_)
-        | Item::Chart(_)
-        | Item::Bad(_) => None,
-    })
 }

@@ -1,8 +1,8 @@
 //! What a model or a person is sent by a step: the prompt with its placeholders, the options, and the form of the answer.
 
+use super::View;
 use super::data::written;
 use super::page::{Page, code};
-use super::View;
 use chartc_check::notation;
 use chartc_core::arena::{ChoiceId, StepId, ToolId};
 use chartc_core::host::{Offer, listed, summary};
@@ -60,7 +60,7 @@ fn prompt(page: &mut Page, view: &View<'_>, id: StepId) {
         chart.inserts(id).filter(move |(_, insert)| insert.place == place).collect::<Vec<_>>()
     };
     let is_replaced = at(Position::Replace).iter().any(|(_, insert)| insert.guard.is_none());
-    let mut component = |page: &mut Page, place: Position| {
+    let component = |page: &mut Page, place: Position| {
         for (component, insert) in at(place) {
             let guard = insert.guard.as_ref().map(|guard| notation::expression(chart, guard));
             let guard = guard.map_or_else(String::new, |guard| format!(", if {}", code(&guard)));

@@ -84,18 +84,22 @@ pub(super) fn state(page: &mut Page, view: &View<'_>, id: StateId) {
     let chart = &view.one.chart;
     let row = chart.state(id);
     let path = notation::path(&row.path);
-    page.code("chart", &match &row.kind {
-        StateKind::Atomic | StateKind::Compound { .. } => format!("state {path}"),
-        StateKind::Parallel => format!("parallel {path}"),
-        StateKind::Final { params, status } => {
-            format!("final {path}{} : {}", fields(chart, params), status.word())
-        }
-        StateKind::History { deep, default } => {
-            let deep = if *deep { " deep" } else { "" };
-            let all: Vec<String> = default.iter().map(|s| chart.state(*s).path.clone()).collect();
-            format!("history {path}{deep} -> {}", all.join(", "))
-        }
-    });
+    page.code(
+        "chart",
+        &match &row.kind {
+            StateKind::Atomic | StateKind::Compound { .. } => format!("state {path}"),
+            StateKind::Parallel => format!("parallel {path}"),
+            StateKind::Final { params, status } => {
+                format!("final {path}{} : {}", fields(chart, params), status.word())
+            }
+            StateKind::History { deep, default } => {
+                let deep = if *deep { " deep" } else { "" };
+                let all: Vec<String> =
+                    default.iter().map(|s| chart.state(*s).path.clone()).collect();
+                format!("history {path}{deep} -> {}", all.join(", "))
+            }
+        },
+    );
     page.docs(&row.doc);
     if let StateKind::Compound { initial } = &row.kind {
         let all: Vec<String> = initial.iter().map(|s| code(&chart.state(*s).path)).collect();

@@ -1,7 +1,6 @@
 //! Tools, sets of tools, clients and components.
 
 use super::data::{fields, written};
-use super::find::Subject;
 use super::page::{Page, code};
 use super::{View, sent, used};
 use chartc_check::notation;
@@ -26,8 +25,7 @@ pub(super) fn tool(page: &mut Page, view: &View<'_>, id: ToolId) {
     });
     let sets = sets.map(|set| code(&chart.tool_sets[set.index()].name)).collect::<Vec<_>>();
     page.list("In the sets", sets);
-    let uses = used::places(view, &row.name, &Subject::Tool(id), false);
-    page.list("Used at", uses.into_iter().map(|span| used::row(view, span)));
+    page.list("Used at", used::rows(view, used::places(view, view.declared)));
 }
 
 /// A set of tools.
@@ -44,15 +42,17 @@ pub(super) fn set(page: &mut Page, view: &View<'_>, id: ToolSetId) {
         page.line("No tool is in this set.");
     }
     page.list("Tools", tools);
-    let uses = used::places(view, &row.name, &Subject::ToolSet(id), false);
-    page.list("Used at", uses.into_iter().map(|span| used::row(view, span)));
+    page.list("Used at", used::rows(view, used::places(view, view.declared)));
 }
 
 /// A client.
 pub(super) fn client(page: &mut Page, view: &View<'_>, id: ClientId) {
     let chart = &view.one.chart;
     let row = &chart.clients[id.index()];
-    page.code("chart", &format!("client {} {{ model {:?} }}", notation::name(&row.name), row.model));
+    page.code(
+        "chart",
+        &format!("client {} {{ model {:?} }}", notation::name(&row.name), row.model),
+    );
     let mut rows = Vec::new();
     let mut add = |name: &str, value: Option<String>| {
         rows.extend(value.map(|value| code(&format!("{name} {value}"))));

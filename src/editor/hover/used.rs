@@ -1,48 +1,75 @@
 //! Where something is used.
 
-use super::find::{self, Subject};
-use super::mention::{self, Role};
+use super::find;
 use super::{View, code};
+use crate::editor::visit::{self, Node};
 use chartc_core::arena::StateId;
 use chartc_text::span::Span;
+use chartc_text::syntax::{Action, File, LineKind, MayKind, StepItem, TestItem};
+use std::collections::BTreeSet;
 
-/// The places where something is used, in order; `sets` selects those that set it, or the others.
-pub(super) fn places(view: &View<'_>, name: &str, subject: &Subject, sets: bool) -> Vec<Span> {
-    let all = find::charts(view.done);
-    let last = |text: &str| text.rsplit('.').next() == name.rsplit('.').next();
-    let mut found = Vec::new();
-    for file in &view.done.files {
-        let names = mention::all(file).into_iter().filter(|one| last(&one.text));
-        for one in names.filter(|one| (one.role == Role::Set) == sets) {
-            let meant = find::resolve(view.done, &all, &one);
-            let is_it = |other: &Subject| match (other, subject) {
-                (Subject::Events(all), Subject::Events(own)) => {
-                    own.iter().any(|event| all.contains(event))
-                }
-                (other, subject) => other == subject,
-            };
-            let same = |meant: &find::Found<'_>| {
-                meant.of.map.name == view.one.map.name && is_it(&meant.subject)
-            };
-            if meant.as_ref().is_some_and(same) {
-                found.push(one.span);
-            }
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
+/// The places where something is used besides its declaration, in order.
+pub(super) fn places(view: &View<'_>, declared: Span) -> Vec<Span> {
+    let uses = view.done.uses.iter();
+    let mut all: Vec<Span> = uses
+        .filter(|one| one.declared == declared && one.at != declared)
+        .map(|one| one.at)
+        .collect();
+    all.dedup();
+    all
+}
+
+/// Rows for places.
+pub(super) fn rows(view: &View<'_>, places: impl IntoIterator<Item = Span>) -> Vec<String> {
+    let mut all: Vec<String> = places.into_iter().map(|span| row(view, span)).collect();
+    all.dedup();
+    all
 }
 
 /// A row for a place: where it is, and in which state.
-pub(super) fn row(view: &View<'_>, span: Span) -> String {
+fn row(view: &View<'_>, span: Span) -> String {
     let mut text = view.place(span);
-    let inside = find::whole(view.one);
-    let is_inside =
-        inside.file == span.file && inside.start <= span.start && span.end <= inside.end;
     let state = find::around(view.one, span);
-    if is_inside && state != StateId::at(0) {
+    if find::holds(find::whole(view.one), span) && state != StateId::at(0) {
         text.push_str(&format!(" in {}", code(&view.one.chart.state(state).path)));
     }
     text
+}
+
+/// The places of the names that a file sets.
+pub(super) fn sets(file: &File) -> BTreeSet<Span> {
+    let mut found = BTreeSet::new();
+    visit::file(file, &mut |node| match node {
+        Node::Action(noted) => {
+            if let Action::Assign(name, _) = &noted.node {
+                found.insert(name.span);
+            }
+        }
+        Node::Step(noted) => {
+            if let StepItem::Returns(_, Some(into)) = &noted.node {
+                found.insert(into.span);
+            }
+        }
+        Node::Line(line) => {
+            if let LineKind::May(may) = &line.kind
+                && let MayKind::Call(_, Some(into)) = &may.kind
+            {
+                found.insert(into.span);
+            }
+        }
+        Node::Test(noted) => {
+            if let TestItem::Given(name, _) | TestItem::Set(name, _) = &noted.node {
+                found.insert(name.span);
+            }
+        }
+        Node::Item(_)
+        | Node::Chart(_)
+        | Node::State(_)
+        | Node::Target(_)
+        | Node::Param(_)
+        | Node::Expr(_)
+        | Node::Template(_)
+        | Node::Type(_) => {}
+    });
+    found
 }

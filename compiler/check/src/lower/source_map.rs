@@ -43,8 +43,8 @@ pub struct SourceMap {
     pub posts: Vec<PostSpans>,
     /// The assignments to variables, in the order lowered.
     pub assignments: Vec<(VarId, Span)>,
-    /// The names that lines, loops and steps bind: where, the type of the values, and the name, in the order lowered.
-    pub bound: Vec<(Span, Type, String)>,
+    /// The names that lines, loops and steps bind, each with the type of its values, in the order lowered.
+    pub bound: Vec<(Span, Type)>,
     /// By permission: the whole line.
     pub permissions: Vec<Span>,
     /// By check: the whole line.

@@ -1,9 +1,7 @@
 //! Steps: the work of a turn.
 
 use super::{Action, Chart, Component, Expr, Insert, Local, Template, Type};
-use crate::arena::{
-    ClientId, EventId, StateId, StepId, ToolId, ToolSetId, TransitionId, VarId,
-};
+use crate::arena::{ClientId, EventId, StateId, StepId, ToolId, ToolSetId, TransitionId, VarId};
 pub use crate::lost::Lost;
 use alloc::string::String;
 use alloc::vec::Vec;

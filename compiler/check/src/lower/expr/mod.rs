@@ -19,7 +19,7 @@ pub use builtin::names as language_functions;
 pub(super) use call::unknown_function;
 use chartc_text::rules::type_error;
 pub(super) use constant::{is_faulty, value_of};
-pub(super) use env::Env;
+pub(super) use env::{Bound, Env};
 pub(super) use fit::{accepts, arguments, expect};
 pub use name::observables;
 use narrow::place_of;
@@ -261,8 +261,8 @@ fn comprehension(
     let from = present(cx, env, source, None);
     let element = element_of(cx, &from, source.span);
     let local = LocalId::at(env.locals.len());
-    cx.map.bound.push((name.span, element.clone(), name.node.clone()));
-    env.locals.push((name.node.clone(), element));
+    cx.binds(name, &element);
+    env.locals.push(Bound::local(name, element));
     let hint = match hint.map(inner) {
         Some(Type::List(item)) => Some((**item).clone()),
         Some(Type::Json) => Some(Type::Json),
