@@ -4,23 +4,19 @@ use chartc_text::syntax::{
     Action, Argument, AskElse, Block, ChartItem, Component, Deadline, Expr, ExprKind, File,
     Function, FunctionKind, Item, Limit, Line, LineKind, May, MayKind, Noted, Policy, Scenario,
     StateItem, StateKind, Step, StepItem, StepKind, Tail, Target, Template, TemplatePart, TestItem,
-    Told, TypeExpr, TypeKind,
+    Told,
 };
 use chartc_text::syntax::{FailWord, GivenFunction, OutcomeKind, Param, Said};
 
 /// A part of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Node<'s> {
-    /// What stands outside charts.
-    Item(&'s Noted<Item>),
-    /// What stands in a chart; its state items come as [`Node::State`] too.
-    Chart(&'s Noted<ChartItem>),
-    /// What stands in a chart or a state.
-    State(&'s Noted<StateItem>),
     /// A transition, of a state or a `from`.
     Line(&'s Line),
     /// A target, of a transition or a policy.
     Target(&'s Target),
+    /// A step.
+    Does(&'s Step),
     /// What stands in a step.
     Step(&'s Noted<StepItem>),
     /// An action or a statement.
@@ -33,8 +29,6 @@ pub(super) enum Node<'s> {
     Expr(&'s Expr),
     /// A string with placeholders.
     Template(&'s Template),
-    /// A type.
-    Type(&'s TypeExpr),
 }
 
 /// Calls `see` with every part of a file.
@@ -51,7 +45,6 @@ struct Walk<'a, 's> {
 
 impl<'s> Walk<'_, 's> {
     fn item(&mut self, noted: &'s Noted<Item>) {
-        (self.see)(Node::Item(noted));
         match &noted.node {
             Item::Import(_) | Item::Enum(_) | Item::ToolSet(_) | Item::Bad(_) => {}
             Item::Record(record) => {
@@ -60,7 +53,6 @@ impl<'s> Walk<'_, 's> {
             Item::Function(function) => self.function(function),
             Item::Tool(tool) => {
                 self.params(&tool.params);
-                self.of_type(&tool.result);
             }
             Item::Client(client) => client.options.iter().for_each(|o| self.expr(&o.node.value)),
             Item::Component(component) => self.component(component),
@@ -70,11 +62,9 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn chart(&mut self, noted: &'s Noted<ChartItem>) {
-        (self.see)(Node::Chart(noted));
         match &noted.node {
             ChartItem::Meta(_) | ChartItem::ToolSet(_) | ChartItem::Trace(_) => {}
             ChartItem::Variable(variable) => {
-                self.of_type(&variable.ty);
                 if let Some((from, to)) = &variable.range {
                     self.expr(from);
                     self.expr(to);
@@ -85,7 +75,6 @@ impl<'s> Walk<'_, 's> {
             ChartItem::Function(function) => self.function(function),
             ChartItem::Tool(tool) => {
                 self.params(&tool.params);
-                self.of_type(&tool.result);
             }
             ChartItem::Predicate(predicate) => self.expr(&predicate.expr),
             ChartItem::Client(client) => {
@@ -105,7 +94,6 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn state(&mut self, noted: &'s Noted<StateItem>) {
-        (self.see)(Node::State(noted));
         self.state_item(&noted.node);
     }
 
@@ -170,6 +158,7 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn step(&mut self, step: &'s Step) {
+        (self.see)(Node::Does(step));
         step.each.iter().for_each(|each| self.expr(&each.list));
         match &step.kind {
             StepKind::Llm => {}
@@ -189,7 +178,6 @@ impl<'s> Walk<'_, 's> {
             match &item.node {
                 StepItem::Prompt(text) => self.template(text),
                 StepItem::Policy(policy) => self.policy(policy),
-                StepItem::Returns(ty, _) => self.of_type(ty),
                 StepItem::Outcome(outcome) => {
                     if let OutcomeKind::Timeout(bound) = &outcome.kind {
                         self.expr(bound);
@@ -198,6 +186,7 @@ impl<'s> Walk<'_, 's> {
                 }
                 StepItem::EndsTurn(guard) => guard.iter().for_each(|guard| self.expr(guard)),
                 StepItem::Tools(..)
+                | StepItem::Returns(..)
                 | StepItem::DoubtRetry
                 | StepItem::AtATime(_)
                 | StepItem::UpTo(_)
@@ -217,8 +206,7 @@ impl<'s> Walk<'_, 's> {
 
     fn function(&mut self, function: &'s Function) {
         self.params(&function.params);
-        if let FunctionKind::Pure(result, _, fallback) = &function.kind {
-            self.of_type(result);
+        if let FunctionKind::Pure(_, _, fallback) = &function.kind {
             fallback.iter().for_each(|value| self.expr(value));
         }
     }
@@ -304,19 +292,6 @@ impl<'s> Walk<'_, 's> {
 
     fn param(&mut self, param: &'s Param) {
         (self.see)(Node::Param(param));
-        self.of_type(&param.ty);
-    }
-
-    fn of_type(&mut self, ty: &'s TypeExpr) {
-        (self.see)(Node::Type(ty));
-        match &ty.kind {
-            TypeKind::Name(_) => {}
-            TypeKind::List(inner) | TypeKind::Optional(inner) => self.of_type(inner),
-            TypeKind::Map(key, value) => {
-                self.of_type(key);
-                self.of_type(value);
-            }
-        }
     }
 
     fn template(&mut self, template: &'s Template) {

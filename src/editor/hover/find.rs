@@ -12,6 +12,9 @@ use chartc_text::span::{FileId, Span};
 use chartc_text::syntax::{ExprKind, File};
 use std::collections::BTreeSet;
 
+/// The most bytes of a name that is looked up.
+const LONGEST: u32 = 4096;
+
 /// What a name stands for, in a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words say it")]
@@ -52,7 +55,7 @@ pub(in crate::editor) struct Found<'c> {
 }
 
 /// Every chart, those of imported files last.
-pub(in crate::editor) fn charts(done: &Compilation) -> Vec<&Lowered> {
+fn charts(done: &Compilation) -> Vec<&Lowered> {
     let checked = done.charts.iter().chain(&done.tested);
     let children = checked.clone().flat_map(Checked::lowered_children);
     let own = done.lowered.iter().map(AsRef::as_ref);
@@ -83,36 +86,52 @@ pub(in crate::editor) fn around(one: &Lowered, span: Span) -> StateId {
     inside.last().map_or(StateId::at(0), |(i, _)| StateId::at(i))
 }
 
-/// What the name at a place stands for.
-pub(in crate::editor) fn at<'c>(
+/// The charts of a compilation and what their names mean.
+pub(in crate::editor) struct Index<'c> {
     done: &'c Compilation,
-    file: FileId,
-    offset: u32,
-) -> Option<Found<'c>> {
-    let mut all: Vec<&Use> = done.uses.iter().filter(|one| touches(one.at, file, offset)).collect();
-    // Of two names that touch, the cursor is on the one that begins here; of two around it, on the shorter one.
-    all.sort_by_key(|one| (one.at.end == offset, one.at.end - one.at.start));
-    let charts = charts(done);
-    all.into_iter().find_map(|one| meaning(done, &charts, one))
+    /// Every chart, those of imported files last.
+    pub(in crate::editor) charts: Vec<&'c Lowered>,
 }
 
-/// What a name stands for.
-fn meaning<'c>(done: &'c Compilation, charts: &[&'c Lowered], name: &Use) -> Option<Found<'c>> {
-    let last = last(done, name);
-    let mut own: Vec<&Lowered> = charts.to_vec();
-    // The chart around a name knows best what it means; the inner one of two.
-    own.sort_by_key(|one| {
-        let around = whole(one);
-        (!holds(around, name.at), around.end - around.start)
-    });
-    own.into_iter().find_map(|of| {
-        let subject = subject(done, of, last)?;
-        Some(Found { span: name.at, declared: last.declared, of, subject })
-    })
+impl<'c> Index<'c> {
+    /// The index of a compilation.
+    pub(in crate::editor) fn of(done: &'c Compilation) -> Self {
+        Self { done, charts: charts(done) }
+    }
+
+    /// What the name at a place stands for.
+    pub(in crate::editor) fn at(&self, file: FileId, offset: u32) -> Option<Found<'c>> {
+        let uses = &self.done.uses;
+        let before = uses.partition_point(|one| (one.at.file, one.at.start) <= (file, offset));
+        // No name is longer than this.
+        let near = uses[..before]
+            .iter()
+            .rev()
+            .take_while(|one| one.at.file == file && offset - one.at.start <= LONGEST);
+        let mut all: Vec<&Use> = near.filter(|one| touches(one.at, file, offset)).collect();
+        // Of two names that touch, the cursor is on the one that begins here; of two around it, on the shorter one.
+        all.sort_by_key(|one| (one.at.end == offset, one.at.end - one.at.start));
+        all.into_iter().find_map(|one| self.meaning(one))
+    }
+
+    /// What a name stands for.
+    fn meaning(&self, name: &Use) -> Option<Found<'c>> {
+        let last = last(self.done, name);
+        let mut own = self.charts.clone();
+        // The chart around a name knows best what it means; the inner one of two.
+        own.sort_by_key(|one| {
+            let around = whole(one);
+            (!holds(around, name.at), around.end - around.start)
+        });
+        own.into_iter().find_map(|of| {
+            let subject = subject(self.done, of, last)?;
+            Some(Found { span: name.at, declared: last.declared, of, subject })
+        })
+    }
 }
 
 /// The last part of a dotted name, if each part means something.
-fn last<'c>(done: &'c Compilation, name: &'c Use) -> &'c Use {
+fn last<'u>(done: &'u Compilation, name: &'u Use) -> &'u Use {
     let mut name = name;
     if !matches!(name.kind, NameKind::Event | NameKind::Tool) {
         return name;

@@ -14,9 +14,10 @@ mod words;
 
 pub use words::{FUNCTIONS, WORDS, Word, word};
 
-use find::{Found, Subject, at};
-pub(super) use find::{charts, whole};
-pub(super) use page::code;
+use find::Found;
+pub(super) use find::{Index, Subject};
+pub(super) use state::{drivers, figures, is_sound};
+pub(super) use step::policy;
 
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
@@ -25,7 +26,7 @@ use chartc_text::front;
 use chartc_text::rules;
 use chartc_text::span::{FileId, Span};
 use chartc_text::syntax::{File, Template, TemplatePart};
-use page::{Page, plain};
+use page::{Page, code, plain};
 
 /// What is shown about a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub fn hover(done: &Compilation, file: FileId, offset: u32) -> Option<Hover> {
         return rule(done, *comment, offset);
     }
     let mut page = Page::default();
-    let (span, markdown) = if let Some(found) = at(done, file, offset) {
+    let (span, markdown) = if let Some(found) = Index::of(done).at(file, offset) {
         show(&mut page, done, &found);
         (found.span, page.finish())
     } else if let Some((span, name)) = find::known_to_all(syntax, offset) {

@@ -125,7 +125,7 @@ pub(super) fn step(page: &mut Page, view: &View<'_>, id: StepId) {
 /// The most calls of a turn that a step makes.
 fn calls(view: &View<'_>, id: StepId) -> Option<String> {
     let chart = &view.one.chart;
-    let found = figures(chart, is_sound(view))?;
+    let found = figures(chart, is_sound(view.done, view.one))?;
     let turns = found.turns.iter().flat_map(|turn| &turn.drivers);
     let own = turns.chain(&found.events).filter(|driver| driver.step == id);
     let most = own.max_by_key(|driver| driver.calls())?;

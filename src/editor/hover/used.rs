@@ -62,14 +62,7 @@ pub(super) fn sets(file: &File) -> BTreeSet<Span> {
                 found.insert(name.span);
             }
         }
-        Node::Item(_)
-        | Node::Chart(_)
-        | Node::State(_)
-        | Node::Target(_)
-        | Node::Param(_)
-        | Node::Expr(_)
-        | Node::Template(_)
-        | Node::Type(_) => {}
+        Node::Target(_) | Node::Does(_) | Node::Param(_) | Node::Expr(_) | Node::Template(_) => {}
     });
     found
 }
