@@ -5,11 +5,15 @@
 )]
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
+mod actions;
 mod client;
+mod desk;
 mod edits;
+mod folds;
+mod hints;
+mod hover;
+mod lenses;
+mod outline;
 mod requests;
 mod server;
-mod desk;
-mod folds;
-mod outline;
 mod tokens;

@@ -3,7 +3,7 @@
 use super::Lowered;
 use super::context::Cx;
 use chartc_core::arena::{StepId, TypeId};
-use chartc_core::model::{Forward, Receiver, StepKind};
+use chartc_core::model::{Forward, Receiver, StepKind, Type};
 use chartc_text::load::Loaded;
 use chartc_text::source::Sources;
 use chartc_text::span::{FileId, Ident, Span};
@@ -116,6 +116,12 @@ impl<'s> Cx<'s> {
     pub(super) fn declares(&mut self, name: &Ident, kind: NameKind) {
         self.means(name.span, name.span, kind);
         self.prints.push((name.span, kind, print(&name.node)));
+    }
+
+    /// Records a name that a line, a step, a `for` or a comprehension binds.
+    pub(super) fn binds(&mut self, name: &Ident, ty: &Type) {
+        self.declares(name, NameKind::Local);
+        self.map.bound.push((name.span, ty.clone()));
     }
 
     /// Records a declared event.

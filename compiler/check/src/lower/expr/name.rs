@@ -36,6 +36,11 @@ const OBSERVABLES: [(&str, Observable, Type); 16] = [
     ("cost_here", Observable::Cost(Since::Entry), Type::Float),
 ];
 
+/// What a run knows of itself, as far as it is written as a plain name.
+pub fn observables() -> impl Iterator<Item = &'static str> {
+    OBSERVABLES.iter().map(|(name, ..)| *name)
+}
+
 /// Resolves a name, innermost scope first, so that a chart's own names hide the machine's.
 pub(super) fn name(cx: &mut Cx<'_>, env: &mut Env, name: &str, span: Span) -> Expr {
     match resolve(cx, env, name, span) {

@@ -24,6 +24,7 @@ use definition::Listed;
 /// `agent.yaml` and any other `.yaml` or `.yml` file.
 pub const FRONTEND: Frontend = Frontend {
     name: "agent.yaml",
+    comment: ("#", ""),
     takes: |name| name.ends_with(".yaml") || name.ends_with(".yml"),
     looks: |text| first_line(text).is_some_and(begins_a_mapping),
     parse,
