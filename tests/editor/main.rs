@@ -17,3 +17,4 @@ mod outline;
 mod requests;
 mod server;
 mod tokens;
+mod names;

@@ -1,7 +1,7 @@
 //! What each name means, recorded while names are resolved.
 
 use super::Lowered;
-use super::context::Cx;
+use super::context::{Cx, NodeKind};
 use chartc_core::arena::{StepId, TypeId};
 use chartc_core::model::{Forward, Receiver, StepKind, Type};
 use chartc_text::load::Loaded;
@@ -177,6 +177,15 @@ impl<'s> Cx<'s> {
         }
     }
 
+    /// Records a value that a final state may end with.
+    pub(super) fn means_result(&mut self, name: &Ident) {
+        for node in &self.nodes {
+            let NodeKind::Final(params, ..) = node.kind else { continue };
+            let named = params.iter().find(|param| param.name.node == name.node);
+            self.uses.extend(named.map(|param| used(name.span, param.name.span, NameKind::Param)));
+        }
+    }
+
     /// Records the field of a record, or the value of an enum.
     pub(super) fn means_member(&mut self, ty: TypeId, name: &Ident) {
         let Some(item) = self.type_items.get(ty.index()) else { return };
@@ -241,6 +250,9 @@ impl Record<'_> {
             let linked = links.iter().filter(|(_, at)| at.end > at.start && at.file == *file);
             let start = |id: FileId| Span::new(id, 0, 0);
             self.uses.extend(linked.map(|(id, at)| used(*at, start(*id), NameKind::File)));
+        }
+        for (at, declared) in loaded.files.iter().flat_map(|file| &file.followed) {
+            self.uses.push(used(*at, *declared, NameKind::State));
         }
         self.uses.sort_unstable();
         self.uses.dedup();
