@@ -4,7 +4,7 @@ use super::hover::{Index, Subject, drivers, figures, is_sound, policy};
 use super::visit::{self, Node};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
-use chartc_check::turn::cost::Bound;
+use chartc_check::turn::cost::{Bound, TurnCost};
 use chartc_core::arena::StateId;
 use chartc_core::expr::type_text;
 use chartc_core::model::{Failure, FailurePolicy, Field, StateKind, VariableKind};
@@ -25,9 +25,9 @@ pub enum Kind {
     Type,
     /// The name of the parameter that an argument is for.
     Parameter,
-    /// What follows a failed call of a step that does not say it.
+    /// What follows a failed call of a step that does not say it; at the end of a line.
     Policy,
-    /// The most model calls of a turn or a run.
+    /// The most model calls of a turn or a run; at the end of a line.
     Calls,
 }
 
@@ -193,7 +193,7 @@ impl Found<'_> {
                 }
                 let row = &one.chart.steps[nth];
                 if row.failure != (FailurePolicy { retries: 0, then: Failure::Fail }) {
-                    let text = format!("  {}", policy(&one.chart, row.failure));
+                    let text = policy(&one.chart, row.failure);
                     self.add(self.line_end(spans.name), Kind::Policy, &text);
                 }
             }
@@ -204,19 +204,28 @@ impl Found<'_> {
         let file = self.file;
         for one in index.charts.iter().filter(|one| one.map.file == file) {
             let Some(found) = figures(&one.chart, is_sound(self.done, one)) else { continue };
+            // An agent may name all states on one line.
+            let mut lines: BTreeMap<u32, Vec<&TurnCost>> = BTreeMap::new();
             for turn in found.turns.iter().filter(|turn| turn.worst >= MANY) {
-                let by = drivers(&one.chart, &turn.drivers);
-                let text = format!("  at most {} model calls a turn: {by}", turn.worst);
                 let is_root = turn.leaf == StateId::at(0);
                 let name = if is_root { one.map.name } else { one.map.state(turn.leaf).name };
-                self.add(self.line_end(name), Kind::Calls, &text);
+                lines.entry(self.line_end(name)).or_default().push(turn);
+            }
+            for (offset, turns) in lines {
+                let worst = turns.iter().map(|turn| turn.worst).max().unwrap_or_default();
+                let by = match &turns[..] {
+                    [turn] => format!(": {}", drivers(&one.chart, &turn.drivers)),
+                    _ => String::new(),
+                };
+                let text = format!("at most {worst} model calls a turn{by}");
+                self.add(offset, Kind::Calls, &text);
             }
             let text = match found.run.worst {
                 Bound::NoCalls => continue,
-                Bound::Formula | Bound::None { .. } => "  model calls without a bound".to_owned(),
+                Bound::Formula | Bound::None { .. } => "model calls without a bound".to_owned(),
                 Bound::Calls(_) | Bound::States(_) | Bound::Turns { .. } => {
                     let most = found.run.worst.calls().unwrap_or_default();
-                    format!("  at most {most} model calls a run")
+                    format!("at most {most} model calls a run")
                 }
             };
             self.add(self.line_end(one.map.name), Kind::Calls, &text);

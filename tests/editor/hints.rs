@@ -2,8 +2,11 @@
 
 use crate::hover::{compiled, first, folder, shipped};
 use chartc::Compilation;
+use chartc::editor::actions::actions;
 use chartc::editor::hints::{Kind, hints};
+use chartc::editor::lenses::lenses;
 use chartc::load::Memory;
+use chartc::span::Span;
 
 /// The lines of a file that have hints, with them.
 fn shown(done: &Compilation, kinds: &[Kind]) -> String {
@@ -85,6 +88,8 @@ fn broken_charts_have_hints_too() {
         files.insert("charts/support.chart".into(), whole[..end].to_owned());
         let names = ["charts/support.chart".to_owned()];
         let done = chartc::check_within(&names, &Memory(files.clone()), 0);
+        lenses(&done, first(&done));
+        actions(&done, Span::new(first(&done), 0, end));
         found += hints(&done, first(&done), 0..end as u32 + 9, &Kind::ALL).len();
     }
     assert!(found > 20, "{found} hints");

@@ -190,7 +190,7 @@ fn a_code_in_a_comment_is_explained() {
 fn text_of_users_stays_text() {
     let text = "/// **Bold** `code` <b>\u{202e}\n/// # title\nchart A {
   /// 1. [a](b)
-  event `a``b`
+  event `a\\`b`
   initial a
   state a {
     llm write { prompt \"\"\"
@@ -198,7 +198,7 @@ fn text_of_users_stays_text() {
       # {{x}} \u{202e}
       ````
       \"\"\" } -> b
-    on `a``b` -> b
+    on `a\\`b` -> b
   }
   final b
 }

@@ -110,7 +110,8 @@ impl<'c> Index<'c> {
             .take_while(|one| one.at.file == file && offset - one.at.start <= LONGEST);
         let mut all: Vec<&Use> = near.filter(|one| touches(one.at, file, offset)).collect();
         // Of two names that touch, the cursor is on the one that begins here; of two around it, on the shorter one.
-        all.sort_by_key(|one| (one.at.end == offset, one.at.end - one.at.start));
+        let length = |one: &Use| one.at.end - one.at.start;
+        all.sort_by_key(|one| (one.at.end == offset, length(one), rank(one.kind)));
         all.into_iter().find_map(|one| self.meaning(one))
     }
 
@@ -127,6 +128,20 @@ impl<'c> Index<'c> {
             let subject = subject(self.done, of, last)?;
             Some(Found { span: name.at, declared: last.declared, of, subject })
         })
+    }
+}
+
+/// Which of several things that one word of an agent declares is shown.
+fn rank(kind: NameKind) -> u8 {
+    match kind {
+        NameKind::Chart => 0,
+        NameKind::Step => 1,
+        NameKind::State => 2,
+        NameKind::Choice | NameKind::Component | NameKind::Client => 3,
+        NameKind::Variable | NameKind::Event | NameKind::Function | NameKind::Predicate => 4,
+        NameKind::Tool | NameKind::ToolSet | NameKind::Type => 5,
+        NameKind::File | NameKind::Local | NameKind::SendId | NameKind::Value => 6,
+        NameKind::Field | NameKind::Param => 7,
     }
 }
 

@@ -55,7 +55,7 @@ pub fn hover(done: &Compilation, file: FileId, offset: u32) -> Option<Hover> {
     } else {
         let span = word_at(done, syntax, offset)?;
         let word = word(done.sources.get(file).slice(span))?;
-        page.docs(word.text);
+        page.line(word.text);
         page.code("chart", word.example);
         (span, page.finish())
     };
