@@ -123,6 +123,9 @@ fn names_of_an_agent() {
     insta::assert_snapshot!(shown(
         &done,
         &[
+            "You are {agent|_id}",
+            "{rat|e:.0%}",
+            "in_state: [idea|ting",
             "[observ|ing,",
             "name: idea|te",
             "run_if: should_|pivot",
@@ -174,6 +177,32 @@ fn a_test_knows_its_chart() {
     let at = text.find("for Support").expect("a test") + 4;
     let found = hover(&done, first(&done), at as u32).expect("the chart is known");
     assert!(found.markdown.starts_with("```chart\nchart Support\n```"), "{}", found.markdown);
+}
+
+#[test]
+fn what_stands_outside_charts_is_known() {
+    let tools = "/// Finds pages.
+tool web.search(query: Text) -> List(Text)
+tools reading = web.*
+client quick { model \"a:b\" }
+";
+    let alone = compiled("tools.chart", tools);
+    insta::assert_snapshot!(shown(&alone, &["web.sea|rch", "rea|ding", "qui|ck", "que|ry"]));
+    let chart = "import \"tools.chart\"
+chart A {
+  initial a
+  state a {
+    ask next on turn else stay { prompt \"{options}\" }
+    may call reading
+    may stop \"it is done\" -> b
+  }
+  final b
+}
+";
+    let files = [("tools.chart", tools), ("a.chart", chart)];
+    let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let done = check_within(&["a.chart".to_owned()], &Memory(files.into()), 0);
+    insta::assert_snapshot!(shown(&done, &["tools|.chart", "call rea|ding", "ne|xt on"]));
 }
 
 #[test]

@@ -101,6 +101,11 @@ impl<'c> Index<'c> {
 
     /// What the name at a place stands for.
     pub(in crate::editor) fn at(&self, file: FileId, offset: u32) -> Option<Found<'c>> {
+        self.uses(file, offset).into_iter().find_map(|one| self.meaning(one))
+    }
+
+    /// The uses of names at a place, the most likely first.
+    pub(super) fn uses(&self, file: FileId, offset: u32) -> Vec<&'c Use> {
         let uses = &self.done.uses;
         let before = uses.partition_point(|one| (one.at.file, one.at.start) <= (file, offset));
         // No name is longer than this.
@@ -112,19 +117,16 @@ impl<'c> Index<'c> {
         // Of two names that touch, the cursor is on the one that begins here; of two around it, on the shorter one.
         let length = |one: &Use| one.at.end - one.at.start;
         all.sort_by_key(|one| (one.at.end == offset, length(one), rank(one.kind)));
-        all.into_iter().find_map(|one| self.meaning(one))
+        all
     }
 
-    /// What a name stands for.
+    /// What a name stands for. The chart around it knows best, the inner one of two.
     fn meaning(&self, name: &Use) -> Option<Found<'c>> {
         let last = last(self.done, name);
-        let mut own = self.charts.clone();
-        // The chart around a name knows best what it means; the inner one of two.
-        own.sort_by_key(|one| {
-            let around = whole(one);
-            (!holds(around, name.at), around.end - around.start)
-        });
-        own.into_iter().find_map(|of| {
+        let (mut around, others): (Vec<_>, Vec<_>) =
+            self.charts.iter().partition(|one| holds(whole(one), name.at));
+        around.sort_by_key(|one| whole(one).end - whole(one).start);
+        around.into_iter().chain(others).find_map(|of| {
             let subject = subject(self.done, of, last)?;
             Some(Found { span: name.at, declared: last.declared, of, subject })
         })

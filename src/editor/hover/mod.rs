@@ -4,6 +4,7 @@
 
 mod data;
 mod find;
+mod outside;
 mod page;
 mod sent;
 mod state;
@@ -45,9 +46,14 @@ pub fn hover(done: &Compilation, file: FileId, offset: u32) -> Option<Hover> {
         return rule(done, *comment, offset);
     }
     let mut page = Page::default();
-    let (span, markdown) = if let Some(found) = Index::of(done).at(file, offset) {
+    let index = Index::of(done);
+    let (span, markdown) = if let Some(found) = index.at(file, offset) {
         show(&mut page, done, &found);
         (found.span, page.finish())
+    } else if let Some(name) = index.uses(file, offset).first()
+        && outside::show(&mut page, done, name)
+    {
+        (name.at, page.finish())
     } else if let Some((span, name)) = find::known_to_all(syntax, offset) {
         let known = FUNCTIONS.iter().find(|known| known.name == name)?;
         page.line(known.text);
