@@ -40,7 +40,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hint {
     /// The place, in bytes.
-    pub offset: u32,
+    pub offset: usize,
     /// What it says.
     pub kind: Kind,
     /// The words, without hidden characters.
@@ -48,7 +48,7 @@ pub struct Hint {
 }
 
 /// The hints of these kinds in a part of a file, in order.
-pub fn hints(done: &Compilation, file: FileId, range: Range<u32>, kinds: &[Kind]) -> Vec<Hint> {
+pub fn hints(done: &Compilation, file: FileId, range: Range<usize>, kinds: &[Kind]) -> Vec<Hint> {
     let Some(syntax) = done.files.iter().find(|one| one.id == file) else { return Vec::new() };
     let mut found = Found { done, file, range, kinds, hints: BTreeSet::new() };
     let index = Index::of(done);
@@ -71,28 +71,28 @@ pub fn hints(done: &Compilation, file: FileId, range: Range<u32>, kinds: &[Kind]
 struct Found<'c> {
     done: &'c Compilation,
     file: FileId,
-    range: Range<u32>,
+    range: Range<usize>,
     kinds: &'c [Kind],
     hints: BTreeSet<Hint>,
 }
 
 impl Found<'_> {
-    fn holds(&self, offset: u32) -> bool {
+    fn holds(&self, offset: usize) -> bool {
         (self.range.start..=self.range.end).contains(&offset)
     }
 
-    fn add(&mut self, offset: u32, kind: Kind, text: &str) {
+    fn add(&mut self, offset: usize, kind: Kind, text: &str) {
         if self.holds(offset) && self.kinds.contains(&kind) {
             self.hints.insert(Hint { offset, kind, text: visible::line(text).into_owned() });
         }
     }
 
     /// The end of the line of a place, without blanks.
-    fn line_end(&self, place: Span) -> u32 {
+    fn line_end(&self, place: Span) -> usize {
         let source = self.done.sources.get(place.file);
         let line = source.line(source.line_of(place.end));
         let text = source.text.get(line.clone()).unwrap_or_default();
-        (line.start + text.trim_end().len()) as u32
+        line.start + text.trim_end().len()
     }
 
     fn types(&mut self, index: &Index<'_>) {
@@ -100,7 +100,7 @@ impl Found<'_> {
         for one in &index.charts {
             for (span, ty) in one.map.bound.iter().filter(|(span, _)| span.file == file) {
                 let ty = type_text(ty, &one.chart.types);
-                self.add(span.end, Kind::Type, &format!(": {ty}"));
+                self.add(span.end as usize, Kind::Type, &format!(": {ty}"));
             }
         }
     }
@@ -161,7 +161,7 @@ impl Found<'_> {
             Node::Line(_) | Node::Step(_) | Node::Param(_) | Node::Template(_) => {}
         });
         for (name, arguments) in calls {
-            let wanted = arguments.iter().any(|argument| self.holds(argument.span.start));
+            let wanted = arguments.iter().any(|argument| self.holds(argument.span.start as usize));
             if !wanted {
                 continue;
             }
@@ -169,7 +169,7 @@ impl Found<'_> {
             let params = params(found.of, &found.subject);
             for (param, argument) in params.iter().zip(arguments) {
                 if last_name(argument) != Some(param) {
-                    self.add(argument.span.start, Kind::Parameter, &format!("{param}: "));
+                    self.add(argument.span.start as usize, Kind::Parameter, &format!("{param}: "));
                 }
             }
         }
@@ -205,7 +205,7 @@ impl Found<'_> {
         for one in index.charts.iter().filter(|one| one.map.file == file) {
             let Some(found) = figures(&one.chart, is_sound(self.done, one)) else { continue };
             // An agent may name all states on one line.
-            let mut lines: BTreeMap<u32, Vec<&TurnCost>> = BTreeMap::new();
+            let mut lines: BTreeMap<usize, Vec<&TurnCost>> = BTreeMap::new();
             for turn in found.turns.iter().filter(|turn| turn.worst >= MANY) {
                 let is_root = turn.leaf == StateId::at(0);
                 let name = if is_root { one.map.name } else { one.map.state(turn.leaf).name };

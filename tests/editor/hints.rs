@@ -12,10 +12,10 @@ use chartc::span::Span;
 fn shown(done: &Compilation, kinds: &[Kind]) -> String {
     let file = first(done);
     let source = done.sources.get(file);
-    let all = hints(done, file, 0..source.text.len() as u32, kinds);
+    let all = hints(done, file, 0..source.text.len(), kinds);
     let mut text = source.text.clone();
     for hint in all.iter().rev() {
-        text.insert_str(hint.offset as usize, &format!("«{}»", hint.text));
+        text.insert_str(hint.offset, &format!("«{}»", hint.text));
     }
     let lines = text.lines().filter(|line| line.contains('«')).map(str::trim_start);
     lines.collect::<Vec<_>>().join("\n")
@@ -71,7 +71,7 @@ chart A {
 fn only_the_range_is_looked_at() {
     let done = shipped("charts/support.chart");
     let file = first(&done);
-    let length = done.sources.get(file).text.len() as u32;
+    let length = done.sources.get(file).text.len();
     let all = hints(&done, file, 0..length, &Kind::ALL);
     let half = hints(&done, file, 0..length / 2, &Kind::ALL);
     assert!(!half.is_empty() && half.len() < all.len());
@@ -90,7 +90,7 @@ fn broken_charts_have_hints_too() {
         let done = chartc::check_within(&names, &Memory(files.clone()), 0);
         lenses(&done, first(&done));
         actions(&done, Span::new(first(&done), 0, end));
-        found += hints(&done, first(&done), 0..end as u32 + 9, &Kind::ALL).len();
+        found += hints(&done, first(&done), 0..end + 9, &Kind::ALL).len();
     }
     assert!(found > 20, "{found} hints");
 }

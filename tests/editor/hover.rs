@@ -41,13 +41,13 @@ pub(crate) fn first(done: &Compilation) -> FileId {
 }
 
 /// The only place of a text in a file, at its `|`.
-pub(crate) fn place(done: &Compilation, mark: &str) -> u32 {
+pub(crate) fn place(done: &Compilation, mark: &str) -> usize {
     let text = &done.sources.get(first(done)).text;
     let at = mark.find('|').expect("a mark has a `|`");
     let plain = mark.replacen('|', "", 1);
     let found: Vec<usize> = text.match_indices(&plain).map(|(found, _)| found).collect();
     assert!(!found.is_empty(), "`{plain}` is not there");
-    (found[0] + at) as u32
+    found[0] + at
 }
 
 fn shown(done: &Compilation, marks: &[&str]) -> String {
@@ -140,7 +140,7 @@ fn names_of_an_scxml_document() {
     let done = shipped("charts/orders.scxml");
     let text = &done.sources.get(first(&done)).text;
     let at = text.find("<state id=\"").expect("a state") + "<state id=\"".len();
-    let found = hover(&done, first(&done), at as u32).expect("a state is known");
+    let found = hover(&done, first(&done), at).expect("a state is known");
     insta::assert_snapshot!(found.markdown);
 }
 
@@ -175,7 +175,7 @@ fn a_test_knows_its_chart() {
     let done = shipped("charts/support.test.chart");
     let text = &done.sources.get(first(&done)).text;
     let at = text.find("for Support").expect("a test") + 4;
-    let found = hover(&done, first(&done), at as u32).expect("the chart is known");
+    let found = hover(&done, first(&done), at).expect("the chart is known");
     assert!(found.markdown.starts_with("```chart\nchart Support\n```"), "{}", found.markdown);
 }
 
@@ -302,12 +302,14 @@ fn examples_of_words_can_be_read() {
 }
 
 /// Asks about every place of a file, but of a name only about its first and its last.
-fn everywhere(done: &Compilation, from: u32) -> usize {
+fn everywhere(done: &Compilation, from: usize) -> usize {
     let file = first(done);
     let mut known: Option<Span> = None;
     let mut found = 0;
-    for offset in from..=done.sources.get(file).text.len() as u32 + 2 {
-        if known.is_some_and(|span| span.start < offset && offset + 1 < span.end) {
+    for offset in from..=done.sources.get(file).text.len() + 2 {
+        if known
+            .is_some_and(|span| (span.start as usize) < offset && offset + 1 < span.end as usize)
+        {
             continue;
         }
         let shown = hover(done, file, offset);
@@ -340,7 +342,7 @@ fn no_place_of_a_broken_chart_is_too_much() {
             let end = whole.floor_char_boundary(whole.len() * part / 12 + part);
             files.insert(name.to_owned(), whole[..end].to_owned());
             let done = check_within(&[name.to_owned()], &Memory(files.clone()), 0);
-            everywhere(&done, (end as u32).saturating_sub(200));
+            everywhere(&done, end.saturating_sub(200));
         }
     }
 }

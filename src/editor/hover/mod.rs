@@ -39,7 +39,8 @@ pub struct Hover {
 }
 
 /// What is known about the name or word at a place; `None` if nothing is.
-pub fn hover(done: &Compilation, file: FileId, offset: u32) -> Option<Hover> {
+pub fn hover(done: &Compilation, file: FileId, offset: usize) -> Option<Hover> {
+    let offset = u32::try_from(offset).ok()?;
     let syntax = done.files.iter().find(|one| one.id == file)?;
     let inside = |span: &Span| span.start <= offset && offset < span.end;
     if let Some(comment) = syntax.comments.iter().find(|comment| inside(comment)) {

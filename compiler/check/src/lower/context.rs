@@ -2,7 +2,7 @@
 
 use super::SourceMap;
 use super::items::{Charts, TypeItem};
-use super::uses::{Inner, Segments, Use};
+use super::uses::{Inner, Print, Segments, Use};
 use chartc_core::arena::{
     ClientId, EventId, FunctionId, PredicateId, SendId, StateId, StepId, ToolId, ToolSetId, TypeId,
     VarId,
@@ -57,6 +57,8 @@ pub(super) struct Cx<'s> {
     pub(super) ids: Vec<(SendId, Span)>,
     /// What the names mean that were resolved so far.
     pub(super) uses: Vec<Use>,
+    /// The names that are declared so far.
+    pub(super) prints: Vec<Print>,
     /// Names in tests that mean something in a chart that this one runs.
     pub(super) inner: Vec<Inner<'s>>,
     /// Parallel to `chart.types`.
@@ -177,6 +179,7 @@ impl Cx<'_> {
             canceled: Vec::new(),
             ids: Vec::new(),
             uses: Vec::new(),
+            prints: Vec::new(),
             inner: Vec::new(),
             type_items: Vec::new(),
             tool_items: Vec::new(),

@@ -108,11 +108,10 @@ pub fn lower(
                         findings.push(duplicate_name::twice("test", name, span, first));
                     }
                     match items::meant(&seen.charts, file.id, scenario) {
-                        Some(chart) => record.uses.push(Use {
-                            at: scenario.chart.span,
-                            declared: chart.name.span,
-                            kind: NameKind::Chart,
-                        }),
+                        Some(chart) => {
+                            let (at, declared) = (scenario.chart.span, chart.name.span);
+                            record.uses.push(uses::used(at, declared, NameKind::Chart));
+                        }
                         None => findings.push(for_no_chart(scenario, &seen)),
                     }
                 }
@@ -133,6 +132,7 @@ pub fn lower(
             declarations(&mut cx, &seen);
             findings.append(&mut cx.findings);
             record.uses.append(&mut cx.uses);
+            record.prints.append(&mut cx.prints);
         }
         let shared: Vec<_> = seen.components.iter().map(|c| c.node).collect();
         let charts: Vec<_> = lowered[first..].iter().collect();
@@ -206,6 +206,7 @@ fn one<'s>(
     let tests = test::all(&mut cx, written);
     findings.append(&mut cx.findings);
     record.uses.append(&mut cx.uses);
+    record.prints.append(&mut cx.prints);
     record.inner.append(&mut cx.inner);
     record.events.insert(cx.map.name, cx.event_paths);
     Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped, tests }

@@ -89,8 +89,9 @@ fn record_fields(cx: &mut Cx<'_>, record: &syntax::Record) -> Vec<Field> {
 fn enum_names(cx: &mut Cx<'_>, node: &syntax::Enum) -> Vec<String> {
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     let mut names = Vec::new();
-    for Ident { node: name, span } in node.names.iter().map(|n| &n.node) {
-        cx.means(*span, *span, NameKind::Value);
+    for ident in node.names.iter().map(|n| &n.node) {
+        cx.declares(ident, NameKind::Value);
+        let Ident { node: name, span } = ident;
         match seen.get(name.as_str()) {
             Some(first) => cx.findings.push(duplicate_name::twice("value", name, *span, *first)),
             None => {

@@ -5,7 +5,8 @@ use super::context::Cx;
 use chartc_core::arena::{StepId, TypeId};
 use chartc_core::model::{Forward, Receiver, StepKind, Type};
 use chartc_text::load::Loaded;
-use chartc_text::span::{Ident, Span};
+use chartc_text::source::Sources;
+use chartc_text::span::{FileId, Ident, Span};
 use chartc_text::syntax::Path;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,6 +22,9 @@ pub struct Use {
     pub declared: Span,
     /// What has the name.
     pub kind: NameKind,
+    /// Whether the text at `at` is the name, with or without back-quotes. It is not where a front end makes a name, and where the text
+    /// has escapes.
+    pub is_written: bool,
 }
 
 /// What a name stands for.
@@ -105,12 +109,13 @@ fn prefixes(names: &[Ident], mut visit: impl FnMut(&str, Span)) {
 impl<'s> Cx<'s> {
     /// Records what a name means.
     pub(super) fn means(&mut self, at: Span, declared: Span, kind: NameKind) {
-        self.uses.push(Use { at, declared, kind });
+        self.uses.push(used(at, declared, kind));
     }
 
     /// Records a declaration.
     pub(super) fn declares(&mut self, name: &Ident, kind: NameKind) {
         self.means(name.span, name.span, kind);
+        self.prints.push((name.span, kind, print(&name.node)));
     }
 
     /// Records a name that a line, a step, a `for` or a comprehension binds.
@@ -123,12 +128,14 @@ impl<'s> Cx<'s> {
     pub(super) fn declares_event(&mut self, path: &'s Path) {
         let means = self.names.event_segments.declare(&path.names);
         self.segments(&path.names, &means, NameKind::Event);
+        self.printed(&path.names, &means, NameKind::Event);
     }
 
     /// Records a declared tool.
     pub(super) fn declares_tool(&mut self, path: &Path) {
         let means = self.names.tool_segments.declare(&path.names);
         self.segments(&path.names, &means, NameKind::Tool);
+        self.printed(&path.names, &means, NameKind::Tool);
     }
 
     /// Records the name of an event, or of a group of events.
@@ -145,13 +152,19 @@ impl<'s> Cx<'s> {
 
     fn segments(&mut self, names: &[Ident], means: &[Span], kind: NameKind) {
         let all = names.iter().zip(means);
-        self.uses.extend(all.map(|(name, means)| Use { at: name.span, declared: *means, kind }));
+        self.uses.extend(all.map(|(name, means)| used(name.span, *means, kind)));
+    }
+
+    fn printed(&mut self, names: &[Ident], means: &[Span], kind: NameKind) {
+        let all = names.iter().zip(means);
+        self.prints.extend(all.map(|(name, means)| (*means, kind, print(&name.node))));
     }
 
     /// Records an option where it is offered. Those with one name are one option to a model and in a trace.
     pub(super) fn declares_choice(&mut self, name: &Ident) {
         let declared = *self.names.choices.entry(name.node.clone()).or_insert(name.span);
         self.means(name.span, declared, NameKind::Choice);
+        self.prints.push((declared, NameKind::Choice, print(&name.node)));
     }
 
     /// Records the name of an option or a tool, in a test.
@@ -173,11 +186,28 @@ impl<'s> Cx<'s> {
     }
 }
 
+/// A use before it is known whether it is written.
+pub(super) const fn used(at: Span, declared: Span, kind: NameKind) -> Use {
+    Use { at, declared, kind, is_written: false }
+}
+
+/// A number by which two names are compared (FNV-1a).
+fn print(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |print, byte| {
+        (print ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// A declared name: where, of what, and its number.
+pub(super) type Print = (Span, NameKind, u64);
+
 /// What is recorded of charts that are lowered one after the other.
 #[derive(Default)]
 pub(super) struct Record<'s> {
     /// The uses so far.
     pub(super) uses: Vec<Use>,
+    /// The declared names.
+    pub(super) prints: Vec<Print>,
     /// Names in tests that mean something in a chart that the tested one runs.
     pub(super) inner: Vec<Inner<'s>>,
     /// The events of each chart, by the place of its name.
@@ -199,8 +229,7 @@ pub(super) struct Inner<'s> {
 impl Record<'_> {
     /// Adds what joins several charts and files, and gives all uses, in order and each once.
     pub(super) fn close(mut self, loaded: &Loaded, all: &[&Lowered]) -> Vec<Use> {
-        let by_name: BTreeMap<Span, &Lowered> =
-            all.iter().map(|one| (one.map.name, *one)).collect();
+        let by_name: BTreeMap<Span, &Lowered> = all.iter().map(|one| (one.map.name, *one)).collect();
         for inner in std::mem::take(&mut self.inner) {
             self.within(&inner, &by_name);
         }
@@ -209,16 +238,31 @@ impl Record<'_> {
         }
         for (file, links) in &loaded.links {
             let linked = links.iter().filter(|(_, at)| at.end > at.start && at.file == *file);
-            self.uses.extend(linked.map(|(id, at)| Use {
-                at: *at,
-                declared: Span::new(*id, 0, 0),
-                kind: NameKind::File,
-            }));
+            let start = |id: FileId| Span::new(id, 0, 0);
+            self.uses.extend(linked.map(|(id, at)| used(*at, start(*id), NameKind::File)));
         }
         self.uses.sort_unstable();
         self.uses.dedup();
         self.uses.shrink_to_fit();
+        self.compare(&loaded.sources);
         self.uses
+    }
+
+    /// Compares what is written with the declared names.
+    fn compare(&mut self, sources: &Sources) {
+        // By declaration: the number of its name; `None` if a front end gives one place to several.
+        let mut names: HashMap<(Span, NameKind), Option<u64>> = HashMap::new();
+        for (declared, kind, print) in &self.prints {
+            let known = names.entry((*declared, *kind)).or_insert(Some(*print));
+            *known = known.filter(|known| known == print);
+        }
+        for one in &mut self.uses {
+            let name = names.get(&(one.declared, one.kind)).copied().flatten();
+            let text = sources.get(one.at.file).slice(one.at);
+            let bare = text.strip_prefix('`').and_then(|text| text.strip_suffix('`'));
+            let is_name = |name: u64| [Some(text), bare].into_iter().flatten().any(|t| print(t) == name);
+            one.is_written = one.kind == NameKind::File || name.is_some_and(is_name);
+        }
     }
 
     /// Follows the `run` steps to what a test means.
@@ -233,14 +277,14 @@ impl Record<'_> {
             };
             step = StepId::at(nth);
             let declared = child.map.step(step).name;
-            self.uses.push(Use { at: name.span, declared, kind: NameKind::Step });
+            self.uses.push(used(name.span, declared, NameKind::Step));
             chart = Some(child);
         }
         let (Some(chart), Some(choice)) = (chart, inner.choice) else { return };
         let text = choice.text();
         if let Some(nth) = chart.chart.choices.iter().position(|c| c.name == text) {
             let declared = chart.map.choices[nth];
-            self.uses.push(Use { at: choice.span, declared, kind: NameKind::Choice });
+            self.uses.push(used(choice.span, declared, NameKind::Choice));
         }
     }
 
@@ -251,8 +295,7 @@ impl Record<'_> {
         let mut joined: BTreeSet<Span> = BTreeSet::new();
         for (step, spans) in one.chart.steps.iter().zip(&one.map.steps) {
             let Some(child) = spans.child.and_then(|child| by_name.get(&child)) else { continue };
-            let passes =
-                matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
+            let passes = matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
             if !joined.contains(&child.map.name) && (passes || sends || posts(child)) {
                 joined.insert(child.map.name);
             }
@@ -268,11 +311,7 @@ impl Record<'_> {
             for path in known(&child) {
                 let Some(outer) = own.get(&path.text()) else { continue };
                 let all = path.names.iter().zip(&outer.names);
-                found.extend(all.map(|(at, to)| Use {
-                    at: at.span,
-                    declared: to.span,
-                    kind: NameKind::Event,
-                }));
+                found.extend(all.map(|(at, to)| used(at.span, to.span, NameKind::Event)));
             }
         }
         self.uses.append(&mut found);
