@@ -206,6 +206,26 @@ chart A {
 }
 
 #[test]
+fn a_name_is_not_taken_for_a_word() {
+    let text = "chart A {
+  event time
+  initial a
+  state a {
+    enter { send time after 5s as retry }
+    exit { cancel retry }
+    on time -> final_one
+  }
+  final final_one
+}
+";
+    let done = compiled("a.chart", text);
+    insta::assert_snapshot!(shown(
+        &done,
+        &["event ti|me", "cancel ret|ry", "as ret|ry", "after 5|s"]
+    ));
+}
+
+#[test]
 fn a_code_in_a_comment_is_explained() {
     let text =
         "chart A {\n  initial a\n  // chartc: allow(C0301, shadowed-line) so be it\n  state a\n}\n";

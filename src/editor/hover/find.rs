@@ -123,8 +123,8 @@ impl<'c> Index<'c> {
     /// What a name stands for. The chart around it knows best, the inner one of two.
     fn meaning(&self, name: &Use) -> Option<Found<'c>> {
         let last = last(self.done, name);
-        let (mut around, others): (Vec<_>, Vec<_>) =
-            self.charts.iter().partition(|one| holds(whole(one), name.at));
+        let (mut around, others): (Vec<&Lowered>, Vec<&Lowered>) =
+            self.charts.iter().copied().partition(|one| holds(whole(one), name.at));
         around.sort_by_key(|one| whole(one).end - whole(one).start);
         around.into_iter().chain(others).find_map(|of| {
             let subject = subject(self.done, of, last)?;

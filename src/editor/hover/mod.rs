@@ -55,6 +55,9 @@ pub fn hover(done: &Compilation, file: FileId, offset: usize) -> Option<Hover> {
         && outside::show(&mut page, done, name)
     {
         (name.at, page.finish())
+    } else if index.uses(file, offset).iter().any(|name| offset < name.at.end) {
+        // A name that is spelled like a word of the language.
+        return None;
     } else if let Some((span, name)) = find::known_to_all(syntax, offset) {
         let known = FUNCTIONS.iter().find(|known| known.name == name)?;
         page.line(known.text);

@@ -1,4 +1,4 @@
-//! What stands outside charts, of which no chart tells: imported files, and declarations of files without charts.
+//! What no chart tells: ids of sent events, imported files, and declarations of files without charts.
 
 use super::find::holds;
 use super::page::{Page, code};
@@ -11,6 +11,10 @@ use chartc_text::syntax::{Item, Path};
 pub(super) fn show(page: &mut Page, done: &Compilation, name: &Use) -> bool {
     if name.kind == NameKind::File {
         file(page, done, name.declared.file);
+        return true;
+    }
+    if name.kind == NameKind::SendId {
+        page.line("The id of what is sent here; `cancel` takes back what did not come yet.");
         return true;
     }
     let Some(file) = done.files.iter().find(|file| file.id == name.declared.file) else {
