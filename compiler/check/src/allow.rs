@@ -74,6 +74,11 @@ pub(crate) fn apply(
     suppressed
 }
 
+/// The line to which one of the comments of a source applies.
+pub fn line_of(source: &Source, comments: &[Span], comment: Span) -> usize {
+    Lines::of(source, comments).about(comment)
+}
+
 /// The lines of a source that contain only comments.
 struct Lines<'s> {
     source: &'s Source,

@@ -101,6 +101,11 @@ impl<'c> Index<'c> {
 
     /// What the name at a place stands for.
     pub(in crate::editor) fn at(&self, file: FileId, offset: u32) -> Option<Found<'c>> {
+        self.uses(file, offset).into_iter().find_map(|one| self.meaning(one))
+    }
+
+    /// The uses of names at a place, the most likely first.
+    pub(super) fn uses(&self, file: FileId, offset: u32) -> Vec<&'c Use> {
         let uses = &self.done.uses;
         let before = uses.partition_point(|one| (one.at.file, one.at.start) <= (file, offset));
         // No name is longer than this.
@@ -110,23 +115,35 @@ impl<'c> Index<'c> {
             .take_while(|one| one.at.file == file && offset - one.at.start <= LONGEST);
         let mut all: Vec<&Use> = near.filter(|one| touches(one.at, file, offset)).collect();
         // Of two names that touch, the cursor is on the one that begins here; of two around it, on the shorter one.
-        all.sort_by_key(|one| (one.at.end == offset, one.at.end - one.at.start));
-        all.into_iter().find_map(|one| self.meaning(one))
+        let length = |one: &Use| one.at.end - one.at.start;
+        all.sort_by_key(|one| (one.at.end == offset, length(one), rank(one.kind)));
+        all
     }
 
-    /// What a name stands for.
+    /// What a name stands for. The chart around it knows best, the inner one of two.
     fn meaning(&self, name: &Use) -> Option<Found<'c>> {
         let last = last(self.done, name);
-        let mut own = self.charts.clone();
-        // The chart around a name knows best what it means; the inner one of two.
-        own.sort_by_key(|one| {
-            let around = whole(one);
-            (!holds(around, name.at), around.end - around.start)
-        });
-        own.into_iter().find_map(|of| {
+        let (mut around, others): (Vec<&Lowered>, Vec<&Lowered>) =
+            self.charts.iter().copied().partition(|one| holds(whole(one), name.at));
+        around.sort_by_key(|one| whole(one).end - whole(one).start);
+        around.into_iter().chain(others).find_map(|of| {
             let subject = subject(self.done, of, last)?;
             Some(Found { span: name.at, declared: last.declared, of, subject })
         })
+    }
+}
+
+/// Which of several things that one word of an agent declares is shown.
+fn rank(kind: NameKind) -> u8 {
+    match kind {
+        NameKind::Chart => 0,
+        NameKind::Step => 1,
+        NameKind::State => 2,
+        NameKind::Choice | NameKind::Component | NameKind::Client => 3,
+        NameKind::Variable | NameKind::Event | NameKind::Function | NameKind::Predicate => 4,
+        NameKind::Tool | NameKind::ToolSet | NameKind::Type => 5,
+        NameKind::File | NameKind::Local | NameKind::SendId | NameKind::Value => 6,
+        NameKind::Field | NameKind::Param => 7,
     }
 }
 

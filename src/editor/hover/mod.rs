@@ -4,6 +4,7 @@
 
 mod data;
 mod find;
+mod outside;
 mod page;
 mod sent;
 mod state;
@@ -38,16 +39,25 @@ pub struct Hover {
 }
 
 /// What is known about the name or word at a place; `None` if nothing is.
-pub fn hover(done: &Compilation, file: FileId, offset: u32) -> Option<Hover> {
+pub fn hover(done: &Compilation, file: FileId, offset: usize) -> Option<Hover> {
+    let offset = u32::try_from(offset).ok()?;
     let syntax = done.files.iter().find(|one| one.id == file)?;
     let inside = |span: &Span| span.start <= offset && offset < span.end;
     if let Some(comment) = syntax.comments.iter().find(|comment| inside(comment)) {
         return rule(done, *comment, offset);
     }
     let mut page = Page::default();
-    let (span, markdown) = if let Some(found) = Index::of(done).at(file, offset) {
+    let index = Index::of(done);
+    let (span, markdown) = if let Some(found) = index.at(file, offset) {
         show(&mut page, done, &found);
         (found.span, page.finish())
+    } else if let Some(name) = index.uses(file, offset).first()
+        && outside::show(&mut page, done, name)
+    {
+        (name.at, page.finish())
+    } else if index.uses(file, offset).iter().any(|name| offset < name.at.end) {
+        // A name that is spelled like a word of the language.
+        return None;
     } else if let Some((span, name)) = find::known_to_all(syntax, offset) {
         let known = FUNCTIONS.iter().find(|known| known.name == name)?;
         page.line(known.text);
@@ -55,7 +65,7 @@ pub fn hover(done: &Compilation, file: FileId, offset: u32) -> Option<Hover> {
     } else {
         let span = word_at(done, syntax, offset)?;
         let word = word(done.sources.get(file).slice(span))?;
-        page.docs(word.text);
+        page.line(word.text);
         page.code("chart", word.example);
         (span, page.finish())
     };

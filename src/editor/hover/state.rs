@@ -141,18 +141,21 @@ fn calls(page: &mut Page, view: &View<'_>, id: StateId) {
     let Some(worst) = inside.max_by_key(|turn| (turn.worst, std::cmp::Reverse(turn.leaf))) else {
         return;
     };
+    if worst.worst == 0 {
+        page.line("A turn that begins here calls no model.");
+        return;
+    }
     let leaf = if worst.leaf == id {
-        String::new()
+        "here".to_owned()
     } else {
-        format!(" in {}", code(&chart.state(worst.leaf).path))
-    };
-    let by = match &worst.drivers[..] {
-        [] => String::new(),
-        all => format!(": {}", code(&drivers(chart, all))),
+        format!("in {}", code(&chart.state(worst.leaf).path))
     };
     let plural = if worst.worst == 1 { "" } else { "s" };
-    let what = format!("Model calls of a turn that begins here{leaf}");
-    page.line(format!("{what}: at most {} call{plural}{by}.", worst.worst));
+    page.line(format!(
+        "A turn that begins {leaf} makes at most {} model call{plural}: {}.",
+        worst.worst,
+        code(&drivers(chart, &worst.drivers))
+    ));
 }
 
 /// A chart.

@@ -1,11 +1,12 @@
 //! Steps and options.
 
 use super::data::{fields, written};
-use super::page::{Page, code, plain};
-use super::state::{figures, is_sound, line};
+use super::page::{Page, code};
+use super::state::line;
 use super::{View, sent};
 use crate::costs;
 use chartc_check::notation;
+use chartc_check::turn::cost::Driver;
 use chartc_core::arena::{ChoiceId, StepId};
 use chartc_core::model::{
     AskOn, Chart, ChoiceKind, Expr, Failure, FailurePolicy, Lost, Otherwise, Step, StepKind,
@@ -22,9 +23,10 @@ pub(in crate::editor) fn policy(chart: &Chart, policy: FailurePolicy) -> String 
             format!("-> {}", all.join(", "))
         }
     };
-    match policy.retries {
-        0 => format!("then {then}"),
-        retries => format!("retry {retries} then {then}"),
+    match (policy.retries, policy.then) {
+        (0, Failure::Fail | Failure::Skip) => then,
+        (0, Failure::Take(_)) => format!("then {then}"),
+        (retries, _) => format!("retry {retries} then {then}"),
     }
 }
 
@@ -93,7 +95,9 @@ pub(super) fn step(page: &mut Page, view: &View<'_>, id: StepId) {
         let into = row.into.map_or_else(String::new, |id| {
             format!(" into {}", code(&chart.variables[id.index()].name))
         });
-        rows.push(format!("answer: {}{into}", code(&written(chart, &row.returns))));
+        if !matches!(row.kind, StepKind::Ask { .. }) {
+            rows.push(format!("answer: {}{into}", code(&written(chart, &row.returns))));
+        }
         rows.push(format!("a failed call: {}", code(&policy(chart, row.failure))));
     }
     if matches!(row.kind, StepKind::Llm | StepKind::Ask { .. }) && row.client.is_none() {
@@ -116,21 +120,32 @@ pub(super) fn step(page: &mut Page, view: &View<'_>, id: StepId) {
     if let Some(guard) = &row.ends_turn {
         rows.push(format!("ends the turn if {}", code(&notation::expression(chart, guard))));
     }
-    rows.extend(calls(view, id));
+    rows.extend(calls(chart, id));
     page.list("Step", rows);
     page.list("Outcomes", row.outcomes.iter().map(|id| line(view, *id, false)));
     sent::sent(page, view, id);
 }
 
-/// The most calls of a turn that a step makes.
-fn calls(view: &View<'_>, id: StepId) -> Option<String> {
-    let chart = &view.one.chart;
-    let found = figures(chart, is_sound(view.done, view.one))?;
-    let turns = found.turns.iter().flat_map(|turn| &turn.drivers);
-    let own = turns.chain(&found.events).filter(|driver| driver.step == id);
-    let most = own.max_by_key(|driver| driver.calls())?;
-    let words = code(&costs::driver(chart, most));
-    Some(format!("model calls: at most {} at a time ({words})", most.calls()))
+/// The most calls that one run of a step makes.
+fn calls(chart: &Chart, id: StepId) -> Option<String> {
+    let row = &chart.steps[id.index()];
+    match row.kind {
+        StepKind::Llm | StepKind::Ask { .. } => {}
+        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => {
+            return None;
+        }
+    }
+    let retries = row.failure.retries;
+    let of_client = row.client.and_then(|client| chart.clients[client.index()].retry);
+    let most = Driver {
+        step: id,
+        times: row.each.as_ref().map_or(1, |each| u64::from(each.most)),
+        retries: u64::from(retries),
+        tools: row.tools.map_or(0, |tools| u64::from(tools.calls)),
+        of_client: retries > 0 && of_client == Some(retries),
+    };
+    let words = code(&costs::driver(chart, &most));
+    Some(format!("model calls of one run of it: at most {} ({words})", most.calls()))
 }
 
 /// An option of a question.
@@ -165,7 +180,4 @@ pub(super) fn choice(page: &mut Page, view: &View<'_>, id: ChoiceId) {
         format!("{} {place}", code(&chart.steps[id.index()].name))
     };
     page.list("Offered by", asked.map(name).collect::<Vec<_>>());
-    if offers.is_empty() {
-        page.line(plain("no tool is offered"));
-    }
 }
