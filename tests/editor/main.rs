@@ -5,6 +5,7 @@
 )]
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
+mod complete;
 mod desk;
 mod folds;
 mod outline;
