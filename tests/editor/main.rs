@@ -7,6 +7,7 @@
 
 mod actions;
 mod client;
+mod complete;
 mod desk;
 mod edits;
 mod folds;
