@@ -25,6 +25,8 @@ pub mod cli;
 mod disk;
 #[cfg(feature = "lsp")]
 pub mod editor;
+#[cfg(feature = "cli")]
+pub mod keys;
 #[cfg(feature = "lsp")]
 mod lsp;
 pub mod report;

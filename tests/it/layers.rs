@@ -13,7 +13,8 @@ const TEXT: &[Row] = &[
     ("syntax", &["span"]),
     ("rules", &["diagnostic", "span"]),
     ("disguise", &["diagnostic", "rules", "source", "span", "syntax"]),
-    ("front", &["diagnostic", "rules", "source", "span", "syntax"]),
+    ("keys", &[]),
+    ("front", &["diagnostic", "keys", "rules", "source", "span", "syntax"]),
     ("load", &["diagnostic", "front", "rules", "source", "span", "syntax"]),
     ("print", &["span", "syntax"]),
 ];
@@ -42,10 +43,11 @@ const COMMAND: &[Row] = &[
     ("report", &[]),
     ("scenario", &[]),
     ("workshop", &[]),
-    ("editor", &["scenario"]),
+    ("keys", &[]),
+    ("editor", &["keys", "scenario"]),
     ("lsp", &["disk", "editor", "report", "scenario"]),
     ("build", &["disk", "report"]),
-    ("cli", &["disk", "lsp", "report", "scenario", "workshop"]),
+    ("cli", &["disk", "keys", "lsp", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[
