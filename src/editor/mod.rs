@@ -12,3 +12,4 @@ pub mod lenses;
 pub mod names;
 pub mod outline;
 pub mod tokens;
+pub mod yaml;
