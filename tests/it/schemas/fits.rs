@@ -116,6 +116,9 @@ fn finds(pattern: &Value, text: &str) -> bool {
             text.starts_with(|c: char| c.is_ascii_alphabetic())
                 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         }
+        r"^\s*[^\s/][^/]*/.*\S" => {
+            text.split_once('/').is_some_and(|(provider, model)| !blank(provider) && !blank(model))
+        }
         r"^[0-9]+(ms|s|m|h|d)$" => digits(text).is_some(),
         r"^0*[1-9][0-9]*(ms|s|m|h|d)$" => {
             digits(text).is_some_and(|digits| digits.chars().any(|c| c != '0'))

@@ -10,6 +10,8 @@ pub const FORMS: &[Word] = &[
 ];
 
 const NAMES: Shape = Shape::list(&NAME);
+/// What names a model.
+const MODEL: Shape = Shape::Pattern(r"^\s*[^\s/][^/]*/.*\S", "gemini/gemini-2.0-flash");
 const PRICE: Shape = Shape::Number(Sign::NotNegative);
 
 /// The whole file.
@@ -20,7 +22,7 @@ pub static AGENT: Mapping = Mapping::new(
         Key::new("id", NAME, "The name of the agent. In the chart it is the name in `UpperCamel`, and the value of `agent_id` unless the host gives one.").required(),
         Key::new("enabled", Shape::Switch, "`false`: the agent is checked as any other, and `chartc run` does not run it, unless it is given `--even-disabled`.").default("true"),
         Key::new("description", Shape::Anything, "What the agent is for. It is kept as metadata."),
-        Key::new("llm_model", NAME, "The model of all steps, as `provider/model`, such as `gemini/gemini-2.0-flash`."),
+        Key::new("llm_model", MODEL, "The model of all steps, as `provider/model`, such as `gemini/gemini-2.0-flash`."),
         Key::new("temperature", Shape::Number(Sign::Any), "The temperature of the model. It means nothing without `llm_model`."),
         Key::new("max_tokens", Shape::small(0), "The most tokens of an answer. It means nothing without `llm_model`."),
         Key::new("input_price", PRICE, "The price of a million tokens that the model reads."),
