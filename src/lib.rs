@@ -27,6 +27,8 @@ mod costs;
 mod disk;
 #[cfg(feature = "lsp")]
 pub mod editor;
+#[cfg(feature = "cli")]
+pub mod keys;
 pub mod report;
 #[cfg(feature = "run")]
 pub mod scenario;

@@ -16,3 +16,4 @@ pub mod outline;
 mod show;
 pub mod tokens;
 mod visit;
+pub mod yaml;

@@ -13,7 +13,8 @@ const TEXT: &[Row] = &[
     ("syntax", &["span"]),
     ("rules", &["diagnostic", "span"]),
     ("disguise", &["diagnostic", "rules", "source", "span", "syntax"]),
-    ("front", &["diagnostic", "rules", "source", "span", "syntax"]),
+    ("keys", &[]),
+    ("front", &["diagnostic", "keys", "rules", "source", "span", "syntax"]),
     ("load", &["diagnostic", "front", "rules", "source", "span", "syntax"]),
     ("print", &["span", "syntax"]),
 ];
@@ -43,9 +44,10 @@ const COMMAND: &[Row] = &[
     ("report", &[]),
     ("scenario", &[]),
     ("workshop", &[]),
-    ("editor", &["costs", "scenario"]),
+    ("keys", &[]),
+    ("editor", &["costs", "keys", "scenario"]),
     ("build", &["disk", "report"]),
-    ("cli", &["costs", "disk", "editor", "report", "scenario", "workshop"]),
+    ("cli", &["costs", "disk", "editor", "keys", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[

@@ -64,6 +64,7 @@ mod runs;
 mod rust_emit;
 #[cfg(feature = "run")]
 mod scenario;
+mod schemas;
 mod scxml;
 mod semantics;
 #[cfg(all(feature = "serve", unix))]

@@ -45,9 +45,11 @@ pub(super) fn gather(
     let mut offers = at.names(&role);
     if cursor.chain.is_empty() {
         let weight = if next.name || next.expression { 20 } else { 10 };
-        offers.extend(next.words.iter().map(|word| {
-            Offer::new(*word, CompletionKind::Keyword, weight).detail(meaning(word))
-        }));
+        offers.extend(
+            next.words.iter().map(|word| {
+                Offer::new(*word, CompletionKind::Keyword, weight).detail(meaning(word))
+            }),
+        );
         if begins(cursor, &found) {
             offers.extend(snippet::offers(found.place(), &next));
         }
@@ -124,10 +126,9 @@ impl Site<'_, '_> {
             Role::Tool { sets } => self.tools(*sets),
             Role::Passed => self.passed(),
             Role::Assigned => self.kinds(&[SymbolKind::Variable, SymbolKind::Input], 0),
-            Role::Given => self.kinds(
-                &[SymbolKind::Param, SymbolKind::Input, SymbolKind::Variable],
-                0,
-            ),
+            Role::Given => {
+                self.kinds(&[SymbolKind::Param, SymbolKind::Input, SymbolKind::Variable], 0)
+            }
             Role::Function => self.kinds(&[SymbolKind::Function], 0),
             Role::Action => {
                 let values = self.kinds(&[SymbolKind::Variable], 0);
@@ -269,9 +270,8 @@ impl Site<'_, '_> {
         }
         let mut found = self.tools(false);
         let params = self.scope.of_kind(&[SymbolKind::Tool]).flat_map(|decl| decl.params);
-        found.extend(
-            params.map(|param| Offer::new(&param.name.node, CompletionKind::Parameter, 0)),
-        );
+        found
+            .extend(params.map(|param| Offer::new(&param.name.node, CompletionKind::Parameter, 0)));
         found
     }
 
@@ -288,7 +288,8 @@ impl Site<'_, '_> {
         let bare = self.cursor.followed_by("(") || self.cursor.followed_by(".");
         let declared: Vec<&Decl<'_>> = self.scope.of_kind(&[SymbolKind::Event]).collect();
         let mut found = self.dotted(&declared, 0);
-        let asks = self.cursor.before.iter().rev().take(3).any(|t| t.text(self.cursor.text) == "ask");
+        let asks =
+            self.cursor.before.iter().rev().take(3).any(|t| t.text(self.cursor.text) == "ask");
         for offer in &mut found {
             let event = declared.iter().find(|decl| decl.name == offer.label);
             if let Some(event) = event.filter(|decl| !decl.params.is_empty() && !bare && !asks) {
@@ -309,8 +310,7 @@ impl Site<'_, '_> {
                 Offer::new("error.stuck.loop", CompletionKind::Event, 25)
                     .detail("the model repeats a call"),
                 Offer::new("limit.calls", CompletionKind::Event, 25).detail("a limit is reached"),
-                Offer::new("limit.warn.calls", CompletionKind::Event, 25)
-                    .detail("a limit is near"),
+                Offer::new("limit.warn.calls", CompletionKind::Event, 25).detail("a limit is near"),
                 Offer::new("limit", CompletionKind::Event, 26),
                 Offer::new("error", CompletionKind::Event, 26),
             ],

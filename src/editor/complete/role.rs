@@ -147,7 +147,11 @@ impl Inside<'_, '_> {
                 (name, "check") => Role::Subjected(name.to_owned()),
                 (_, "on") => Role::Binding(path.join(".")),
                 (_, "may" | "final" | "event" | "fn" | "do" | "tool") if !self.next.expression => {
-                    if last == ":" { Role::Type } else { Role::New }
+                    if last == ":" {
+                        Role::Type
+                    } else {
+                        Role::New
+                    }
                 }
                 (chart, _) if self.first == "run" && names && self.is_chart(head) => {
                     Role::RunParam(bare(chart).to_owned())
@@ -165,8 +169,7 @@ impl Inside<'_, '_> {
 
     /// Whether the brackets are those of the chart that a `run` step runs, not of a call in them.
     fn is_chart(&self, head: &[&str]) -> bool {
-        head.iter().filter(|word| matches!(**word, "(" | "{")).count() == 0
-            || !head.contains(&"(")
+        head.iter().filter(|word| matches!(**word, "(" | "{")).count() == 0 || !head.contains(&"(")
     }
 }
 

@@ -80,8 +80,7 @@ impl<'c> Scope<'c> {
         }
         decls.extend(known::outside(compilation, file));
         let states = known.map(|(chart, _)| known::states(chart));
-        let mut scope =
-            Self { decls: known::unique(decls), states, path, lost: Vec::new(), place };
+        let mut scope = Self { decls: known::unique(decls), states, path, lost: Vec::new(), place };
         if place != Place::Test {
             scope.recover(text, file);
         }

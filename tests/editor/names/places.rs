@@ -108,7 +108,8 @@ fn references(done: &Compilation, in_file: &str, words: &str, name: &str) -> Vec
 fn the_charts_of_these_tests_are_sound() {
     let done = compiled(&files(), "main.chart");
     let found: Vec<_> = done.diagnostics.iter().map(|found| &found.message).collect();
-    let errors = done.diagnostics.iter().filter(|f| f.severity == chartc::diagnostic::Severity::Error);
+    let errors =
+        done.diagnostics.iter().filter(|f| f.severity == chartc::diagnostic::Severity::Error);
     assert_eq!(errors.count(), 0, "{found:?}");
 }
 
@@ -152,12 +153,18 @@ fn names_are_found_in_every_file() {
         all("main.chart", "event user.stop", "stop"),
         ["main.chart:5 stop", "main.chart:23 stop", "asker.chart:4 stop", "asker.chart:7 stop"]
     );
-    assert_eq!(all("main.chart", "cancel alarm", "alarm"), ["main.chart:23 alarm", "main.chart:24 alarm"]);
+    assert_eq!(
+        all("main.chart", "cancel alarm", "alarm"),
+        ["main.chart:23 alarm", "main.chart:24 alarm"]
+    );
     assert_eq!(
         all("main.chart", "ask/answer", "answer"),
         ["main.chart:33 answer", "asker.chart:8 answer", "asker.chart:9 answer"]
     );
-    assert_eq!(all("main.chart", "result.count", "count"), ["main.chart:28 count", "main.chart:35 count"]);
+    assert_eq!(
+        all("main.chart", "result.count", "count"),
+        ["main.chart:28 count", "main.chart:35 count"]
+    );
     assert_eq!(all("asker.chart", "as said", "said"), ["asker.chart:9 said"]);
     let (id, at) = place(&done, "main.chart", "hit in hits {", "hit");
     assert_eq!(shown(&done, &names::references(&done, id, at, false)), ["main.chart:20 hit"]);
@@ -236,7 +243,8 @@ fn a_name_that_is_taken_or_captured_is_refused() {
 }
 ",
     );
-    let refused = |place: (&str, &str), new: &str| rename(&files, "a.chart", place, new).unwrap_err();
+    let refused =
+        |place: (&str, &str), new: &str| rename(&files, "a.chart", place, new).unwrap_err();
     // `-> b` in `a` would go to the inner state.
     let why = refused(("state x", "x"), "b");
     assert!(matches!(&why, Refusal::Captures(place) if place.line == 9), "{why:?}");

@@ -69,7 +69,11 @@ fn told(done: &Compilation) -> (Vec<String>, Vec<String>) {
 fn placeless(text: &str) -> String {
     let mut out = String::new();
     for (nth, part) in text.split("Span {").enumerate() {
-        out.push_str(if nth == 0 { part } else { part.split_once('}').map_or("", |(_, rest)| rest) });
+        out.push_str(if nth == 0 {
+            part
+        } else {
+            part.split_once('}').map_or("", |(_, rest)| rest)
+        });
     }
     out
 }
@@ -84,7 +88,8 @@ pub(super) fn try_all(set: &Set, most: usize, tally: &mut Tally) {
         let source = done.sources.get(file);
         let old = source.slice(at).trim_matches('`').to_owned();
         let place = source.position(at.start);
-        let label = format!("{}: {} `{old}` of {}:{}", set.name, source.name, place.line, place.column);
+        let label =
+            format!("{}: {} `{old}` of {}:{}", set.name, source.name, place.line, place.column);
         match names::rename(&done, file, offset, fresh(kind), &[], &set.files) {
             Err(refusal) => {
                 let why = match refusal {

@@ -238,7 +238,8 @@ pub(super) struct Inner<'s> {
 impl Record<'_> {
     /// Adds what joins several charts and files, and gives all uses, in order and each once.
     pub(super) fn close(mut self, loaded: &Loaded, all: &[&Lowered]) -> Vec<Use> {
-        let by_name: BTreeMap<Span, &Lowered> = all.iter().map(|one| (one.map.name, *one)).collect();
+        let by_name: BTreeMap<Span, &Lowered> =
+            all.iter().map(|one| (one.map.name, *one)).collect();
         for inner in std::mem::take(&mut self.inner) {
             self.within(&inner, &by_name);
         }
@@ -308,7 +309,8 @@ impl Record<'_> {
         let mut joined: BTreeSet<Span> = BTreeSet::new();
         for (step, spans) in one.chart.steps.iter().zip(&one.map.steps) {
             let Some(child) = spans.child.and_then(|child| by_name.get(&child)) else { continue };
-            let passes = matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
+            let passes =
+                matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
             if !joined.contains(&child.map.name) && (passes || sends || posts(child)) {
                 joined.insert(child.map.name);
             }

@@ -18,6 +18,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+mod completion;
 mod doing;
 mod extension;
 mod formatting;
@@ -129,6 +130,7 @@ const ANSWERS: &[Answer] = &[
     Answer { method: "chartc/tests", answer: |v, p| give(v, p, extension::tests) },
     Answer { method: "textDocument/codeAction", answer: |v, p| give(v, p, doing::code_action) },
     Answer { method: "textDocument/codeLens", answer: |v, p| give(v, p, doing::code_lens) },
+    Answer { method: "textDocument/completion", answer: |v, p| give(v, p, completion::items) },
     Answer { method: "textDocument/definition", answer: |v, p| give(v, p, navigation::definition) },
     Answer {
         method: "textDocument/documentHighlight",

@@ -6,6 +6,7 @@ use crate::editor::folds::{FoldKind, folds};
 use crate::editor::hints::{Kind, hints};
 use crate::editor::hover;
 use crate::editor::tokens::{Modifiers, Token, TokenKind, tokens};
+use crate::editor::yaml::{self, Format};
 use chartc_text::span::Span;
 use gen_lsp_types as lsp;
 
@@ -17,12 +18,19 @@ pub(super) fn hover(
     let (done, file) = view.compiled()?;
     let position = params.text_document_position_params.position;
     let (source, offset) = place(view, done, file, position);
-    Ok(hover::hover(done, file, offset).map(|found| lsp::Hover {
+    let found = hover::hover(done, file, offset as usize).map(|found| (found.span, found.markdown));
+    let found = found.or_else(|| {
+        // What a key of an agent means.
+        let format = Format::of(&source.name, &source.text)?;
+        let found = yaml::hover(format, &source.text, offset as usize)?;
+        Some((Span::new(file, found.at.start, found.at.end), found.text))
+    });
+    Ok(found.map(|(span, value)| lsp::Hover {
         contents: lsp::Contents::MarkupContent(lsp::MarkupContent {
             kind: lsp::MarkupKind::Markdown,
-            value: found.markdown,
+            value,
         }),
-        range: Some(view.client.encoding.range_in(source, found.span)),
+        range: Some(view.client.encoding.range_in(source, span)),
     }))
 }
 
@@ -59,8 +67,8 @@ pub(super) fn inlay(
     let (done, file) = view.compiled()?;
     let source = done.sources.get(file);
     let encoding = view.client.encoding;
-    let range =
-        encoding.offset(source, params.range.start)..encoding.offset(source, params.range.end);
+    let at = |place| encoding.offset(source, place) as usize;
+    let range = at(params.range.start)..at(params.range.end);
     let wanted = view.client.settings.inlay_hints;
     let is_wanted = |kind: &Kind| match kind {
         Kind::Type => wanted.types,
@@ -70,7 +78,7 @@ pub(super) fn inlay(
     };
     let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(is_wanted).collect();
     let shown = |hint: crate::editor::hints::Hint| lsp::InlayHint {
-        position: encoding.position(source, hint.offset),
+        position: encoding.position(source, hint.offset as u32),
         label: lsp::Label::String(hint.text),
         kind: match hint.kind {
             Kind::Type => Some(lsp::InlayHintKind::Type),

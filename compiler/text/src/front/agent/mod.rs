@@ -7,6 +7,7 @@ mod comment;
 mod companion;
 mod definition;
 mod format;
+pub mod keys;
 mod make;
 mod misnamed;
 mod node;
