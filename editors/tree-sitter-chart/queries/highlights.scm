@@ -15,11 +15,6 @@
 ((type name: (identifier) @type.builtin)
   (#any-of? @type.builtin "Bool" "Int" "Float" "Text" "Duration" "Json" "List" "Map"))
 (record type: (_) @type)
-((field_access
-  value: (identifier) @type
-  field: (_) @constant)
-  (#match? @type "^[A-Z]"))
-
 (parameter name: (_) @variable.parameter)
 (bindings name: (_) @variable.parameter)
 (named_argument name: (_) @variable.parameter)
@@ -28,10 +23,11 @@
 (for_action name: (_) @variable.parameter)
 (comprehension name: (_) @variable.parameter)
 
+(field_access field: (_) @property)
 ((field_access
-  value: (_)
-  field: (_) @property)
-  (#not-match? @property "^[A-Z]"))
+  value: (identifier) @type
+  field: (_) @constant)
+  (#match? @type "^[A-Z]"))
 (record_field name: (_) @property)
 (client_option name: (_) @property)
 (client_option value: (identifier) @constant)
@@ -97,8 +93,6 @@
 (chosen name: (path (_) @constant))
 (told_offered (path (_) @constant))
 (final status: (_) @constant)
-(any_event) @constant
-(any_state) @constant
 
 ; Literals
 
@@ -116,10 +110,6 @@
 (stray_brace) @error
 (unclosed) @error
 (format) @string.special
-(interpolation
-  "{" @punctuation.special
-  "}" @punctuation.special)
-(interpolation ":" @punctuation.special)
 
 (comment) @comment
 (doc_comment) @comment.documentation
@@ -320,3 +310,4 @@
   "."
   ":"
 ] @punctuation.delimiter
+(interpolation ":" @punctuation.special)

@@ -33,7 +33,7 @@ enum Kind { LINE, BLOCK, PLAIN_LINE, PLAIN_BLOCK, HOLE };
 // Deeper texts would need more than 127 backslashes before a quote.
 #define MAX_LEVEL 7
 // How far a placeholder's closing brace is looked for.
-#define MAX_HOLE 10000
+#define MAX_HOLE 2000
 
 typedef struct {
   uint8_t open;
