@@ -129,6 +129,8 @@ export default grammar({
     [$.llm_step],
     // `send e to c`, or an assignment to a variable of that name behind it.
     [$.send_action],
+    // `calls 1 per turn`, or a limit of that name behind it.
+    [$.limit],
     // `on done(s)`, or the event `done` with its data.
     [$.outcome_event, $._outcome_path],
     // `doubt retry 3`, or `doubt retry` and `3 at a time`.
@@ -339,7 +341,7 @@ export default grammar({
     advice: $ => seq('advice', field('text', $.string)),
     limits: $ => seq('limits', '{', repeat($.limit), '}'),
     limit: $ => seq(
-      field('name', $._name), field('value', $.expression),
+      field('name', nameOr($, ['per'])), field('value', $.expression),
       optional(seq('warn', field('warn', $.expression))), optional(seq('per', 'turn')),
     ),
 
