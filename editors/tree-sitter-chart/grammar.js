@@ -232,7 +232,7 @@ export default grammar({
     _check_argument: $ => choice(alias($._check_path, $.path), $.before, $.bound),
     before: $ => seq(alias($._check_path, $.path), 'before', $.path),
     _check_path: $ => pathOr($, TOLD_WORDS),
-    bound: $ => seq(field('value', $.expression), field('unit', choice($._name, 'turn'))),
+    bound: $ => seq(field('value', $.expression), field('unit', choice(nameOr($, ['before']), 'turn'))),
 
     defaults: $ => seq('defaults', '{', $.policy, '}'),
     trace: $ => seq('trace', choice($.integer, 'all')),

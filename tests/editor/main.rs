@@ -7,4 +7,6 @@
 
 mod client;
 mod edits;
+mod neovim;
+mod pytest;
 mod server;

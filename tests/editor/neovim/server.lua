@@ -1,0 +1,114 @@
+-- Drives `chartc lsp` as a person at Neovim would, and prints what comes of it, one step a line.
+-- Arguments: the folder of the package, the binary, the folder with `door.chart`.
+local package, binary, folder = arg[1], arg[2], arg[3]
+vim.opt.runtimepath:prepend(package)
+vim.opt.swapfile = false
+vim.cmd('filetype plugin on')
+dofile(package .. '/ftdetect/chart.lua')
+vim.lsp.config('chartc', { cmd = { binary, 'lsp' } })
+dofile(package .. '/plugin/chartc.lua')
+vim.cmd.edit(folder .. '/door.chart')
+
+-- Waits until something holds; gives up, loudly, after half a minute.
+local function until_true(what, holds)
+  if not vim.wait(30000, holds, 10) then
+    print('gave up waiting: ' .. what)
+    os.exit(1)
+  end
+end
+
+local function step(name, value)
+  print(name .. ': ' .. (type(value) == 'string' and value or vim.inspect(value, { newline = ' ', indent = '' })))
+end
+
+local function client()
+  return vim.lsp.get_clients({ bufnr = 0, name = 'chartc' })[1]
+end
+
+-- Puts the cursor on the nth place of a word.
+local function go(word, nth)
+  local seen = 0
+  for row, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
+    for column in line:gmatch('()%f[%w_]' .. word .. '%f[^%w_]') do
+      seen = seen + 1
+      if seen == (nth or 1) then
+        vim.api.nvim_win_set_cursor(0, { row, column - 1 })
+        return
+      end
+    end
+  end
+  error('no ' .. word)
+end
+
+local function ask(method, more)
+  local params = vim.lsp.util.make_position_params(0, client().offset_encoding)
+  local answer, fault = client():request_sync(method, vim.tbl_extend('force', params, more or {}), 30000)
+  if not answer then
+    print(method .. ' has no answer: ' .. tostring(fault))
+    os.exit(1)
+  end
+  return answer.result, answer.err
+end
+
+until_true('the server starts', function() return client() and client().initialized end)
+step('encoding', client().offset_encoding)
+step('root', client().root_dir == folder and 'found' or tostring(client().root_dir))
+
+until_true('the finding', function() return #vim.diagnostic.get(0) > 0 end)
+for _, d in ipairs(vim.diagnostic.get(0)) do
+  step('finding', ('%d:%d %s %s %s'):format(d.lnum + 1, d.col + 1, vim.diagnostic.severity[d.severity], d.code, d.message))
+end
+
+-- Corrected, as by typing.
+go('opne')
+vim.cmd('normal! ciwopen')
+until_true('no finding', function() return #vim.diagnostic.get(0) == 0 end)
+step('corrected', 'no finding')
+
+local can = client().server_capabilities
+
+if can.hoverProvider then
+  go('open', 2)
+  local hover = ask('textDocument/hover')
+  step('hover', hover and vim.split(type(hover.contents) == 'table' and hover.contents.value or hover.contents, '\n')[1] or 'nothing')
+  for line in (hover.contents.value or ''):gmatch('[^\n]+') do step('hover line', line) end
+end
+
+if can.definitionProvider then
+  go('ajar', 1)
+  vim.lsp.buf.definition()
+  until_true('the definition', function() return vim.api.nvim_win_get_cursor(0)[1] == 7 end)
+  step('definition', ('line %d'):format(vim.api.nvim_win_get_cursor(0)[1]))
+end
+
+if can.completionProvider then
+  vim.cmd('normal! Goxx')
+  vim.api.nvim_buf_set_lines(0, -2, -1, false, {})
+  go('ajar', 1)
+  local items = ask('textDocument/completion')
+  items = items and (items.items or items) or {}
+  local labels = {}
+  for _, item in ipairs(items) do labels[#labels + 1] = item.label end
+  table.sort(labels)
+  step('completion', table.concat(labels, ' '))
+end
+
+if can.renameProvider then
+  go('ajar', 1)
+  vim.lsp.buf.rename('half_open')
+  until_true('the rename', function()
+    return not table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('%f[%w_]ajar%f[^%w_]')
+  end)
+  local _, count = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):gsub('half_open', '')
+  step('rename', count .. ' places')
+end
+
+if can.documentFormattingProvider then
+  vim.lsp.buf.format({ async = false, timeout_ms = 30000 })
+  step('formatted', '')
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do print('  | ' .. line) end
+end
+
+vim.lsp.stop_client(vim.lsp.get_clients())
+until_true('the server ends', function() return #vim.lsp.get_clients() == 0 end)
+step('ended', 'yes')
