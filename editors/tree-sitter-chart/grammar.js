@@ -57,16 +57,9 @@ function commaSep(rule) {
   return optional(seq(commaSep1(rule), optional(',')));
 }
 
-/** `if g -> T, U reenter { actions }`, each part optional. */
-function tail($) {
-  return [optional($.guard), optional($._move), optional(field('actions', $.block))];
-}
-
-/** What may stand between the head of a step and the end of it. */
-function stepRest($) {
-  return [
-    optional($.with), optional($.guard), optional(field('body', $.step_body)), optional($._then),
-  ];
+/** All of the rules in their order, each optional, but not none of them. @param {RuleOrLiteral[]} rules */
+function some(...rules) {
+  return choice(...rules.map((rule, n) => seq(rule, ...rules.slice(n + 1).map(next => optional(next)))));
 }
 
 /** A name that may also be one of the words. */
@@ -289,13 +282,13 @@ export default grammar({
 
     transition: $ => choice($.on_transition, $.when_transition, $.after_transition, $.may_transition),
 
-    on_transition: $ => seq('on', field('event', $._event_pattern), ...tail($)),
-    when_transition: $ => seq('when', field('condition', $.expression), ...tail($)),
+    on_transition: $ => seq('on', field('event', $._event_pattern), optional($._tail)),
+    when_transition: $ => seq('when', field('condition', $.expression), optional($._tail)),
     after_transition: $ => seq(
-      optional('each'), 'after', field('delay', $.expression), optional('turns'), ...tail($),
+      optional('each'), 'after', field('delay', $.expression), optional('turns'), optional($._tail),
     ),
     may_transition: $ => seq(
-      'may', choice($.option, $.tool_option), optional(field('text', $.string)), ...tail($),
+      'may', choice($.option, $.tool_option), optional(field('text', $.string)), optional($._tail),
     ),
     option: $ => seq(field('name', nameOr($, ['call'])), optional(field('parameters', $.parameters))),
     // `may call on -> a` offers the set `on`.
@@ -322,6 +315,7 @@ export default grammar({
     ),
     bindings: $ => seq('(', optional(commaSep1(field('name', $._name))), ')'),
 
+    _tail: $ => some($.guard, $._move, field('actions', $.block)),
     guard: $ => seq('if', field('condition', $.expression)),
     _move: $ => seq('->', commaSep1($.target), optional('reenter')),
     _then: $ => seq($._move, optional(field('actions', $.block))),
@@ -349,33 +343,36 @@ export default grammar({
 
     step: $ => choice($.llm_step, $.ask_step, $.code_step, $.call_step, $.human_step, $.run_step),
 
-    llm_step: $ => seq('llm', field('name', $._name), optional($.renamed), optional($.each), ...stepRest($)),
+    llm_step: $ => seq('llm', field('name', $._name), optional($.renamed), optional($.each), optional($._step_rest)),
     ask_step: $ => seq(
       'ask', field('name', $._name), optional($.renamed), optional($.with),
-      'on', field('event', choice('turn', $.path)), optional('always'),
-      optional(seq('else', choice('stay', $.target))),
-      optional($.guard), optional(field('body', $.step_body)), optional($._then),
+      'on', field('event', choice('turn', $.path)), optional($._ask_rest),
     ),
+    _ask_rest: $ => some('always', seq('else', choice('stay', $.target)), $._asked_rest),
     code_step: $ => seq(
       'code', field('name', $._name), optional($.renamed), optional($.guard),
       field('body', $.statements), optional($._then), optional(seq('else', $._on_failure)),
     ),
     call_step: $ => seq(
       'call', field('name', $._name), optional($.renamed), optional($.each),
-      field('tool', alias($._each_path, $.path)), optional(field('arguments', $.arguments)), ...stepRest($),
+      field('tool', alias($._each_path, $.path)), optional(field('arguments', $.arguments)), optional($._step_rest),
     ),
     _each_path: $ => pathOr($, ['each']),
     human_step: $ => seq(
-      'human', field('name', $._name), optional($.renamed), optional($.each), field('text', $.string), ...stepRest($),
+      'human', field('name', $._name), optional($.renamed), optional($.each), field('text', $.string), optional($._step_rest),
     ),
     run_step: $ => seq(
       'run', field('name', $._name), optional($.renamed), optional($.each),
-      field('chart', nameOr($, ['each'])), optional(field('arguments', $.run_arguments)),
-      optional(seq('at', 'entry')), optional(seq('events', choice('all', $.none))), ...stepRest($),
+      field('chart', nameOr($, ['each'])), optional($._run_rest),
+    ),
+    _run_rest: $ => some(
+      field('arguments', $.run_arguments), seq('at', 'entry'), seq('events', choice('all', $.none)), $._step_rest,
     ),
     run_arguments: $ => seq('(', commaSep($._run_argument), ')'),
     _run_argument: $ => choice($.expression, $.named_argument),
     named_argument: $ => seq(field('name', nameOr($, TOLD_WORDS)), ':', field('value', $.expression)),
+    _step_rest: $ => choice(seq($.with, optional($._asked_rest)), $._asked_rest),
+    _asked_rest: $ => some($.guard, field('body', $.step_body), $._then),
     each: $ => seq('each', field('name', $._name), 'in', field('list', $.expression)),
     with: $ => seq('with', field('client', $._name)),
 
@@ -397,8 +394,8 @@ export default grammar({
     prompt: $ => seq('prompt', field('text', $.string)),
     returns: $ => seq('returns', field('type', $.type), optional(seq('into', field('variable', $._name)))),
     use_tools: $ => seq('tools', field('set', $.path), optional(seq('calls', $.integer))),
-    outcome: $ => seq(choice('done', 'error', 'doubt'), ...tail($)),
-    timeout: $ => seq('timeout', field('delay', $.expression), ...tail($)),
+    outcome: $ => seq(choice('done', 'error', 'doubt'), optional($._tail)),
+    timeout: $ => seq('timeout', field('delay', $.expression), optional($._tail)),
     doubt_retry: _ => seq('doubt', 'retry'),
     ends_turn: $ => seq('ends', 'turn', optional($.guard)),
     policy: $ => prec.right(choice(

@@ -48,8 +48,9 @@ fn run(neovim: &Path, script: &str, arguments: &[&Path]) -> Vec<String> {
         .output()
         .expect("Neovim runs");
     // `print` of a script without a window goes to the standard error output.
-    let said =
-        [done.stdout, done.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let said = [done.stdout, done.stderr]
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .concat();
     assert!(done.status.success(), "{said}");
     said.lines().map(|line| line.trim_end().to_owned()).collect()
 }

@@ -54,7 +54,7 @@ fn each_word_and_sign_has_a_colour() {
     let quotes = ["\"", "\"\"\""].map(str::to_owned);
     let left: Vec<_> =
         literals().into_iter().filter(|l| !coloured.contains(l) && !quotes.contains(l)).collect();
-    assert_eq!(left, ["false", "true"], "these have no colour of their own");
+    assert_eq!(left, ["false", "none", "true"], "these have no colour of their own");
     for word in chartc_text::syntax::RESERVED {
         let known =
             [true, false].iter().any(|named| language().id_for_node_kind(word, *named) != 0);
@@ -112,4 +112,84 @@ fn folds_are_the_bodies() {
     let text = "chart Door {\n  state a {\n    enter {\n    }\n  }\n}\n";
     let found = captures(tree_sitter_chart::FOLDS_QUERY, text);
     assert_eq!(found.len(), 3);
+}
+
+/// The names that Helix has for captures, where they are others.
+const HELIX: &[(&str, &str)] = &[
+    ("keyword.import", "keyword.control.import"),
+    ("keyword.conditional", "keyword.control.conditional"),
+    ("keyword.repeat", "keyword.control.repeat"),
+    ("keyword.modifier", "keyword.storage.modifier"),
+    ("number", "constant.numeric"),
+    ("number.float", "constant.numeric.float"),
+    ("boolean", "constant.builtin.boolean"),
+    ("type.definition", "type"),
+    ("function.call", "function"),
+    ("module", "namespace"),
+    ("property", "variable.other.member"),
+    ("string.escape", "constant.character.escape"),
+    ("comment", "comment.line"),
+    ("comment.documentation", "comment.line.documentation"),
+];
+
+/// Those of Zed.
+const ZED: &[(&str, &str)] = &[
+    ("keyword.import", "keyword"),
+    ("keyword.conditional", "keyword"),
+    ("keyword.repeat", "keyword"),
+    ("keyword.modifier", "keyword"),
+    ("keyword.function", "keyword"),
+    ("number.float", "number"),
+    ("type.definition", "type"),
+    ("function.call", "function"),
+    ("module", "namespace"),
+    ("comment.documentation", "comment.doc"),
+];
+
+/// The query with the names that another editor has for its captures.
+fn renamed(names: &[(&str, &str)]) -> String {
+    let mut text = "; Written from editors/tree-sitter-chart/queries/highlights.scm by the tests there: QUERIES=write cargo test -p tree-sitter-chart\n".to_owned();
+    let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let mut parts = tree_sitter_chart::HIGHLIGHTS_QUERY.split('@');
+    text.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.find(|c| !name(c)).unwrap_or(part.len());
+        let (old, rest) = part.split_at(end);
+        let new = names.iter().find(|(known, _)| *known == old).map_or(old, |(_, new)| new);
+        text.extend(["@", new, rest]);
+    }
+    text
+}
+
+#[test]
+fn other_editors_have_the_same_colours() {
+    for (path, names) in [
+        ("editors/helix/queries/chart/highlights.scm", HELIX),
+        ("editors/zed/languages/chart/highlights.scm", ZED),
+    ] {
+        let text = renamed(names);
+        if std::env::var_os("QUERIES").is_some() {
+            std::fs::write(files::root().join(path), &text).expect("the project can be written to");
+        }
+        assert!(
+            files::read(path) == text,
+            "{path} is old: QUERIES=write cargo test -p tree-sitter-chart"
+        );
+    }
+}
+
+#[test]
+fn queries_of_other_editors_fit_the_grammar() {
+    for path in [
+        "editors/helix/queries/chart/highlights.scm",
+        "editors/helix/queries/chart/indents.scm",
+        "editors/helix/queries/chart/textobjects.scm",
+        "editors/zed/languages/chart/highlights.scm",
+        "editors/zed/languages/chart/brackets.scm",
+        "editors/zed/languages/chart/indents.scm",
+        "editors/zed/languages/chart/outline.scm",
+    ] {
+        let query = Query::new(&language(), &files::read(path));
+        assert!(query.is_ok(), "{path}: {}", query.err().map_or(String::new(), |e| e.to_string()));
+    }
 }
