@@ -65,49 +65,37 @@ vim.cmd('normal! ciwopen')
 until_true('no finding', function() return #vim.diagnostic.get(0) == 0 end)
 step('corrected', 'no finding')
 
-local can = client().server_capabilities
+go('open', 2)
+local hover = ask('textDocument/hover')
+step('hover', hover and hover.contents.value:gsub('\n', ' / ') or 'nothing')
 
-if can.hoverProvider then
-  go('open', 2)
-  local hover = ask('textDocument/hover')
-  step('hover', hover and vim.split(type(hover.contents) == 'table' and hover.contents.value or hover.contents, '\n')[1] or 'nothing')
-  for line in (hover.contents.value or ''):gmatch('[^\n]+') do step('hover line', line) end
+go('ajar', 1)
+local definition = ask('textDocument/definition')
+definition = definition and (definition[1] or definition)
+local range = definition and (definition.targetSelectionRange or definition.range)
+step('definition', range and ('line %d'):format(range.start.line + 1) or 'nothing')
+
+local items = ask('textDocument/completion')
+items = items and (items.items or items) or {}
+local labels = {}
+for _, item in ipairs(items) do labels[#labels + 1] = item.label end
+table.sort(labels)
+step('completion', table.concat(labels, ' '))
+
+local function places(word)
+  local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+  local _, count = text:gsub('%f[%w_]' .. word .. '%f[^%w_]', '')
+  return count
 end
-
-if can.definitionProvider then
-  go('ajar', 1)
-  vim.lsp.buf.definition()
-  until_true('the definition', function() return vim.api.nvim_win_get_cursor(0)[1] == 7 end)
-  step('definition', ('line %d'):format(vim.api.nvim_win_get_cursor(0)[1]))
-end
-
-if can.completionProvider then
-  vim.cmd('normal! Goxx')
-  vim.api.nvim_buf_set_lines(0, -2, -1, false, {})
-  go('ajar', 1)
-  local items = ask('textDocument/completion')
-  items = items and (items.items or items) or {}
-  local labels = {}
-  for _, item in ipairs(items) do labels[#labels + 1] = item.label end
-  table.sort(labels)
-  step('completion', table.concat(labels, ' '))
-end
-
-if can.renameProvider then
-  go('ajar', 1)
+if ask('textDocument/rename', { newName = 'half_open' }) then
   vim.lsp.buf.rename('half_open')
-  until_true('the rename', function()
-    return not table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('%f[%w_]ajar%f[^%w_]')
-  end)
-  local _, count = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):gsub('half_open', '')
-  step('rename', count .. ' places')
+  until_true('the rename', function() return places('ajar') == 0 end)
 end
+step('rename', places('half_open') .. ' places')
 
-if can.documentFormattingProvider then
-  vim.lsp.buf.format({ async = false, timeout_ms = 30000 })
-  step('formatted', '')
-  for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do print('  | ' .. line) end
-end
+vim.lsp.buf.format({ async = false, timeout_ms = 30000 })
+step('formatted', '')
+for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do print('  | ' .. line) end
 
 vim.lsp.stop_client(vim.lsp.get_clients())
 until_true('the server ends', function() return #vim.lsp.get_clients() == 0 end)

@@ -11,6 +11,7 @@ import pathlib
 import pytest
 import pytest_lsp
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcMethodNotFound
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 TEXT = """/// A door.
@@ -32,6 +33,15 @@ GOOD = TEXT.replace("opne", "open")
 async def client(request, lsp_client: LanguageClient, tmp_path_factory):
     folder = tmp_path_factory.mktemp("doors")
     (folder / "chartc.toml").write_text("")
+    # Editors register what they watch; pytest-lsp leaves this to its users.
+    registered = []
+    lsp_client.feature(lsp.CLIENT_REGISTER_CAPABILITY)(lambda params: registered.extend(params.registrations))
+    for method in (
+        lsp.WORKSPACE_INLAY_HINT_REFRESH,
+        lsp.WORKSPACE_CODE_LENS_REFRESH,
+        lsp.WORKSPACE_SEMANTIC_TOKENS_REFRESH,
+    ):
+        lsp_client.feature(method)(lambda params: None)
     hello = await lsp_client.initialize_session(
         lsp.InitializeParams(
             capabilities=client_capabilities(request.param),
@@ -41,6 +51,7 @@ async def client(request, lsp_client: LanguageClient, tmp_path_factory):
     )
     lsp_client.can = hello.capabilities
     lsp_client.door = folder / "door.chart"
+    lsp_client.registered = registered
     yield
     await lsp_client.shutdown_session()
 
@@ -108,18 +119,16 @@ async def test_formatting(client: LanguageClient):
     assert "      initial" not in text
 
 
+unwritten = pytest.mark.xfail(raises=JsonRpcMethodNotFound, strict=False)
+
+
 def about(uri: str, word: str, nth: int = 1) -> dict:
     return {"text_document": lsp.TextDocumentIdentifier(uri), "position": at(GOOD, word, nth)}
 
 
-def needs(client: LanguageClient, capability: str):
-    if not getattr(client.can, capability):
-        pytest.skip(f"the server has no {capability}")
-
-
+@unwritten
 @pytest.mark.asyncio
 async def test_hover(client: LanguageClient):
-    needs(client, "hover_provider")
     uri = opened(client, "hover.chart", GOOD)
     hover = await client.text_document_hover_async(lsp.HoverParams(**about(uri, "ajar")))
     assert "ajar" in hover.contents.value
@@ -127,9 +136,9 @@ async def test_hover(client: LanguageClient):
     assert await client.text_document_hover_async(nothing) is None
 
 
+@unwritten
 @pytest.mark.asyncio
 async def test_definition(client: LanguageClient):
-    needs(client, "definition_provider")
     uri = opened(client, "definition.chart", GOOD)
     found = await client.text_document_definition_async(lsp.DefinitionParams(**about(uri, "ajar")))
     found = found[0] if isinstance(found, list) else found
@@ -137,18 +146,18 @@ async def test_definition(client: LanguageClient):
     assert ranges.start == at(GOOD, "ajar", 2)
 
 
+@unwritten
 @pytest.mark.asyncio
 async def test_completion(client: LanguageClient):
-    needs(client, "completion_provider")
     uri = opened(client, "completion.chart", GOOD)
     found = await client.text_document_completion_async(lsp.CompletionParams(**about(uri, "ajar")))
     items = found.items if isinstance(found, lsp.CompletionList) else found
     assert {"ajar", "closed"} <= {item.label for item in items}
 
 
+@unwritten
 @pytest.mark.asyncio
 async def test_rename(client: LanguageClient):
-    needs(client, "rename_provider")
     uri = opened(client, "rename.chart", GOOD)
     edit = await client.text_document_rename_async(lsp.RenameParams(**about(uri, "ajar"), new_name="half_open"))
     changes = edit.changes or {c.text_document.uri: c.edits for c in edit.document_changes}
