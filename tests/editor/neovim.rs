@@ -18,36 +18,41 @@ fn neovim() -> Option<PathBuf> {
     None
 }
 
-/// The package, installed as `docs/editors.md` says; `None`, with a message, without a C compiler.
-fn package(name: &str) -> Option<PathBuf> {
-    let package = folder(name).join("chartc");
+/// A home in which the package is installed as `docs/editors.md` says; `None`, with a message, without a C compiler.
+fn home(name: &str) -> Option<PathBuf> {
+    let home = folder(name);
     let done = Command::new("sh")
         .arg(root().join("editors/neovim/install.sh"))
-        .arg(&package)
+        .env("HOME", &home)
+        .env("XDG_DATA_HOME", home.join(".local/share"))
         .output()
         .expect("a shell runs");
     if !done.status.success() {
         eprintln!("skipped, not found: a C compiler: {}", String::from_utf8_lossy(&done.stderr));
         return None;
     }
-    Some(package)
+    Some(home)
 }
 
 /// What a script prints.
-fn run(neovim: &Path, script: &str, arguments: &[&Path]) -> Vec<String> {
-    let home = folder(&format!("home-{script}"));
+fn run(neovim: &Path, home: &Path, script: &str, environment: &[(&str, &Path)]) -> Vec<String> {
+    let script = root().join("tests/editor/neovim").join(script);
+    // A fault in a script leaves Neovim with a failure; without one it ends by itself.
+    let faults = format!(
+        "lua local done, why = pcall(dofile, [[{}]]) if not done then print(why) vim.cmd('cquit 1') end",
+        script.display()
+    );
     let done = Command::new(neovim)
-        .arg("-l")
-        .arg(root().join("tests/editor/neovim").join(script))
-        .args(arguments)
-        .env("HOME", &home)
-        .env("XDG_CONFIG_HOME", &home)
-        .env("XDG_DATA_HOME", &home)
-        .env("XDG_STATE_HOME", &home)
-        .env("XDG_CACHE_HOME", &home)
+        .args(["--headless", "-c", &faults, "-c", "qall!"])
+        .envs(environment.iter().copied())
+        .env("HOME", home)
+        .env("XDG_CONFIG_HOME", home.join(".config"))
+        .env("XDG_DATA_HOME", home.join(".local/share"))
+        .env("XDG_STATE_HOME", home.join(".local/state"))
+        .env("XDG_CACHE_HOME", home.join(".cache"))
         .output()
         .expect("Neovim runs");
-    // `print` of a script without a window goes to the standard error output.
+    // Without a window, `print` goes to the standard error output.
     let said = [done.stdout, done.stderr]
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         .concat();
@@ -68,10 +73,10 @@ chart Door {
 
 #[test]
 fn a_chart_has_its_colours_and_folds() {
-    let (Some(neovim), Some(package)) = (neovim(), package("neovim-colours")) else { return };
+    let (Some(neovim), Some(home)) = (neovim(), home("neovim-colours")) else { return };
     let here = folder("neovim-colours-chart");
     std::fs::write(here.join("door.chart"), DOOR).expect("written");
-    let said = run(&neovim, "colours.lua", &[&package, &here.join("door.chart")]);
+    let said = run(&neovim, &home, "colours.lua", &[("FILE", &here.join("door.chart"))]);
     for line in [
         "filetype chart",
         "commentstring // %s",
@@ -105,12 +110,12 @@ chart Door {
 
 #[test]
 fn the_server_finds_corrects_and_formats() {
-    let (Some(neovim), Some(package)) = (neovim(), package("neovim-server")) else { return };
+    let (Some(neovim), Some(home)) = (neovim(), home("neovim-server")) else { return };
     let here = folder("neovim-server-chart");
     std::fs::write(here.join("door.chart"), FAULTY).expect("written");
     std::fs::write(here.join("chartc.toml"), "").expect("written");
-    let binary = PathBuf::from(env!("CARGO_BIN_EXE_chartc"));
-    let said = run(&neovim, "server.lua", &[&package, &binary, &here]);
+    let binary = Path::new(env!("CARGO_BIN_EXE_chartc"));
+    let said = run(&neovim, &home, "server.lua", &[("CHARTC", binary), ("FOLDER", &here)]);
     for line in [
         "encoding: utf-8",
         "root: found",

@@ -1,11 +1,7 @@
 -- Opens a chart and prints the highlights of some of its words, one a line: `line:column word captures`.
--- Arguments: the folder of the package, the file.
-local package, file = arg[1], arg[2]
-vim.opt.runtimepath:prepend(package)
+-- FILE names the chart. The package is installed where Neovim looks for packages.
 vim.opt.swapfile = false
-vim.cmd('filetype plugin on')
-dofile(package .. '/ftdetect/chart.lua')
-vim.cmd.edit(file)
+vim.cmd('edit ' .. vim.env.FILE)
 print('filetype ' .. vim.bo.filetype)
 print('commentstring ' .. vim.bo.commentstring)
 local parser = vim.treesitter.get_parser(0, 'chart')

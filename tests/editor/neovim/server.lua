@@ -1,19 +1,15 @@
 -- Drives `chartc lsp` as a person at Neovim would, and prints what comes of it, one step a line.
--- Arguments: the folder of the package, the binary, the folder with `door.chart`.
-local package, binary, folder = arg[1], arg[2], arg[3]
-vim.opt.runtimepath:prepend(package)
+-- FOLDER is that with `door.chart`, CHARTC the binary. The package is installed where Neovim looks for packages.
+local folder = vim.env.FOLDER
 vim.opt.swapfile = false
-vim.cmd('filetype plugin on')
-dofile(package .. '/ftdetect/chart.lua')
-vim.lsp.config('chartc', { cmd = { binary, 'lsp' } })
-dofile(package .. '/plugin/chartc.lua')
-vim.cmd.edit(folder .. '/door.chart')
+vim.lsp.config('chartc', { cmd = { vim.env.CHARTC, 'lsp' } })
+vim.cmd('edit ' .. folder .. '/door.chart')
 
 -- Waits until something holds; gives up, loudly, after half a minute.
 local function until_true(what, holds)
   if not vim.wait(30000, holds, 10) then
     print('gave up waiting: ' .. what)
-    os.exit(1)
+    vim.cmd('cquit 1')
   end
 end
 
@@ -45,7 +41,7 @@ local function ask(method, more)
   local answer, fault = client():request_sync(method, vim.tbl_extend('force', params, more or {}), 30000)
   if not answer then
     print(method .. ' has no answer: ' .. tostring(fault))
-    os.exit(1)
+    vim.cmd('cquit 1')
   end
   return answer.result, answer.err
 end
