@@ -14,6 +14,7 @@ use lsp_server::ErrorCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -29,11 +30,13 @@ pub(super) struct View<'v> {
     /// What is open.
     pub(super) texts: &'v Texts,
     /// What projects set.
-    pub(super) settings: &'v Settings,
+    pub(super) settings: &'v Arc<Settings>,
     /// The text that the request is about.
     pub(super) uri: Option<&'v lsp::Uri>,
     /// Its compilation.
     pub(super) compilation: Option<Arc<Compilation>>,
+    /// What is shown to the user besides.
+    pub(super) told: RefCell<Vec<String>>,
 }
 
 /// Why there is no answer.
@@ -90,6 +93,11 @@ impl View<'_> {
         let name = self.uri.and_then(|uri| self.texts.get(uri)).map(|open| open.name.as_str());
         let own = done.sources.iter().find(|(_, source)| Some(source.name.as_str()) == name);
         own.map(|(file, _)| (done, file)).ok_or_else(missing)
+    }
+
+    /// Shows the user a message.
+    fn tell(&self, message: String) {
+        self.told.borrow_mut().push(message);
     }
 
     /// What spans of a compilation are translated with.
