@@ -7,6 +7,7 @@
 
 mod client;
 mod edits;
+mod emacs;
 mod neovim;
 mod pytest;
 mod server;
