@@ -6,8 +6,14 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
 mod client;
+mod desk;
 mod edits;
 mod emacs;
+mod folds;
 mod neovim;
+mod outline;
 mod pytest;
+mod requests;
 mod server;
+mod tokens;
+mod treesitter;

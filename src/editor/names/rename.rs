@@ -57,9 +57,13 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::Saved => "saved runs know the old name: for them, write `renamed_from` behind the new one",
+            Self::Saved => {
+                "saved runs know the old name: for them, write `renamed_from` behind the new one"
+            }
             Self::Outside => "hosts, scripts and tools that use the old name are not changed",
-            Self::Faulty => "there are errors in files that use it: look whether the old name is left there",
+            Self::Faulty => {
+                "there are errors in files that use it: look whether the old name is left there"
+            }
         })
     }
 }
@@ -120,7 +124,10 @@ impl fmt::Display for Refusal {
             Self::NoName => out.write_str("there is no name here that can be changed"),
             Self::Import => out.write_str("the path of an import changes with its file"),
             Self::Unwritten(place) => {
-                write!(out, "the name does not stand in the text as it is at {place}: change it there")
+                write!(
+                    out,
+                    "the name does not stand in the text as it is at {place}: change it there"
+                )
             }
             Self::Same => out.write_str("this is the name that it has"),
             Self::Spelling(wanted) => write!(out, "a name of this kind is {wanted}"),
@@ -280,22 +287,18 @@ impl Found {
         let moved: Vec<Use> = before
             .uses
             .iter()
-            .map(|one| Use {
-                at: edits.moved(one.at),
-                declared: edits.moved(one.declared),
-                ..*one
-            })
+            .map(|one| Use { at: edits.moved(one.at), declared: edits.moved(one.declared), ..*one })
             .collect();
         if moved != after.uses {
             let other = |(a, b): &(&Use, &Use)| a != b;
-            let first = before.uses.iter().zip(moved.iter().zip(&after.uses)).find(|(_, p)| other(p));
+            let first =
+                before.uses.iter().zip(moved.iter().zip(&after.uses)).find(|(_, p)| other(p));
             let place = first.map_or(self.at, |(one, _)| one.at);
             return Err(or_unwritten(Refusal::Captures(Place::of(before, place))));
         }
         let mut charts = before.lowered.iter().zip(&after.lowered);
-        let differs = charts.find(|(a, b)| {
-            a.whole != b.whole || !is_alike(&a.chart, &b.chart, &self.name, new)
-        });
+        let differs = charts
+            .find(|(a, b)| a.whole != b.whole || !is_alike(&a.chart, &b.chart, &self.name, new));
         if let Some((chart, _)) = differs {
             return Err(or_unwritten(Refusal::Changes(chart.chart.name.clone())));
         }
@@ -357,7 +360,8 @@ impl Edits {
         let edits = self.0.get(&span.file).map(Vec::as_slice).unwrap_or_default();
         let place = |at: u32, is_end: bool| {
             let at = at as usize;
-            let inside = |edit: &TextEdit| if is_end { edit.range.start < at } else { edit.range.end <= at };
+            let inside =
+                |edit: &TextEdit| if is_end { edit.range.start < at } else { edit.range.end <= at };
             let before = edits.partition_point(inside);
             let (mut added, mut removed) = (0, 0);
             for edit in &edits[..before] {
@@ -366,7 +370,11 @@ impl Edits {
             }
             (at + added - removed) as u32
         };
-        Span { start: place(span.start, false), end: place(span.end, span.end > span.start), ..span }
+        Span {
+            start: place(span.start, false),
+            end: place(span.end, span.end > span.start),
+            ..span
+        }
     }
 
     fn applied(&self, file: FileId, text: &str) -> Option<String> {
@@ -399,7 +407,9 @@ impl<'l> Edited<'l> {
     fn of(before: &Compilation, edits: &Edits, loader: &'l dyn Loader) -> Self {
         let sources = before.sources.iter();
         let texts = sources
-            .filter_map(|(id, source)| Some((source.name.clone(), edits.applied(id, &source.text)?)))
+            .filter_map(|(id, source)| {
+                Some((source.name.clone(), edits.applied(id, &source.text)?))
+            })
             .collect();
         Self { texts, loader }
     }

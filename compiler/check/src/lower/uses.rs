@@ -223,7 +223,8 @@ pub(super) struct Inner<'s> {
 impl Record<'_> {
     /// Adds what joins several charts and files, and gives all uses, in order and each once.
     pub(super) fn close(mut self, loaded: &Loaded, all: &[&Lowered]) -> Vec<Use> {
-        let by_name: BTreeMap<Span, &Lowered> = all.iter().map(|one| (one.map.name, *one)).collect();
+        let by_name: BTreeMap<Span, &Lowered> =
+            all.iter().map(|one| (one.map.name, *one)).collect();
         for inner in std::mem::take(&mut self.inner) {
             self.within(&inner, &by_name);
         }
@@ -254,7 +255,8 @@ impl Record<'_> {
             let name = names.get(&(one.declared, one.kind)).copied().flatten();
             let text = sources.get(one.at.file).slice(one.at);
             let bare = text.strip_prefix('`').and_then(|text| text.strip_suffix('`'));
-            let is_name = |name: u64| [Some(text), bare].into_iter().flatten().any(|t| print(t) == name);
+            let is_name =
+                |name: u64| [Some(text), bare].into_iter().flatten().any(|t| print(t) == name);
             one.is_written = one.kind == NameKind::File || name.is_some_and(is_name);
         }
     }
@@ -289,7 +291,8 @@ impl Record<'_> {
         let mut joined: BTreeSet<Span> = BTreeSet::new();
         for (step, spans) in one.chart.steps.iter().zip(&one.map.steps) {
             let Some(child) = spans.child.and_then(|child| by_name.get(&child)) else { continue };
-            let passes = matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
+            let passes =
+                matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
             if !joined.contains(&child.map.name) && (passes || sends || posts(child)) {
                 joined.insert(child.map.name);
             }

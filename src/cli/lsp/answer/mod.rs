@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 mod extension;
 mod formatting;
+mod navigation;
+mod workspace;
 
 /// What a request is answered from.
 pub(super) struct View<'v> {
@@ -118,7 +120,15 @@ const ANSWERS: &[Answer] = &[
     Answer { method: "chartc/picture", answer: |v, p| give(v, p, extension::picture) },
     Answer { method: "chartc/runTests", answer: |v, p| give(v, p, extension::run_tests) },
     Answer { method: "chartc/tests", answer: |v, p| give(v, p, extension::tests) },
+    Answer { method: "textDocument/definition", answer: |v, p| give(v, p, navigation::definition) },
+    Answer {
+        method: "textDocument/documentHighlight",
+        answer: |v, p| give(v, p, navigation::highlight),
+    },
     Answer { method: "textDocument/formatting", answer: |v, p| give(v, p, formatting::whole) },
+    Answer { method: "textDocument/prepareRename", answer: |v, p| give(v, p, navigation::prepare) },
+    Answer { method: "textDocument/references", answer: |v, p| give(v, p, navigation::references) },
+    Answer { method: "textDocument/rename", answer: |v, p| give(v, p, navigation::rename) },
 ];
 
 /// Reads the parameters and writes the result.
