@@ -4,7 +4,8 @@ vim.bo.comments = ':///,://'
 vim.bo.expandtab = true
 vim.bo.shiftwidth = 2
 vim.bo.softtabstop = 2
-vim.b.undo_ftplugin = 'setlocal commentstring< comments< expandtab< shiftwidth< softtabstop<'
+vim.bo.smartindent = true
+vim.b.undo_ftplugin = 'setlocal commentstring< comments< expandtab< shiftwidth< softtabstop< smartindent<'
 
 -- Colours by the grammar, where its parser is installed.
 if pcall(vim.treesitter.start, 0, 'chart') then
