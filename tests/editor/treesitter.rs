@@ -71,7 +71,8 @@ fn leaf(node: Node<'_>) -> Class {
         "integer" | "float" | "duration" => Class::Number,
         "comment" => Class::Comment,
         "doc_comment" => Class::Doc,
-        "string_content" | "escape_sequence" | "brace_escape" | "stray_brace" | "format" | "\"" | "\"\"\"" => Class::Text,
+        "string_content" | "escape_sequence" | "brace_escape" | "stray_brace" | "format" | "\""
+        | "\"\"\"" => Class::Text,
         "{" | "}" | ":" if node.parent().is_some_and(|p| p.kind() == "interpolation") => {
             if node.kind() == ":" { Class::Text } else { Class::Brace }
         }
@@ -134,7 +135,12 @@ fn words_of_charts_are_in_the_same_classes() {
         if let Some(at) = apart {
             let line = text[..at].matches('\n').count() + 1;
             let shown: String = text.get(at..).unwrap_or_default().chars().take(30).collect();
-            faults.push(format!("{}:{line}: {:?}, here {:?}: {shown:?}", path.display(), left[at], right[at]));
+            faults.push(format!(
+                "{}:{line}: {:?}, here {:?}: {shown:?}",
+                path.display(),
+                left[at],
+                right[at]
+            ));
         }
     }
     assert!(words > 5000, "only {words} words");

@@ -34,7 +34,7 @@ fn below(folder: PathBuf, ending: &str) -> Vec<PathBuf> {
 }
 
 /// Blocks of a page that begin with three back-quotes and one of these words.
-fn blocks(page: &str, infos: &[&str]) -> Vec<(usize, String)> {
+pub(crate) fn blocks(page: &str, infos: &[&str]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut lines = page.lines().enumerate();
     while let Some((n, line)) = lines.next() {

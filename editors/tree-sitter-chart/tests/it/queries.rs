@@ -193,3 +193,13 @@ fn queries_of_other_editors_fit_the_grammar() {
         assert!(query.is_ok(), "{path}: {}", query.err().map_or(String::new(), |e| e.to_string()));
     }
 }
+
+#[test]
+fn queries_of_the_readme_find_what_they_say() {
+    let page = files::read("editors/tree-sitter-chart/README.md");
+    let [(_, query)] = &files::blocks(&page, &["scheme"])[..] else { panic!("one block") };
+    let text = "chart D { state a { on e -> b.c  llm think { prompt \"x\" } } }";
+    let found = captures(query, text);
+    let told: Vec<_> = found.iter().map(|(c, t)| (c.as_str(), t.as_str())).collect();
+    assert_eq!(told, [("left_for", "b.c"), ("step", "think")]);
+}
