@@ -22,6 +22,8 @@
 pub mod build;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
+mod costs;
 mod disk;
 #[cfg(feature = "lsp")]
 pub mod editor;

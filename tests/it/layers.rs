@@ -38,13 +38,14 @@ const EMIT: &[Row] = &[
 ];
 /// Nothing but the command names what is in `cli`.
 const COMMAND: &[Row] = &[
+    ("costs", &[]),
     ("disk", &[]),
     ("report", &[]),
     ("scenario", &[]),
     ("workshop", &[]),
-    ("editor", &["scenario"]),
+    ("editor", &["costs", "scenario"]),
     ("build", &["disk", "report"]),
-    ("cli", &["disk", "editor", "report", "scenario", "workshop"]),
+    ("cli", &["costs", "disk", "editor", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[

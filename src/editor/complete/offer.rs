@@ -66,7 +66,7 @@ pub(super) fn ranked(offers: Vec<Offer>, prefix: &str, replaces: Span) -> Vec<Co
         .into_iter()
         .enumerate()
         .map(|(nth, (_, offer))| Completion {
-            insert: offer.insert.unwrap_or_else(|| Insert::Plain(quoted(&offer))),
+            insert: offer.insert.clone().unwrap_or_else(|| Insert::Plain(quoted(&offer))),
             label: offer.label,
             kind: offer.kind,
             detail: offer.detail,
