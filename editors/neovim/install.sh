@@ -10,7 +10,7 @@ to=${1:-${XDG_DATA_HOME:-$HOME/.local/share}/nvim/site/pack/chartc/start/chartc}
 grammar=$here/../tree-sitter-chart
 
 mkdir -p "$to/parser" "$to/queries/chart"
-cp -R "$here/ftdetect" "$here/ftplugin" "$here/lsp" "$here/plugin" "$to/"
+cp -R "$here/ftdetect" "$here/ftplugin" "$here/lsp" "$here/lua" "$here/plugin" "$to/"
 cp "$grammar"/queries/*.scm "$to/queries/chart/"
 if "${CC:-cc}" -O2 -shared -fPIC -I "$grammar/src" "$grammar/src/parser.c" "$grammar/src/scanner.c" -o "$to/parser/chart.so"; then
     echo "installed in $to"

@@ -114,6 +114,8 @@ fn the_server_finds_corrects_and_formats() {
     let here = folder("neovim-server-chart");
     std::fs::write(here.join("door.chart"), FAULTY).expect("written");
     std::fs::write(here.join("chartc.toml"), "").expect("written");
+    std::fs::write(here.join("agent.yaml"), "id: x\nwrkflow: {}\n").expect("written");
+    std::fs::write(here.join("other.yaml"), "a: 1\n").expect("written");
     let binary = Path::new(env!("CARGO_BIN_EXE_chartc"));
     let said = run(&neovim, &home, "server.lua", &[("CHARTC", binary), ("FOLDER", &here)]);
     for line in [
@@ -121,9 +123,21 @@ fn the_server_finds_corrects_and_formats() {
         "root: found",
         "finding: 6:21 ERROR C0102 no event `opne`",
         "corrected: no finding",
+        "definition: line 7",
+        "rename: 2 places",
         "  |   initial closed",
+        "agent: C0101",
+        "other: 0 servers",
         "ended: yes",
     ] {
         assert!(said.iter().any(|one| one == line), "no {line:?} in {said:#?}");
     }
+    let behind = |start: &str| {
+        let line = said.iter().find_map(|line| line.strip_prefix(start));
+        line.unwrap_or_else(|| panic!("no {start:?} in {said:#?}")).to_owned()
+    };
+    assert!(behind("hover: ").contains("event open"), "{said:#?}");
+    let offered = behind("completion: ");
+    let offered: Vec<&str> = offered.split(' ').collect();
+    assert!(offered.contains(&"ajar") && offered.contains(&"closed"), "{said:#?}");
 }

@@ -1,1 +1,2 @@
 autocmd BufRead,BufNewFile *.chart setfiletype chart
+autocmd BufRead,BufNewFile *.scxml setfiletype xml

@@ -48,8 +48,11 @@ local function start(buffer)
 end
 
 vim.api.nvim_create_autocmd('FileType', {
-  pattern = 'chart',
+  pattern = { 'chart', 'yaml', 'xml' },
   callback = function(event)
-    start(event and event.buf or vim.api.nvim_get_current_buf())
+    local buffer = event and event.buf or vim.api.nvim_get_current_buf()
+    if require('chartc').reads(buffer) then
+      start(buffer)
+    end
   end,
 })

@@ -93,6 +93,13 @@ vim.lsp.buf.format({ async = false, timeout_ms = 30000 })
 step('formatted', '')
 for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do print('  | ' .. line) end
 
+-- Agents have the server too, and other YAML has not.
+vim.cmd('edit! ' .. folder .. '/other.yaml')
+vim.cmd('edit! ' .. folder .. '/agent.yaml')
+until_true('the finding of the agent', function() return #vim.diagnostic.get(0) > 0 end)
+step('agent', vim.diagnostic.get(0)[1].code)
+step('other', #vim.lsp.get_clients({ bufnr = vim.fn.bufnr('other.yaml') }) .. ' servers')
+
 vim.lsp.stop_client(vim.lsp.get_clients())
 until_true('the server ends', function() return #vim.lsp.get_clients() == 0 end)
 step('ended', 'yes')

@@ -11,7 +11,6 @@ import pathlib
 import pytest
 import pytest_lsp
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcMethodNotFound
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 TEXT = """/// A door.
@@ -119,14 +118,10 @@ async def test_formatting(client: LanguageClient):
     assert "      initial" not in text
 
 
-unwritten = pytest.mark.xfail(raises=JsonRpcMethodNotFound, strict=False)
-
-
 def about(uri: str, word: str, nth: int = 1) -> dict:
     return {"text_document": lsp.TextDocumentIdentifier(uri), "position": at(GOOD, word, nth)}
 
 
-@unwritten
 @pytest.mark.asyncio
 async def test_hover(client: LanguageClient):
     uri = opened(client, "hover.chart", GOOD)
@@ -136,7 +131,6 @@ async def test_hover(client: LanguageClient):
     assert await client.text_document_hover_async(nothing) is None
 
 
-@unwritten
 @pytest.mark.asyncio
 async def test_definition(client: LanguageClient):
     uri = opened(client, "definition.chart", GOOD)
@@ -146,7 +140,6 @@ async def test_definition(client: LanguageClient):
     assert ranges.start == at(GOOD, "ajar", 2)
 
 
-@unwritten
 @pytest.mark.asyncio
 async def test_completion(client: LanguageClient):
     uri = opened(client, "completion.chart", GOOD)
@@ -155,7 +148,6 @@ async def test_completion(client: LanguageClient):
     assert {"ajar", "closed"} <= {item.label for item in items}
 
 
-@unwritten
 @pytest.mark.asyncio
 async def test_rename(client: LanguageClient):
     uri = opened(client, "rename.chart", GOOD)
