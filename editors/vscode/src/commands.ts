@@ -14,14 +14,14 @@ export async function begin(session: Session): Promise<void> {
     tests,
     // Of the code lens: `[uri, chart]`; of the palette: none; of the editor's title: the document's.
     vscode.commands.registerCommand('chartc.showPicture', (of?: string | vscode.Uri, chart?: unknown) => {
-      const uri = typeof of === 'string' ? vscode.Uri.parse(of) : (of ?? vscode.window.activeTextEditor?.document.uri);
+      const uri = typeof of === 'string' ? session.uri(of) : (of ?? vscode.window.activeTextEditor?.document.uri);
       if (uri === undefined) {
         void vscode.window.showInformationMessage('Open a chart, an agent.yaml or an SCXML document to see its picture.');
       } else {
         panel.show(uri, typeof chart === 'string' ? chart : undefined);
       }
     }),
-    vscode.commands.registerCommand('chartc.runTest', (uri: string, name: string) => tests.runOne(vscode.Uri.parse(uri), name)),
+    vscode.commands.registerCommand('chartc.runTest', (uri: string, name: string) => tests.runOne(session.uri(uri), name)),
     vscode.commands.registerCommand('chartc.restart', () => session.restart()),
     vscode.commands.registerCommand('chartc.showLog', () => session.log.show()),
   );

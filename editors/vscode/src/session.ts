@@ -63,6 +63,11 @@ export class Session implements vscode.Disposable {
     return vscode.languages.match(this.selector as vscode.DocumentFilter[], document) > 0;
   }
 
+  /** A document that the server names. */
+  uri(text: string): vscode.Uri {
+    return this.client?.protocol2CodeConverter.asUri(text) ?? vscode.Uri.parse(text);
+  }
+
   /** Why there is no server, for people. */
   whyNone(): string {
     return this.why;

