@@ -79,6 +79,7 @@ try {
   const row = (words) => screen.locator('.view-line').filter({ hasText: words }).first();
 
   await step('colours', async () => {
+    await workbench.file('door.chart');
     await row('chart Door').waitFor();
     // What looks alike has one class; these four look different.
     const look = async (line, word) => row(line).locator('span > span').filter({ hasText: new RegExp(`^\\s*${word}\\s*$`) }).first().evaluate((it) => getComputedStyle(it).color);

@@ -35,7 +35,8 @@ export async function serve({ oss, extension, workspace, chartc, page }) {
       nothing(response);
     }
   });
-  const address = () => `http://localhost:${server.address().port}`;
+  // Panels are served from names beside this one. Under one domain they may keep service workers, which they need.
+  const address = () => `http://workbench.chartc.localhost:${server.address().port}`;
   const bridges = new WebSocketServer({ server, path: '/lsp' });
   const children = new Set();
   const said = [];

@@ -10,7 +10,7 @@ export function page(address, folder, open, settings) {
     productConfiguration: {
       nameShort: 'Workbench', nameLong: 'Workbench', applicationName: 'workbench', dataFolderName: '.workbench', quality: 'stable', commit: 'test',
       webEndpointUrlTemplate: `${address}/oss`,
-      webviewContentExternalBaseUrlTemplate: `${address.replace('//', '//{{uuid}}.')}/oss/out/vs/workbench/contrib/webview/browser/pre/`,
+      webviewContentExternalBaseUrlTemplate: `${address.replace('workbench', '{{uuid}}')}/oss/out/vs/workbench/contrib/webview/browser/pre/`,
       extensionEnabledApiProposals: {},
     },
     configurationDefaults: settings,
