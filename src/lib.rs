@@ -25,8 +25,6 @@ pub mod cli;
 mod disk;
 #[cfg(feature = "lsp")]
 pub mod editor;
-#[cfg(feature = "lsp")]
-mod lsp;
 pub mod report;
 #[cfg(feature = "run")]
 pub mod scenario;

@@ -291,7 +291,7 @@ fn beside(_: &str) -> Option<String> {
 
 /// Adds the tests that fail, of the files that `plays` selects.
 #[cfg(feature = "run")]
-fn play(done: &mut Compilation, plays: &dyn Fn(FileId) -> bool) {
+pub(super) fn play(done: &mut Compilation, plays: &dyn Fn(FileId) -> bool) {
     let failed = crate::scenario::failed_in(done, plays);
     if !failed.is_empty() {
         done.diagnostics.extend(failed);
@@ -301,7 +301,7 @@ fn play(done: &mut Compilation, plays: &dyn Fn(FileId) -> bool) {
 
 /// Tests need the runtime, which this build lacks.
 #[cfg(not(feature = "run"))]
-fn play(_: &mut Compilation, _: &dyn Fn(FileId) -> bool) {}
+pub(super) fn play(_: &mut Compilation, _: &dyn Fn(FileId) -> bool) {}
 
 /// Writes the runs that refute `check` lines. If charts share a name, those of each go into a folder named after its file.
 fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {

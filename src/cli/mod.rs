@@ -47,6 +47,8 @@ mod levels;
 mod lines;
 #[cfg(feature = "run")]
 mod live;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod man;
 #[cfg(feature = "run")]
 mod memory;
@@ -126,6 +128,7 @@ Examples:
   chartc build builder.chart     generate Rust
   chartc fmt                     format every chart below this folder
   chartc convert agent.yaml      convert an agent to a .chart; also *.scxml
+  chartc lsp                     serve an editor: the Language Server Protocol on standard input
 
 `chartc help COMMAND` has more examples and the exit codes of each command.
 
@@ -150,6 +153,8 @@ enum Command {
     Graph(graph::Args),
     #[cfg(feature = "redis")]
     Intake(Box<intake::Args>),
+    #[cfg(feature = "lsp")]
+    Lsp(lsp::Args),
     Man(man::Args),
     New(new::Args),
     #[cfg(feature = "run")]
@@ -187,6 +192,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Graph(args) => graph::run(args),
         #[cfg(feature = "redis")]
         Command::Intake(args) => intake::run(*args),
+        #[cfg(feature = "lsp")]
+        Command::Lsp(args) => lsp::run(&args),
         Command::Man(args) => man::run(args, Cli::command()),
         Command::New(args) => new::run(args),
         #[cfg(feature = "run")]

@@ -1,7 +1,7 @@
 //! What an editor asks of the compiler: names and their uses, symbols, hover, completion, colours, hints, lenses, folds, actions.
 //!
 //! Pure functions of a [`Compilation`](crate::Compilation) and a place in one of its files, in bytes. No protocol, no files, no
-//! clock: [`crate::lsp`] translates, and keeps the texts.
+//! clock: the language server (`chartc lsp`) translates, and keeps the texts.
 
 pub mod actions;
 pub mod complete;

@@ -4,3 +4,6 @@
     reason = "tests read the repository, its environment and start its programs"
 )]
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
+
+mod client;
+mod server;

@@ -43,9 +43,8 @@ const COMMAND: &[Row] = &[
     ("scenario", &[]),
     ("workshop", &[]),
     ("editor", &["scenario"]),
-    ("lsp", &["disk", "editor", "report", "scenario"]),
     ("build", &["disk", "report"]),
-    ("cli", &["disk", "lsp", "report", "scenario", "workshop"]),
+    ("cli", &["disk", "editor", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[
