@@ -6,16 +6,16 @@ export interface PictureParams {
   uri: string;
   /** The chart, if the file has several; else the one at the position, else the first. */
   chart?: string;
+  /** Where the cursor is: the state there is pointed out in the DOT text, and named in the answer. */
   position?: Position;
-  /** Paths of states to point out. */
-  highlight?: string[];
 }
 
 /** A state of a picture. */
 export interface PictureState {
-  /** The `id` of its node in the DOT text, and of its group in the SVG document. */
+  /** `s3`. Its node in the DOT text is called so, or `cluster3` if it has children. */
   id: string;
   path: string;
+  /** Its name in the text. */
   range: Range;
 }
 
@@ -27,13 +27,13 @@ export interface PictureEdge {
 
 export interface Picture {
   chart: string;
-  /** All charts of the file, where the server tells. */
-  charts?: string[];
+  /** All charts of the file. */
+  charts: string[];
   dot: string;
   states: PictureState[];
   edges?: PictureEdge[];
-  /** The state at the position. */
-  at?: string;
+  /** The innermost state at the position. */
+  at?: string | null;
 }
 
 export interface TestItem {
@@ -45,8 +45,8 @@ export interface TestItem {
 export interface TestResult {
   name: string;
   passed: boolean;
-  message?: string;
-  range?: Range;
+  message?: string | null;
+  range?: Range | null;
   milliseconds: number;
 }
 

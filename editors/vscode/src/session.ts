@@ -1,7 +1,7 @@
 // The server while the window is open: started once the workspace is trusted, shown in the status bar, and told of settings.
 
 import * as vscode from 'vscode';
-import { State, Trace, type BaseLanguageClient, type LanguageClientOptions, type TextDocumentFilter } from 'vscode-languageclient';
+import { LSPErrorCodes, ResponseError, State, Trace, type BaseLanguageClient, type ClientCapabilities, type LanguageClientOptions, type TextDocumentFilter } from 'vscode-languageclient';
 import { pictureChanged } from './protocol';
 import { mismatch, versionIn } from './version';
 
@@ -113,6 +113,15 @@ export class Session implements vscode.Disposable {
       initializationOptions: settings(),
       synchronize: { configurationSection: 'chartc' },
     });
+    // It tells of pictures only to those who can draw them.
+    client.registerFeature({
+      fillClientCapabilities: (capabilities: ClientCapabilities) => {
+        capabilities.experimental = { ...(capabilities.experimental as object | undefined), chartcPictures: true };
+      },
+      initialize: () => undefined,
+      getState: () => ({ kind: 'static' }),
+      clear: () => undefined,
+    });
     client.onNotification(pictureChanged, ({ uri }) => this.changed.fire(client.protocol2CodeConverter.asUri(uri)));
     client.onDidChangeState(({ newState }) => {
       if (client === this.client && newState === State.Stopped) {
@@ -188,6 +197,12 @@ export class Session implements vscode.Disposable {
       this.status.hide();
     }
   }
+}
+
+/** Whether a request came to nothing because the text has changed since: who asks again gets an answer. */
+export function isPassing(error: unknown): boolean {
+  const passing: number[] = [LSPErrorCodes.ContentModified, LSPErrorCodes.RequestCancelled, LSPErrorCodes.ServerCancelled];
+  return error instanceof ResponseError && passing.includes(error.code);
 }
 
 /** What the server is told of the settings, in the shape of the section `chartc`. */

@@ -2,10 +2,10 @@
 
 import * as vscode from 'vscode';
 import { runTestsRequest, testsRequest, type TestItem } from './protocol';
-import type { Session } from './session';
+import { isPassing, type Session } from './session';
 
 /** How many files of a workspace are asked about their tests. */
-const mostFiles = 1000;
+const mostFiles = 200;
 
 export class Tests implements vscode.Disposable {
   private readonly controller = vscode.tests.createTestController('chartc', 'Charts');
@@ -70,8 +70,13 @@ export class Tests implements vscode.Disposable {
     }
     let found: TestItem[];
     try {
+      // The server knows open texts only. One that is open already is not read again.
+      await vscode.workspace.openTextDocument(uri);
       found = (await client.sendRequest(testsRequest, { uri: client.code2ProtocolConverter.asUri(uri) })) ?? [];
     } catch (error) {
+      if (isPassing(error)) {
+        return;
+      }
       this.session.log.warn(`The tests of ${uri.toString(true)} are unknown: ${String(error)}`);
       return;
     }
@@ -140,6 +145,7 @@ export class Tests implements vscode.Disposable {
     }
     items.forEach((item) => run.started(item));
     try {
+      await vscode.workspace.openTextDocument(file.uri);
       const uri = client.code2ProtocolConverter.asUri(file.uri);
       const results = (await client.sendRequest(runTestsRequest, { uri, names: items.map((item) => item.id) }, token)) ?? [];
       for (const item of items) {
@@ -150,7 +156,7 @@ export class Tests implements vscode.Disposable {
           run.passed(item, result.milliseconds);
         } else {
           const told = new vscode.TestMessage(result.message ?? 'failed');
-          const range = result.range === undefined ? item.range : client.protocol2CodeConverter.asRange(result.range);
+          const range = result.range == null ? item.range : client.protocol2CodeConverter.asRange(result.range);
           told.location = range && new vscode.Location(file.uri, range);
           run.failed(item, told, result.milliseconds);
         }

@@ -10,7 +10,7 @@ export function themed(colour: string): string {
   if (chroma < 0.2) {
     return grey(lightness);
   }
-  const name = `var(--vscode-charts-${hueName(hue)})`;
+  const name = hueColour(hue);
   // Pale colours fill shapes; the others are lines and letters.
   return lightness > 0.8 ? `color-mix(in srgb, ${name} 18%, var(--vscode-editor-background))` : name;
 }
@@ -28,20 +28,22 @@ function grey(lightness: number): string {
   return 'var(--vscode-editor-foreground)';
 }
 
-function hueName(hue: number): string {
+function hueColour(hue: number): string {
+  const of = (name: string) => `var(--vscode-charts-${name})`;
   if (hue < 12 || hue >= 330) {
-    return 'red';
+    return of('red');
   }
   if (hue < 35) {
-    return 'orange';
+    // Themes have none of their own: theirs is that of marks behind a text, and hardly seen.
+    return `color-mix(in srgb, ${of('red')} 50%, ${of('yellow')})`;
   }
   if (hue < 75) {
-    return 'yellow';
+    return of('yellow');
   }
   if (hue < 170) {
-    return 'green';
+    return of('green');
   }
-  return hue < 240 ? 'blue' : 'purple';
+  return of(hue < 240 ? 'blue' : 'purple');
 }
 
 function parse(colour: string): { hue: number; chroma: number; lightness: number } | undefined {

@@ -3,7 +3,7 @@
 import type { Clicked } from './map';
 
 export type ToPanel =
-  | { kind: 'picture'; chart: string; charts: string[]; dot: string; ids: string[]; at?: string }
+  | { kind: 'picture'; chart: string; charts: string[]; dot: string; at?: string }
   /** The cursor has moved. */
   | { kind: 'at'; id?: string }
   /** There is no picture of the text as it is now; the last one stays. */

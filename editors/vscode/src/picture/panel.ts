@@ -1,9 +1,10 @@
 // The panel with the picture of the chart that the cursor is in.
 
 import * as vscode from 'vscode';
-import type { Session } from '../session';
+import type { BaseLanguageClient } from 'vscode-languageclient';
 import { pictureRequest, type Picture } from '../protocol';
-import { chartsIn, rangeOf, stateAt, type Clicked } from './map';
+import { isPassing, type Session } from '../session';
+import { rangeOf, type Clicked } from './map';
 import type { FromPanel, ToPanel } from './messages';
 
 export const panelType = 'chartc.picture';
@@ -98,24 +99,52 @@ export class PicturePanel implements vscode.Disposable {
       return;
     }
     clearTimeout(this.soon);
-    this.soon = setTimeout(() => this.follow(editor), 60);
+    this.soon = setTimeout(() => void this.follow(editor), 60);
   }
 
-  private follow(editor: vscode.TextEditor): void {
+  /** Points out the state at the cursor; the picture is drawn again only for another file or chart. */
+  private async follow(editor: vscode.TextEditor): Promise<void> {
     const uri = editor.document.uri;
     if (uri.toString() !== this.uri?.toString()) {
       this.uri = uri;
       this.chosen = undefined;
-      void this.refresh();
+      await this.refresh();
       return;
     }
-    const state = this.picture && stateAt(this.picture.states, editor.selection.active);
-    if (state === undefined && this.chosen === undefined && this.charts(editor.document).length > 1) {
-      // Perhaps in another chart.
-      void this.refresh();
+    const mine = this.asked;
+    const here = await this.here();
+    if (mine !== this.asked || here === undefined) {
       return;
     }
-    this.tell({ kind: 'at', ...(state && { id: state.id }) });
+    if (here.chart !== this.picture?.chart) {
+      await this.refresh();
+    } else {
+      this.tell({ kind: 'at', ...(here.at != null && { id: here.at }) });
+    }
+  }
+
+  /** The chart and the state at the cursor. */
+  private async here(): Promise<Picture | undefined> {
+    const { uri } = this;
+    const client = this.session.client;
+    const editor = vscode.window.visibleTextEditors.find((it) => it.document.uri.toString() === uri?.toString());
+    if (client === undefined || uri === undefined) {
+      return undefined;
+    }
+    try {
+      return (await this.ask(client, uri, this.chosen, editor?.selection.active)) ?? undefined;
+    } catch {
+      // While the text has errors nothing is at the cursor; `refresh` says so.
+      return undefined;
+    }
+  }
+
+  private ask(client: BaseLanguageClient, uri: vscode.Uri, chart?: string, position?: vscode.Position): Promise<Picture | null> {
+    return client.sendRequest(pictureRequest, {
+      uri: client.code2ProtocolConverter.asUri(uri),
+      ...(chart !== undefined && { chart }),
+      ...(position && { position: client.code2ProtocolConverter.asPosition(position) }),
+    });
   }
 
   /** Asks for the picture of the text as it is now. */
@@ -131,17 +160,21 @@ export class PicturePanel implements vscode.Disposable {
       this.tell({ kind: 'stale', why: this.session.whyNone() });
       return;
     }
-    const editor = vscode.window.visibleTextEditors.find((it) => it.document.uri.toString() === uri.toString());
-    let picture: Picture | null;
-    let why = 'There is no picture of this text: it has errors.';
+    let picture: Picture | null = null;
+    let why = 'The text has errors.';
+    const here = await this.here();
     try {
-      picture = await client.sendRequest(pictureRequest, {
-        uri: client.code2ProtocolConverter.asUri(uri),
-        ...(this.chosen !== undefined && { chart: this.chosen }),
-        ...(editor && { position: client.code2ProtocolConverter.asPosition(editor.selection.active) }),
-      });
+      // Without a position: what is pointed out changes while the picture stays.
+      picture = await this.ask(client, uri, this.chosen ?? here?.chart);
+      if (picture === null && this.chosen !== undefined) {
+        // Perhaps the chosen chart has another name by now.
+        picture = await this.ask(client, uri);
+      }
     } catch (error) {
-      picture = null;
+      if (isPassing(error)) {
+        // The text has changed meanwhile; the server tells when it has checked it.
+        return;
+      }
       why = error instanceof Error ? error.message : String(error);
     }
     if (mine !== this.asked || this.panel === undefined) {
@@ -153,20 +186,13 @@ export class PicturePanel implements vscode.Disposable {
     }
     this.picture = picture;
     panel.title = `Picture: ${picture.chart}`;
-    const at = picture.at ?? (editor && stateAt(picture.states, editor.selection.active)?.id);
-    const charts = picture.charts ?? (editor ? this.charts(editor.document) : []);
     this.tell({
       kind: 'picture',
       chart: picture.chart,
-      charts: charts.includes(picture.chart) ? charts : [picture.chart, ...charts],
+      charts: picture.charts,
       dot: picture.dot,
-      ids: picture.states.map((state) => state.id),
-      ...(at !== undefined && { at }),
+      ...(here?.chart === picture.chart && here.at != null && { at: here.at }),
     });
-  }
-
-  private charts(document: vscode.TextDocument): string[] {
-    return this.picture?.charts ?? (document.languageId === 'chart' ? chartsIn(document.getText()) : []);
   }
 
   /** Shows the text of what was clicked on. */

@@ -2,7 +2,7 @@
 
 import { instance } from '@viz-js/viz';
 import { themed } from './colour';
-import type { Clicked } from './map';
+import { endsOf, stateOf, type Clicked } from './map';
 import type { FromPanel, ToPanel } from './messages';
 import { View } from './view';
 
@@ -17,7 +17,7 @@ const page = {
   name: element('name'),
 };
 const view = new View(page.canvas);
-let shown: { chart: string; svg: SVGSVGElement; ids: Set<string> } | undefined;
+let shown: { chart: string; svg: SVGSVGElement; groups: Map<string, Element> } | undefined;
 let at: string | undefined;
 /** The last message wins: a layout that takes long must not hide a later one. */
 let latest = 0;
@@ -58,7 +58,7 @@ async function draw(picture: Extract<ToPanel, { kind: 'picture' }>): Promise<voi
     dress(svg);
     page.canvas.replaceChildren(svg);
     const another = shown?.chart !== picture.chart;
-    shown = { chart: picture.chart, svg, ids: new Set(picture.ids) };
+    shown = { chart: picture.chart, svg, groups: groupsIn(svg) };
     at = picture.at;
     offer(picture.charts, picture.chart);
     say('');
@@ -74,7 +74,7 @@ async function draw(picture: Extract<ToPanel, { kind: 'picture' }>): Promise<voi
   }
 }
 
-/** The theme's colours and the editor's font instead of those for paper. */
+/** The theme's colours instead of those for paper, and letters no wider than the layout has room for. */
 function dress(svg: SVGSVGElement): void {
   svg.querySelector('g.graph > polygon')?.remove();
   for (const it of svg.querySelectorAll<SVGElement>('polygon, path, ellipse, polyline, text, rect')) {
@@ -84,6 +84,11 @@ function dress(svg: SVGSVGElement): void {
         it.style[part] = themed(colour);
       }
     }
+  }
+  for (const text of svg.querySelectorAll('text')) {
+    const size = parseFloat(text.getAttribute('font-size') ?? '14');
+    text.setAttribute('font-size', (size * narrowing(text.getAttribute('font-weight') === 'bold')).toFixed(2));
+    text.setAttribute('font-family', family);
   }
   // A tooltip is the title of a link that leads nowhere: keep the title, drop the link.
   for (const link of svg.querySelectorAll('a')) {
@@ -95,6 +100,28 @@ function dress(svg: SVGSVGElement): void {
   }
 }
 
+const family = 'Helvetica, Arial, "Liberation Sans", Arimo, sans-serif';
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+/** How wide the letters are in Helvetica of 1 pixel, plain and bold: the layout is made with that. */
+const widths = { plain: 12.726, bold: 14.003 };
+const narrowings: { plain?: number; bold?: number } = {};
+
+/** How much smaller letters have to be where another font stands in for Helvetica. */
+function narrowing(bold: boolean): number {
+  const weight = bold ? 'bold' : 'plain';
+  let factor = narrowings[weight];
+  if (factor === undefined) {
+    const paper = document.createElement('canvas').getContext('2d');
+    if (paper === null) {
+      return 1;
+    }
+    paper.font = `${bold ? 'bold ' : ''}100px ${family}`;
+    factor = Math.min(1, (100 * widths[weight]) / paper.measureText(letters).width);
+    narrowings[weight] = factor;
+  }
+  return factor;
+}
+
 /** Marks the state under the cursor, and brings it into view if it was the cursor that has moved. */
 function pointOut(move: boolean): void {
   if (shown === undefined) {
@@ -103,8 +130,8 @@ function pointOut(move: boolean): void {
   for (const it of shown.svg.querySelectorAll('.at')) {
     it.classList.remove('at');
   }
-  const group = at === undefined ? null : shown.svg.querySelector(`#${CSS.escape(at)}`);
-  if (group !== null) {
+  const group = shown.groups.get(at ?? '');
+  if (group !== undefined) {
     group.classList.add('at');
     if (move) {
       view.reveal(group);
@@ -139,24 +166,28 @@ page.canvas.addEventListener('click', (event) => {
 
 function clickedOn(target: Element): Clicked | undefined {
   const group = target.closest('g.node, g.edge, g.cluster');
-  if (group === null || shown === undefined) {
+  if (group === null) {
     return undefined;
   }
+  const title = titleOf(group);
   if (!group.classList.contains('edge')) {
-    return { id: group.id };
+    return { id: stateOf(title) ?? '' };
   }
-  // Graphviz calls an arrow by the names of its ends.
-  const [tail, head] = (group.querySelector(':scope > title')?.textContent ?? '').split('->');
-  return { id: group.id, tail: groupOf(tail), head: groupOf(head) };
+  const ends = endsOf(title);
+  return { id: group.id, tail: stateOf(ends?.tail ?? ''), head: stateOf(ends?.head ?? '') };
 }
 
-function groupOf(name: string | undefined): string | undefined {
-  for (const group of shown?.svg.querySelectorAll('g.node, g.cluster') ?? []) {
-    if (group.querySelector(':scope > title')?.textContent === name) {
-      return group.id;
-    }
-  }
-  return undefined;
+/** The groups of states, by the states' ids. */
+function groupsIn(svg: SVGSVGElement): Map<string, Element> {
+  const groups = [...svg.querySelectorAll('g.node, g.cluster')];
+  return new Map(groups.flatMap((group) => {
+    const id = stateOf(titleOf(group));
+    return id === undefined ? [] : [[id, group]];
+  }));
+}
+
+function titleOf(group: Element): string {
+  return group.querySelector(':scope > title')?.textContent ?? '';
 }
 
 for (const [id, act] of [['in', () => view.zoom(1.25)], ['out', () => view.zoom(0.8)], ['fit', () => view.fit()]] as const) {

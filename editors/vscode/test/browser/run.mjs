@@ -118,22 +118,26 @@ try {
     await panel.locator('svg g.node').first().waitFor();
     assert.ok((await panel.locator('svg g.node').count()) >= 15);
     await screen.locator('.tab', { hasText: 'support.chart' }).click();
-    await workbench.goTo(73, 8);
+    await workbench.goTo(55, 11);
     await panel.locator('g.at').filter({ hasText: 'idle' }).waitFor();
-    await workbench.goTo(97, 10);
-    await workbench.until('the cursor is in sorting', async () => ((await panel.locator('g.at > title').first().textContent()) ?? '') !== '' && ((await panel.locator('g.at').textContent()) ?? '').includes('sorting'));
+    await workbench.goTo(75, 9);
+    await panel.locator('g.node.at').filter({ hasText: 'sorting' }).waitFor();
+    await workbench.goTo(67, 9);
+    await panel.locator('g.cluster.at').filter({ hasText: 'open' }).waitFor();
+    await workbench.goTo(75, 9);
+    await panel.locator('g.node.at').filter({ hasText: 'sorting' }).waitFor();
     await workbench.shot('picture');
   });
 
   await step('a click on a state shows its text', async () => {
     const panel = await workbench.panel();
     await panel.locator('g.node').filter({ hasText: 'handing_over' }).filter({ hasText: 'hand_over' }).first().click({ force: true });
-    await screen.locator('.statusbar-item').filter({ hasText: /^Ln 163,/ }).waitFor();
+    await screen.locator('.statusbar-item').filter({ hasText: /^Ln 154,/ }).waitFor();
     await workbench.shot('revealed');
   });
 
   await step('the last picture stays while the text is broken', async () => {
-    await workbench.goTo(73, 1);
+    await workbench.goTo(64, 1);
     await screen.keyboard.type('state {{{ ');
     const panel = await workbench.panel();
     await panel.locator('#message:not([hidden])').waitFor();
