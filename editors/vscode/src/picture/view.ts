@@ -2,6 +2,8 @@
 
 const least = 0.05;
 const most = 8;
+/** A picture that is smaller cannot be read. */
+const readable = 0.7;
 
 export class View {
   /** Whether the pointer was dragged since it went down: what follows is no click. */
@@ -30,9 +32,23 @@ export class View {
     for (const side of ['width', 'height'] as const) {
       svg.setAttribute(side, `${parseFloat(svg.getAttribute(side) ?? '0') * (4 / 3)}`);
     }
-    if (another || this.fitted) {
+    if (another) {
+      this.begin();
+    } else if (this.fitted) {
       this.fit();
     } else {
+      this.apply();
+    }
+  }
+
+  /** Shows all, or the top of what would be too small to read. */
+  private begin(): void {
+    this.fit();
+    if (this.scale < readable) {
+      this.scale = readable;
+      this.x = Math.max((this.canvas.clientWidth - this.size()[0] * readable) / 2, 12);
+      this.y = 12;
+      this.fitted = false;
       this.apply();
     }
   }
@@ -41,7 +57,7 @@ export class View {
     const [width, height] = this.size();
     if (width > 0 && height > 0 && this.canvas.clientWidth > 0) {
       const room = Math.min((this.canvas.clientWidth - 24) / width, (this.canvas.clientHeight - 24) / height);
-      this.scale = Math.min(Math.max(room, least), 1.25);
+      this.scale = Math.min(Math.max(room, least), 1);
       this.x = (this.canvas.clientWidth - width * this.scale) / 2;
       this.y = Math.max((this.canvas.clientHeight - height * this.scale) / 2, 12);
     }

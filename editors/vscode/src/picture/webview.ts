@@ -62,8 +62,9 @@ async function draw(picture: Extract<ToPanel, { kind: 'picture' }>): Promise<voi
     at = picture.at;
     offer(picture.charts, picture.chart);
     say('');
+    squeeze(svg);
     view.show(svg, another);
-    pointOut(false);
+    pointOut(another);
     editor.postMessage({ kind: 'drawn', chart: picture.chart, nodes: svg.querySelectorAll('g.node').length });
   } catch (error) {
     if (mine === latest) {
@@ -122,17 +123,33 @@ function narrowing(bold: boolean): number {
   return factor;
 }
 
+/** Words that stand beside each other in a line must not run into each other, whatever their letters. */
+function squeeze(svg: SVGSVGElement): void {
+  for (const text of svg.querySelectorAll('text')) {
+    const next = text.nextElementSibling;
+    if (next instanceof SVGTextElement && next.getAttribute('y') === text.getAttribute('y')) {
+      const room = parseFloat(next.getAttribute('x') ?? '') - parseFloat(text.getAttribute('x') ?? '');
+      if (room > 0 && text.getComputedTextLength() > room) {
+        text.setAttribute('textLength', `${room}`);
+        text.setAttribute('lengthAdjust', 'spacingAndGlyphs');
+      }
+    }
+  }
+}
+
 /** Marks the state under the cursor, and brings it into view if it was the cursor that has moved. */
 function pointOut(move: boolean): void {
   if (shown === undefined) {
     return;
   }
-  for (const it of shown.svg.querySelectorAll('.at')) {
-    it.classList.remove('at');
+  for (const it of shown.svg.querySelectorAll('.at, .outline')) {
+    it.classList.remove('at', 'outline');
   }
   const group = shown.groups.get(at ?? '');
   if (group !== undefined) {
     group.classList.add('at');
+    // The shape is drawn first, what is in it later.
+    group.querySelector('path, polygon, ellipse')?.classList.add('outline');
     if (move) {
       view.reveal(group);
     }

@@ -131,8 +131,9 @@ try {
 
   await step('a click on a state shows its text', async () => {
     const panel = await workbench.panel();
-    await panel.locator('g.node').filter({ hasText: 'handing_over' }).filter({ hasText: 'hand_over' }).first().click({ force: true });
-    await screen.locator('.statusbar-item').filter({ hasText: /^Ln 154,/ }).waitFor();
+    await panel.locator('g.node').filter({ hasText: /^\s*s\d+\s*idle/ }).click();
+    await screen.locator('.statusbar-item').filter({ hasText: /^Ln 55,/ }).waitFor();
+    await panel.locator('g.node.at').filter({ hasText: 'idle' }).waitFor();
     await workbench.shot('revealed');
   });
 
