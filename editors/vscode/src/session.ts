@@ -25,7 +25,7 @@ const selector: TextDocumentFilter[] = [
 
 export class Session implements vscode.Disposable {
   client: BaseLanguageClient | undefined;
-  private why = 'chartc has not been started yet.';
+  private why = 'chartc is being started.';
   private readonly started = new vscode.EventEmitter<void>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onStarted = this.started.event;

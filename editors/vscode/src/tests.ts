@@ -154,11 +154,13 @@ export class Tests implements vscode.Disposable {
           run.errored(item, new vscode.TestMessage('chartc did not play this test: see the problems of its file.'));
         } else if (result.passed) {
           run.passed(item, result.milliseconds);
+          run.appendOutput(`ok      ${item.label}\r\n`, undefined, item);
         } else {
           const told = new vscode.TestMessage(result.message ?? 'failed');
           const range = result.range == null ? item.range : client.protocol2CodeConverter.asRange(result.range);
           told.location = range && new vscode.Location(file.uri, range);
           run.failed(item, told, result.milliseconds);
+          run.appendOutput(`failed  ${item.label}\r\n${(result.message ?? '').replace(/^/gm, '        ').replace(/\n/g, '\r\n')}\r\n`, told.location, item);
         }
       }
     } catch (error) {

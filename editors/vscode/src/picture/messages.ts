@@ -6,8 +6,8 @@ export type ToPanel =
   | { kind: 'picture'; chart: string; charts: string[]; dot: string; at?: string }
   /** The cursor has moved. */
   | { kind: 'at'; id?: string }
-  /** There is no picture of the text as it is now; the last one stays. */
-  | { kind: 'stale'; why: string };
+  /** There is no picture of the text as it is now. The last one stays if it is of the same text. */
+  | { kind: 'none'; why: string; keep: boolean };
 
 export type FromPanel =
   | { kind: 'ready' }

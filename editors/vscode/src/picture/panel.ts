@@ -16,6 +16,8 @@ export class PicturePanel implements vscode.Disposable {
   /** The chart that was chosen, of a file with several; else the cursor chooses. */
   private chosen: string | undefined;
   private picture: Picture | undefined;
+  /** The text that the picture is of. */
+  private drawn: string | undefined;
   private ready = false;
   private asked = 0;
   /** What is waited for before a cursor that moves fast is followed. */
@@ -66,6 +68,7 @@ export class PicturePanel implements vscode.Disposable {
     panel.onDidDispose(() => {
       this.panel = undefined;
       this.picture = undefined;
+      this.drawn = undefined;
       this.ready = false;
     });
     panel.webview.html = page(panel.webview, files);
@@ -157,11 +160,11 @@ export class PicturePanel implements vscode.Disposable {
     const mine = this.asked;
     const client = this.session.client;
     if (client === undefined) {
-      this.tell({ kind: 'stale', why: this.session.whyNone() });
+      this.none(this.session.whyNone());
       return;
     }
     let picture: Picture | null = null;
-    let why = 'The text has errors.';
+    let why = 'the text has errors.';
     const here = await this.here();
     try {
       // Without a position: what is pointed out changes while the picture stays.
@@ -181,10 +184,11 @@ export class PicturePanel implements vscode.Disposable {
       return;
     }
     if (picture === null) {
-      this.tell({ kind: 'stale', why });
+      this.none(why);
       return;
     }
     this.picture = picture;
+    this.drawn = uri.toString();
     panel.title = `Picture: ${picture.chart}`;
     this.tell({
       kind: 'picture',
@@ -195,6 +199,15 @@ export class PicturePanel implements vscode.Disposable {
     });
   }
 
+  private none(why: string): void {
+    const keep = this.drawn === this.uri?.toString();
+    if (!keep) {
+      this.picture = undefined;
+      this.drawn = undefined;
+    }
+    this.tell({ kind: 'none', why, keep });
+  }
+
   /** Shows the text of what was clicked on. */
   private async reveal(clicked: Clicked): Promise<void> {
     const { uri, picture } = this;
@@ -203,7 +216,8 @@ export class PicturePanel implements vscode.Disposable {
       return;
     }
     const open = vscode.window.visibleTextEditors.find((it) => it.document.uri.toString() === uri.toString());
-    const editor = await vscode.window.showTextDocument(uri, { viewColumn: open?.viewColumn ?? vscode.ViewColumn.One });
+    // The panel keeps the focus, so that one click can follow another.
+    const editor = await vscode.window.showTextDocument(uri, { viewColumn: open?.viewColumn ?? vscode.ViewColumn.One, preserveFocus: true });
     const start = new vscode.Position(range.start.line, range.start.character);
     editor.selection = new vscode.Selection(start, start);
     editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.InCenterIfOutsideViewport);

@@ -40,9 +40,14 @@ window.addEventListener('message', (event: MessageEvent<ToPanel>) => {
       at = message.id;
       pointOut(true);
       break;
-    case 'stale':
+    case 'none':
       latest += 1;
-      say(shown === undefined ? message.why : `Last picture that could be drawn. ${message.why}`);
+      if (!message.keep) {
+        shown = undefined;
+        page.canvas.replaceChildren();
+        offer([], '');
+      }
+      say(`${shown === undefined ? 'There is no picture' : 'This is the last picture that could be drawn'}: ${message.why}`);
       break;
   }
 });
