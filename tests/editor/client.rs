@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// How long an answer may take before a test gives up. Nothing is concluded from how long it takes.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The editor.
 pub(crate) struct Client {
@@ -20,6 +20,8 @@ pub(crate) struct Client {
     pub(crate) shown: BTreeMap<String, Value>,
     /// Other notifications, in order.
     pub(crate) notes: Vec<Value>,
+    /// Answers that nobody has waited for yet.
+    answers: BTreeMap<u64, Value>,
     count: u64,
     versions: BTreeMap<String, i64>,
     /// What the server said of itself.
@@ -68,6 +70,7 @@ impl Client {
             messages,
             shown: BTreeMap::new(),
             notes: Vec::new(),
+            answers: BTreeMap::new(),
             count: 0,
             versions: BTreeMap::new(),
             hello: Value::Null,
@@ -106,16 +109,16 @@ impl Client {
         id
     }
 
-    /// The answer to a request: its result, or its error.
+    /// The answer to a request: its result, or its error. Answers may come in any order.
     pub(crate) fn wait(&mut self, id: u64) -> Result<Value, Value> {
         loop {
-            let message = self.next();
-            if message["id"] == json!(id) && message.get("method").is_none() {
-                return match message.get("error") {
+            if let Some(answer) = self.answers.remove(&id) {
+                return match answer.get("error") {
                     Some(error) => Err(error.clone()),
-                    None => Ok(message["result"].clone()),
+                    None => Ok(answer["result"].clone()),
                 };
             }
+            let message = self.next();
             self.take(message);
         }
     }
@@ -131,6 +134,11 @@ impl Client {
     }
 
     fn take(&mut self, message: Value) {
+        if message.get("method").is_none() {
+            let id = message["id"].as_u64().expect("an answer to a request");
+            self.answers.insert(id, message);
+            return;
+        }
         if message.get("id").is_some() {
             let reply = json!({ "jsonrpc": "2.0", "id": message["id"], "result": null });
             self.send(&reply);
@@ -183,8 +191,10 @@ impl Client {
             {
                 return shown;
             }
-            let message = self.next();
-            self.take(message);
+            match self.messages.recv_timeout(PATIENCE) {
+                Ok(message) => self.take(message),
+                Err(_) => panic!("shown: {:#?}", self.shown.get(uri).map(listed)),
+            }
         }
     }
 

@@ -6,4 +6,10 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
 mod client;
+mod edits;
+mod requests;
 mod server;
+mod desk;
+mod folds;
+mod outline;
+mod tokens;

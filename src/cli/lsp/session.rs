@@ -15,6 +15,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, after, never, select
 use gen_lsp_types as lsp;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -415,8 +416,14 @@ impl Session {
             settings: &self.settings,
             uri,
             compilation: done,
+            told: RefCell::default(),
         };
-        answer::answer(&view, method, params)
+        let result = answer::answer(&view, method, params);
+        for told in view.told.into_inner() {
+            let message = chartc_core::visible::text(&told).into_owned();
+            self.tell("window/showMessage", &json!({ "type": 3, "message": message }));
+        }
+        result
     }
 
     fn respond(&self, id: RequestId, result: Result<Value, Refusal>) {

@@ -14,11 +14,14 @@ use lsp_server::ErrorCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 mod extension;
 mod formatting;
+mod navigation;
+mod workspace;
 
 /// What a request is answered from.
 pub(super) struct View<'v> {
@@ -29,11 +32,13 @@ pub(super) struct View<'v> {
     /// What is open.
     pub(super) texts: &'v Texts,
     /// What projects set.
-    pub(super) settings: &'v Settings,
+    pub(super) settings: &'v Arc<Settings>,
     /// The text that the request is about.
     pub(super) uri: Option<&'v lsp::Uri>,
     /// Its compilation.
     pub(super) compilation: Option<Arc<Compilation>>,
+    /// What is shown to the user besides.
+    pub(super) told: RefCell<Vec<String>>,
 }
 
 /// Why there is no answer.
@@ -92,6 +97,11 @@ impl View<'_> {
         own.map(|(file, _)| (done, file)).ok_or_else(missing)
     }
 
+    /// Shows the user a message.
+    fn tell(&self, message: String) {
+        self.told.borrow_mut().push(message);
+    }
+
     /// What spans of a compilation are translated with.
     pub(super) fn paper<'p>(&'p self, done: &'p Compilation) -> Paper<'p> {
         let (encoding, sources) = (self.client.encoding, &done.sources);
@@ -110,7 +120,15 @@ const ANSWERS: &[Answer] = &[
     Answer { method: "chartc/picture", answer: |v, p| give(v, p, extension::picture) },
     Answer { method: "chartc/runTests", answer: |v, p| give(v, p, extension::run_tests) },
     Answer { method: "chartc/tests", answer: |v, p| give(v, p, extension::tests) },
+    Answer { method: "textDocument/definition", answer: |v, p| give(v, p, navigation::definition) },
+    Answer {
+        method: "textDocument/documentHighlight",
+        answer: |v, p| give(v, p, navigation::highlight),
+    },
     Answer { method: "textDocument/formatting", answer: |v, p| give(v, p, formatting::whole) },
+    Answer { method: "textDocument/prepareRename", answer: |v, p| give(v, p, navigation::prepare) },
+    Answer { method: "textDocument/references", answer: |v, p| give(v, p, navigation::references) },
+    Answer { method: "textDocument/rename", answer: |v, p| give(v, p, navigation::rename) },
 ];
 
 /// Reads the parameters and writes the result.

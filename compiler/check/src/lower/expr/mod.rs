@@ -18,13 +18,14 @@ pub(super) use builtin::is_language_function;
 pub(super) use call::unknown_function;
 use chartc_text::rules::type_error;
 pub(super) use constant::{is_faulty, value_of};
-pub(super) use env::Env;
+pub(super) use env::{Bound, Env};
 pub(super) use fit::{accepts, arguments, expect};
 use narrow::place_of;
 pub(super) use template::{Options, refuse_options, template};
 
 use super::context::Cx;
 use super::types;
+use super::uses::NameKind;
 use chartc_core::arena::LocalId;
 use chartc_core::model::{Expr, ExprKind, Local, Type, TypeKind, UnaryOp};
 use chartc_text::span::{Ident, Span};
@@ -259,7 +260,8 @@ fn comprehension(
     let from = present(cx, env, source, None);
     let element = element_of(cx, &from, source.span);
     let local = LocalId::at(env.locals.len());
-    env.locals.push((name.node.clone(), element));
+    cx.declares(name, NameKind::Local);
+    env.locals.push(Bound::local(name, element));
     let hint = match hint.map(inner) {
         Some(Type::List(item)) => Some((**item).clone()),
         Some(Type::Json) => Some(Type::Json),
