@@ -104,8 +104,8 @@ const repository = {
   doubled: { name: 'constant.character.escape.brace.chart', match: '\\{\\{|\\}\\}' },
   'block-hole': {
     name: 'meta.interpolation.chart', contentName: 'meta.embedded.expression.chart',
-    begin: '\\{(?=.*\\})', beginCaptures: { 0: scoped('punctuation.section.interpolation.begin') },
-    end: '(\\})|(?=""")|$', endCaptures: caps('punctuation.section.interpolation.end'),
+    begin: '\\{(?=.*\\})', beginCaptures: { 0: scoped('punctuation.section.embedded.begin') },
+    end: '(\\})|(?=""")|$', endCaptures: caps('punctuation.section.embedded.end'),
     patterns: [...include('block-format', 'block-string-inner', 'block-brackets', 'expression')],
   },
   'block-format': match('(:)([^{}"]*)(?=\\})', 'punctuation.separator.format', 'constant.other.format'),
@@ -124,8 +124,8 @@ const repository = {
   },
   'line-hole': {
     name: 'meta.interpolation.chart', contentName: 'meta.embedded.expression.chart',
-    begin: '\\{(?=(?:[^"\\\\]|\\\\.)*\\})', beginCaptures: { 0: scoped('punctuation.section.interpolation.begin') },
-    end: '(\\})|(?=")|$', endCaptures: caps('punctuation.section.interpolation.end'),
+    begin: '\\{(?=(?:[^"\\\\]|\\\\.)*\\})', beginCaptures: { 0: scoped('punctuation.section.embedded.begin') },
+    end: '(\\})|(?=")|$', endCaptures: caps('punctuation.section.embedded.end'),
     patterns: [...include('line-format', 'escaped-string', 'line-brackets', 'expression')],
   },
   'line-format': match('(:)([^{}"]*)(?=\\})', 'punctuation.separator.format', 'constant.other.format'),
