@@ -54,3 +54,5 @@ export const pictureRequest = new RequestType<PictureParams, Picture | null, voi
 export const pictureChanged = new NotificationType<{ uri: string }>('chartc/pictureChanged');
 export const testsRequest = new RequestType<{ uri: string }, TestItem[] | null, void>('chartc/tests');
 export const runTestsRequest = new RequestType<{ uri: string; names?: string[] }, TestResult[] | null, void>('chartc/runTests');
+/** The page of a rule, as Markdown. */
+export const explainRequest = new RequestType<{ code: string }, string, void>('chartc/explain');

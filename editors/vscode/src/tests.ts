@@ -45,13 +45,32 @@ export class Tests implements vscode.Disposable {
   async runOne(uri: vscode.Uri, name: string): Promise<void> {
     await this.find(uri);
     const item = this.controller.items.get(uri.toString())?.children.get(name);
-    if (item === undefined) {
-      void vscode.window.showWarningMessage(`There is no test "${name}" in ${vscode.workspace.asRelativePath(uri)}.`);
+    await this.runItems(item === undefined ? [] : [item], `There is no test "${name}" in ${vscode.workspace.asRelativePath(uri)}.`);
+  }
+
+  /** Runs all tests of a chart: those of its file, and of the file of tests beside it. */
+  async runChart(uri: vscode.Uri, chart: string): Promise<void> {
+    const beside = uri.with({ path: uri.path.replace(/(\.chart|\.ya?ml|\.scxml)$/, '.test.chart') });
+    const files = [uri];
+    if (uri.scheme !== 'untitled' && !uri.path.endsWith('.test.chart') && (await exists(beside))) {
+      files.push(beside);
+    }
+    const items: vscode.TestItem[] = [];
+    for (const file of files) {
+      await this.find(file);
+      this.controller.items.get(file.toString())?.children.forEach((item) => item.description === chart && items.push(item));
+    }
+    await this.runItems(items, `There are no tests of ${chart}.`);
+  }
+
+  private async runItems(items: vscode.TestItem[], none: string): Promise<void> {
+    if (items.length === 0) {
+      void vscode.window.showWarningMessage(none);
       return;
     }
     const source = new vscode.CancellationTokenSource();
     try {
-      await this.run(new vscode.TestRunRequest([item]), source.token);
+      await this.run(new vscode.TestRunRequest(items), source.token);
     } finally {
       source.dispose();
     }
@@ -170,5 +189,14 @@ export class Tests implements vscode.Disposable {
         failed(error instanceof Error ? error.message : String(error));
       }
     }
+  }
+}
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(uri);
+    return true;
+  } catch {
+    return false;
   }
 }
