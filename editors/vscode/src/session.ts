@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import { LSPErrorCodes, ResponseError, State, Trace, type BaseLanguageClient, type ClientCapabilities, type LanguageClientOptions, type TextDocumentFilter } from 'vscode-languageclient';
 import { pictureChanged } from './protocol';
+import { lexical, without } from './tokens';
 import { mismatch, versionIn } from './version';
 
 /** A server that can be talked to. */
@@ -112,6 +113,10 @@ export class Session implements vscode.Disposable {
       outputChannel: this.log,
       initializationOptions: settings(),
       synchronize: { configurationSection: 'chartc' },
+      middleware: {
+        provideDocumentSemanticTokens: async (document, token, next) => this.names(document, await next(document, token)),
+        provideDocumentRangeSemanticTokens: async (document, range, token, next) => this.names(document, await next(document, range, token)),
+      },
     });
     // It tells of pictures only to those who can draw them.
     client.registerFeature({
@@ -146,6 +151,16 @@ export class Session implements vscode.Disposable {
     this.showStatus('running');
     this.tellMismatch(version);
     this.started.fire();
+  }
+
+  /** Of a chart the tokens of names only; agents and SCXML documents have grammars that know nothing of charts. */
+  private names(document: vscode.TextDocument, tokens: vscode.SemanticTokens | null | undefined): vscode.SemanticTokens | null | undefined {
+    const legend = this.client?.initializeResult?.capabilities.semanticTokensProvider?.legend;
+    if (tokens == null || legend === undefined || document.languageId !== 'chart') {
+      return tokens;
+    }
+    const kinds = new Set(legend.tokenTypes.flatMap((kind, nth) => (lexical.has(kind) ? [nth] : [])));
+    return new vscode.SemanticTokens(without(tokens.data, kinds), tokens.resultId);
   }
 
   private trace(): void {

@@ -99,11 +99,32 @@ try {
   });
 
   await step('hover', async () => {
-    await row('on opne').locator('span > span').filter({ hasText: 'opne' }).first().hover();
-    const hover = screen.locator('.monaco-hover:not(.hidden) .hover-contents').first();
-    await hover.waitFor();
-    await workbench.shot('hover');
-    await screen.keyboard.press('Escape');
+    // The finding stands over the typo, and what the server knows over a name.
+    const hover = screen.locator('.monaco-hover:not(.hidden) .hover-contents');
+    for (const [line, word, told] of [['on opne', 'opne', /C0102/], ['var opened', 'opened', /Int/]]) {
+      await row(line).locator('span > span').filter({ hasText: new RegExp(`^\\s*${word}\\s*$`) }).first().hover();
+      await hover.filter({ hasText: told }).first().waitFor();
+      await workbench.shot(`hover ${word}`);
+      await screen.keyboard.press('Escape');
+      await screen.mouse.move(0, 0);
+    }
+  });
+
+  await step('code lens and hints', async () => {
+    for (const title of ['Run test', 'Run all 2 tests of Door']) {
+      await screen.locator('.codelens-decoration').filter({ hasText: title }).first().waitFor();
+    }
+    await workbench.shot('lenses');
+  });
+
+  await step('the page of a rule', async () => {
+    await workbench.command('chartc: Explain Rule');
+    await screen.locator('.quick-input-widget input[type="text"]').fill('C0102');
+    await screen.keyboard.press('Enter');
+    const inner = await workbench.frame('h1');
+    await inner.locator('h1').filter({ hasText: 'C0102' }).waitFor();
+    await workbench.shot('rule');
+    await workbench.command('View: Close All Editors in Group');
   });
 
   await step('picture that follows the cursor', async () => {

@@ -90,10 +90,14 @@ export class Workbench {
   }
 
   /** The document in the panel with the picture. */
-  async panel() {
-    const outer = this.page.frameLocator('iframe.webview.ready');
-    const inner = outer.frameLocator('iframe#active-frame');
-    await inner.locator('#canvas').waitFor();
+  panel() {
+    return this.frame('#canvas');
+  }
+
+  /** The document of a panel in which there is such an element. */
+  async frame(element) {
+    const inner = this.page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+    await inner.locator(element).first().waitFor();
     return inner;
   }
 
