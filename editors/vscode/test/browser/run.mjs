@@ -118,9 +118,7 @@ try {
   });
 
   await step('the page of a rule', async () => {
-    await workbench.command('chartc: Explain Rule');
-    await screen.locator('.quick-input-widget input[type="text"]').fill('C0102');
-    await screen.keyboard.press('Enter');
+    await workbench.command('chartc: Explain Rule', 'C0102');
     const inner = await workbench.frame('h1');
     await inner.locator('h1').filter({ hasText: 'C0102' }).waitFor();
     await workbench.shot('rule');

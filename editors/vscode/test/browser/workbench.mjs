@@ -61,13 +61,19 @@ export class Workbench {
     await this.page.screenshot({ path: `${this.shots}/${name}.png` });
   }
 
-  async command(title) {
+  /** Chooses a command; `answer` is typed where it asks for something. */
+  async command(title, answer) {
     await this.page.keyboard.press('F1');
     const input = this.page.locator('.quick-input-widget input[type="text"]');
     await input.waitFor();
     await input.fill(`>${title}`);
     await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first().waitFor();
     await this.page.keyboard.press('Enter');
+    if (answer !== undefined) {
+      await this.until('it asks', async () => (await input.inputValue()) === '');
+      await input.fill(answer);
+      await this.page.keyboard.press('Enter');
+    }
     await input.waitFor({ state: 'hidden' });
   }
 
