@@ -48,6 +48,7 @@ mod lines;
 #[cfg(feature = "run")]
 mod live;
 mod man;
+mod markdown;
 #[cfg(feature = "run")]
 mod memory;
 #[cfg(feature = "sqlite")]
