@@ -10,7 +10,7 @@ pub(super) fn page(command: &Command) -> (String, String) {
     let full = command.get_bin_name().unwrap_or(name);
     let mut out = format!("# {full}\n\n");
     describe(command, &mut out);
-    let is_whole = command.get_bin_name() == Some("chartc");
+    let is_whole = name == "chartc";
     let visible = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
     if is_whole {
         out.push_str("## Commands\n\n| command | what it does |\n|---|---|\n");

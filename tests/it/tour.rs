@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-/// Pages that begin in an empty folder.
+/// Pages that begin in an empty folder, where a user types every line. On others a folder for a new file is there by itself.
 const EMPTY: &[&str] = &["docs/tutorial.md"];
 /// Where a server of the page listens, as the page shows it.
 const ADDRESS: &str = "127.0.0.1:7878";
@@ -91,7 +91,11 @@ impl Terminal {
         }
         let is_plain = ["chartc ", "cargo run -q -- ", "cat "].iter().any(|p| line.starts_with(p));
         let behind = line.split_once(" | ").is_some_and(|(_, rest)| !rest.starts_with("head -"));
-        if is_plain && !behind && !line.contains(" && ") { self.plain(line) } else { self.shell(line) }
+        if is_plain && !behind && !line.contains(" && ") {
+            self.plain(line)
+        } else {
+            self.shell(line)
+        }
     }
 
     fn plain(&self, line: &str) -> String {
@@ -250,15 +254,18 @@ fn played(page: &str) -> String {
                     }
                     let _ = writeln!(written, "{line}");
                 }
+                let is_strict = EMPTY.contains(&page);
                 assert!(
-                    is_quoted || !written.contains(['$', '`', '\\']),
+                    is_quoted || !is_strict || !written.contains(['$', '`', '\\']),
                     "{page}: a shell would change {file}: write <<'{end}'"
                 );
                 let path = terminal.folder.join(file);
+                let above = path.parent().expect("it lies in the folder");
                 assert!(
-                    path.parent().is_some_and(Path::is_dir),
-                    "{page}: there is no folder for {file} yet: write `$ mkdir -p …` before"
+                    !is_strict || above.is_dir(),
+                    "{page}: there is no folder for {file} yet: write `$ mkdir …` before"
                 );
+                std::fs::create_dir_all(above).expect("the folder can be written");
                 std::fs::write(path, written).expect("the folder can be written");
             } else {
                 out.push_str(&terminal.run(command));

@@ -40,7 +40,12 @@ pub(crate) fn fences(page: &str) -> Vec<Fence> {
             text.push('\n');
         }
         assert!(is_closed, "the block at line {} does not end", nth + 1);
-        found.push(Fence { line: nth + 1, is_inner: depth > 0, info: info.trim().to_owned(), text });
+        found.push(Fence {
+            line: nth + 1,
+            is_inner: depth > 0,
+            info: info.trim().to_owned(),
+            text,
+        });
     }
     found
 }
@@ -61,7 +66,10 @@ fn same(file: &str, text: &str) {
     if is_writing() {
         std::fs::write(root().join(file), text).expect("the page can be written");
     }
-    assert!(root().join(file).exists(), "{file} is missing: `BOOK=write cargo test book` writes it");
+    assert!(
+        root().join(file).exists(),
+        "{file} is missing: `BOOK=write cargo test book` writes it"
+    );
     let is = read(file);
     let differs = is.lines().zip(text.lines()).enumerate().find(|(_, (a, b))| a != b);
     if let Some((nth, (is, should))) = differs {

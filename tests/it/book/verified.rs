@@ -30,6 +30,7 @@ pub(super) enum Means {
     Users,
     Data,
     Lines,
+    Recorded,
     Drawn,
     Shown,
 }
@@ -51,9 +52,10 @@ impl Means {
             Self::Commands => "its commands and options exist",
             Self::Users => "validated and run by `.ci/users`",
             Self::Data => "read as JSON",
-            Self::Lines => "read as lines of a trace or as events",
+            Self::Lines => "read as a trace or as events",
+            Self::Recorded => "read as a recorded call (`run::cassette`)",
             Self::Drawn => "drawn and compared (`mermaid`)",
-            Self::Shown => "each line is in an output that a test compares",
+            Self::Shown => "each line is in a chart, or in an output that a test compares",
         }
     }
 }
@@ -84,9 +86,11 @@ pub(super) fn means(page: &str, fence: &Fence) -> Option<Means> {
         "toml" if text.contains("[servers.") || text.contains("[tools.") => Means::Tools,
         "toml" => Means::Settings,
         "json" if text.contains("\"mcpServers\"") && page == "docs/tools.md" => Means::Tools,
+        "json" if text.starts_with('[') => Means::Lines,
         "json" => Means::Data,
         "jsonl" => Means::Lines,
         "mermaid" => Means::Drawn,
+        "text" if text.contains("\"after_ms\"") && page == "docs/running.md" => Means::Recorded,
         "text" => Means::Shown,
         _ => return None,
     })
@@ -132,7 +136,7 @@ pub(super) fn verify(means: Means, page: &str, fence: &Fence) -> Result<(), Stri
         Means::Manifest => manifest(text),
         Means::Compiled => compiled(text),
         Means::Commands => text.lines().try_for_each(command),
-        Means::Data => {
+        Means::Data | Means::Recorded => {
             serde_json::from_str::<Value>(text).map(|_| ()).map_err(|e| e.to_string())
         }
         Means::Lines => lines(text),
@@ -165,7 +169,8 @@ fn settings(text: &str) -> Result<(), String> {
 fn manifest(text: &str) -> Result<(), String> {
     let table = DeTable::parse(text).map_err(|fault| fault.to_string())?;
     for section in ["dependencies", "build-dependencies"] {
-        let Some(names) = table.get_ref().get(section).and_then(|it| it.get_ref().as_table()) else {
+        let Some(names) = table.get_ref().get(section).and_then(|it| it.get_ref().as_table())
+        else {
             continue;
         };
         for (name, value) in names {
@@ -232,8 +237,21 @@ fn help(words: &[&str]) -> Result<String, String> {
 }
 
 /// Programs of others that the pages call.
-const OTHERS: &[&str] =
-    &["benches/ci", "cd", "cp", "curl", "mkdir", "ollama", "python3", "redis-cli", "sed"];
+const OTHERS: &[&str] = &[
+    "benches/ci",
+    "cd",
+    "cp",
+    "curl",
+    "dot",
+    "head",
+    "mkdir",
+    "ollama",
+    "python3",
+    "redis-cli",
+    "sed",
+];
+/// Commands that other features than the default ones bring.
+const FEATURES: &[&str] = &["intake"];
 
 /// Whether the programs, commands and options of a line exist.
 pub(super) fn command(line: &str) -> Result<(), String> {
@@ -274,15 +292,20 @@ fn chartc(words: &[&str]) -> Result<(), String> {
     let Some((name, rest)) = words.split_first() else { return Ok(()) };
     let mut told = match *name {
         "--help" | "--version" | "help" | "-V" | "-h" => return Ok(()),
+        name if FEATURES.contains(&name) => return Ok(()),
         name => help(&[name])?,
     };
     // The commands of `store` and `tools` have options of their own.
-    if let Some(inner) = rest.iter().find(|word| help(&[name, word]).is_ok_and(|_| ["store", "tools"].contains(name))) {
+    if let Some(inner) = rest
+        .iter()
+        .find(|word| help(&[name, word]).is_ok_and(|_| ["store", "tools"].contains(name)))
+    {
         told.push_str(&help(&[name, inner])?);
     }
     for word in rest {
         let option = word.split(['=', ',', ')']).next().unwrap_or_default();
-        let is_known = told.split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|w| w == option);
+        let is_known =
+            told.split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|w| w == option);
         if option.starts_with("--") && option.len() > 2 && !is_known {
             return Err(format!("`chartc {name}` has no option `{option}`"));
         }
@@ -297,7 +320,14 @@ fn shown(text: &str) -> Result<(), String> {
         let tests = files("tests", ".rs").into_iter().filter(|f| !f.starts_with("tests/it/book/"));
         let runtime = files("runtime", ".rs").into_iter().filter(|f| f.contains("/tests/"));
         let examples = files("examples", ".rs").into_iter().filter(|f| f.contains("/tests/"));
-        tests.chain(files("tests", ".snap")).chain(runtime).chain(examples).map(read).collect()
+        let charts = files("charts", ".chart");
+        tests
+            .chain(files("tests", ".snap"))
+            .chain(charts)
+            .chain(runtime)
+            .chain(examples)
+            .map(read)
+            .collect()
     });
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "…") {
         if !all.contains(line) {
