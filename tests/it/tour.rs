@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-/// Pages that begin in an empty folder, where a user types every line. On others a folder for a new file is there by itself.
+/// Pages that begin in an empty folder.
 const EMPTY: &[&str] = &["docs/tutorial.md"];
 /// Where a server of the page listens, as the page shows it.
 const ADDRESS: &str = "127.0.0.1:7878";
@@ -254,18 +254,15 @@ fn played(page: &str) -> String {
                     }
                     let _ = writeln!(written, "{line}");
                 }
-                let is_strict = EMPTY.contains(&page);
                 assert!(
-                    is_quoted || !is_strict || !written.contains(['$', '`', '\\']),
+                    is_quoted || !written.contains(['$', '`', '\\']),
                     "{page}: a shell would change {file}: write <<'{end}'"
                 );
                 let path = terminal.folder.join(file);
-                let above = path.parent().expect("it lies in the folder");
                 assert!(
-                    !is_strict || above.is_dir(),
-                    "{page}: there is no folder for {file} yet: write `$ mkdir …` before"
+                    path.parent().is_some_and(Path::is_dir),
+                    "{page}: there is no folder for {file} yet: write `$ mkdir -p …` before"
                 );
-                std::fs::create_dir_all(above).expect("the folder can be written");
                 std::fs::write(path, written).expect("the folder can be written");
             } else {
                 out.push_str(&terminal.run(command));
