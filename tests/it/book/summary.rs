@@ -87,10 +87,15 @@ fn text() -> String {
                 }
             }
             Recipes => {
-                // A page that introduces the others is above them.
+                // A page that introduces the others is above them, and has their order.
                 let mut all = files("docs/cookbook", ".md");
                 let head = all.iter().position(|f| f.ends_with("/README.md"));
                 let head = head.map(|nth| all.remove(nth)).unwrap_or_default();
+                let index = if head.is_empty() { String::new() } else { read(&head) };
+                all.sort_by_key(|file| {
+                    let name = file.rsplit('/').next().unwrap_or_default();
+                    index.find(&format!("]({name})")).unwrap_or(usize::MAX)
+                });
                 let _ = writeln!(out, "- [Cookbook]({})", head.trim_start_matches("docs/"));
                 for file in all {
                     let _ = writeln!(
