@@ -13,7 +13,8 @@
                     "chart state parallel final history initial event var param input meta import type enum fn do tool tools client " +
                     "component test check allow limits defaults from on may when after done error enter exit ask llm code call human run " +
                     "prompt returns into each in up to retry then else timeout raise send cancel log if and or not reenter stay turn " +
-                    "pred any as at expect answers turns deep shallow idempotent doubt renamed_from",
+                    "pred any as at expect answers turns deep idempotent doubt renamed_from advice always before calls contains ended " +
+                    "ends enough events except fail fails given offered only per skip trace wait warn with",
                 literal: "true false none",
                 built_in: "Bool Int Float Text List Map Any Time Duration"
             },

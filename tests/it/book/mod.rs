@@ -94,6 +94,22 @@ fn only(folder: &str, wanted: &[String]) {
     }
 }
 
+/// The words that the book colours in charts are words of the language.
+#[test]
+fn coloured_words_are_words_of_the_grammar() {
+    let (grammar, script) = (read("compiler/text/grammar/chart.pest"), read("docs/theme/chart.js"));
+    let of_grammar: Vec<&str> =
+        grammar.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let (_, rest) = script.split_once("keyword:").expect("it lists keywords");
+    let (list, _) = rest.split_once("literal:").expect("literals follow");
+    let words: Vec<&str> =
+        list.split('"').skip(1).step_by(2).flat_map(str::split_whitespace).collect();
+    assert!(words.len() > 80, "{words:?}");
+    for word in words {
+        assert!(of_grammar.contains(&word), "`{word}` is no word of the language");
+    }
+}
+
 #[test]
 fn blocks_are_found_in_lists_too() {
     let page = "```chart\na\n```\n1. x\n\n   ```console\n   $ b\n     c\n   ```\n";
