@@ -52,7 +52,7 @@ fn describe(command: &Command, out: &mut String) {
 
 /// With the full stop that a line of help lacks.
 fn sentence(text: &str) -> String {
-    if text.ends_with(['.', ':', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+    if text.ends_with(['.', ':', '!', '?', ']']) { text.to_owned() } else { format!("{text}.") }
 }
 
 /// Tables of arguments and options, in the order and below the headings of the help.
@@ -97,7 +97,11 @@ fn call(argument: &Arg) -> String {
 /// The long help of an argument, with its default and its possible values.
 fn meaning(argument: &Arg) -> String {
     let help = argument.get_long_help().or(argument.get_help());
-    let mut text = prose(&help.map(ToString::to_string).unwrap_or_default()).replace("\n\n", " ");
+    let text = prose(&help.map(ToString::to_string).unwrap_or_default());
+    let mut text = match text.split_once("\n\n") {
+        None => text,
+        Some(_) => text.split("\n\n").map(sentence).collect::<Vec<_>>().join(" "),
+    };
     if !argument.get_action().takes_values() {
         return text;
     }
@@ -148,18 +152,20 @@ fn after(command: &Command, depth: &str, out: &mut String) {
     }
 }
 
-/// `0 clean, 1 diagnostics, or worse, 2 …`: a code begins where a number stands behind a comma.
+/// `0 clean, 1 diagnostics, or worse; 2 …`: a code begins where a number stands after a comma or a semicolon.
 fn codes(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
-    for part in text.split_whitespace().collect::<Vec<_>>().join(" ").split(", ") {
-        let code = part.split_once(' ').filter(|(word, _)| word.parse::<u8>().is_ok());
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in line.split_inclusive([',', ';']) {
+        let code = part.trim_start().split_once(' ').filter(|(word, _)| word.parse::<u8>().is_ok());
         match (code, found.last_mut()) {
             (Some((code, meaning)), _) => found.push((code.to_owned(), meaning.to_owned())),
-            (None, Some((_, meaning))) => {
-                let _ = write!(meaning, ", {part}");
-            }
+            (None, Some((_, meaning))) => meaning.push_str(part),
             (None, None) => found.push((String::new(), part.to_owned())),
         }
+    }
+    for (_, meaning) in &mut found {
+        *meaning = meaning.trim_end_matches([',', ';']).to_owned();
     }
     found
 }
@@ -190,7 +196,7 @@ mod tests {
 
     #[test]
     fn codes_are_told_apart() {
-        let told = codes("0 clean, 1 diagnostics, or a run\nthat ended badly, 2 wrong usage");
+        let told = codes("0 clean, 1 diagnostics, or a run\nthat ended badly; 2 wrong usage");
         let told: Vec<(&str, &str)> = told.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         let second = ("1", "diagnostics, or a run that ended badly");
         assert_eq!(told, [("0", "clean"), second, ("2", "wrong usage")]);

@@ -29,7 +29,7 @@ impl Tools for Orders {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let clock = Arc::new(VirtualClock::new());
     let script = Script::parse("ticket", include_str!("../ticket.script.yaml"), clock.clone())?;
-    let machine = Machine::new(Params::default(), ())?;
+    let machine = Machine::new(Params, ())?;
     let mut session =
         Session::new(machine, Arc::new(script), clock, ()).with_tools(Arc::new(Orders));
 
