@@ -50,6 +50,7 @@ mod live;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod man;
+mod markdown;
 #[cfg(feature = "run")]
 mod memory;
 #[cfg(feature = "sqlite")]

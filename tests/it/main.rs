@@ -15,6 +15,9 @@ mod allow;
 mod architecture;
 mod batch;
 mod behaviour;
+// It shows the commands of the default build.
+#[cfg(all(feature = "mcp", feature = "serve", not(feature = "otel")))]
+mod book;
 mod cases;
 mod chart_front;
 mod check;
