@@ -21,6 +21,7 @@ mod check;
 mod checks;
 mod cli;
 mod conformance;
+mod cookbook;
 mod cost;
 mod data_flow;
 mod differential;
