@@ -79,7 +79,10 @@ fn recipes_have_a_problem_a_sound_chart_its_test_a_run_and_a_mistake() {
     for page in recipes() {
         let text = read(&page);
         let problem = text.lines().nth(2).unwrap_or_default();
-        assert!(text.starts_with("# ") && !problem.is_empty(), "{page}: no problem below the title");
+        assert!(
+            text.starts_with("# ") && !problem.is_empty(),
+            "{page}: no problem below the title"
+        );
         let places: Vec<Option<usize>> =
             SECTIONS.iter().map(|name| text.find(&format!("\n{name}\n"))).collect();
         // A page may hold several recipes, each with commands; then it has no section of its own for them.
@@ -134,7 +137,10 @@ fn recipes_need_only_what_their_pages_write() {
                         }
                     }
                     for file in named(&line) {
-                        assert!(there.contains(file), "{page}: `{line}` reads {file}, which nothing wrote");
+                        assert!(
+                            there.contains(file),
+                            "{page}: `{line}` reads {file}, which nothing wrote"
+                        );
                     }
                 }
             }
@@ -154,7 +160,10 @@ fn the_lamp_of_the_cookbook_is_the_one_that_is_compiled() {
         .collect();
     assert_eq!(charts, [read("examples/lamp/lamp.chart")]);
     for program in ["examples/lamp/src/lib.rs", "examples/lamp/src/main.rs"] {
-        assert!(text.contains(&format!("```rust\n{}```", read(program))), "{program} is another one");
+        assert!(
+            text.contains(&format!("```rust\n{}```", read(program))),
+            "{program} is another one"
+        );
     }
     let printed = text.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
     let printed = printed.expect("the page shows what the program prints");

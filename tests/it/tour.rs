@@ -91,7 +91,11 @@ impl Terminal {
         }
         let is_plain = ["chartc ", "cargo run -q -- ", "cat "].iter().any(|p| line.starts_with(p));
         let behind = line.split_once(" | ").is_some_and(|(_, rest)| !rest.starts_with("head -"));
-        if is_plain && !behind && !line.contains(" && ") { self.plain(line) } else { self.shell(line) }
+        if is_plain && !behind && !line.contains(" && ") {
+            self.plain(line)
+        } else {
+            self.shell(line)
+        }
     }
 
     fn plain(&self, line: &str) -> String {
