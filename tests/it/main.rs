@@ -24,6 +24,7 @@ mod check;
 mod checks;
 mod cli;
 mod conformance;
+mod cookbook;
 mod cost;
 mod data_flow;
 mod differential;
