@@ -57,9 +57,13 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::Saved => "saved runs know the old name: for them, write `renamed_from` behind the new one",
+            Self::Saved => {
+                "saved runs know the old name: for them, write `renamed_from` behind the new one"
+            }
             Self::Outside => "hosts, scripts and tools that use the old name are not changed",
-            Self::Faulty => "there are errors in files that use it: look whether the old name is left there",
+            Self::Faulty => {
+                "there are errors in files that use it: look whether the old name is left there"
+            }
         })
     }
 }
@@ -120,7 +124,10 @@ impl fmt::Display for Refusal {
             Self::NoName => out.write_str("there is no name here that can be changed"),
             Self::Import => out.write_str("the path of an import changes with its file"),
             Self::Unwritten(place) => {
-                write!(out, "the name does not stand in the text as it is at {place}: change it there")
+                write!(
+                    out,
+                    "the name does not stand in the text as it is at {place}: change it there"
+                )
             }
             Self::Same => out.write_str("this is the name that it has"),
             Self::Spelling(wanted) => write!(out, "a name of this kind is {wanted}"),
@@ -280,22 +287,18 @@ impl Found {
         let moved: Vec<Use> = before
             .uses
             .iter()
-            .map(|one| Use {
-                at: edits.moved(one.at),
-                declared: edits.moved(one.declared),
-                ..*one
-            })
+            .map(|one| Use { at: edits.moved(one.at), declared: edits.moved(one.declared), ..*one })
             .collect();
         if moved != after.uses {
             let other = |(a, b): &(&Use, &Use)| a != b;
-            let first = before.uses.iter().zip(moved.iter().zip(&after.uses)).find(|(_, p)| other(p));
+            let first =
+                before.uses.iter().zip(moved.iter().zip(&after.uses)).find(|(_, p)| other(p));
             let place = first.map_or(self.at, |(one, _)| one.at);
             return Err(or_unwritten(Refusal::Captures(Place::of(before, place))));
         }
         let mut charts = before.lowered.iter().zip(&after.lowered);
-        let differs = charts.find(|(a, b)| {
-            a.whole != b.whole || !is_alike(&a.chart, &b.chart, &self.name, new)
-        });
+        let differs = charts
+            .find(|(a, b)| a.whole != b.whole || !is_alike(&a.chart, &b.chart, &self.name, new));
         if let Some((chart, _)) = differs {
             return Err(or_unwritten(Refusal::Changes(chart.chart.name.clone())));
         }
@@ -335,7 +338,11 @@ const fn told(kind: NameKind) -> &'static [Note] {
 }
 
 /// Edits by file, each file's in order.
-struct Edits(BTreeMap<FileId, Vec<TextEdit>>);
+struct Edits {
+    all: BTreeMap<FileId, Vec<TextEdit>>,
+    /// Where each edit ends in the text as it will be.
+    ends: BTreeMap<FileId, Vec<usize>>,
+}
 
 impl Edits {
     /// The edits that write a name wherever it stands.
@@ -349,28 +356,40 @@ impl Edits {
                 edits.push(TextEdit { range, text: spell::written(new, one.kind, language) });
             }
         }
-        Self(all)
+        let ends = all.iter().map(|(file, edits)| {
+            let (mut done, mut length) = (0, 0);
+            let ends = edits.iter().map(|edit| {
+                length += edit.range.start - done + edit.text.len();
+                done = edit.range.end;
+                length
+            });
+            (*file, ends.collect())
+        });
+        Self { ends: ends.collect(), all }
     }
 
     /// A span of the text as it was, in the text as it will be.
     fn moved(&self, span: Span) -> Span {
-        let edits = self.0.get(&span.file).map(Vec::as_slice).unwrap_or_default();
+        let edits = self.all.get(&span.file).map(Vec::as_slice).unwrap_or_default();
         let place = |at: u32, is_end: bool| {
             let at = at as usize;
-            let inside = |edit: &TextEdit| if is_end { edit.range.start < at } else { edit.range.end <= at };
+            let inside =
+                |edit: &TextEdit| if is_end { edit.range.start < at } else { edit.range.end <= at };
             let before = edits.partition_point(inside);
-            let (mut added, mut removed) = (0, 0);
-            for edit in &edits[..before] {
-                added += edit.text.len();
-                removed += edit.range.len();
-            }
-            (at + added - removed) as u32
+            let last = before.checked_sub(1).and_then(|last| edits.get(last));
+            let Some(last) = last else { return at as u32 };
+            let ends = self.ends.get(&span.file).and_then(|ends| ends.get(before - 1));
+            (at.saturating_sub(last.range.end) + ends.copied().unwrap_or_default()) as u32
         };
-        Span { start: place(span.start, false), end: place(span.end, span.end > span.start), ..span }
+        Span {
+            start: place(span.start, false),
+            end: place(span.end, span.end > span.start),
+            ..span
+        }
     }
 
     fn applied(&self, file: FileId, text: &str) -> Option<String> {
-        let edits = self.0.get(&file)?;
+        let edits = self.all.get(&file)?;
         let mut out = String::new();
         let mut done = 0;
         for edit in edits {
@@ -383,7 +402,7 @@ impl Edits {
     }
 
     fn by_name(self, before: &Compilation) -> Vec<FileEdits> {
-        let all = self.0.into_iter();
+        let all = self.all.into_iter();
         all.map(|(file, edits)| FileEdits { file: before.sources.get(file).name.clone(), edits })
             .collect()
     }
@@ -399,7 +418,9 @@ impl<'l> Edited<'l> {
     fn of(before: &Compilation, edits: &Edits, loader: &'l dyn Loader) -> Self {
         let sources = before.sources.iter();
         let texts = sources
-            .filter_map(|(id, source)| Some((source.name.clone(), edits.applied(id, &source.text)?)))
+            .filter_map(|(id, source)| {
+                Some((source.name.clone(), edits.applied(id, &source.text)?))
+            })
             .collect();
         Self { texts, loader }
     }

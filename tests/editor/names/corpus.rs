@@ -35,7 +35,8 @@ fn texts(from: &Path, folder: &Path) -> BTreeMap<String, String> {
             entries.map(|entry| entry.expect("the folder is readable").path()).collect();
         paths.sort();
         for path in paths {
-            let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            let name =
+                path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
             if path.is_dir() {
                 if name != "target" && !name.starts_with('.') {
                     open.push(path);

@@ -8,10 +8,10 @@ use chartc::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Findings about how something is named, or whether a text names it: another name may have others.
-const ABOUT_NAMES: [&str; 2] = ["C0409", "C0502"];
+const ABOUT_NAMES: [&str; 4] = ["C0011", "C0409", "C0410", "C0502"];
 
 /// Most names that are renamed in one set of files.
-const MOST: usize = 8;
+const MOST: usize = 6;
 
 /// What was done, by kind of name.
 #[derive(Default)]
@@ -69,7 +69,11 @@ fn told(done: &Compilation) -> (Vec<String>, Vec<String>) {
 fn placeless(text: &str) -> String {
     let mut out = String::new();
     for (nth, part) in text.split("Span {").enumerate() {
-        out.push_str(if nth == 0 { part } else { part.split_once('}').map_or("", |(_, rest)| rest) });
+        out.push_str(if nth == 0 {
+            part
+        } else {
+            part.split_once('}').map_or("", |(_, rest)| rest)
+        });
     }
     out
 }
@@ -84,7 +88,8 @@ pub(super) fn try_all(set: &Set, most: usize, tally: &mut Tally) {
         let source = done.sources.get(file);
         let old = source.slice(at).trim_matches('`').to_owned();
         let place = source.position(at.start);
-        let label = format!("{}: {} `{old}` of {}:{}", set.name, source.name, place.line, place.column);
+        let label =
+            format!("{}: {} `{old}` of {}:{}", set.name, source.name, place.line, place.column);
         match names::rename(&done, file, offset, fresh(kind), &[], &set.files) {
             Err(refusal) => {
                 let why = match refusal {

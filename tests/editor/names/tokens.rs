@@ -28,7 +28,10 @@ const WORDS: &[(&str, &str)] = &[
     ("how a run ends", "canceled ok partial"),
     ("the chart that runs this one", "parent"),
     ("where a prompt shows the options", "options"),
-    ("words of tests", "answers asked called contains denied ended expect fails given noop offered result wait"),
+    (
+        "words of tests",
+        "answers asked called contains denied ended expect fails given noop offered result wait",
+    ),
     ("why a call fails in a test", "rate_limited refusal server"),
 ];
 
@@ -100,11 +103,8 @@ fn unresolved(sets: &[Set]) -> BTreeMap<String, String> {
             if !root.ends_with(".chart") {
                 continue;
             }
-            let known: BTreeSet<(FileId, u32, u32)> = done
-                .uses
-                .iter()
-                .map(|one| (one.at.file, one.at.start, one.at.end))
-                .collect();
+            let known: BTreeSet<(FileId, u32, u32)> =
+                done.uses.iter().map(|one| (one.at.file, one.at.start, one.at.end)).collect();
             for (at, name) in identifiers(&source.text) {
                 let (start, end) = (at as u32, (at + name.len()) as u32);
                 let quoted = (file, start.saturating_sub(1), end + 1);
@@ -124,9 +124,9 @@ fn every_name_of_the_shipped_charts_means_something() {
     let found = unresolved(&shipped());
     let known: BTreeMap<&str, &str> =
         WORDS.iter().flat_map(|(kind, words)| words.split(' ').map(|w| (w, *kind))).collect();
-    let lost: Vec<_> = found.iter().filter(|(name, _)| !known.contains_key(name.as_str())).collect();
+    let lost: Vec<_> =
+        found.iter().filter(|(name, _)| !known.contains_key(name.as_str())).collect();
     assert!(lost.is_empty(), "these mean nothing: {lost:#?}");
     let needless: Vec<_> = known.keys().filter(|word| !found.contains_key(**word)).collect();
     assert!(needless.is_empty(), "these always mean something: {needless:?}");
 }
-

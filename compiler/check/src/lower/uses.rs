@@ -2,7 +2,7 @@
 
 use super::Lowered;
 use super::context::{Cx, NodeKind};
-use chartc_core::arena::{StepId, TypeId};
+use chartc_core::arena::{SendId, StepId, TypeId};
 use chartc_core::model::{Forward, Receiver, StepKind};
 use chartc_text::load::Loaded;
 use chartc_text::source::Sources;
@@ -171,6 +171,13 @@ impl<'s> Cx<'s> {
         }
     }
 
+    /// Records the id of a `send`.
+    pub(super) fn means_id(&mut self, id: SendId, at: Span, declared: Span) {
+        self.means(at, declared, NameKind::SendId);
+        let name = print(&self.chart.send_ids[id.index()]);
+        self.prints.push((declared, NameKind::SendId, name));
+    }
+
     /// Records a value that a final state may end with.
     pub(super) fn means_result(&mut self, name: &Ident) {
         for node in &self.nodes {
@@ -232,7 +239,8 @@ pub(super) struct Inner<'s> {
 impl Record<'_> {
     /// Adds what joins several charts and files, and gives all uses, in order and each once.
     pub(super) fn close(mut self, loaded: &Loaded, all: &[&Lowered]) -> Vec<Use> {
-        let by_name: BTreeMap<Span, &Lowered> = all.iter().map(|one| (one.map.name, *one)).collect();
+        let by_name: BTreeMap<Span, &Lowered> =
+            all.iter().map(|one| (one.map.name, *one)).collect();
         for inner in std::mem::take(&mut self.inner) {
             self.within(&inner, &by_name);
         }
@@ -262,12 +270,23 @@ impl Record<'_> {
             let known = names.entry((*declared, *kind)).or_insert(Some(*print));
             *known = known.filter(|known| known == print);
         }
+        let mut is_sorted = true;
         for one in &mut self.uses {
             let name = names.get(&(one.declared, one.kind)).copied().flatten();
             let text = sources.get(one.at.file).slice(one.at);
-            let bare = text.strip_prefix('`').and_then(|text| text.strip_suffix('`'));
-            let is_name = |name: u64| [Some(text), bare].into_iter().flatten().any(|t| print(t) == name);
-            one.is_written = one.kind == NameKind::File || name.is_some_and(is_name);
+            let is_name = |text: &str| name.is_some_and(|name| print(text) == name);
+            let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+            one.is_written =
+                one.kind == NameKind::File || is_name(text) || within('`').is_some_and(is_name);
+            if !one.is_written && ['\'', '"'].into_iter().any(|q| within(q).is_some_and(is_name)) {
+                // A text of a script that names a state.
+                one.is_written = true;
+                one.at = Span { start: one.at.start + 1, end: one.at.end - 1, ..one.at };
+                is_sorted = false;
+            }
+        }
+        if !is_sorted {
+            self.uses.sort_unstable();
         }
     }
 
@@ -301,7 +320,8 @@ impl Record<'_> {
         let mut joined: BTreeSet<Span> = BTreeSet::new();
         for (step, spans) in one.chart.steps.iter().zip(&one.map.steps) {
             let Some(child) = spans.child.and_then(|child| by_name.get(&child)) else { continue };
-            let passes = matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
+            let passes =
+                matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
             if !joined.contains(&child.map.name) && (passes || sends || posts(child)) {
                 joined.insert(child.map.name);
             }

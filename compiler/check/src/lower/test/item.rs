@@ -4,8 +4,8 @@ use super::expectation;
 use super::{Answer, Asked, Move, REASONS, Reason, constant};
 use crate::lower::context::Cx;
 use crate::lower::data;
-use crate::lower::uses::{Inner, NameKind};
 use crate::lower::expr::{self, Env};
+use crate::lower::uses::{Inner, NameKind};
 use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::{
     ChoiceKind, Expr, Field, FunctionKind, Step, StepKind, Type, VariableKind,
