@@ -275,14 +275,24 @@ impl Record<'_> {
             let name = names.get(&(one.declared, one.kind)).copied().flatten();
             let text = sources.get(one.at.file).slice(one.at);
             let is_name = |text: &str| name.is_some_and(|name| print(text) == name);
-            let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
-            one.is_written =
-                one.kind == NameKind::File || is_name(text) || within('`').is_some_and(is_name);
-            if !one.is_written && ['\'', '"'].into_iter().any(|q| within(q).is_some_and(is_name)) {
-                // A text of a script that names a state.
-                one.is_written = true;
-                one.at = Span { start: one.at.start + 1, end: one.at.end - 1, ..one.at };
-                is_sorted = false;
+            let within = |start: &str, end: &str| {
+                text.strip_prefix(start)
+                    .and_then(|text| text.strip_suffix(end))
+                    .is_some_and(is_name)
+            };
+            one.is_written = one.kind == NameKind::File || is_name(text) || within("`", "`");
+            if one.is_written {
+                continue;
+            }
+            // SCXML: a text of a script that names a state, the target of a `send`.
+            for (start, end) in [("'", "'"), ("\"", "\""), ("#_", "")] {
+                if within(start, end) {
+                    one.is_written = true;
+                    one.at.start += start.len() as u32;
+                    one.at.end -= end.len() as u32;
+                    is_sorted = false;
+                    break;
+                }
             }
         }
         if !is_sorted {
