@@ -101,6 +101,11 @@ impl<'c> Index<'c> {
 
     /// What the name at a place stands for.
     pub(in crate::editor) fn at(&self, file: FileId, offset: u32) -> Option<Found<'c>> {
+        let named = self.charts.iter().find(|one| touches(one.map.name, file, offset));
+        if let Some(of) = named.copied() {
+            let span = of.map.name;
+            return Some(Found { span, declared: span, of, subject: Subject::Chart });
+        }
         self.uses(file, offset).into_iter().find_map(|one| self.meaning(one))
     }
 
