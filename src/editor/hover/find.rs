@@ -82,8 +82,9 @@ fn touches(span: Span, file: FileId, offset: u32) -> bool {
 
 /// The innermost state around a place.
 pub(in crate::editor) fn around(one: &Lowered, span: Span) -> StateId {
-    let inside = one.map.states.iter().enumerate().filter(|(_, state)| holds(state.whole, span));
-    inside.last().map_or(StateId::at(0), |(i, _)| StateId::at(i))
+    let mut states = one.map.states.iter().enumerate();
+    let inside = states.rfind(|(_, state)| holds(state.whole, span));
+    inside.map_or(StateId::at(0), |(i, _)| StateId::at(i))
 }
 
 /// The charts of a compilation and what their names mean.
