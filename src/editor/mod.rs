@@ -11,7 +11,7 @@ pub mod hover;
 mod known;
 pub mod lenses;
 pub mod names;
-pub mod outline;
 mod notation;
+pub mod outline;
 mod show;
 pub mod tokens;

@@ -2,9 +2,10 @@
 
 use crate::desk::{Changed, FIRST, alone, broken, charts, compiled};
 use chartc::editor::complete::{Completion, CompletionKind, Insert, complete};
-use chartc::editor::tokens::lex;
 use chartc::editor::tokens::{TokenKind, tokens};
 use chartc::load::Memory;
+use chartc_text::front::chart::lex;
+use chartc_text::front::chart::spot::spot;
 use std::collections::BTreeMap;
 
 /// What is offered at `§`.
@@ -90,7 +91,9 @@ fn expressions_have_names_fields_and_values() {
 
 #[test]
 fn prompts_have_what_they_can_show() {
-    let ask = |inner: &str| busy(&format!("ask q on turn else stay {{ prompt \"\"\"\n  {inner}\n  \"\"\" }}"));
+    let ask = |inner: &str| {
+        busy(&format!("ask q on turn else stay {{ prompt \"\"\"\n  {inner}\n  \"\"\" }}"))
+    };
     first(&ask("a {§}"), &["options"]);
     holds(&ask("a {§}"), &["kind", "most", "turns"], &["idle", "mail"]);
     first(&ask("a {ki§"), &["kind"]);
@@ -190,7 +193,9 @@ fn names_of_shipped_charts_are_offered_where_they_stand() {
                     None => {
                         let line = text[..start].rfind('\n').map_or(0, |n| n + 1);
                         let before = &text[line..start];
-                        *missed.entry(format!("{kind:?} {keep} `{before}` {written} {name}")).or_default() += 1;
+                        *missed
+                            .entry(format!("{kind:?} {keep} `{before}` {written} {name}"))
+                            .or_default() += 1;
                     }
                 }
             }
@@ -211,7 +216,12 @@ fn keywords_that_are_offered_are_taken() {
     let mut tried = 0;
     for (name, text) in charts() {
         for (nth, token) in lex::tokens(&text).into_iter().enumerate() {
-            if nth % 97 != 0 || matches!(token.kind, lex::TokenKind::Comment | lex::TokenKind::Doc | lex::TokenKind::Block) {
+            if nth % 97 != 0
+                || matches!(
+                    token.kind,
+                    lex::TokenKind::Comment | lex::TokenKind::Doc | lex::TokenKind::Block
+                )
+            {
                 continue;
             }
             let before = &text[..token.start];
@@ -220,17 +230,17 @@ fn keywords_that_are_offered_are_taken() {
             for offer in offers.iter().filter(|offer| offer.kind == CompletionKind::Keyword) {
                 tried += 1;
                 let with = format!("{before} {} ", offer.label);
-                let next = chartc_text_spot(&with);
-                assert!(next, "{name}: `{}` behind …{}", offer.label, &before[before.len().saturating_sub(60)..]);
+                let next = spot(&with, with.len()).is_some_and(|spot| spot.next.known);
+                assert!(
+                    next,
+                    "{name}: `{}` behind …{}",
+                    offer.label,
+                    &before[before.len().saturating_sub(60)..]
+                );
             }
         }
     }
     assert!(tried > 1000, "{tried}");
-}
-
-/// Whether the text before its end is understood, or ends an item.
-fn chartc_text_spot(text: &str) -> bool {
-    chartc::editor::complete::understood(text)
 }
 
 #[test]

@@ -84,9 +84,10 @@ fn of_event<'c>(after: &[Token], part: &str, scope: &Scope<'c>, found: &mut Vec<
 fn written<'p>(after: &'p [Token], part: &'p str) -> impl Iterator<Item = String> + 'p {
     let close = after.iter().position(|token| token.text(part) == ")").unwrap_or(after.len());
     let inside = &after[..close];
-    inside.windows(2).filter(|pair| pair[1].text(part) == ":").map(|pair| {
-        bare(pair[0].text(part)).to_owned()
-    })
+    inside
+        .windows(2)
+        .filter(|pair| pair[1].text(part) == ":")
+        .map(|pair| bare(pair[0].text(part)).to_owned())
 }
 
 /// The names between two words.

@@ -45,9 +45,11 @@ pub(super) fn gather(
     let mut offers = at.names(&role);
     if cursor.chain.is_empty() {
         let weight = if next.name || next.expression { 20 } else { 10 };
-        offers.extend(next.words.iter().map(|word| {
-            Offer::new(*word, CompletionKind::Keyword, weight).detail(meaning(word))
-        }));
+        offers.extend(
+            next.words.iter().map(|word| {
+                Offer::new(*word, CompletionKind::Keyword, weight).detail(meaning(word))
+            }),
+        );
         if begins(cursor, &found) {
             offers.extend(snippet::offers(found.place(), &next));
         }
@@ -116,6 +118,12 @@ impl Site<'_, '_> {
             Role::Chart => self.kinds(&[SymbolKind::Chart], 0),
             Role::Client => self.kinds(&[SymbolKind::Client], 0),
             Role::Step => self.kinds(&[SymbolKind::Step], 0),
+            Role::ChildStep => {
+                let all = known::charts(self.compilation);
+                let decls = all.flat_map(|(chart, _)| known::inside(chart));
+                let steps = decls.filter(|decl| decl.kind == SymbolKind::Step);
+                steps.map(|decl| value::declared(&decl, 0, true)).collect()
+            }
             Role::Receiver => {
                 let parent = Offer::new("parent", CompletionKind::Value, 1);
                 [self.kinds(&[SymbolKind::Step], 0), vec![parent]].concat()
@@ -124,10 +132,9 @@ impl Site<'_, '_> {
             Role::Tool { sets } => self.tools(*sets),
             Role::Passed => self.passed(),
             Role::Assigned => self.kinds(&[SymbolKind::Variable, SymbolKind::Input], 0),
-            Role::Given => self.kinds(
-                &[SymbolKind::Param, SymbolKind::Input, SymbolKind::Variable],
-                0,
-            ),
+            Role::Given => {
+                self.kinds(&[SymbolKind::Param, SymbolKind::Input, SymbolKind::Variable], 0)
+            }
             Role::Function => self.kinds(&[SymbolKind::Function], 0),
             Role::Action => {
                 let values = self.kinds(&[SymbolKind::Variable], 0);
@@ -204,9 +211,10 @@ impl Site<'_, '_> {
     }
 
     fn types(&self) -> Vec<Offer> {
-        let mut found = self.kinds(&[SymbolKind::Type, SymbolKind::Enum], 0);
+        let mut found = self.kinds(&[SymbolKind::Type, SymbolKind::Enum], 1);
         found.extend(word::TYPES.iter().enumerate().map(|(nth, name)| {
-            let offer = Offer::new(*name, CompletionKind::Type, 1 + nth as u32);
+            let common = nth < 4;
+            let offer = Offer::new(*name, CompletionKind::Type, if common { 0 } else { 2 });
             match *name {
                 "List" => offer.snippet("List(${1:Text})".to_owned()),
                 "Map" => offer.snippet("Map(Text, ${1:Text})".to_owned()),
@@ -269,9 +277,8 @@ impl Site<'_, '_> {
         }
         let mut found = self.tools(false);
         let params = self.scope.of_kind(&[SymbolKind::Tool]).flat_map(|decl| decl.params);
-        found.extend(
-            params.map(|param| Offer::new(&param.name.node, CompletionKind::Parameter, 0)),
-        );
+        found
+            .extend(params.map(|param| Offer::new(&param.name.node, CompletionKind::Parameter, 0)));
         found
     }
 
@@ -280,6 +287,12 @@ impl Site<'_, '_> {
         let mut found = if chained { Vec::new() } else { self.kinds(&[SymbolKind::Option], 0) };
         found.extend(self.tools(false));
         found.extend(self.values());
+        // The actions of agents are declared nowhere: what other lines of the file answer.
+        let text = self.cursor.text;
+        let all = tokens(text);
+        let lines = all.windows(3).filter(|three| three[0].text(text) == "answers");
+        let others = lines.map(|three| three[2]).filter(|one| one.kind == TokenKind::Word);
+        found.extend(others.map(|one| Offer::new(one.text(text), CompletionKind::Value, 6)));
         found
     }
 
@@ -288,7 +301,8 @@ impl Site<'_, '_> {
         let bare = self.cursor.followed_by("(") || self.cursor.followed_by(".");
         let declared: Vec<&Decl<'_>> = self.scope.of_kind(&[SymbolKind::Event]).collect();
         let mut found = self.dotted(&declared, 0);
-        let asks = self.cursor.before.iter().rev().take(3).any(|t| t.text(self.cursor.text) == "ask");
+        let asks =
+            self.cursor.before.iter().rev().take(3).any(|t| t.text(self.cursor.text) == "ask");
         for offer in &mut found {
             let event = declared.iter().find(|decl| decl.name == offer.label);
             if let Some(event) = event.filter(|decl| !decl.params.is_empty() && !bare && !asks) {
@@ -309,8 +323,7 @@ impl Site<'_, '_> {
                 Offer::new("error.stuck.loop", CompletionKind::Event, 25)
                     .detail("the model repeats a call"),
                 Offer::new("limit.calls", CompletionKind::Event, 25).detail("a limit is reached"),
-                Offer::new("limit.warn.calls", CompletionKind::Event, 25)
-                    .detail("a limit is near"),
+                Offer::new("limit.warn.calls", CompletionKind::Event, 25).detail("a limit is near"),
                 Offer::new("limit", CompletionKind::Event, 26),
                 Offer::new("error", CompletionKind::Event, 26),
             ],
@@ -330,10 +343,10 @@ impl Site<'_, '_> {
 
     /// The params of a chart, with their colons.
     fn params(&self, chart: &str) -> Vec<Offer> {
-        let Some((found, id)) = known::chart(self.compilation, self.file, chart) else {
+        let Some((found, _)) = known::chart(self.compilation, self.file, chart) else {
             return Vec::new();
         };
-        let decls = known::inside(found, id);
+        let decls = known::inside(found);
         let params = decls.iter().filter(|decl| decl.kind == SymbolKind::Param);
         params
             .map(|decl| {

@@ -40,7 +40,9 @@ pub(super) fn offers(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]
         found.push(Offer::new(*name, CompletionKind::Variable, 7).detail(*ty));
     }
     if scope.place == Place::Test {
-        found.push(Offer::new("result", CompletionKind::Variable, 7).detail("what the run ends with"));
+        found.push(
+            Offer::new("result", CompletionKind::Variable, 7).detail("what the run ends with"),
+        );
     }
     for (name, arguments, meaning) in FUNCTIONS {
         let offer = Offer::new(*name, CompletionKind::Function, 8).detail(*meaning);
@@ -142,9 +144,8 @@ pub(super) fn fields(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]
     let mut ty = first(scope, bound, name);
     for field in &cursor.chain[1..] {
         let inner = ty.and_then(|ty| record(scope, ty));
-        let found = inner.and_then(|fields| {
-            fields.iter().find(|(known, _)| Some(*known) == field.as_deref())
-        });
+        let found = inner
+            .and_then(|fields| fields.iter().find(|(known, _)| Some(*known) == field.as_deref()));
         ty = found.and_then(|(_, ty)| *ty);
     }
     match ty.and_then(|ty| record(scope, ty)) {

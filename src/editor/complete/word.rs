@@ -90,6 +90,7 @@ pub(super) const FUNCTIONS: &[(&str, &[&str], &str)] = &[
     ("float", &["x"], "as a Float"),
     ("bool", &["x"], "as a Bool"),
     ("is_a", &["x", "\"int\""], "whether a Json is of a kind"),
+    ("in", &["state"], "whether a state is active"),
     ("turns_in", &["state"], "turns in a state"),
     ("streak", &["tool"], "calls in a row of the same tool, or with the same argument"),
     ("repeated", &["set.argument"], "the value that a streak counts"),
@@ -116,12 +117,17 @@ pub(super) const OBSERVABLES: &[(&str, &str)] = &[
 ];
 
 /// Types of the language.
-pub(super) const TYPES: &[&str] = &["Bool", "Int", "Float", "Text", "Duration", "Json", "List", "Map"];
+pub(super) const TYPES: &[&str] =
+    &["Text", "Int", "Bool", "List", "Float", "Map", "Duration", "Json"];
 
 /// Properties with what they take.
 pub(super) const PROPERTIES: &[(&str, &str, &str)] = &[
     ("reaches", "reaches(${1:state})", "some run enters it"),
-    ("always_reaches", "always_reaches(${1:state})", "it can be entered from every point of every run"),
+    (
+        "always_reaches",
+        "always_reaches(${1:state})",
+        "it can be entered from every point of every run",
+    ),
     ("never", "never(${1:a} before ${2:b})", "no run enters `a` unless it has entered `b` before"),
     ("no_call", "no_call(${1:state})", "no tool is called inside it"),
     ("ends_within", "ends_within(${1:10} turns)", "every run is over by then"),

@@ -21,7 +21,8 @@ impl Site<'_, '_> {
         let mut found = Vec::new();
         if let Some((first, rest)) = chain.split_first() {
             let root = around.iter().rev().find_map(|node| child(node, first));
-            let end = rest.iter().try_fold(root, |node, name| Some(node.and_then(|n| child(n, name))));
+            let end =
+                rest.iter().try_fold(root, |node, name| Some(node.and_then(|n| child(n, name))));
             if let Some(node) = end.flatten() {
                 self.below(node, "", 0, &mut Seen(BTreeSet::new()), &mut found);
             }
