@@ -41,7 +41,9 @@ test "it stays open" for Door {
   expect at ajar
 }
 `;
-const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'chartc workbench ü-')));
+const parent = realpathSync(mkdtempSync(join(tmpdir(), 'chartc-')));
+const workspace = join(parent, 'two agents ü');
+mkdirSync(workspace);
 writeFileSync(join(workspace, 'chartc.toml'), '');
 writeFileSync(join(workspace, 'door.chart'), faulty);
 for (const name of ['support.chart', 'builder.agent.yaml', 'orders.scxml', 'price_oracle.chart']) {
@@ -143,11 +145,14 @@ try {
     await workbench.shot('picture');
   });
 
-  await step('a click on a state shows its text', async () => {
+  await step('a click on a state or an arrow shows the text', async () => {
     const panel = await workbench.panel();
     await panel.locator('g.node').filter({ hasText: /^\s*s\d+\s*idle/ }).click();
     await screen.locator('.active-line-number').filter({ hasText: /^55$/ }).waitFor();
     await panel.locator('g.node.at').filter({ hasText: 'idle' }).waitFor();
+    await panel.locator('g.edge text').filter({ hasText: 'kind == Kind.spam' }).click();
+    await screen.locator('.active-line-number').filter({ hasText: /^73$/ }).waitFor();
+    await panel.locator('g.node.at').filter({ hasText: 'sorting' }).waitFor();
     await workbench.shot('revealed');
   });
 
@@ -220,5 +225,5 @@ try {
 } finally {
   await workbench?.close();
   server.close();
-  rmSync(workspace, { recursive: true, force: true });
+  rmSync(parent, { recursive: true, force: true });
 }
