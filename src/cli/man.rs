@@ -1,6 +1,7 @@
 //! `chartc man`.
 
 use super::Exit;
+use super::markdown;
 use super::output::print_made;
 use super::save::write_into;
 use clap_mangen::Man;
@@ -14,10 +15,14 @@ use std::path::PathBuf;
 Examples:
   chartc man > chartc.1                                the page of chartc
   chartc man check | man -l -                          read the page of a command
-  chartc man --out ~/.local/share/man/man1             one file for chartc and one for each command")]
+  chartc man --out ~/.local/share/man/man1             one file for chartc and one for each command
+  chartc man check --format markdown                   the page for a site or a wiki")]
 pub(super) struct Args {
     /// The command whose page is printed [default: chartc itself]
     command: Option<String>,
+    /// How to print them: for `man`, or as Markdown
+    #[arg(long, value_name = "FORMAT", value_parser = ["roff", "markdown"], default_value = "roff")]
+    format: String,
     /// Write all pages into this folder
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
@@ -29,8 +34,10 @@ pub(super) fn run(args: Args, command: clap::Command) -> miette::Result<Exit> {
         .subcommand_help_heading("COMMANDS")
         .subcommand_value_name("COMMAND");
     all.build();
+    let page = if args.format == "markdown" { markdown::page } else { page };
     if let Some(folder) = args.out {
-        let pages: Vec<_> = std::iter::once(&all).chain(all.get_subcommands()).map(page).collect();
+        let commands = std::iter::once(&all).chain(all.get_subcommands());
+        let pages: Vec<_> = commands.map(page).collect();
         write_into(&folder, pages.iter())?;
         return Ok(Exit::Clean);
     }
@@ -72,22 +79,29 @@ fn sections(man: &Man, command: &clap::Command, text: &mut Vec<u8>) -> io::Resul
     Ok(())
 }
 
+/// The paragraphs below a command's options, each with the title of its section: `Examples`, `Notes` or `Exit codes`.
+pub(super) fn notes(help: &str) -> impl Iterator<Item = (&'static str, &str)> {
+    help.split("\n\n").filter(|block| !block.is_empty()).map(|block| {
+        match (block.strip_prefix("Examples:\n"), block.strip_prefix("Exit codes: ")) {
+            (Some(rest), _) => ("Examples", rest),
+            (_, Some(rest)) => ("Exit codes", rest),
+            (None, None) => ("Notes", block),
+        }
+    })
+}
+
 /// The text below a command's options: its examples, notes and exit codes, line by line as they are written.
 fn after(command: &clap::Command) -> Roff {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut roff = Roff::new();
     let mut section = "";
-    for block in help.split("\n\n") {
-        let (title, block) =
-            match (block.strip_prefix("Examples:\n"), block.strip_prefix("Exit codes: ")) {
-                (Some(rest), _) => ("EXAMPLES", rest),
-                (_, Some(rest)) => ("EXIT STATUS", rest),
-                (None, None) => ("NOTES", block),
-            };
+    for (title, block) in notes(&help) {
         if title == section {
             roff.control("PP", []);
+        } else if title == "Exit codes" {
+            roff.control("SH", ["EXIT STATUS"]);
         } else {
-            roff.control("SH", [title]);
+            roff.control("SH", [title.to_uppercase().as_str()]);
         }
         section = title;
         roff.control("nf", []);

@@ -50,6 +50,7 @@ mod live;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod man;
+mod markdown;
 #[cfg(feature = "run")]
 mod memory;
 #[cfg(feature = "sqlite")]
@@ -67,6 +68,7 @@ mod replay;
 #[cfg(feature = "run")]
 mod run;
 mod save;
+mod schema;
 #[cfg(feature = "run")]
 mod screen;
 #[cfg(feature = "sqlite")]
@@ -129,6 +131,7 @@ Examples:
   chartc fmt                     format every chart below this folder
   chartc convert agent.yaml      convert an agent to a .chart; also *.scxml
   chartc lsp                     serve an editor: the Language Server Protocol on standard input
+  chartc schema agent            print the JSON Schema of agent.yaml, for editors
 
 `chartc help COMMAND` has more examples and the exit codes of each command.
 
@@ -163,6 +166,7 @@ enum Command {
     Replay(replay::Args),
     #[cfg(feature = "run")]
     Run(Box<run::Args>),
+    Schema(schema::Args),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
     Show(show::Args),
@@ -202,6 +206,7 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Replay(args) => replay::run(args),
         #[cfg(feature = "run")]
         Command::Run(args) => run::run(*args),
+        Command::Schema(args) => schema::run(args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
         Command::Show(args) => show::run(args),

@@ -312,3 +312,8 @@ pub(super) fn unique<'c>(decls: Vec<Decl<'c>>) -> Vec<Decl<'c>> {
     let mut seen = BTreeSet::new();
     decls.into_iter().filter(|decl| seen.insert((decl.kind, decl.name.clone()))).collect()
 }
+
+/// A declaration of which only the name is known.
+pub(super) fn lost<'c>(name: String, kind: SymbolKind, file: FileId) -> Decl<'c> {
+    Decl::new(name, kind, "", file)
+}

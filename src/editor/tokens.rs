@@ -87,7 +87,8 @@ pub fn tokens(compilation: &Compilation, file: FileId) -> Vec<Token> {
 fn known(text: &str, marks: &marks::Marks) -> Vec<(std::ops::Range<usize>, Mark)> {
     let mut found: Vec<(std::ops::Range<usize>, Mark)> = Vec::new();
     let brace = Mark::of(TokenKind::Brace);
-    let mut all: Vec<_> = marks.names.iter().map(|(range, mark)| (range.0..range.1, *mark)).collect();
+    let mut all: Vec<_> =
+        marks.names.iter().map(|(range, mark)| (range.0..range.1, *mark)).collect();
     for (start, end) in &marks.holes {
         all.push((*start..start + 1, brace));
         all.push((end - 1..*end, brace));

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the repository.
 pub(crate) fn root() -> PathBuf {
-    PathBuf::from(std::env::var("CHARTC_REPOSITORY").unwrap_or(env!("CARGO_MANIFEST_DIR").to_owned()))
+    PathBuf::from(
+        std::env::var("CHARTC_REPOSITORY").unwrap_or(env!("CARGO_MANIFEST_DIR").to_owned()),
+    )
 }
 
 /// The files of the repository that the tests of editors read, below `folder`, with the ending `ending`.
@@ -17,9 +19,12 @@ pub(crate) fn shipped(folder: &str, ending: &str) -> Vec<(String, String)> {
     let mut open = vec![root().join(folder)];
     while let Some(path) = open.pop() {
         if path.is_dir() {
-            open.extend(fs::read_dir(&path).expect("a folder").map(|entry| entry.expect("an entry").path()));
+            open.extend(
+                fs::read_dir(&path).expect("a folder").map(|entry| entry.expect("an entry").path()),
+            );
         } else if path.to_string_lossy().ends_with(ending) {
-            let name = path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned();
+            let name =
+                path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned();
             found.push((name, fs::read_to_string(&path).expect("a text")));
         }
     }
@@ -84,8 +89,13 @@ pub(crate) fn broken(text: &str, seed: u64) -> Vec<String> {
         let (a, b) = (ends[below(ends.len())], ends[below(ends.len())]);
         let (a, b) = (a.min(b), a.max(b));
         all.push(text[..a].to_owned());
-        all.push(format!("{}{}", &text[..a], &text[b.min(a + 20).max(a)..].trim_start_matches(|c: char| !c.is_ascii())));
-        let what = ["{", "}", "\"", "\"\"\"", "`", "(", "é", "\r\n", "//", "->", "\u{feff}", "."][below(12)];
+        all.push(format!(
+            "{}{}",
+            &text[..a],
+            &text[b.min(a + 20).max(a)..].trim_start_matches(|c: char| !c.is_ascii())
+        ));
+        let what = ["{", "}", "\"", "\"\"\"", "`", "(", "é", "\r\n", "//", "->", "\u{feff}", "."]
+            [below(12)];
         all.push(format!("{}{what}{}", &text[..a], &text[a..]));
     }
     all

@@ -5,11 +5,22 @@
 )]
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
+mod actions;
 mod client;
+mod complete;
+mod desk;
 mod edits;
+mod emacs;
+mod folds;
+mod hints;
+mod hover;
+mod lenses;
+mod names;
+mod neovim;
+mod outline;
+mod pytest;
 mod requests;
 mod server;
-mod desk;
-mod folds;
-mod outline;
 mod tokens;
+mod yaml;
+mod treesitter;

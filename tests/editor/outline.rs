@@ -31,7 +31,10 @@ fn a_chart() {
 
 #[test]
 fn an_agent() {
-    insta::assert_snapshot!(shown("charts/builder.agent.yaml", &text_of("charts/builder.agent.yaml")));
+    insta::assert_snapshot!(shown(
+        "charts/builder.agent.yaml",
+        &text_of("charts/builder.agent.yaml")
+    ));
 }
 
 #[test]
@@ -66,8 +69,12 @@ fn symbols_contain_their_names_and_children_in_broken_files_too() {
 fn symbols_are_found_by_their_letters() {
     let text = "chart Door {\n  event open\n  initial shut\n  state shut { on open -> opened }\n  state opened\n}\n";
     let done = alone("a.chart", text);
-    let found: Vec<_> = search(&done, "OPE").into_iter().map(|f| (f.symbol.name, f.container)).collect();
-    assert_eq!(found, [("open".to_owned(), "Door".to_owned()), ("opened".to_owned(), "Door".to_owned())]);
+    let found: Vec<_> =
+        search(&done, "OPE").into_iter().map(|f| (f.symbol.name, f.container)).collect();
+    assert_eq!(
+        found,
+        [("open".to_owned(), "Door".to_owned()), ("opened".to_owned(), "Door".to_owned())]
+    );
     assert_eq!(search(&done, "opd")[0].symbol.name, "opened");
     assert_eq!(search(&done, "open")[0].symbol.kind, SymbolKind::Event);
     assert!(search(&done, "xyz").is_empty());

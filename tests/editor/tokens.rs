@@ -27,12 +27,15 @@ fn told(done: &Compilation) -> Vec<String> {
 #[test]
 fn words_have_their_kinds() {
     let text = "enum K { x y }\ntool web.read(url: Text) -> Text\nchart A {\n  param n: Int = 3\n  var k renamed_from old: K = K.x\n  event go(by: Text)\n  state `a b` {\n    on go(who) if n > 2 -> b.c { k = K.y  log \"{who:>3}\n    on limit.warn.calls { }\n  }\n}\n";
-    insta::assert_snapshot!(told(&alone("a.chart", &text.replace("{who:>3}", "{who:>3} {{}} {turns}\" }"))).join("\n"));
+    insta::assert_snapshot!(
+        told(&alone("a.chart", &text.replace("{who:>3}", "{who:>3} {{}} {turns}\" }"))).join("\n")
+    );
 }
 
 #[test]
 fn a_shipped_chart() {
-    let (name, text) = charts().into_iter().find(|(n, _)| n == "charts/price_oracle.chart").expect("a chart");
+    let (name, text) =
+        charts().into_iter().find(|(n, _)| n == "charts/price_oracle.chart").expect("a chart");
     insta::assert_snapshot!(told(&compiled(&name, &text)).join("\n"));
 }
 
@@ -41,7 +44,10 @@ fn names_of_an_agent() {
     let (name, text) = shipped("charts", ".agent.yaml").swap_remove(0);
     let found = told(&compiled(&name, &text));
     assert!(found.len() > 50, "{found:#?}");
-    assert!(found.iter().any(|t| t.starts_with("State ") && t.ends_with(" declaration")), "{found:#?}");
+    assert!(
+        found.iter().any(|t| t.starts_with("State ") && t.ends_with(" declaration")),
+        "{found:#?}"
+    );
     assert!(found.iter().any(|t| t == "Brace {"), "{found:#?}");
 }
 

@@ -37,15 +37,17 @@ fn row(rule: &Rule) -> String {
         Severity::Off => "off",
     };
     let what = what.replace('|', "\\|");
-    format!("| `{}` | `{}` | {title}. {what} | {level} |\n", rule.code, rule.name)
+    let (code, name) = (rule.code, rule.name);
+    format!("| [`{code}`](rules/{code}.md) | `{name}` | {title}. {what} | {level} |\n")
 }
 
 fn page() -> String {
-    let mut out = "# What `chartc check` finds\n\n\
-         Everything here is found before anything runs: no model is called. `chartc explain CODE` tells more of each, with examples.\n\n\
-         A level is changed by `--allow`, `--warn` and `--deny`, by `chartc.toml`, or at one place by a comment, \
-         `// chartc: allow(CODE) reason`, in its line or on a line above it; what is an error always cannot be. What is off is found and not \
-         told: `--warn` or `--deny` with its code or name, or a line of `chartc.toml`, turns it on.\n"
+    let mut out = "# Checks\n\n\
+         `chartc check` reports all of this before anything runs; it calls no model. Each code has a page with the reason and examples, which \
+         `chartc explain CODE` prints, too.\n\n\
+         `--allow`, `--warn` and `--deny` change the level of a rule for one call, `chartc.toml` for a folder ([settings](ci.md#settings-chartctoml)), and \
+         a comment `// chartc: allow(CODE) reason` for its own line or, if it stands alone, for the next one. Rules whose level is *error, always* \
+         cannot be changed. Rules whose level is *off* are not reported unless an option or `chartc.toml` turns them on.\n"
         .to_owned();
     for (prefix, area) in AREAS {
         let _ = write!(out, "\n## {area}\n\n| code | name | what | level |\n|---|---|---|---|\n");
@@ -69,6 +71,6 @@ fn the_page_lists_what_there_is() {
 fn no_rule_is_left_out() {
     let page = page();
     for rule in RULES {
-        assert!(page.contains(&format!("| `{}` |", rule.code)), "{} has no area", rule.code);
+        assert!(page.contains(&format!("| [`{}`]", rule.code)), "{} has no area", rule.code);
     }
 }

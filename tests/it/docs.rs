@@ -24,8 +24,9 @@ fn charts_of_the_docs_have_no_errors() {
 #[test]
 fn the_program_of_the_docs_is_the_one_that_is_compiled() {
     let shown = blocks(&read("docs/rust.md"), "rust");
-    let [(_, program)] = shown.as_slice() else { panic!("{} programs", shown.len()) };
+    let [(_, program), (_, part)] = shown.as_slice() else { panic!("{} programs", shown.len()) };
     assert_eq!(program, &read("examples/social/src/bin/one.rs"));
+    assert!(read("examples/ticket/src/main.rs").contains(part), "{part}");
 }
 
 #[test]

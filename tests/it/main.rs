@@ -15,12 +15,16 @@ mod allow;
 mod architecture;
 mod batch;
 mod behaviour;
+// It shows the commands of the default build.
+#[cfg(all(feature = "mcp", feature = "serve", not(feature = "otel")))]
+mod book;
 mod cases;
 mod chart_front;
 mod check;
 mod checks;
 mod cli;
 mod conformance;
+mod cookbook;
 mod cost;
 mod data_flow;
 mod differential;
@@ -64,6 +68,7 @@ mod runs;
 mod rust_emit;
 #[cfg(feature = "run")]
 mod scenario;
+mod schemas;
 mod scxml;
 mod semantics;
 #[cfg(all(feature = "serve", unix))]

@@ -118,6 +118,8 @@ impl Wishes {
 
 /// The result of `initialize`.
 pub(super) fn hello(client: &Client) -> Value {
+    // An editor with the extension has commands of its own.
+    let commands: &[&str] = if client.pictures { &[] } else { &super::answer::COMMANDS };
     let (types, modifiers) = super::answer::legend();
     json!({
         "serverInfo": { "name": "chartc", "version": env!("CARGO_PKG_VERSION") },
@@ -136,6 +138,7 @@ pub(super) fn hello(client: &Client) -> Value {
             "completionProvider": { "triggerCharacters": [".", "{", "\"", "(", "/", ">", ":"] },
             "codeActionProvider": { "codeActionKinds": ["quickfix", "source.fixAll"] },
             "codeLensProvider": {},
+            "executeCommandProvider": { "commands": commands },
             "inlayHintProvider": true,
             "semanticTokensProvider": {
                 "legend": { "tokenTypes": types, "tokenModifiers": modifiers },

@@ -363,7 +363,9 @@ impl Session {
             self.send(Response::new_err(id, ErrorCode::MethodNotFound as i32, why));
             return;
         }
-        let uri = ["/textDocument/uri", "/uri"].iter().find_map(|path| params.pointer(path));
+        let uri = ["/textDocument/uri", "/uri", "/arguments/0"]
+            .iter()
+            .find_map(|path| params.pointer(path));
         let uri = uri.and_then(Value::as_str).and_then(|uri| uri.parse::<lsp::Uri>().ok());
         let Some(uri) = uri else {
             // A question about all texts.

@@ -60,7 +60,8 @@ impl<'t> Cursor<'t> {
         match region {
             Region::Nothing => {}
             Region::Comment | Region::Import => {
-                let stop: &[char] = if region == Region::Import { &['"', '/'] } else { &['(', ',', ' '] };
+                let stop: &[char] =
+                    if region == Region::Import { &['"', '/'] } else { &['(', ',', ' '] };
                 let floor = around.map_or(0, |token| token.start);
                 let start = text[floor..offset].rfind(stop).map_or(floor, |at| floor + at + 1);
                 cursor.start = start;

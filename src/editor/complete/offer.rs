@@ -66,7 +66,7 @@ pub(super) fn ranked(offers: Vec<Offer>, prefix: &str, replaces: Span) -> Vec<Co
         .into_iter()
         .enumerate()
         .map(|(nth, (_, offer))| Completion {
-            insert: offer.insert.unwrap_or_else(|| Insert::Plain(quoted(&offer))),
+            insert: offer.insert.clone().unwrap_or_else(|| Insert::Plain(quoted(&offer))),
             label: offer.label,
             kind: offer.kind,
             detail: offer.detail,
@@ -122,7 +122,11 @@ pub(super) fn written(name: &str) -> String {
         if is_bare(part) { part.to_owned() } else { format!("`{}`", part.replace('`', "\\`")) }
     };
     // A name in back-quotes may have blanks and dots of its own.
-    if name.contains(' ') { format!("`{name}`") } else { name.split('.').map(part).collect::<Vec<_>>().join(".") }
+    if name.contains(' ') {
+        format!("`{name}`")
+    } else {
+        name.split('.').map(part).collect::<Vec<_>>().join(".")
+    }
 }
 
 /// A call with places for its arguments.

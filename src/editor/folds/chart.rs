@@ -76,9 +76,7 @@ fn imports(text: &str, all: &[Token], found: &mut Vec<(Range<usize>, FoldKind)>)
     let mut rest = all;
     while let [first, tail @ ..] = rest {
         match tail {
-            [path, after @ ..]
-                if first.text(text) == "import" && path.kind == TokenKind::Text =>
-            {
+            [path, after @ ..] if first.text(text) == "import" && path.kind == TokenKind::Text => {
                 let start = run.take().map_or(first.start, |run| run.start);
                 run = Some(start..path.end);
                 rest = after;

@@ -47,9 +47,9 @@ pub(super) fn folds(text: &str) -> Vec<(Range<usize>, FoldKind)> {
         }
         open.push((line, line.end()));
     }
-    found.extend(open.iter().map(|(head, last)| {
-        (head.start + head.indent..*last, FoldKind::Region)
-    }));
+    found.extend(
+        open.iter().map(|(head, last)| (head.start + head.indent..*last, FoldKind::Region)),
+    );
     comments(text, &all, &mut found);
     found
 }

@@ -86,7 +86,9 @@ pub fn references(
 ) -> Vec<Span> {
     let declared = declarations(compilation, uses_at(compilation, file, offset));
     let mut found: Vec<Span> = family(compilation, &declared)
-        .filter(|one| with_declaration || !declared.contains(&(one.at, one.kind)))
+        .filter(|one| {
+            one.is_written && (with_declaration || !declared.contains(&(one.at, one.kind)))
+        })
         .map(|one| one.at)
         .collect();
     found.dedup();

@@ -137,7 +137,7 @@ impl fmt::Display for Refusal {
             }
             Self::Breaks(message, place) => write!(out, "{message} ({place}, with the new name)"),
             Self::Captures(place) => {
-                write!(out, "the name at {place} would mean something else: the new name is taken")
+                write!(out, "with the new name, the name at {place} would mean something else")
             }
             Self::Changes(chart) => write!(out, "`{chart}` would no longer be the same chart"),
         }

@@ -137,16 +137,13 @@ fn chart_item(noted: &Noted<ChartItem>) -> Vec<Symbol> {
         ChartItem::Function(one) => function(one, span),
         ChartItem::Tool(one) => tool(one, span),
         ChartItem::ToolSet(one) => tool_set(one, span),
-        ChartItem::Predicate(one) => {
-            symbol(&one.name, SymbolKind::Predicate, String::new(), span)
-        }
+        ChartItem::Predicate(one) => symbol(&one.name, SymbolKind::Predicate, String::new(), span),
         ChartItem::Client(one) => symbol(&one.name, SymbolKind::Client, String::new(), span),
         ChartItem::Component(one) => component_symbol(one, span),
         ChartItem::State(item) => return state_item(item, span),
-        ChartItem::Meta(_)
-        | ChartItem::Defaults(_)
-        | ChartItem::Trace(_)
-        | ChartItem::Check(_) => return Vec::new(),
+        ChartItem::Meta(_) | ChartItem::Defaults(_) | ChartItem::Trace(_) | ChartItem::Check(_) => {
+            return Vec::new();
+        }
     }]
 }
 
@@ -222,4 +219,3 @@ fn option(kind: &LineKind, span: Span) -> Option<Symbol> {
         LineKind::On(_) | LineKind::When(_) | LineKind::After { .. } => None,
     }
 }
-

@@ -23,7 +23,10 @@ impl Mark {
 
     /// Of a declaration.
     pub(super) fn declared(kind: TokenKind) -> Self {
-        Self { modifiers: Modifiers { declaration: true, ..Modifiers::default() }, ..Self::of(kind) }
+        Self {
+            modifiers: Modifiers { declaration: true, ..Modifiers::default() },
+            ..Self::of(kind)
+        }
     }
 
     /// Likewise, of what cannot be assigned.

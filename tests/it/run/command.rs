@@ -237,7 +237,7 @@ fn the_files_that_the_docs_show_can_be_read() {
         [blocks(&read("docs/running.md"), "json"), blocks(&read("docs/running.md"), "jsonl")]
             .concat();
     let traces = blocks(&read("docs/trace.md"), "jsonl");
-    assert_eq!((scripts.len(), events.len(), traces.len()), (1, 2, 1));
+    assert_eq!((scripts.len(), events.len(), traces.len()), (1, 2, 2));
     for (line, text) in scripts {
         let script = Script::parse("docs", &text, std::sync::Arc::new(VirtualClock::new()));
         assert!(script.is_ok(), "line {line}: {script:?}");

@@ -5,6 +5,7 @@
 
 use super::*;
 use crate::project::{read, root};
+use crate::tour::timeless;
 use std::fmt::Write as _;
 
 const PAGE: &str = "docs/serve.md";
@@ -13,27 +14,6 @@ const PAGE: &str = "docs/serve.md";
 fn chart(text: &str) -> String {
     let (_, rest) = text.split_once("cat > refund.chart <<END\n").expect("the page has a chart");
     rest.split_once("\nEND\n").expect("it ends").0.to_owned() + "\n"
-}
-
-/// With the same times for all.
-fn timeless(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((at, key)) = ["\"made_ms\":", "\"updated_ms\":", "\"at_ms\":", "\"time_ms\":"]
-        .iter()
-        .filter_map(|key| Some((rest.find(key)? + key.len(), key)))
-        .min()
-    {
-        out.push_str(&rest[..at]);
-        let number = rest[at..].trim_start_matches(|c: char| c.is_ascii_digit());
-        out.push_str(if key.contains("at_ms") || key.contains("time_ms") {
-            "0"
-        } else {
-            "1790000000000"
-        });
-        rest = number;
-    }
-    out + rest
 }
 
 /// What a request gets.

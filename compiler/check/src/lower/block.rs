@@ -288,7 +288,7 @@ fn for_each(
     if !env.enter() {
         return Action::For(Local { id: local, name: name.node.clone() }, from, Vec::new());
     }
-    cx.declares(name, NameKind::Local);
+    cx.binds(name, &element);
     env.locals.push(Bound::local(name, element));
     let body = listed(cx, env, body);
     env.locals.pop();

@@ -2,7 +2,6 @@
 
 use super::context::Cx;
 use super::expr::{self, Bound, Env, element_of};
-use super::uses::NameKind;
 use chartc_core::arena::{LocalId, StepId};
 use chartc_core::model::{Each, ExprKind, Local, Lost, StepKind, Type};
 use chartc_text::rules::{illegal_structure, not_yet, type_error};
@@ -35,7 +34,7 @@ pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: Ste
         cx.report(type_error::RULE.at(list.span, message));
         Type::Json
     };
-    cx.declares(name, NameKind::Local);
+    cx.binds(name, &element);
     env.locals.push(Bound::local(name, element));
     let whole = &cx.chart.steps[id.index()].returns;
     let one = if let Type::List(one) = whole { one.as_ref().clone() } else { whole.clone() };

@@ -3,7 +3,6 @@
 use super::beside::{Beside, idle_when};
 use super::context::{Cx, NodeKind};
 use super::expr::{self, Bound, Env};
-use super::uses::NameKind;
 use super::{LineSpans, block, data, paths, trigger};
 use chartc_core::arena::{ChoiceId, StateId, TransitionId};
 use chartc_core::model::{
@@ -314,8 +313,9 @@ pub(super) fn payload(
                 }
             }
         }
-        cx.declares(name, NameKind::Local);
-        bound.push(Bound::local(name, ty.unwrap_or(Type::Json)));
+        let ty = ty.unwrap_or(Type::Json);
+        cx.binds(name, &ty);
+        bound.push(Bound::local(name, ty));
     }
     (Trigger::Event(events), bound)
 }

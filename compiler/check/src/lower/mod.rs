@@ -38,6 +38,7 @@ mod trigger;
 mod types;
 mod uses;
 
+pub use expr::{language_functions, observables};
 pub use source_map::{Follower, LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
 pub use uses::{NameKind, Use};
 

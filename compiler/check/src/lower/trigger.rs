@@ -141,7 +141,7 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
 
 /// Binds the value of an answer, a failure or a doubt.
 fn bind(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, ty: Type) {
-    cx.declares(name, NameKind::Local);
+    cx.binds(name, &ty);
     env.payload = vec![Bound::local(name, ty)];
 }
 

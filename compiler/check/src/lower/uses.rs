@@ -1,9 +1,9 @@
 //! What each name means, recorded while names are resolved.
 
 use super::Lowered;
-use super::context::Cx;
+use super::context::{Cx, NodeKind};
 use chartc_core::arena::{StepId, TypeId};
-use chartc_core::model::{Forward, Receiver, StepKind};
+use chartc_core::model::{Forward, Receiver, StepKind, Type};
 use chartc_text::load::Loaded;
 use chartc_text::source::Sources;
 use chartc_text::span::{FileId, Ident, Span};
@@ -118,6 +118,12 @@ impl<'s> Cx<'s> {
         self.prints.push((name.span, kind, print(&name.node)));
     }
 
+    /// Records a name that a line, a step, a `for` or a comprehension binds.
+    pub(super) fn binds(&mut self, name: &Ident, ty: &Type) {
+        self.declares(name, NameKind::Local);
+        self.map.bound.push((name.span, ty.clone()));
+    }
+
     /// Records a declared event.
     pub(super) fn declares_event(&mut self, path: &'s Path) {
         let means = self.names.event_segments.declare(&path.names);
@@ -168,6 +174,15 @@ impl<'s> Cx<'s> {
             self.means(path.span, declared, NameKind::Choice);
         } else {
             self.means_tool(&path.names);
+        }
+    }
+
+    /// Records a value that a final state may end with.
+    pub(super) fn means_result(&mut self, name: &Ident) {
+        for node in &self.nodes {
+            let NodeKind::Final(params, ..) = node.kind else { continue };
+            let named = params.iter().find(|param| param.name.node == name.node);
+            self.uses.extend(named.map(|param| used(name.span, param.name.span, NameKind::Param)));
         }
     }
 
@@ -235,6 +250,9 @@ impl Record<'_> {
             let linked = links.iter().filter(|(_, at)| at.end > at.start && at.file == *file);
             let start = |id: FileId| Span::new(id, 0, 0);
             self.uses.extend(linked.map(|(id, at)| used(*at, start(*id), NameKind::File)));
+        }
+        for (at, declared) in loaded.files.iter().flat_map(|file| &file.followed) {
+            self.uses.push(used(*at, *declared, NameKind::State));
         }
         self.uses.sort_unstable();
         self.uses.dedup();

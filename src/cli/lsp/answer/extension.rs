@@ -128,6 +128,18 @@ pub(super) fn tests(view: &View<'_>, _: TestsParams) -> Result<Vec<Listed>, Refu
     Ok(scenarios.collect())
 }
 
+impl Played {
+    /// In a line, for an editor that has nothing better.
+    pub(super) fn told(&self) -> String {
+        match &self.message {
+            _ if self.passed => format!("passed: {}", self.name),
+            Some(why) => format!("failed: {}\n{why}", self.name),
+            None => format!("failed: {}", self.name),
+        }
+    }
+}
+
+/// Plays tests of the file.
 #[cfg(feature = "run")]
 pub(super) fn run_tests(view: &View<'_>, params: TestsParams) -> Result<Vec<Played>, Refusal> {
     use crate::scenario;

@@ -18,10 +18,17 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+mod completion;
+mod doing;
 mod extension;
 mod formatting;
 mod navigation;
+mod reading;
+mod symbols;
 mod workspace;
+
+pub(super) use doing::COMMANDS;
+pub(super) use reading::legend;
 
 /// What a request is answered from.
 pub(super) struct View<'v> {
@@ -117,18 +124,36 @@ struct Answer {
 
 /// All methods.
 const ANSWERS: &[Answer] = &[
+    Answer { method: "chartc/explain", answer: |v, p| give(v, p, doing::page) },
     Answer { method: "chartc/picture", answer: |v, p| give(v, p, extension::picture) },
     Answer { method: "chartc/runTests", answer: |v, p| give(v, p, extension::run_tests) },
     Answer { method: "chartc/tests", answer: |v, p| give(v, p, extension::tests) },
+    Answer { method: "textDocument/codeAction", answer: |v, p| give(v, p, doing::code_action) },
+    Answer { method: "textDocument/codeLens", answer: |v, p| give(v, p, doing::code_lens) },
+    Answer { method: "textDocument/completion", answer: |v, p| give(v, p, completion::items) },
     Answer { method: "textDocument/definition", answer: |v, p| give(v, p, navigation::definition) },
     Answer {
         method: "textDocument/documentHighlight",
         answer: |v, p| give(v, p, navigation::highlight),
     },
+    Answer { method: "textDocument/documentSymbol", answer: |v, p| give(v, p, symbols::document) },
+    Answer { method: "textDocument/foldingRange", answer: |v, p| give(v, p, reading::folding) },
     Answer { method: "textDocument/formatting", answer: |v, p| give(v, p, formatting::whole) },
+    Answer { method: "textDocument/hover", answer: |v, p| give(v, p, reading::hover) },
+    Answer { method: "textDocument/inlayHint", answer: |v, p| give(v, p, reading::inlay) },
     Answer { method: "textDocument/prepareRename", answer: |v, p| give(v, p, navigation::prepare) },
     Answer { method: "textDocument/references", answer: |v, p| give(v, p, navigation::references) },
     Answer { method: "textDocument/rename", answer: |v, p| give(v, p, navigation::rename) },
+    Answer {
+        method: "textDocument/semanticTokens/full",
+        answer: |v, p| give(v, p, reading::all_tokens),
+    },
+    Answer {
+        method: "textDocument/semanticTokens/range",
+        answer: |v, p| give(v, p, reading::some_tokens),
+    },
+    Answer { method: "workspace/executeCommand", answer: |v, p| give(v, p, doing::execute) },
+    Answer { method: "workspace/symbol", answer: |v, p| give(v, p, symbols::workspace) },
 ];
 
 /// Reads the parameters and writes the result.
@@ -153,9 +178,4 @@ pub(super) fn answer(view: &View<'_>, method: &str, params: Value) -> Result<Val
         return Err(Refusal::Params(format!("no method {method}")));
     };
     catch_unwind(AssertUnwindSafe(|| (row.answer)(view, params))).unwrap_or(Err(Refusal::Panic))
-}
-
-/// The names of kinds and modifiers of semantic tokens, in the order of their numbers.
-pub(super) fn legend() -> (Vec<&'static str>, Vec<&'static str>) {
-    (Vec::new(), Vec::new())
 }

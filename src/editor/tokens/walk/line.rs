@@ -67,7 +67,11 @@ impl Walk<'_> {
                 let mut start = name.span.start;
                 for part in name.node.split('.') {
                     let end = start + part.len() as u32;
-                    self.sink.name(part, Span { start, end, ..name.span }, Mark::of(TokenKind::Event));
+                    self.sink.name(
+                        part,
+                        Span { start, end, ..name.span },
+                        Mark::of(TokenKind::Event),
+                    );
                     start = end + 1;
                 }
                 Vec::new()

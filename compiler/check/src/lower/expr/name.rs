@@ -36,6 +36,11 @@ const OBSERVABLES: [(&str, Observable, Type); 16] = [
     ("cost_here", Observable::Cost(Since::Entry), Type::Float),
 ];
 
+/// What a run knows of itself, as far as it is written as a plain name.
+pub fn observables() -> impl Iterator<Item = &'static str> {
+    OBSERVABLES.iter().map(|(name, ..)| *name)
+}
+
 /// Resolves a name, innermost scope first, so that a chart's own names hide the machine's.
 pub(super) fn name(cx: &mut Cx<'_>, env: &mut Env, name: &str, span: Span) -> Expr {
     match resolve(cx, env, name, span) {
@@ -206,6 +211,13 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: 
         && let Some(value) = enum_value(cx, env, (name, base.span), field)
     {
         return value;
+    }
+    if let syntax::ExprKind::Name(name) = &base.kind
+        && env.payload.iter().any(|known| known.name == *name && known.place.is_none())
+        && !env.locals.iter().any(|known| known.name == *name)
+    {
+        // `result` of a test: what any of the final states ends with.
+        cx.means_result(field);
     }
     let lowered = expr(cx, env, base, None);
     if is_faulty(&lowered) || *inner(&lowered.ty) == Type::Json {

@@ -107,8 +107,7 @@ fn token(text: &str, at: usize) -> (TokenKind, usize) {
             if LONG.iter().any(|sign| rest.starts_with(sign)) {
                 return (TokenKind::Sign, at + 2);
             }
-            let kind =
-                if SHORT.contains(&bytes[at]) { TokenKind::Sign } else { TokenKind::Other };
+            let kind = if SHORT.contains(&bytes[at]) { TokenKind::Sign } else { TokenKind::Other };
             (kind, at + rest.chars().next().map_or(1, char::len_utf8))
         }
     }
@@ -178,9 +177,12 @@ mod tests {
 
     #[test]
     fn tokens_are_told_apart() {
-        let text = "on `a b` -> c.d // no\n/// yes\n1..2 0.5 1e9 30s 12x \"\\\"\" \"\"\"{a}\n\"\"\" §";
+        let text =
+            "on `a b` -> c.d // no\n/// yes\n1..2 0.5 1e9 30s 12x \"\\\"\" \"\"\"{a}\n\"\"\" §";
         let found: Vec<_> = tokens(text).iter().map(|t| (t.kind, t.text(text))).collect();
-        use TokenKind::{Block, Comment, Doc, Duration, Float, Int, Other, Quoted, Sign, Text, Word};
+        use TokenKind::{
+            Block, Comment, Doc, Duration, Float, Int, Other, Quoted, Sign, Text, Word,
+        };
         assert_eq!(
             found,
             [

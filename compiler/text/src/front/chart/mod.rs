@@ -31,8 +31,13 @@ use grammar::{Grammar, Rule};
 use pest::Parser;
 
 /// The front end for `.chart` files.
-pub const FRONTEND: Frontend =
-    Frontend { name: "chart", takes: |name| name.ends_with(".chart"), looks: |_| false, parse };
+pub const FRONTEND: Frontend = Frontend {
+    name: "chart",
+    comment: ("//", ""),
+    takes: |name| name.ends_with(".chart"),
+    looks: |_| false,
+    parse,
+};
 
 fn parse(
     id: FileId,

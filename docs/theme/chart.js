@@ -1,0 +1,33 @@
+// Colours of `.chart` text, as a language of highlight.js, which mdBook brings. mdBook has coloured all other blocks before this runs.
+(function () {
+    "use strict";
+    if (typeof hljs === "undefined") {
+        return;
+    }
+    hljs.registerLanguage("chart", function (hljs) {
+        const placeholder = { className: "subst", begin: /\{[a-zA-Z_]/, end: /\}/ };
+        const escape = { begin: /\\./ };
+        return {
+            keywords: {
+                keyword:
+                    "chart state parallel final history initial event var param input meta import type enum fn do tool tools client " +
+                    "component test check allow limits defaults from on may when after done error enter exit ask llm code call human run " +
+                    "prompt returns into each in up to retry then else timeout raise send cancel log if and or not reenter stay turn " +
+                    "pred any as at expect answers turns deep idempotent doubt renamed_from advice always before calls contains ended " +
+                    "ends enough events except fail fails given offered only per skip trace wait warn with",
+                literal: "true false none",
+                built_in: "Bool Int Float Text List Map Any Time Duration"
+            },
+            contains: [
+                hljs.COMMENT(/\/\//, /$/),
+                { className: "string", begin: /"""/, end: /"""/, contains: [escape, placeholder] },
+                { className: "string", begin: /"/, end: /"/, illegal: /\n/, contains: [escape, placeholder] },
+                { className: "number", begin: /\b\d[\d_]*(\.\d+)?(ms|s|m|h|d)?\b/ },
+                { className: "symbol", begin: /->/ }
+            ]
+        };
+    });
+    document.querySelectorAll("code.language-chart").forEach(function (block) {
+        hljs.highlightBlock(block);
+    });
+})();

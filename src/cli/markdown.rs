@@ -1,0 +1,209 @@
+//! The manual as Markdown: a page for `chartc`, and one for each command.
+
+use super::man::notes;
+use clap::{Arg, Command};
+use std::fmt::Write as _;
+
+/// The file name and the text of a command's page. The page of `chartc` links to those of its commands, in the same folder.
+pub(super) fn page(command: &Command) -> (String, String) {
+    let name = command.get_name();
+    let full = command.get_bin_name().unwrap_or(name);
+    let mut out = format!("# {full}\n\n");
+    describe(command, &mut out);
+    let is_whole = name == "chartc";
+    let visible = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
+    if is_whole {
+        out.push_str("## Commands\n\n| command | what it does |\n|---|---|\n");
+        for inner in visible().filter(|inner| inner.get_name() != "help") {
+            let (name, about) = (inner.get_name(), about(inner));
+            let _ = writeln!(out, "| [`{name}`]({name}.md) | {} |", cell(&about));
+        }
+        out.push('\n');
+    }
+    options(command, "##", &mut out);
+    if !is_whole {
+        for inner in visible() {
+            let full = inner.get_bin_name().unwrap_or(inner.get_name());
+            let _ = write!(out, "## {full}\n\n");
+            describe(inner, &mut out);
+            options(inner, "###", &mut out);
+            after(inner, "###", &mut out);
+        }
+    }
+    after(command, "##", &mut out);
+    (format!("{name}.md"), format!("{}\n", out.trim_end()))
+}
+
+fn about(command: &Command) -> String {
+    command.get_about().map(ToString::to_string).unwrap_or_default()
+}
+
+/// What the command does, and how it is called.
+fn describe(command: &Command, out: &mut String) {
+    let long = command.get_long_about().map(ToString::to_string);
+    for paragraph in long.unwrap_or_else(|| about(command)).split("\n\n") {
+        let _ = write!(out, "{}\n\n", sentence(&prose(paragraph)));
+    }
+    let usage = command.clone().render_usage().to_string();
+    let lines = usage.trim_start_matches("Usage: ").lines().map(str::trim);
+    let usage: Vec<&str> = lines.collect();
+    let _ = write!(out, "```text\n{}\n```\n\n", usage.join("\n"));
+}
+
+/// With the full stop that a line of help lacks.
+fn sentence(text: &str) -> String {
+    if text.ends_with(['.', ':', '!', '?', ']']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// Tables of arguments and options, in the order and below the headings of the help.
+fn options(command: &Command, depth: &str, out: &mut String) {
+    let mut tables: Vec<(String, String)> = Vec::new();
+    for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+        if argument.get_id() == "help" || argument.get_id() == "version" {
+            continue;
+        }
+        let own = argument.get_help_heading();
+        let kind = if argument.is_positional() { "Arguments" } else { "Options" };
+        let title = own.unwrap_or(kind);
+        let row = format!("| {} | {} |\n", cell(&call(argument)), cell(&meaning(argument)));
+        match tables.iter_mut().find(|(each, _)| each == title) {
+            Some((_, rows)) => rows.push_str(&row),
+            None => tables.push((title.to_owned(), row)),
+        }
+    }
+    for (title, rows) in tables {
+        let head = if title == "Arguments" { "argument" } else { "option" };
+        let _ = write!(out, "{depth} {title}\n\n| {head} | meaning |\n|---|---|\n{rows}\n");
+    }
+}
+
+/// How an argument is written.
+fn call(argument: &Arg) -> String {
+    let names = argument.get_value_names().unwrap_or_default();
+    let takes = argument.get_action().takes_values();
+    let values: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    let values = if takes { values.join(" ") } else { String::new() };
+    if argument.is_positional() {
+        let many = argument.get_num_args().is_some_and(|range| range.max_values() > 1);
+        return format!("`{values}`{}", if many { " …" } else { "" });
+    }
+    let short = argument.get_short().map(|letter| format!("-{letter}"));
+    let long = argument.get_long().map(|word| format!("--{word}"));
+    let both: Vec<String> = short.into_iter().chain(long).collect();
+    let value = if values.is_empty() { values } else { format!(" {values}") };
+    format!("`{}{value}`", both.join("`, `"))
+}
+
+/// The long help of an argument, with its default and its possible values.
+fn meaning(argument: &Arg) -> String {
+    let help = argument.get_long_help().or(argument.get_help());
+    let text = prose(&help.map(ToString::to_string).unwrap_or_default());
+    let mut text = match text.split_once("\n\n") {
+        None => text,
+        Some(_) => text.split("\n\n").map(sentence).collect::<Vec<_>>().join(" "),
+    };
+    if !argument.get_action().takes_values() {
+        return text;
+    }
+    let quoted = |word: &str| format!("`{word}`");
+    let defaults: Vec<String> =
+        argument.get_default_values().iter().map(|word| quoted(&word.to_string_lossy())).collect();
+    if !defaults.is_empty() && !argument.is_hide_default_value_set() {
+        let _ = write!(text, "; default: {}", defaults.join(", "));
+    }
+    let possible = argument.get_possible_values();
+    let shown = possible.iter().filter(|value| !value.is_hide_set());
+    let shown: Vec<String> = shown.map(|value| quoted(value.get_name())).collect();
+    if !shown.is_empty() && !argument.is_hide_possible_values_set() {
+        let _ = write!(text, "; one of {}", shown.join(", "));
+    }
+    text
+}
+
+/// What stands below the options: examples, notes, exit codes.
+fn after(command: &Command, depth: &str, out: &mut String) {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let mut section = "";
+    for (title, text) in notes(&help) {
+        if title != section {
+            let _ = write!(out, "{depth} {title}\n\n");
+        }
+        section = title;
+        match title {
+            "Examples" => {
+                let lines: Vec<&str> =
+                    text.lines().map(|l| l.strip_prefix("  ").unwrap_or(l)).collect();
+                let _ = write!(out, "```text\n{}\n```\n\n", lines.join("\n"));
+            }
+            "Exit codes" => {
+                out.push_str("| code | meaning |\n|---|---|\n");
+                for (code, meaning) in codes(text) {
+                    let _ = writeln!(out, "| {code} | {} |", cell(&meaning));
+                }
+                out.push('\n');
+            }
+            _ if text.lines().any(|line| line.starts_with(' ')) => {
+                let _ = write!(out, "```text\n{text}\n```\n\n");
+            }
+            _ => {
+                let _ = write!(out, "{}\n\n", prose(text));
+            }
+        }
+    }
+}
+
+/// `0 clean, 1 diagnostics, or worse; 2 …`: a code begins where a number stands after a comma or a semicolon.
+fn codes(text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in line.split_inclusive([',', ';']) {
+        let code = part.trim_start().split_once(' ').filter(|(word, _)| word.parse::<u8>().is_ok());
+        match (code, found.last_mut()) {
+            (Some((code, meaning)), _) => found.push((code.to_owned(), meaning.to_owned())),
+            (None, Some((_, meaning))) => meaning.push_str(part),
+            (None, None) => found.push((String::new(), part.to_owned())),
+        }
+    }
+    for (_, meaning) in &mut found {
+        *meaning = meaning.trim_end_matches([',', ';']).to_owned();
+    }
+    found
+}
+
+/// Help text as Markdown: what would be markup there is escaped, except in backticks.
+fn prose(text: &str) -> String {
+    let mut out = String::new();
+    let mut in_code = false;
+    for c in text.chars() {
+        if c == '`' {
+            in_code = !in_code;
+        } else if !in_code && matches!(c, '*' | '<' | '_' | '[' | ']') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// As a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_told_apart() {
+        let told = codes("0 clean, 1 diagnostics, or a run\nthat ended badly; 2 wrong usage");
+        let told: Vec<(&str, &str)> = told.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        let second = ("1", "diagnostics, or a run that ended badly");
+        assert_eq!(told, [("0", "clean"), second, ("2", "wrong usage")]);
+    }
+
+    #[test]
+    fn help_is_no_markup_outside_backticks() {
+        assert_eq!(prose("*.chart of `a_*` <X>"), "\\*.chart of `a_*` \\<X>");
+    }
+}
