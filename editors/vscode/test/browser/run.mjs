@@ -190,18 +190,21 @@ try {
     }
   });
 
-  await step('tests', async () => {
+  await step('a fix, a picture once there is one, and tests', async () => {
     await workbench.file('door.chart');
     // It has errors, and no picture of another text stands in for its own.
     const panel = await workbench.panel();
     await panel.locator('#message').filter({ hasText: 'There is no picture' }).waitFor();
     assert.equal(await panel.locator('svg').count(), 0);
-    await workbench.goTo(7, 23);
-    for (let i = 0; i < 'opne'.length; i += 1) {
-      await screen.keyboard.press('Backspace');
-    }
-    await screen.keyboard.type('open');
-    await workbench.command('Test: Run Tests in Current File');
+    await workbench.goTo(7, 20);
+    await screen.keyboard.press('Control+.');
+    const fix = screen.locator('.action-widget .monaco-list-row').filter({ hasText: 'open' }).first();
+    await fix.waitFor();
+    await workbench.shot('fixes');
+    await screen.keyboard.press('Enter');
+    await row(/on\s+open\s+->\s+ajar/).waitFor();
+    await panel.locator('g.node.at').filter({ hasText: 'shut' }).waitFor();
+    await screen.locator('.codelens-decoration a').filter({ hasText: 'Run all 2 tests of Door' }).first().click();
     const icon = (kind) => screen.locator(`.editor-instance [class*="codicon-testing-${kind}"]`).first();
     await icon('passed').waitFor();
     await icon('failed').waitFor();
