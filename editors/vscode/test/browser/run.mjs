@@ -211,6 +211,17 @@ try {
     await workbench.shot('tests');
   });
 
+  await step('a text that was never saved', async () => {
+    await screen.locator('.tab', { hasText: 'door.chart' }).click();
+    await workbench.command('New Untitled Text File');
+    await workbench.command('Change Language Mode', 'Statechart');
+    await screen.keyboard.type('chart A {\nevent go\ninitial here\nstate here { on gone -> there }\nfinal there', { delay: 5 });
+    await screen.locator('.squiggly-error').first().waitFor();
+    const panel = await workbench.panel();
+    await panel.locator('#message').filter({ hasText: 'There is no picture' }).waitFor();
+    await workbench.shot('untitled');
+  });
+
   await step('the panel keeps to its policy, and nothing leaves the machine', async () => {
     assert.deepEqual(workbench.said.filter((words) => /Content Security Policy/i.test(words)), []);
     assert.deepEqual(workbench.left.filter((url) => !/vscode-cdn\.net|vscode-resource/.test(url)), []);
