@@ -44,6 +44,8 @@ export class Session implements vscode.Disposable {
     this.status.command = 'chartc.showLog';
     this.own.push(
       vscode.window.onDidChangeActiveTextEditor(() => this.showStatus()),
+      // Also told when a text gets another language.
+      vscode.workspace.onDidOpenTextDocument(() => this.showStatus()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => void this.restart()),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('chartc.path')) {

@@ -219,6 +219,7 @@ try {
     await screen.locator('.squiggly-error').first().waitFor();
     const panel = await workbench.panel();
     await panel.locator('#message').filter({ hasText: 'There is no picture' }).waitFor();
+    await screen.locator('.statusbar-item').filter({ hasText: /chartc \d/ }).waitFor();
     await workbench.shot('untitled');
   });
 
