@@ -218,8 +218,12 @@ try {
     await screen.keyboard.type('chart A {\nevent go\ninitial here\nstate here { on gone -> there }\nfinal there', { delay: 5 });
     await screen.locator('.squiggly-error').first().waitFor();
     const panel = await workbench.panel();
-    await panel.locator('#message').filter({ hasText: 'There is no picture' }).waitFor();
+    await panel.locator('#message').filter({ hasText: 'the text has errors' }).waitFor();
     await screen.locator('.statusbar-item').filter({ hasText: /chartc \d/ }).waitFor();
+    await workbench.goTo(4, 23);
+    await screen.keyboard.press('Backspace');
+    await screen.keyboard.press('Backspace');
+    await panel.locator('g.node.at').filter({ hasText: 'here' }).waitFor();
     await workbench.shot('untitled');
   });
 
