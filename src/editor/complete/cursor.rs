@@ -44,7 +44,7 @@ pub(super) struct Cursor<'t> {
 
 impl<'t> Cursor<'t> {
     pub(super) fn at(text: &'t str, offset: usize) -> Self {
-        let all = tokens(text);
+        let all = split(tokens(text), offset);
         let around = all.iter().rev().find(|token| token.start < offset).copied();
         let (region, base) = region(text, offset, &all, around);
         let mut cursor = Self {
@@ -76,8 +76,8 @@ impl<'t> Cursor<'t> {
                     end: token.end + base,
                     ..token
                 };
-                let inside: Vec<Token> = tokens(&text[base..line]).into_iter().map(shift).collect();
-                cursor.word(&inside, offset);
+                let inside = tokens(&text[base..line]).into_iter().map(shift).collect();
+                cursor.word(&split(inside, offset), offset);
             }
         }
         cursor
@@ -126,6 +126,20 @@ impl<'t> Cursor<'t> {
     pub(super) fn followed_by(&self, sign: &str) -> bool {
         self.text[self.end..].starts_with(sign)
     }
+}
+
+/// The tokens, with a sign around the offset as two: `a..b` where a name between the dots is missing.
+fn split(tokens: Vec<Token>, offset: usize) -> Vec<Token> {
+    let mut all = Vec::with_capacity(tokens.len() + 1);
+    for token in tokens {
+        if token.kind == TokenKind::Sign && token.start < offset && offset < token.end {
+            all.push(Token { end: offset, ..token });
+            all.push(Token { start: offset, ..token });
+        } else {
+            all.push(token);
+        }
+    }
+    all
 }
 
 /// A name without its back-quotes.

@@ -30,6 +30,8 @@ pub(super) enum Role {
     Client,
     /// A step.
     Step,
+    /// A step of a chart that the tested one runs.
+    ChildStep,
     /// A step that runs a chart, or the parent.
     Receiver,
     /// What was sent `as` it.
@@ -139,6 +141,7 @@ impl Inside<'_, '_> {
         let called = path.last().copied().unwrap_or_default();
         let names = matches!(since, [] | [.., ","]);
         match self.words[self.open] {
+            "{" if called == "defaults" => None,
             "(" => Some(match (called, before) {
                 ("List" | "Map", _) if self.next.name && !self.next.expression => Role::Type,
                 ("done" | "error" | "doubt", "on") => Role::Subject,
@@ -235,6 +238,7 @@ fn by_word(last: &str, previous: &str, first: &str, place: Place, next: &Next) -
                 Role::Why
             }
         }
+        "/" if place == Place::Test && matches!(first, "answers" | "fails") => Role::ChildStep,
         "called" if place == Place::Test => Role::Called,
         "offered" | "only" if place == Place::Test => Role::Answer,
         "given" | "set" if place == Place::Test && only_name => Role::Given,
@@ -277,7 +281,7 @@ fn by_place(words: &[&str], first: &str, place: Place, next: &Next) -> Role {
     if place == Place::Test && first == "answers" && next.name {
         return Role::Answer;
     }
-    if place == Place::Test && next.name && next.text {
+    if place == Place::Test && next.name && next.text && !next.expression {
         return Role::Why;
     }
     if place == Place::Client && next.name {
