@@ -225,6 +225,13 @@ try {
     await screen.keyboard.press('Backspace');
     await panel.locator('g.node.at').filter({ hasText: 'here' }).waitFor();
     await workbench.shot('untitled');
+    // At the target; words of the text alone would be offered without a kind.
+    await workbench.goTo(4, 25);
+    await screen.keyboard.press('Control+Space');
+    const offered = screen.locator('.suggest-widget .monaco-list-row').filter({ has: screen.locator('.suggest-icon:not(.codicon-symbol-text)') });
+    await offered.filter({ hasText: 'here' }).first().waitFor();
+    await workbench.shot('completion');
+    await screen.keyboard.press('Escape');
   });
 
   await step('the panel keeps to its policy, and nothing leaves the machine', async () => {
