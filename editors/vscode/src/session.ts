@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import { CloseAction, ErrorAction, LSPErrorCodes, ResponseError, State, Trace, type BaseLanguageClient, type ClientCapabilities, type ErrorHandler, type LanguageClientOptions, type TextDocumentFilter } from 'vscode-languageclient';
+import { endsInText } from './intext';
 import { pictureChanged } from './protocol';
 import { lexical, without } from './tokens';
 import { mismatch, versionIn } from './version';
@@ -123,6 +124,12 @@ export class Session implements vscode.Disposable {
       initializationOptions: settings(),
       synchronize: { configurationSection: 'chartc' },
       middleware: {
+        // A brace opens a placeholder or a block. Behind that of a block comes the end of the line, which would take the first thing offered.
+        provideCompletionItem: (document, position, context, token, next) => {
+          const text = () => document.getText(new vscode.Range(new vscode.Position(0, 0), position));
+          const isBlock = document.languageId === 'chart' && context.triggerCharacter === '{' && !endsInText(text());
+          return isBlock ? [] : next(document, position, context, token);
+        },
         provideDocumentSemanticTokens: async (document, token, next) => this.names(document, await next(document, token)),
         provideDocumentRangeSemanticTokens: async (document, range, token, next) => this.names(document, await next(document, range, token)),
       },

@@ -218,9 +218,20 @@ try {
     await screen.keyboard.type('chart A {\nevent go\ninitial here\nstate here { on gone -> there }\nfinal there', { delay: 5 });
     await screen.locator('.squiggly-error').first().waitFor();
     const panel = await workbench.panel();
-    await panel.locator('#message').filter({ hasText: 'There is no picture' }).waitFor();
+    await panel.locator('#message').filter({ hasText: 'the text has errors' }).waitFor();
     await screen.locator('.statusbar-item').filter({ hasText: /chartc \d/ }).waitFor();
+    await workbench.goTo(4, 23);
+    await screen.keyboard.press('Backspace');
+    await screen.keyboard.press('Backspace');
+    await panel.locator('g.node.at').filter({ hasText: 'here' }).waitFor();
     await workbench.shot('untitled');
+    // At the target; words of the text alone would be offered without a kind.
+    await workbench.goTo(4, 25);
+    await screen.keyboard.press('Control+Space');
+    const offered = screen.locator('.suggest-widget .monaco-list-row').filter({ has: screen.locator('.suggest-icon:not(.codicon-symbol-text)') });
+    await offered.filter({ hasText: 'here' }).first().waitFor();
+    await workbench.shot('completion');
+    await screen.keyboard.press('Escape');
   });
 
   await step('the panel keeps to its policy, and nothing leaves the machine', async () => {
