@@ -47,7 +47,9 @@ fn random_charts_are_read() {
 fn agents_are_read_as_they_are_printed() {
     let mut seen = 0;
     for (name, text) in corpus() {
-        if let Some(text) = printed(&name, &text) {
+        // What was no placeholder in an agent is marked so that it is a fault in a chart.
+        let again = printed(&name, &text).filter(|text| printed("r.chart", text).is_some());
+        if let Some(text) = again {
             seen += 1;
             assert!(!has_fault(&text), "{name}:\n{text}");
         }
