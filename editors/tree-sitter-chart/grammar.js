@@ -565,7 +565,7 @@ export default grammar({
 
     _operand: $ => choice(
       $._name,
-      alias($._told_word, $.identifier),
+      $._told_word,
       $.call,
       $.record,
       $._number,
@@ -582,11 +582,11 @@ export default grammar({
     ),
 
     // In `expect at == 3`, `at` is a variable.
-    _told_word: _ => prec(-1, choice(...TOLD_WORDS)),
+    _told_word: $ => prec(-1, alias(choice(...TOLD_WORDS), $.identifier)),
 
     parenthesized: $ => seq('(', $.expression, ')'),
     call: $ => prec(PREC.postfix, seq(
-      field('function', choice($._name, alias($._told_word, $.identifier), 'in')),  field('arguments', $.arguments))),
+      field('function', choice($._name, $._told_word, 'in')),  field('arguments', $.arguments))),
     arguments: $ => seq('(', commaSep($.expression), ')'),
     record: $ => seq($._record_ahead, field('type', $._name), '{', repeat(seq($.record_field, optional(','))), '}'),
     record_field: $ => seq(field('name', $._name), ':', field('value', $.expression)),

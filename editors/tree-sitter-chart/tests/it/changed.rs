@@ -168,8 +168,8 @@ fn pieces(text: &str) -> Vec<&str> {
         let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let length = if word(first) {
             rest.find(|c| !word(c)).unwrap_or(rest.len())
-        } else if rest.starts_with("\"\"\"") {
-            rest[3..].find("\"\"\"").map_or(rest.len(), |n| n + 6)
+        } else if let Some(inner) = rest.strip_prefix("\"\"\"") {
+            inner.find("\"\"\"").map_or(rest.len(), |n| n + 6)
         } else if first == '"' {
             rest[1..].find(['"', '\n']).map_or(rest.len(), |n| n + 2).min(rest.len())
         } else if rest.starts_with("//") {
@@ -177,7 +177,8 @@ fn pieces(text: &str) -> Vec<&str> {
         } else {
             first.len_utf8()
         };
-        let length = (length..).find(|n| rest.is_char_boundary(*n)).unwrap_or(rest.len());
+        let length =
+            (length..=rest.len()).find(|n| rest.is_char_boundary(*n)).unwrap_or(rest.len());
         found.push(&rest[..length]);
         rest = &rest[length..];
     }

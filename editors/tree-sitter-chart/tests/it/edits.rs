@@ -102,8 +102,10 @@ proptest! {
             let anew = parser.parse(&text, None).expect("nothing stops it");
             // With faults around, tree-sitter may keep another reading of them; without, there is but one.
             if !anew.root_node().has_error() {
-                let done = same(&tree, &anew);
-                prop_assert!(done.is_ok(), "{}\n{text}", done.unwrap_err());
+                if let Err(why) = same(&tree, &anew) {
+                    return Err(TestCaseError::fail(format!("{why}
+{text}")));
+                }
             }
             prop_assert_eq!(tree.root_node().end_byte(), anew.root_node().end_byte());
         }

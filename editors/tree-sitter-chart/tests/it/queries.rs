@@ -67,6 +67,8 @@ fn each_name_number_and_text_of_the_charts_has_a_colour() {
     let query = Query::new(&language(), tree_sitter_chart::HIGHLIGHTS_QUERY).expect("it fits");
     for text in files::some() {
         let tree = tree(text);
+        let mut names = crate::nodes(&tree).into_iter().filter(|n| n.kind() == "identifier");
+        assert!(names.all(|n| n.child_count() == 0), "a name of several parts: {text}");
         let mut cursor = QueryCursor::new();
         let mut coloured = BTreeSet::new();
         let mut matches = cursor.captures(&query, tree.root_node(), text.as_bytes());
@@ -201,5 +203,5 @@ fn queries_of_the_readme_find_what_they_say() {
     let text = "chart D { state a { on e -> b.c  llm think { prompt \"x\" } } }";
     let found = captures(query, text);
     let told: Vec<_> = found.iter().map(|(c, t)| (c.as_str(), t.as_str())).collect();
-    assert_eq!(told, [("left_for", "b.c"), ("step", "think")]);
+    assert_eq!(told, [("line", "on e -> b.c"), ("left_for", "b.c"), ("step", "think")]);
 }
