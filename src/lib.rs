@@ -22,11 +22,13 @@
 pub mod build;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
+mod costs;
 mod disk;
 #[cfg(feature = "lsp")]
 pub mod editor;
-#[cfg(feature = "lsp")]
-mod lsp;
+#[cfg(feature = "cli")]
+pub mod keys;
 pub mod report;
 #[cfg(feature = "run")]
 pub mod scenario;

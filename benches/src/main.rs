@@ -12,6 +12,7 @@
 //! cargo run --release -p chartc-bench -- interpreter      # events a second, and what an event costs in charts of any size
 //! cargo run --release -p chartc-bench -- turns charts/builder.agent.yaml  # what a turn costs beside the model
 //! cargo run --release -p chartc-bench -- store            # events a second into a store of runs, beside plain upserts on the same disk
+//! cargo run --release -p chartc-bench -- editor target/release/chartc    # from a keystroke to its findings
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
 //! ```
 #![allow(
@@ -21,6 +22,7 @@
 
 mod agents;
 mod dice;
+mod editor;
 mod emitter;
 mod event;
 mod folder;
@@ -39,7 +41,7 @@ mod turns;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | table | repository FILES… | turns AGENT | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | table | repository FILES… | turns AGENT | editor PROGRAM [STATES…] | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -55,6 +57,10 @@ fn main() -> ExitCode {
                 return ExitCode::FAILURE;
             }
         },
+        ("editor", _) if !rest.is_empty() => {
+            let sizes: Vec<usize> = rest[1..].iter().filter_map(|a| a.parse().ok()).collect();
+            editor::run(&rest[0], if sizes.is_empty() { &[1_000, 10_000] } else { &sizes });
+        }
         ("hostile", None) if rest.len() == 1 => hostile::run(&rest[0]),
         ("store", Some([])) => store::run(&[1, 1000, 100_000]),
         ("store", Some(sizes)) => store::run(sizes),

@@ -33,7 +33,7 @@ Examples:
   chartc check --cost my.chart                  model calls of a turn and of a run
   chartc check --no-tests                       do not play tests
   chartc check --fix --diff                     show what --fix would change
-  chartc check --write-baseline known.json      accept all findings of now, except C0001 to C0005
+  chartc check --write-baseline known.json      accept all current findings, except C0001 to C0005
   chartc check --baseline known.json            report only what is new
   chartc check --statistics                     count the findings of each rule
   chartc check --watch charts/                  check again whenever a file changes, until Ctrl-C
@@ -80,7 +80,7 @@ pub(super) struct Args {
     /// Check again whenever a file changes, until Ctrl-C
     #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes", "diff", "write_baseline", "witness"])]
     watch: bool,
-    /// The name of the text on standard input: says its language, its settings and where its imports are
+    /// File name for standard input: decides its language, its settings and the folder of its imports
     #[arg(long, value_name = "FILE")]
     stdin_filename: Option<String>,
     /// Apply `exclude` of chartc.toml also to files that are named
@@ -92,7 +92,7 @@ pub(super) struct Args {
     /// Raise a rule to an error, by code or name, or all active warnings by `warnings`
     #[arg(long, value_name = "CODE|NAME|warnings")]
     deny: Vec<String>,
-    /// Set a rule to a warning, by code or name, even if it is off; `warnings` stay warnings where a chartc.toml denies them
+    /// Set a rule to a warning, by code or name, even if it is off; with `warnings`, warnings that a chartc.toml denies are warnings again
     #[arg(long, value_name = "CODE|NAME|warnings")]
     warn: Vec<String>,
     /// Turn a rule off, by code or name (not possible for errors of syntax, names and data)
@@ -291,7 +291,7 @@ fn beside(_: &str) -> Option<String> {
 
 /// Adds the tests that fail, of the files that `plays` selects.
 #[cfg(feature = "run")]
-fn play(done: &mut Compilation, plays: &dyn Fn(FileId) -> bool) {
+pub(super) fn play(done: &mut Compilation, plays: &dyn Fn(FileId) -> bool) {
     let failed = crate::scenario::failed_in(done, plays);
     if !failed.is_empty() {
         done.diagnostics.extend(failed);
@@ -301,7 +301,7 @@ fn play(done: &mut Compilation, plays: &dyn Fn(FileId) -> bool) {
 
 /// Tests need the runtime, which this build lacks.
 #[cfg(not(feature = "run"))]
-fn play(_: &mut Compilation, _: &dyn Fn(FileId) -> bool) {}
+pub(super) fn play(_: &mut Compilation, _: &dyn Fn(FileId) -> bool) {}
 
 /// Writes the runs that refute `check` lines. If charts share a name, those of each go into a folder named after its file.
 fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {

@@ -18,6 +18,7 @@
 
 use super::files;
 use super::levels::Levels;
+use crate::keys::{BARS, CHECK, CONFIG, Mapping};
 use chartc_text::diagnostic::{Severity, nearest};
 use chartc_text::source::Source;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -93,7 +94,7 @@ fn read(source: &Source, folder: &Path) -> miette::Result<Config> {
                     config.per_path.push((paths, levels));
                 }
             }
-            _ => return Err(unknown(source, key, &["check", "lints", "per-path"])),
+            _ => return Err(unknown(source, key, &CONFIG)),
         }
     }
     Ok(config)
@@ -116,12 +117,12 @@ fn in_order<'t, 'i>(
     entries
 }
 
-/// An error at a key that is none of these.
-fn unknown(source: &Source, key: &Spanned<DeString<'_>>, keys: &[&str]) -> miette::Report {
+/// An error at a key that the table does not have.
+fn unknown(source: &Source, key: &Spanned<DeString<'_>>, table: &Mapping) -> miette::Report {
     let name = key.get_ref();
-    let help = match nearest(name, keys.iter().copied()) {
+    let help = match nearest(name, table.names()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the keys are `{}`", keys.join("`, `")),
+        None => format!("the keys are `{}`", table.names().collect::<Vec<_>>().join("`, `")),
     };
     fault(source, &key.span(), &format!("unknown key `{name}`"), Some(help))
 }
@@ -166,7 +167,8 @@ fn check(
     for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
             "fail-on" => {
-                let level = word(source, value, &["error", "warning", "note"])?;
+                let bars: Vec<&str> = BARS.iter().map(|bar| bar.word).collect();
+                let level = word(source, value, &bars)?;
                 config.fail_on = Some(severity(&level));
             }
             "explore" => {
@@ -191,7 +193,7 @@ fn check(
                 })?;
                 config.exclude = Some(globs(source, folder, &lines)?);
             }
-            _ => return Err(unknown(source, key, &["fail-on", "explore", "tests", "exclude"])),
+            _ => return Err(unknown(source, key, &CHECK)),
         }
     }
     Ok(())

@@ -2,17 +2,15 @@
 
 use super::columns::columns;
 use super::output::Page;
+use crate::costs::{amount_text, bound, driver, formula, name, path};
 use chartc_check::compile::Checked;
 use chartc_check::facts::Facts;
-use chartc_check::lint::words;
 use chartc_check::notation;
 use chartc_check::turn::cost::{Bound, Cost, Driver, RunCost, cost};
 use chartc_check::turn::money::{Most, money};
-use chartc_core::arena::{StateId, StepId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::Chart;
 use serde::Serialize;
-use std::fmt::Write;
 
 /// The maximum number of rows in the table for people; the most expensive turns come first.
 const ROWS: usize = 20;
@@ -101,75 +99,6 @@ fn table(out: &mut Page, chart: &Chart, found: &Cost) {
         rows.push(vec!["money of such a run".into(), known(found.least), most, by]);
     }
     out.add(&columns(&["a turn that begins in", "least", "worst", ""], &rows, &[1, 2]));
-}
-
-/// Money, to the millionth.
-fn amount_text(amount: f64) -> String {
-    let text = format!("{amount:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// The limit of the chart that is computed, as it is written.
-fn formula(chart: &Chart, kind: LimitKind) -> String {
-    let limit = chart.state(StateId::at(0)).limits.formula(kind);
-    limit.map_or_else(String::new, |limit| notation::expression(chart, limit))
-}
-
-fn path(chart: &Chart, state: StateId) -> &str {
-    let row = chart.state(state);
-    if row.path.is_empty() { &row.name } else { &row.path }
-}
-
-fn name(chart: &Chart, step: StepId) -> &str {
-    &chart.steps[step.index()].name
-}
-
-/// `ask next 1 + 1 retry of client model`.
-fn driver(chart: &Chart, driver: &Driver) -> String {
-    let mut text = format!("{} 1", name(chart, driver.step));
-    if driver.retries > 0 {
-        let word = if driver.retries == 1 { "retry" } else { "retries" };
-        let _ = write!(text, " + {} {word}", driver.retries);
-    }
-    let client = chart.steps[driver.step.index()].client.filter(|_| driver.of_client);
-    if let Some(client) = client {
-        let _ = write!(text, " of client {}", chart.clients[client.index()].name);
-    }
-    if driver.tools > 0 {
-        let word = if driver.tools == 1 { "tool call" } else { "tool calls" };
-        let _ = write!(text, " + {} {word}", driver.tools);
-    }
-    if driver.times > 1 {
-        text = format!("{} × ({text})", driver.times);
-    }
-    text
-}
-
-/// What bounds a run, in words.
-fn bound(chart: &Chart, run: &RunCost) -> String {
-    let round = || {
-        let lines: Vec<String> = run.round.iter().take(4).map(|l| words::line(chart, *l)).collect();
-        let more = if run.round.len() > 4 { ", …" } else { "" };
-        match lines.len() {
-            0 => String::new(),
-            1 => format!("; back by {}", lines[0]),
-            _ => format!("; back by {}{more}", lines.join(", ")),
-        }
-    };
-    match run.worst {
-        Bound::NoCalls => "no step calls a model".into(),
-        Bound::Calls(calls) => format!("limits {{ calls {calls} }}"),
-        Bound::Formula => format!("limits {{ calls {} }}", formula(chart, LimitKind::Calls)),
-        Bound::States(calls) => format!("limits {{ calls … }} of states, {calls} together"),
-        Bound::Turns { turns, each } => format!("{each} a turn, limits {{ turns {turns} }}"),
-        Bound::None { step, leaf: Some(leaf) } => {
-            let (step, leaf) = (name(chart, step), path(chart, leaf));
-            format!("{step} in every turn that begins in {leaf}{}", round())
-        }
-        Bound::None { step, leaf: None } => {
-            format!("{} whenever its event comes{}", name(chart, step), round())
-        }
-    }
 }
 
 #[derive(Serialize)]

@@ -28,7 +28,7 @@ Each server is asked for the list of its models, which is free. No key is ever s
 Exit codes: 0 all models of the charts can be asked, 1 one cannot, or a chart has errors, 2 wrong usage,
 3 internal error")]
 pub(super) struct Args {
-    /// Charts whose clients are looked at [default: the providers that chartc knows]
+    /// Charts whose clients to check [default: the providers that chartc knows]
     files: Vec<String>,
     #[command(flatten)]
     root: Root,

@@ -115,6 +115,12 @@ impl Durable {
         ))
     }
 
+    /// The moment of the last line of a run that has begun: up to there it was shown.
+    pub(super) fn shown(&self) -> miette::Result<Option<u64>> {
+        let last = self.store.last_line(&self.run).map_err(refused)?;
+        Ok(self.begun.as_ref().map(|_| last.map_or(0, |line| line.at_ms)))
+    }
+
     /// The clock of the run. In real time, time has passed while no process had the store.
     pub(super) fn clock(&self, is_real: bool) -> miette::Result<Arc<dyn Clock>> {
         let now = self.store.moment(Some(&self.run), is_real).map_err(refused)?;

@@ -30,8 +30,8 @@ Examples:
   chartc explore phases.chart --param max_steps=3 --param goal=owls
 
 Each run gets up to --depth stimuli. A stimulus is an event, a turn, a wait until the next deadline,
-or an answer: an option, a value, an unusable answer or a failure. Of values, including those of
-params and inputs that you do not set, only such are tried as make a difference to some guard.
+or an answer: an option, a value, an unusable answer or a failure. Only values that make a difference
+to some guard are tried, also for params and inputs that you do not set.
 
 A child chart, which a `run` step runs, is not explored itself: it may end in any of its final
 states, or fail if it can, at any time.

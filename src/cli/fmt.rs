@@ -6,7 +6,7 @@ use super::fix::difference;
 use super::output::{Colour, complain, complain_report, paper, print, print_made, say};
 use super::save::write;
 use crate::report::REPORTS;
-use chartc_text::diagnostic::Severity;
+use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::front::{Alone, chart};
 use chartc_text::load::Loader;
 use chartc_text::source::{Source, Sources};
@@ -35,14 +35,17 @@ pub(super) struct Args {
     diff: bool,
 }
 
-/// The result for one file.
-enum Outcome {
+/// The result for one text.
+#[derive(Debug)]
+pub(super) enum Formatted {
     /// It is already formatted.
     Same,
     /// The formatted text.
     Changed(String),
-    /// It cannot be parsed: the errors are reported.
-    Broken,
+    /// Why it is not formatted: its errors.
+    Broken(Vec<Diagnostic>, Sources),
+    /// It could not be read again: an error in chartc.
+    Failed,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
@@ -65,10 +68,17 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             }
             Err(why) => return Err(miette::miette!("cannot read {file}: {why}")),
         };
-        let outcome = format(file, &text)?;
-        match outcome {
-            Outcome::Broken => exit = Exit::Findings,
-            Outcome::Changed(new) if args.check || args.diff => {
+        match formatted(file, &text) {
+            Formatted::Failed => {
+                return Err(miette::miette!(
+                    "{file} cannot be formatted; this is an error in chartc"
+                ));
+            }
+            Formatted::Broken(findings, sources) => {
+                complain_report(&REPORTS[0].render(&findings, &sources, paper(Colour::Auto)));
+                exit = Exit::Findings;
+            }
+            Formatted::Changed(new) if args.check || args.diff => {
                 if args.diff {
                     print(&difference(file, &text, &new, paper(Colour::Auto)))?;
                 } else {
@@ -76,10 +86,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 }
                 exit = Exit::Findings;
             }
-            Outcome::Changed(new) if file == STDIN => print_made(&new)?,
-            Outcome::Same if file == STDIN && !args.check && !args.diff => print_made(&text)?,
-            Outcome::Changed(new) => write(Path::new(file), &new)?,
-            Outcome::Same => {}
+            Formatted::Changed(new) if file == STDIN => print_made(&new)?,
+            Formatted::Same if file == STDIN && !args.check && !args.diff => print_made(&text)?,
+            Formatted::Changed(new) => write(Path::new(file), &new)?,
+            Formatted::Same => {}
         }
     }
     Ok(exit)
@@ -87,15 +97,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 
 /// The formatted text of a file. The output is parsed and printed again, so that no file is replaced by text that chartc
 /// cannot parse.
-fn format(file: &str, text: &str) -> miette::Result<Outcome> {
+pub(super) fn formatted(file: &str, text: &str) -> Formatted {
     let mut sources = Sources::default();
     let id = sources.add(Source::new(file, text));
     let mut findings = Vec::new();
     let parse = chart::FRONTEND.parse;
     let tree = parse(id, sources.get(id), &mut Alone, &mut findings);
     if !findings.is_empty() {
-        complain_report(&REPORTS[0].render(&findings, &sources, paper(Colour::Auto)));
-        return Ok(Outcome::Broken);
+        return Formatted::Broken(findings, sources);
     }
     let new = chartc_text::print::print(&tree);
     let mut raw = chartc_text::disguise::unwritable(&tree, sources.get(id), &new);
@@ -104,12 +113,11 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
         raw.retain(|found| found.severity == Severity::Error);
     }
     if !raw.is_empty() {
-        complain_report(&REPORTS[0].render(&raw, &sources, paper(Colour::Auto)));
-        return Ok(Outcome::Broken);
+        return Formatted::Broken(raw, sources);
     }
     let again = parse(id, &Source::new(file, new.as_str()), &mut Alone, &mut findings);
     if !findings.is_empty() || chartc_text::print::print(&again) != new {
-        return Err(miette::miette!("{file} cannot be formatted; this is an error in chartc"));
+        return Formatted::Failed;
     }
-    Ok(if new == text { Outcome::Same } else { Outcome::Changed(new) })
+    if new == text { Formatted::Same } else { Formatted::Changed(new) }
 }

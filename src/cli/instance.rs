@@ -113,7 +113,7 @@ pub(super) fn oracle(
             Some(file) => Some(Arc::new(script_of(charts, Path::new(file), clock.clone())?)),
             None => {
                 return Err(miette::miette!(
-                    "`{word}` is not a valid value of --human: use terminal or script:FILE"
+                    "`{word}` is not a valid value of --human: use terminal, script:FILE, or, with --store, later"
                 ));
             }
         },

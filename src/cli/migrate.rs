@@ -131,8 +131,12 @@ fn show(chart: &str, fates: &[(&str, Fate)]) -> miette::Result<()> {
         loading += usize::from(matches!(fate, Fate::Loads(_)));
     }
     print(&page)?;
-    let runs = if going == 1 { "run" } else { "runs" };
-    say(format!("{loading} of {going} {runs} of `{chart}` load in this version"))
+    let runs = if going == 1 {
+        format!("run of `{chart}` loads")
+    } else {
+        format!("runs of `{chart}` load")
+    };
+    say(format!("{loading} of {going} {runs} in this version"))
 }
 
 fn json(chart: &str, loads: bool, fates: &[(&str, Fate)]) -> String {

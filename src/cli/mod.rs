@@ -47,6 +47,8 @@ mod levels;
 mod lines;
 #[cfg(feature = "run")]
 mod live;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod man;
 mod markdown;
 #[cfg(feature = "run")]
@@ -66,6 +68,7 @@ mod replay;
 #[cfg(feature = "run")]
 mod run;
 mod save;
+mod schema;
 #[cfg(feature = "run")]
 mod screen;
 #[cfg(feature = "sqlite")]
@@ -127,6 +130,8 @@ Examples:
   chartc build builder.chart     generate Rust
   chartc fmt                     format every chart below this folder
   chartc convert agent.yaml      convert an agent to a .chart; also *.scxml
+  chartc lsp                     serve an editor: the Language Server Protocol on standard input
+  chartc schema agent            print the JSON Schema of agent.yaml, for editors
 
 `chartc help COMMAND` has more examples and the exit codes of each command.
 
@@ -151,6 +156,8 @@ enum Command {
     Graph(graph::Args),
     #[cfg(feature = "redis")]
     Intake(Box<intake::Args>),
+    #[cfg(feature = "lsp")]
+    Lsp(lsp::Args),
     Man(man::Args),
     New(new::Args),
     #[cfg(feature = "run")]
@@ -159,6 +166,7 @@ enum Command {
     Replay(replay::Args),
     #[cfg(feature = "run")]
     Run(Box<run::Args>),
+    Schema(schema::Args),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
     Show(show::Args),
@@ -188,6 +196,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Graph(args) => graph::run(args),
         #[cfg(feature = "redis")]
         Command::Intake(args) => intake::run(*args),
+        #[cfg(feature = "lsp")]
+        Command::Lsp(args) => lsp::run(&args),
         Command::Man(args) => man::run(args, Cli::command()),
         Command::New(args) => new::run(args),
         #[cfg(feature = "run")]
@@ -196,6 +206,7 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Replay(args) => replay::run(args),
         #[cfg(feature = "run")]
         Command::Run(args) => run::run(*args),
+        Command::Schema(args) => schema::run(args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
         Command::Show(args) => show::run(args),

@@ -76,10 +76,10 @@ impl Screen {
         }
     }
 
-    /// For a run that has begun: what is entered next is not its beginning.
-    #[cfg(feature = "sqlite")]
-    pub(super) fn going_on(self, goes_on: bool) -> Self {
-        Self { started: goes_on, ..self }
+    /// For a run that has begun and was shown up to a moment: what is entered next is not its beginning, and only the time since then has
+    /// passed.
+    pub(super) fn going_on(self, from: Option<u64>) -> Self {
+        Self { started: from.is_some(), shown: from.unwrap_or(0), ..self }
     }
 
     fn write(&mut self, ink: Ink, text: &str) -> io::Result<()> {

@@ -25,7 +25,7 @@ Entries of the events:
 
   {\"event\": \"e\", \"data\": {}, \"after_ms\": 0}    an event; data and after_ms are optional
   {\"event\": \"turn\"}                            a turn
-  {\"answer\": \"option\", \"data\": {}}           the answer to the open question or step
+  {\"answer\": \"option\", \"data\": {}}             the answer to the open question or step
   {\"fail\": \"why\"}                              its failure
   {\"unusable\": true}, {\"doubt\": true}          an unusable answer; unknown whether it ran
 

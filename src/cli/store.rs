@@ -35,21 +35,21 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// List the runs: state, age, cost, and what they wait for; of a world, how far it is
+    /// List the runs: state, age, cost, and what they wait for; of a world, its progress
     List {
         /// How to print them
         #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
         format: String,
     },
-    /// Go on with a run as it was begun
+    /// Continue a run, with the options with which it began
     Resume {
         /// Name of the run
         run: String,
     },
-    /// Begin a new run where another one was at a line of its trace, without a call
+    /// Begin a new run from an earlier moment of another one, without calls
     ///
-    /// The run is made again from its journal up to this position. Calls that had no result there are new calls of the new run, which goes
-    /// on by itself; the old one stays as it is. The step that wrote the line is taken over whole.
+    /// The new run repeats the journal of the old one up to this position. Calls that had no result there become new calls of the new run.
+    /// The old run does not change. The step that wrote the line is copied as a whole.
     Fork(fork::Args),
     /// Answer an open step of a run, as a person
     Reply {
@@ -69,17 +69,17 @@ enum What {
         /// Its data, as a JSON object
         data: Option<String>,
     },
-    /// Copy the store into another file, also while runs go on
+    /// Copy the store into another file, even while runs are active
     Backup {
         /// The copy, which must not exist
         to: PathBuf,
     },
-    /// Read all of the store, and report what is not as it was written
+    /// Read the whole store and report damage
     Check,
-    /// Tell whether the runs would go on in another version of their chart
+    /// Show which runs can continue with another version of their chart
     ///
-    /// For each run of the chart: it loads as it is, it loads and this changes for it, or it is refused, and why. Nothing is changed: a run
-    /// takes over a version when `chartc run --store` or `store … resume` goes on with it. Exit code 1 if one is refused.
+    /// Each run of the chart loads as it is, loads with the changes that are listed, or is refused for the reason that is given. Nothing is
+    /// changed: a run takes over a version when `chartc run --store` or `store … resume` continues it. Exit code 1 if one is refused.
     Migrate(super::migrate::Args),
     /// Forget runs that have ended
     Prune {

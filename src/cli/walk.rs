@@ -13,6 +13,18 @@ pub(super) type Skips = Arc<dyn Fn(&Path, bool) -> miette::Result<bool> + Send +
 /// # Errors
 /// Which ignore file cannot be read, or as `skips`.
 pub(super) fn below(folder: &Path, skips: &Skips) -> miette::Result<Vec<String>> {
+    Ok(below_within(folder, skips, usize::MAX)?.unwrap_or_default())
+}
+
+/// As [`below`], but `None` if the folder has more than `most` files and folders, so that nobody waits for a whole disk.
+///
+/// # Errors
+/// As [`below`].
+pub(super) fn below_within(
+    folder: &Path,
+    skips: &Skips,
+    most: usize,
+) -> miette::Result<Option<Vec<String>>> {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     real.ancestors().try_for_each(can_ignore)?;
     let refused = Arc::new(Mutex::new(None));
@@ -36,19 +48,21 @@ pub(super) fn below(folder: &Path, skips: &Skips) -> miette::Result<Vec<String>>
                 })
         })
         .build();
-    let found = walk
-        .flatten()
-        .filter(|entry| entry.depth() > 0 && entry.path().is_file())
-        .filter(|entry| is_named_as_chart(&entry.file_name().to_string_lossy()));
     let mut names = Vec::new();
-    for entry in found {
-        if !skips(entry.path(), false)? {
+    for (nth, entry) in walk.flatten().enumerate() {
+        if nth >= most {
+            return Ok(None);
+        }
+        let is_chart = entry.depth() > 0
+            && is_named_as_chart(&entry.file_name().to_string_lossy())
+            && entry.path().is_file();
+        if is_chart && !skips(entry.path(), false)? {
             names.push(disk::shown(&disk::tidy(entry.path())));
         }
     }
     names.sort();
     let refused = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
-    refused.map_or(Ok(names), Err)
+    refused.map_or(Ok(Some(names)), Err)
 }
 
 /// Leaves out nothing.

@@ -1,1 +1,176 @@
-//! What can be done about findings: their fixes, and a comment that allows them.
+//! What can be done about findings: their fixes, a comment that allows them, and what explains them.
+
+use super::hover::title;
+use chartc_check::allow;
+use chartc_check::compile::Compilation;
+use chartc_check::fix;
+use chartc_core::visible;
+use chartc_text::diagnostic::{Diagnostic, Rule};
+use chartc_text::fix::Fix;
+use chartc_text::front;
+use chartc_text::rules::{faulty_allow, unused_allow};
+use chartc_text::source::Source;
+use chartc_text::span::Span;
+use std::collections::BTreeSet;
+
+/// The most characters of a replacement that a title shows.
+const SHOWN: usize = 40;
+
+/// Why a finding is allowed, until somebody writes it.
+const REASON: &str = "TODO: say why";
+
+/// Something to do about findings.
+#[derive(Debug, Clone)]
+pub struct Action {
+    /// What it does, in a few words, without hidden characters.
+    pub title: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// The findings that it is about: indices into the diagnostics of the compilation, ascending.
+    pub about: Vec<usize>,
+    /// The replacements; their spans do not overlap. Empty if nothing is changed.
+    pub edits: Vec<(Span, String)>,
+}
+
+/// What an action does.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// It removes a finding.
+    Fix {
+        /// Whether it is certainly what the author meant. Such a fix is preferred.
+        is_safe: bool,
+    },
+    /// It makes all safe fixes of the file.
+    FixAll,
+    /// It writes a comment that allows a finding.
+    Allow,
+    /// It shows the page of a rule.
+    Explain(&'static Rule),
+}
+
+/// What can be done about the findings that touch a span; what is preferred comes first.
+pub fn actions(done: &Compilation, span: Span) -> Vec<Action> {
+    let touches =
+        |other: Span| other.file == span.file && other.start <= span.end && span.start <= other.end;
+    let is_here = |found: &Diagnostic| {
+        let edits = found.fix.iter().flat_map(|fix| &fix.edits);
+        touches(found.span) || edits.into_iter().any(|(place, _)| touches(*place))
+    };
+    let here: Vec<(usize, &Diagnostic)> =
+        done.diagnostics.iter().enumerate().filter(|(_, found)| is_here(found)).collect();
+    let mut all = Vec::new();
+    let fixes = here.iter().filter_map(|(nth, found)| Some((*nth, found.fix.as_ref()?)));
+    let (safe, unsafe_): (Vec<_>, Vec<_>) = fixes.partition(|(_, fix)| fix.is_safe);
+    for (nth, fix) in safe.into_iter().chain(unsafe_) {
+        all.push(Action {
+            title: fix_title(done, fix),
+            kind: Kind::Fix { is_safe: fix.is_safe },
+            about: vec![nth],
+            edits: fix.edits.clone(),
+        });
+    }
+    if !here.is_empty() {
+        all.extend(fix_all(done, span));
+    }
+    let mut known = BTreeSet::new();
+    for (nth, found) in &here {
+        let line = done.sources.get(found.span.file).line_of(found.span.start);
+        if known.insert((found.rule.code, line)) {
+            all.extend(permit(done, *nth));
+        }
+    }
+    let mut known = BTreeSet::new();
+    for (nth, found) in &here {
+        if known.insert(found.rule.code) {
+            all.push(Action {
+                title: format!("Explain {}: {}", found.rule.code, title(found.rule.page)),
+                kind: Kind::Explain(found.rule),
+                about: vec![*nth],
+                edits: Vec::new(),
+            });
+        }
+    }
+    all
+}
+
+fn shown(text: &str) -> String {
+    let text = visible::line(text);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+fn fix_title(done: &Compilation, fix: &Fix) -> String {
+    let [(span, new)] = &fix.edits[..] else {
+        return match &fix.edits[..] {
+            [(_, new), rest @ ..] if rest.iter().all(|(_, other)| other == new) => {
+                format!("Write `{}` in {} places", shown(new.trim()), fix.edits.len())
+            }
+            all => format!("Change {} places", all.len()),
+        };
+    };
+    let old = done.sources.get(span.file).slice(*span).trim();
+    match (old.is_empty(), new.trim().is_empty()) {
+        (true, _) => format!("Insert `{}`", shown(new.trim())),
+        (false, true) => format!("Remove `{}`", shown(old)),
+        (false, false) => format!("Replace `{}` by `{}`", shown(old), shown(new.trim())),
+    }
+}
+
+/// All safe fixes of a file that can be made together; `None` without any.
+pub fn fix_all(done: &Compilation, span: Span) -> Option<Action> {
+    let (about, edits) = fix::together(done, span.file);
+    let plural = if about.len() == 1 { "" } else { "s" };
+    let title = format!("Fix {} problem{plural} of this file safely", about.len());
+    (!about.is_empty()).then_some(Action { title, kind: Kind::FixAll, about, edits })
+}
+
+/// A comment on a line of its own before the finding's, or behind it where that is no comment. `None` if the finding cannot be
+/// allowed, or if a comment has no place there.
+fn permit(done: &Compilation, nth: usize) -> Option<Action> {
+    let found = &done.diagnostics[nth];
+    let code = found.rule.code;
+    let about_comments = [faulty_allow::RULE.code, unused_allow::RULE.code].contains(&code);
+    if found.rule.is_firm() || about_comments {
+        return None;
+    }
+    let source = done.sources.get(found.span.file);
+    let (open, close) = front::of(source).comment;
+    let close = if close.is_empty() { String::new() } else { format!(" {close}") };
+    let comment = format!("{open} chartc: allow({code}) {REASON}{close}");
+    let line = source.line(source.line_of(found.span.start));
+    let text = source.text.get(line.clone())?;
+    let indent = &text[..text.len() - text.trim_start().len()];
+    let end = if source.text[line.end..].starts_with('\r') { "\r\n" } else { "\n" };
+    let before = (line.start, format!("{indent}{comment}{end}"), line.start + indent.len());
+    let behind = (line.end, format!(" {comment}"), line.end + 1);
+    let (at, text, _) = [before, behind].into_iter().find(|(at, text, begins)| {
+        let added = usize::from(*at == line.start);
+        is_about(source, found.span, (*at, text, *begins), added)
+    })?;
+    let title = format!("Allow {code} here");
+    let edits = vec![(Span::new(found.span.file, at, at), text)];
+    Some(Action { title, kind: Kind::Allow, about: vec![nth], edits })
+}
+
+/// Whether an inserted text is read as a comment that begins at a place and applies to the line of a finding, which moves by the
+/// lines added before it, and everything else is read as before.
+fn is_about(
+    old: &Source,
+    found: Span,
+    (at, text, begins): (usize, &str, usize),
+    added: usize,
+) -> bool {
+    let mut new = old.text.clone();
+    new.insert_str(at, text);
+    let new = Source::new(old.name.clone(), new);
+    let (mut before, mut behind) = (Vec::new(), Vec::new());
+    let known = front::parse(found.file, old, &mut before);
+    let file = front::parse(found.file, &new, &mut behind);
+    let comment = file.comments.iter().find(|comment| comment.start as usize == begins);
+    let line = old.line_of(found.start) + added;
+    comment.is_some_and(|comment| allow::line_of(&new, &file.comments, *comment) == line)
+        && file.comments.len() == known.comments.len() + 1
+        && behind.len() <= before.len()
+}

@@ -1,1 +1,303 @@
-//! What is shown between the words of a file.
+//! What is shown between the words of a file: types, names of parameters, policies that are not written, and calls.
+
+use super::hover::{Index, Subject, drivers, figures, is_sound, policy};
+use super::visit::{self, Node};
+use chartc_check::compile::Compilation;
+use chartc_check::lower::Lowered;
+use chartc_check::turn::cost::{Bound, TurnCost};
+use chartc_core::arena::StateId;
+use chartc_core::expr::type_text;
+use chartc_core::model::{Failure, FailurePolicy, Field, StateKind, VariableKind};
+use chartc_core::visible;
+use chartc_text::front;
+use chartc_text::span::{FileId, Span};
+use chartc_text::syntax::{Action, Expr, ExprKind, File, Said, Step, StepItem, StepKind, TestItem};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// The least calls of a turn that are worth a hint.
+const MANY: u64 = 2;
+
+/// What a hint says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// The type of a name.
+    Type,
+    /// The name of the parameter that an argument is for.
+    Parameter,
+    /// What follows a failed call of a step that does not say it; at the end of a line.
+    Policy,
+    /// The most model calls of a turn or a run; at the end of a line.
+    Calls,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Type, Self::Parameter, Self::Policy, Self::Calls];
+}
+
+/// A few words that the editor shows at a place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hint {
+    /// The place, in bytes.
+    pub offset: usize,
+    /// What it says.
+    pub kind: Kind,
+    /// The words, without hidden characters.
+    pub text: String,
+}
+
+/// The hints of these kinds in a part of a file, in order.
+pub fn hints(done: &Compilation, file: FileId, range: Range<usize>, kinds: &[Kind]) -> Vec<Hint> {
+    let Some(syntax) = done.files.iter().find(|one| one.id == file) else { return Vec::new() };
+    let mut found = Found { done, file, range, kinds, hints: BTreeSet::new() };
+    let index = Index::of(done);
+    let is_chart = front::of(done.sources.get(file)).name == front::chart::FRONTEND.name;
+    if is_chart && kinds.contains(&Kind::Type) {
+        found.types(&index);
+    }
+    if is_chart && kinds.contains(&Kind::Parameter) {
+        found.parameters(&index, syntax);
+    }
+    if kinds.contains(&Kind::Policy) {
+        found.policies(&index, syntax);
+    }
+    if kinds.contains(&Kind::Calls) {
+        found.calls(&index);
+    }
+    found.hints.into_iter().collect()
+}
+
+struct Found<'c> {
+    done: &'c Compilation,
+    file: FileId,
+    range: Range<usize>,
+    kinds: &'c [Kind],
+    hints: BTreeSet<Hint>,
+}
+
+impl Found<'_> {
+    fn holds(&self, offset: usize) -> bool {
+        (self.range.start..=self.range.end).contains(&offset)
+    }
+
+    fn add(&mut self, offset: usize, kind: Kind, text: &str) {
+        if self.holds(offset) && self.kinds.contains(&kind) {
+            self.hints.insert(Hint { offset, kind, text: visible::line(text).into_owned() });
+        }
+    }
+
+    /// The end of the line of a place, without blanks.
+    fn line_end(&self, place: Span) -> usize {
+        let source = self.done.sources.get(place.file);
+        let line = source.line(source.line_of(place.end));
+        let text = source.text.get(line.clone()).unwrap_or_default();
+        line.start + text.trim_end().len()
+    }
+
+    fn types(&mut self, index: &Index<'_>) {
+        let file = self.file;
+        for one in &index.charts {
+            for (span, ty) in one.map.bound.iter().filter(|(span, _)| span.file == file) {
+                let ty = type_text(ty, &one.chart.types);
+                self.add(span.end as usize, Kind::Type, &format!(": {ty}"));
+            }
+        }
+    }
+
+    fn parameters(&mut self, index: &Index<'_>, syntax: &File) {
+        let mut calls: Vec<(Span, Vec<&Expr>)> = Vec::new();
+        visit::file(syntax, &mut |node| match node {
+            Node::Expr(expr) => {
+                if let ExprKind::Call(name, arguments) = &expr.kind {
+                    calls.push((name.span, arguments.iter().collect()));
+                }
+            }
+            Node::Action(noted) => match &noted.node {
+                Action::Do(name, arguments) => {
+                    calls.push((name.span, arguments.iter().collect()));
+                }
+                Action::Raise(path, arguments) | Action::Send { event: path, arguments, .. } => {
+                    calls.push((path.span, arguments.iter().collect()));
+                }
+                Action::Assign(..)
+                | Action::If(..)
+                | Action::For(..)
+                | Action::Cancel(_)
+                | Action::Log(_) => {}
+            },
+            Node::Target(target) => {
+                let name = target.path.names.last().map_or(target.path.span, |name| name.span);
+                calls.push((name, target.arguments.iter().collect()));
+            }
+            Node::Test(noted) => match &noted.node {
+                TestItem::Send(path, arguments)
+                | TestItem::Answers(_, Said::Option(path, arguments)) => {
+                    calls.push((path.span, arguments.iter().collect()));
+                }
+                TestItem::Answers(_, Said::Text(_) | Said::Value(_))
+                | TestItem::Given(..)
+                | TestItem::GivenFunction(_)
+                | TestItem::At(_)
+                | TestItem::Turn(_)
+                | TestItem::Set(..)
+                | TestItem::Wait(_)
+                | TestItem::Fails(..)
+                | TestItem::Returns(..)
+                | TestItem::ToolFails(..)
+                | TestItem::Expect(_)
+                | TestItem::Bad(_) => {}
+            },
+            Node::Does(step) => match &step.kind {
+                StepKind::Call(path, arguments) => {
+                    calls.push((path.span, arguments.iter().collect()));
+                }
+                StepKind::Run(run) => {
+                    let unnamed = run.arguments.iter().take_while(|given| given.name.is_none());
+                    calls.push((run.chart.span, unnamed.map(|given| &given.value).collect()));
+                }
+                StepKind::Llm | StepKind::Code(_) | StepKind::Ask(_) | StepKind::Human(_) => {}
+            },
+            Node::Line(_) | Node::Step(_) | Node::Param(_) | Node::Template(_) => {}
+        });
+        for (name, arguments) in calls {
+            let wanted = arguments.iter().any(|argument| self.holds(argument.span.start as usize));
+            if !wanted {
+                continue;
+            }
+            let Some(found) = index.at(self.file, name.start) else { continue };
+            let params = params(found.of, &found.subject);
+            for (param, argument) in params.iter().zip(arguments) {
+                if last_name(argument) != Some(param) {
+                    self.add(argument.span.start as usize, Kind::Parameter, &format!("{param}: "));
+                }
+            }
+        }
+    }
+
+    /// Behind each step that calls and does not say what follows a failure, if that is not to fail at once.
+    fn policies(&mut self, index: &Index<'_>, syntax: &File) {
+        let mut own: BTreeMap<Span, &Step> = BTreeMap::new();
+        visit::file(syntax, &mut |node| {
+            if let Node::Does(step) = node {
+                own.insert(step.name.span, step);
+            }
+        });
+        for one in &index.charts {
+            for (nth, spans) in one.map.steps.iter().enumerate() {
+                let Some(step) = own.get(&spans.name) else { continue };
+                let says = |item: &StepItem| matches!(item, StepItem::Policy(_));
+                let is_code = matches!(step.kind, StepKind::Code(_));
+                if is_code || step.items.iter().any(|item| says(&item.node)) {
+                    continue;
+                }
+                let row = &one.chart.steps[nth];
+                if row.failure != (FailurePolicy { retries: 0, then: Failure::Fail }) {
+                    let text = policy(&one.chart, row.failure);
+                    self.add(self.line_end(spans.name), Kind::Policy, &text);
+                }
+            }
+        }
+    }
+
+    fn calls(&mut self, index: &Index<'_>) {
+        let file = self.file;
+        for one in index.charts.iter().filter(|one| one.map.file == file) {
+            let Some(found) = figures(&one.chart, is_sound(self.done, one)) else { continue };
+            // An agent may name all states on one line.
+            let mut lines: BTreeMap<usize, Vec<&TurnCost>> = BTreeMap::new();
+            for turn in found.turns.iter().filter(|turn| turn.worst >= MANY) {
+                let is_root = turn.leaf == StateId::at(0);
+                let name = if is_root { one.map.name } else { one.map.state(turn.leaf).name };
+                lines.entry(self.line_end(name)).or_default().push(turn);
+            }
+            for (offset, turns) in lines {
+                let worst = turns.iter().map(|turn| turn.worst).max().unwrap_or_default();
+                let by = match &turns[..] {
+                    [turn] => format!(": {}", drivers(&one.chart, &turn.drivers)),
+                    _ => String::new(),
+                };
+                let text = format!("at most {worst} model calls a turn{by}");
+                self.add(offset, Kind::Calls, &text);
+            }
+            let text = match found.run.worst {
+                Bound::NoCalls => continue,
+                Bound::Formula | Bound::None { .. } => "model calls without a bound".to_owned(),
+                Bound::Calls(_) | Bound::States(_) | Bound::Turns { .. } => {
+                    let most = found.run.worst.calls().unwrap_or_default();
+                    format!("at most {most} model calls a run")
+                }
+            };
+            self.add(self.line_end(one.map.name), Kind::Calls, &text);
+        }
+    }
+}
+
+/// The names of what a call takes.
+fn params(one: &Lowered, subject: &Subject) -> Vec<String> {
+    let chart = &one.chart;
+    let names = |fields: &[Field]| fields.iter().map(|field| field.name.clone()).collect();
+    match subject {
+        Subject::Function(id) => names(&chart.functions[id.index()].params),
+        Subject::Tool(id) => names(&chart.tools[id.index()].params),
+        Subject::Events(all) => match &all[..] {
+            [id] => names(&chart.events[id.index()].fields),
+            _ => Vec::new(),
+        },
+        Subject::State(id) => match &chart.state(*id).kind {
+            StateKind::Final { params, .. } => names(params),
+            StateKind::Atomic
+            | StateKind::Compound { .. }
+            | StateKind::Parallel
+            | StateKind::History { .. } => Vec::new(),
+        },
+        Subject::Choice(id) => match &chart.choices[id.index()].kind {
+            chartc_core::model::ChoiceKind::Option(fields) => names(fields),
+            chartc_core::model::ChoiceKind::Call(..) => Vec::new(),
+        },
+        Subject::Chart => {
+            let params = chart.variables.iter().filter(|variable| match variable.kind {
+                VariableKind::Param { .. } => true,
+                VariableKind::Input | VariableKind::Var { .. } => false,
+            });
+            params.map(|variable| variable.name.clone()).collect()
+        }
+        Subject::Variable(_)
+        | Subject::Step(_)
+        | Subject::ToolSet(_)
+        | Subject::Client(_)
+        | Subject::Component(_)
+        | Subject::Type(_)
+        | Subject::Value(..)
+        | Subject::Predicate(_)
+        | Subject::Bound(_)
+        | Subject::Param(_) => Vec::new(),
+    }
+}
+
+/// The name with which an argument ends, if that is all it says.
+fn last_name(argument: &Expr) -> Option<&String> {
+    match &argument.kind {
+        ExprKind::Name(name) => Some(name),
+        ExprKind::Field(_, name) => Some(&name.node),
+        ExprKind::None
+        | ExprKind::Bad
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Text(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Call(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Compare(..)
+        | ExprKind::If(..)
+        | ExprKind::Default(..)
+        | ExprKind::List(_)
+        | ExprKind::Map(_)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. } => None,
+    }
+}

@@ -4,3 +4,23 @@
     reason = "tests read the repository, its environment and start its programs"
 )]
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
+
+mod actions;
+mod client;
+mod complete;
+mod desk;
+mod edits;
+mod emacs;
+mod folds;
+mod hints;
+mod hover;
+mod lenses;
+mod names;
+mod neovim;
+mod outline;
+mod pytest;
+mod requests;
+mod server;
+mod tokens;
+mod treesitter;
+mod yaml;

@@ -13,7 +13,8 @@ const TEXT: &[Row] = &[
     ("syntax", &["span"]),
     ("rules", &["diagnostic", "span"]),
     ("disguise", &["diagnostic", "rules", "source", "span", "syntax"]),
-    ("front", &["diagnostic", "rules", "source", "span", "syntax"]),
+    ("keys", &[]),
+    ("front", &["diagnostic", "keys", "rules", "source", "span", "syntax"]),
     ("load", &["diagnostic", "front", "rules", "source", "span", "syntax"]),
     ("print", &["span", "syntax"]),
 ];
@@ -38,14 +39,15 @@ const EMIT: &[Row] = &[
 ];
 /// Nothing but the command names what is in `cli`.
 const COMMAND: &[Row] = &[
+    ("costs", &[]),
     ("disk", &[]),
     ("report", &[]),
     ("scenario", &[]),
     ("workshop", &[]),
-    ("editor", &["scenario"]),
-    ("lsp", &["disk", "editor", "report", "scenario"]),
+    ("keys", &[]),
+    ("editor", &["costs", "keys", "scenario"]),
     ("build", &["disk", "report"]),
-    ("cli", &["disk", "lsp", "report", "scenario", "workshop"]),
+    ("cli", &["costs", "disk", "editor", "keys", "report", "scenario", "workshop"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[

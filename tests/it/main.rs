@@ -24,6 +24,7 @@ mod check;
 mod checks;
 mod cli;
 mod conformance;
+mod cookbook;
 mod cost;
 mod data_flow;
 mod differential;
@@ -67,6 +68,7 @@ mod runs;
 mod rust_emit;
 #[cfg(feature = "run")]
 mod scenario;
+mod schemas;
 mod scxml;
 mod semantics;
 #[cfg(all(feature = "serve", unix))]

@@ -74,6 +74,11 @@ pub(crate) fn apply(
     suppressed
 }
 
+/// The line to which one of the comments of a source applies.
+pub fn line_of(source: &Source, comments: &[Span], comment: Span) -> usize {
+    Lines::of(source, comments).about(comment)
+}
+
 /// The lines of a source that contain only comments.
 struct Lines<'s> {
     source: &'s Source,
@@ -115,13 +120,23 @@ fn extent(source: &Source, comment: Span) -> (usize, usize) {
     (source.line_of(comment.start), source.line_of(comment.end))
 }
 
+/// What a comment says to chartc, if it is for chartc.
+fn words(text: &str) -> Option<&str> {
+    let body = text.trim_start_matches(|c: char| "/#<!-".contains(c) || c.is_whitespace());
+    let body = body.trim_end_matches(|c: char| c.is_whitespace());
+    let words = body.strip_prefix("chartc:")?;
+    Some(words.strip_suffix("-->").unwrap_or(words).trim())
+}
+
+/// Whether a comment says something to chartc.
+pub fn is_for_us(comment: &str) -> bool {
+    words(comment).is_some()
+}
+
 /// The rules that a comment allows; none if the comment is not for chartc.
 fn read(source: &Source, comment: Span, found: &mut Vec<Diagnostic>) -> Vec<Allow> {
     let text = source.slice(comment);
-    let body = text.trim_start_matches(|c: char| "/#<!-".contains(c) || c.is_whitespace());
-    let body = body.trim_end_matches(|c: char| c.is_whitespace());
-    let Some(words) = body.strip_prefix("chartc:") else { return Vec::new() };
-    let words = words.strip_suffix("-->").unwrap_or(words).trim();
+    let Some(words) = words(text) else { return Vec::new() };
     let at = |range: Range<usize>| {
         let start = comment.start as usize;
         Span::new(comment.file, start + range.start, start + range.end)

@@ -8,7 +8,7 @@ use chartc_text::diagnostic::{Diagnostic, Severity, Stage};
 use chartc_text::front::{Link, Unread};
 use chartc_text::load::Loader;
 use chartc_text::source::Source;
-use chartc_text::span::Span;
+use chartc_text::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What fixes have made of files.
@@ -52,18 +52,9 @@ pub fn fix(
     let mut refused: BTreeSet<Change> = BTreeSet::new();
     loop {
         let own = |found: &Diagnostic| paths.contains(&done.sources.get(found.span.file).name);
-        let batch: Vec<Change> = done
-            .diagnostics
-            .iter()
-            .filter(|found| own(found) && counts(&done, found))
-            .filter_map(|found| Change::of(found, &done, extent))
-            .filter(|change| !refused.contains(change))
-            .filter(|change| {
-                extent == Extent::All
-                    || change.stage == Stage::Syntax
-                    || !is_unread(&done, &change.file)
-            })
-            .collect();
+        let wanted = |found: &Diagnostic| own(found) && counts(&done, found);
+        let mut batch = changes(&done, extent, &wanted);
+        batch.retain(|change| !refused.contains(change));
         let batch = apart(batch);
         if batch.is_empty() {
             break;
@@ -91,6 +82,37 @@ pub fn fix(
     }
     let texts = edited.texts;
     Fixed { texts, originals, count, done }
+}
+
+/// The findings of a file with safe fixes that can be made at the same time, by their place among the diagnostics, and the edits. No
+/// new check confirms them.
+pub fn together(done: &Compilation, file: FileId) -> (Vec<usize>, Vec<(Span, String)>) {
+    let batch = apart(changes(done, Extent::Safe, &|found| found.span.file == file));
+    let is_made = |found: &Diagnostic| {
+        let change = Change::of(found, done, Extent::Safe);
+        found.span.file == file && change.is_some_and(|change| batch.contains(&change))
+    };
+    let about = done.diagnostics.iter().enumerate().filter(|(_, found)| is_made(found));
+    let about = about.map(|(nth, _)| nth).collect();
+    let edits = batch.iter().flat_map(|change| &change.edits);
+    let edit = |(start, end, text): &(u32, u32, String)| {
+        (Span { file, start: *start, end: *end }, text.clone())
+    };
+    (about, edits.map(edit).collect())
+}
+
+/// The fixes of the wanted findings. Where an error of syntax hides declarations, safe are only those of syntax.
+fn changes(
+    done: &Compilation,
+    extent: Extent,
+    wanted: &dyn Fn(&Diagnostic) -> bool,
+) -> Vec<Change> {
+    let found = done.diagnostics.iter().filter(|found| wanted(found));
+    let all = found.filter_map(|found| Change::of(found, done, extent));
+    let is_sure = |change: &Change| {
+        change.stage == Stage::Syntax || extent == Extent::All || !is_unread(done, &change.file)
+    };
+    all.filter(is_sure).collect()
 }
 
 /// Whether a file has an error of syntax, so that names that it declares may be unknown.

@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod disguise;
 pub mod fix;
 pub mod front;
+pub mod keys;
 pub mod load;
 pub mod print;
 pub mod rules;

@@ -92,8 +92,10 @@ enum Words<'t> {
     Deadline(&'static str),
     /// Host events by name.
     Events(Vec<&'t str>),
-    /// An option or a set of tools.
+    /// An option.
     Choice(&'t str),
+    /// The tools of a `may call` transition.
+    Call(&'t str),
     /// How a state or step ended.
     Outcome(&'static str, &'t str),
     /// The fallback of a step without a usable outcome.
@@ -116,12 +118,19 @@ fn words<'t>(tables: &Tables<'t>, trigger: TriggerRow<'t>) -> Words<'t> {
         TriggerRow::StateDone(id) => Words::Outcome("done", path(id)),
         TriggerRow::After(_) => Words::Deadline(""),
         TriggerRow::AfterTurns(_) => Words::Deadline(" turns"),
-        TriggerRow::Choice(id) => Words::Choice(tables.choices[id.index()].name),
+        TriggerRow::Choice(id) => {
+            let row = &tables.choices[id.index()];
+            if row.tools.is_some() { Words::Call(row.name) } else { Words::Choice(row.name) }
+        }
         TriggerRow::StepDone(id) => Words::Outcome("done", name(tables, id)),
         TriggerRow::StepError(id) => Words::Outcome("error", name(tables, id)),
         TriggerRow::StepTimeout(id, _) => Words::Policy("timeout", name(tables, id)),
         TriggerRow::StepDoubt(id) => Words::Outcome("doubt", name(tables, id)),
         TriggerRow::StepElse(id) => Words::Policy("else", name(tables, id)),
+        // A chart writes `on limit.calls` for it.
+        TriggerRow::Error(pattern) if pattern.split('.').next() == Some("limit") => {
+            Words::Events(alloc::vec![pattern])
+        }
         TriggerRow::Error(pattern) => Words::Pattern("error", pattern),
         TriggerRow::LimitWarn(pattern) => Words::Pattern("limit.warn", pattern),
     }
@@ -134,6 +143,7 @@ pub fn trigger(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
         Words::Deadline(unit) => format!("after{unit}"),
         Words::Events(names) => format!("on {}", names.join(" | ")),
         Words::Choice(name) => format!("may {name}"),
+        Words::Call(name) => format!("may call {name}"),
         Words::Outcome(word, name) | Words::Policy(word, name) => format!("{word} {name}"),
         Words::Pattern(below, pattern) => format!("on {below}.{pattern}"),
     }
@@ -146,6 +156,8 @@ fn heading(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
         Words::Events(names) => names.first().map_or("on".to_string(), |name| format!("on {name}")),
         Words::Outcome(word, name) => format!("on {word}({name})"),
         Words::Policy(word, name) => format!("{word} of {name}"),
-        Words::Alone(_) | Words::Choice(_) | Words::Pattern(..) => self::trigger(tables, trigger),
+        Words::Alone(_) | Words::Choice(_) | Words::Call(_) | Words::Pattern(..) => {
+            self::trigger(tables, trigger)
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Tools for charts: servers of the Model Context Protocol, commands and HTTP endpoints.
 //!
-//! A [`Configuration`] says which tools there are. [`Pool::start`] starts the servers, [`Pool::check`] compares their tools with those that
-//! charts declare, and the pool is the run's [`Tools`](chartc_runtime::tools::Tools). It needs a tokio runtime with its network and timer, and
-//! a clock that lets real time pass.
+//! A [`Configuration`] lists the tools. [`Pool::start`] starts the servers, [`Pool::check`] compares their tools with those that
+//! charts declare, and the pool implements [`Tools`](chartc_runtime::tools::Tools) for the run. It needs a tokio runtime with network and
+//! timer, and a clock that lets real time pass.
 //!
-//! Servers are not trusted: every wait has an end, every text and list a bound, a process gets few variables of the environment, and what it
-//! has started ends with it.
+//! Servers are not trusted: every wait has a deadline, every text and list has a bound, a process gets only a few variables of the
+//! environment, and its child processes end with it.
 
 mod check;
 mod command;

@@ -1,4 +1,4 @@
-//! What the agents of charts remember, in an SQLite file: one file for many agents, of which none sees another's memories.
+//! Memories of agents in an SQLite file: one file for many agents, each of which sees only its own memories.
 //!
 //! ```
 //! use chartc_core::expr::Value;
@@ -26,13 +26,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Version of the tables; a file of another one is refused.
+/// Version of the tables; a file of another version is refused.
 pub const VERSION: i64 = 1;
 
-/// How long another process is waited for that has the file.
+/// How long to wait while another process has the file.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A file of memories. Clones share it.
+/// A file of memories. Clones share the file.
 #[derive(Debug, Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -45,18 +45,19 @@ struct Shared {
 }
 
 impl Store {
-    /// Opens a file, or makes it.
+    /// Opens a file, or creates it.
     ///
     /// # Errors
-    /// It cannot be made or read, another process has it for longer than [`PATIENCE`], it is no file of memories, or one of another [`VERSION`].
+    /// The file cannot be created or read, another process has it for longer than [`PATIENCE`], it is not a file of memories, or it has
+    /// another [`VERSION`].
     pub fn open(path: &Path) -> Result<Self, MemoryError> {
         Self::open_within(path, PATIENCE)
     }
 
-    /// [`Store::open`] with another patience, which holds for all that is done with it.
+    /// [`Store::open`] with another patience, which applies to all later operations.
     ///
     /// # Errors
-    /// As of [`Store::open`].
+    /// The same as for [`Store::open`].
     pub fn open_within(path: &Path, patience: Duration) -> Result<Self, MemoryError> {
         let place = StorePath(path.display().to_string());
         let connection = open::file(path, patience, &place)?;
@@ -66,7 +67,7 @@ impl Store {
     /// A store that ends with the process.
     ///
     /// # Errors
-    /// There is no room for it.
+    /// There is no memory for it.
     pub fn in_memory() -> Result<Self, MemoryError> {
         let place = StorePath("the memory".to_owned());
         let connection = open::nowhere(&place)?;

@@ -1,9 +1,9 @@
-//! Runs of charts as OpenTelemetry spans. A run is an `invoke_agent` span, its turns are below it, and the calls of models, people and tools
-//! below the turn in which they began. The names are those of OpenTelemetry's conventions for generative AI; what they do not name begins
-//! with `chartc.`.
+//! Runs of charts as OpenTelemetry spans. A run is an `invoke_agent` span. Its turns are children of it, and calls of models, people and
+//! tools are children of the turn in which they began. Names follow OpenTelemetry's conventions for generative AI; other names begin with
+//! `chartc.`.
 //!
-//! Spans are made from the lines of traces, so they say what the trace says and when it says so. Prompts, answers, arguments and results
-//! are exported only if that is asked for: they may hold what others must not see.
+//! Spans are made from the lines of traces, with the times of the trace. Prompts, answers, arguments and results are exported only on
+//! request, because they may be confidential.
 
 mod call;
 mod names;
@@ -20,13 +20,13 @@ use run::Run;
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-/// Where a collector is asked first.
+/// The default address of a collector.
 pub const ENDPOINT: &str = "http://localhost:4318";
 
 /// Spans cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum OtelError {
-    /// The exporter cannot be made.
+    /// The exporter cannot be created.
     #[error("the collector at {endpoint}: {why}")]
     Exporter {
         /// Its address.
@@ -49,11 +49,11 @@ pub struct Otel {
 }
 
 impl Otel {
-    /// To a collector that takes OTLP over HTTP at `endpoint`, such as [`ENDPOINT`]. `models` says what clients of charts are; `has_content`
-    /// exports prompts, answers, arguments and results, too.
+    /// Exports to a collector that accepts OTLP over HTTP at `endpoint`, such as [`ENDPOINT`]. `models` describes the clients of charts;
+    /// `has_content` also exports prompts, answers, arguments and results.
     ///
     /// # Errors
-    /// The address is none.
+    /// `endpoint` is not an address.
     pub fn new(endpoint: &str, models: Models, has_content: bool) -> Result<Self, OtelError> {
         let traces = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
         // An error says that the program has installed another provider of cryptography, which is as good.
@@ -79,7 +79,7 @@ impl Otel {
         Ok(Self { provider, tracer, models, has_content, runs: BTreeMap::new() })
     }
 
-    /// Takes a line of the trace of a run. `now` is the time of the world at which the line was written.
+    /// Takes a line of a run's trace. `now` is the wall-clock time at which the line was written.
     pub fn line(&mut self, run: &str, line: &Line, now: SystemTime) {
         let one = self.runs.entry(run.to_owned()).or_insert_with(|| Run::new(run, line, now));
         let export =
@@ -89,10 +89,10 @@ impl Otel {
         }
     }
 
-    /// Ends what is open and sends what was not sent.
+    /// Ends open spans and sends everything that is left.
     ///
     /// # Errors
-    /// The collector did not take it.
+    /// The collector did not accept them.
     pub fn end(mut self) -> Result<(), OtelError> {
         for run in std::mem::take(&mut self.runs).into_values() {
             run.stop();

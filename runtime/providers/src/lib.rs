@@ -1,9 +1,9 @@
 //! Real models for charts: OpenAI, Anthropic, Gemini, Ollama, and any other server with OpenAI's chat interface, such as vLLM and llama.cpp.
 //!
-//! [`Providers`] is an [`Oracle`]: it puts each question to the model that the step's client names, `"provider:model"`, or all to one
-//! server. It needs a tokio runtime with its network and timer, and a clock that lets real time pass.
+//! [`Providers`] is an [`Oracle`]: it puts each question to the model that the step's client names, `"provider:model"`, or all questions to
+//! one server. It needs a tokio runtime with network and timer, and a clock that lets real time pass.
 //!
-//! Keys come from the environment only. No key stands in a question, an answer, an error or what `Debug` prints.
+//! Keys come only from the environment. Questions, answers, errors and the output of `Debug` contain no keys.
 
 mod answer;
 mod body;
@@ -35,29 +35,29 @@ pub struct Providers {
 }
 
 impl Providers {
-    /// Each question goes to the provider that its client names, of those that [`Providers::with`] adds.
+    /// Puts each question to the provider that its client names. [`Providers::with`] adds the providers.
     pub fn by_client() -> Self {
         Self::default()
     }
 
-    /// All questions go to one server.
+    /// Puts all questions to one server.
     pub fn one(server: Server) -> Self {
         Self { all: Some(Arc::new(server)), ..Self::default() }
     }
 
-    /// All questions go to one model of one server, also those of steps with a client.
+    /// Puts all questions to one model of one server, including those of steps with a client.
     pub fn only(server: Server, model: &str) -> Self {
         Self { only: true, ..Self::one(server) }.with_model(model)
     }
 
-    /// Adds a provider: what stands before the colon of `"provider:model"`.
+    /// Adds a provider: the name before the colon of `"provider:model"`.
     #[must_use]
     pub fn with(mut self, name: &str, server: Server) -> Self {
         self.by_name.insert(name.to_owned(), Arc::new(server));
         self
     }
 
-    /// The model for steps without a client, `"provider:model"`, or the model alone where there is one server.
+    /// The model for steps without a client: `"provider:model"`, or only the model if there is one server.
     #[must_use]
     pub fn with_model(mut self, model: &str) -> Self {
         model.clone_into(&mut self.model);

@@ -1,13 +1,13 @@
-//! Events for the agents of charts from Redis streams: at least once in, applied exactly once.
+//! Events for agents from Redis streams: delivered at least once, applied exactly once.
 //!
-//! An [`Intake`] reads a stream as a consumer group and fires at any [`Engine`](chartc_runtime::agents::Engine). The id of an event is
-//! that of its entry, `redis:STREAM:ENTRY`, and an engine takes no id twice. An entry is acknowledged after the engine's commit. After a
-//! crash it is delivered again, to the same process or to the one that takes over its stream, and the engine knows it.
+//! An [`Intake`] reads a stream as a consumer group and sends the events to any [`Engine`](chartc_runtime::agents::Engine). The id of an
+//! event is that of its entry, `redis:STREAM:ENTRY`, and an engine takes each id once. An entry is acknowledged after the engine's commit.
+//! After a crash the entry is delivered again, to the same process or to the one that takes over its stream, and the engine recognizes it.
 //!
-//! An agent's events are applied in the order of the stream. A stream, or each shard of it, is read by one process at a time; a process
-//! holds it for as long as it shows itself, and reads within the script that checks this. The events of one agent are fired one after
-//! another, those of others beside them. A turn for which the agent is busy stays pending and is tried again; events go past it, since
-//! they may be what the agent waits for, and later turns do not.
+//! An agent's events are applied in the order of the stream. One process at a time reads a stream or shard. A process owns it while it
+//! renews its claim, and the script that reads also checks the claim. The events of one agent are sent one after another, independently
+//! of other agents. A turn for a busy agent stays pending and is tried again. Events overtake it, because the agent may wait for them;
+//! later turns do not.
 //!
 //! ```no_run
 //! use chartc_redis::{Intake, Options};

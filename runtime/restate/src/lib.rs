@@ -1,9 +1,9 @@
 //! Agents on a [Restate](https://restate.dev) server: an [`Engine`](chartc_runtime::agents::Engine) for one machine or many.
 //!
-//! A [`Service`] holds the charts and makes the calls; the server keeps the agents and calls the service; a [`Restate`] is the handle
-//! through which a host fires. An agent is a virtual object: the server hands it one event at a time, and commits what the event leads to.
-//! A call is a service invocation of its own, so a slow model holds no event up. Before a call is made, the server has on record which
-//! process is about to make it; if that process has died without a result, the call is in doubt and not made again unless the chart says so.
+//! A [`Service`] has the charts and makes the calls. The server keeps the agents and calls the service. A host sends events through a
+//! [`Restate`]. An agent is a virtual object: the server gives it one event at a time, and commits the consequences of the event.
+//! Each call is a separate service invocation, so a slow model does not delay events. Before a call is made, the server records which
+//! process will make it. If that process dies without a result, the call is in doubt, and it is not repeated unless the chart says so.
 
 mod agent;
 mod client;

@@ -1,8 +1,8 @@
-//! Charts as a server. Clients begin runs, send them events, read them and follow their traces: over HTTP with server-sent events, or as
-//! tools of the Model Context Protocol. The runs are those of a [`chartc_store::Store`], so they survive the process.
+//! Charts as a server. Clients begin runs, send events, read runs and follow their traces: over HTTP with server-sent events, or by tools of
+//! the Model Context Protocol. A [`chartc_store::Store`] keeps the runs, so they survive the process.
 //!
-//! Every request needs a token. The answers of people need another one, which a client of the Model Context Protocol, that may be a model,
-//! does not have.
+//! Every request needs a token. Answers for people need a second token. Clients of the Model Context Protocol do not have it, because they
+//! may be models.
 
 mod drive;
 mod feed;

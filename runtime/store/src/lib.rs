@@ -1,10 +1,10 @@
 //! Runs that survive their process: an [`Engine`](chartc_runtime::agents::Engine) that keeps runs, their traces and their calls in one
 //! SQLite file.
 //!
-//! Each commit holds all that belongs to one moment of a run: the event that was taken, the state after it, the lines of its trace, and the
-//! calls to make. A call is made after the commit that plans it and the commit that says it is about to be made; its result is committed
-//! before anything else is done with it. So no call is made twice, and none is lost: after a crash a call was never made (it is made), or
-//! its result is stored (it is used), or it is in doubt (the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides).
+//! Each commit contains everything about one step of a run: the event, the state after it, the lines of the trace, and the calls to make.
+//! A call is made only after two commits: one plans it, and one marks it as started. Its result is committed before anything reads it. So
+//! no call is repeated by accident, and none is lost. After a crash, a call was never started (it is made), or its result is stored (it
+//! is used), or it is in doubt (the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides).
 
 mod broken;
 mod care;

@@ -1,9 +1,9 @@
 //! Many agents in one world.
 //!
-//! A world has artifacts with owners and policies, and a ledger in which scrip only moves. Agents reach it through one door,
-//! [`ArtifactHost`](chartc_runtime::agent::ArtifactHost). What an action asks of other agents (a message, a new agent) is a
-//! [`Request`], which whoever runs the agents carries out in order. Charts that agents write are compiled by a [`Workshop`], which the
-//! embedder gives: this crate knows no grammar. The [`engine`] runs the agents.
+//! A world has artifacts with owners and policies, and a double-entry ledger of scrip. Agents act on it only through
+//! [`ArtifactHost`](chartc_runtime::agent::ArtifactHost). If an action affects other agents (a message, a new agent), it makes a
+//! [`Request`], and whoever runs the agents executes the requests in order. A [`Workshop`] from the embedder compiles the charts that
+//! agents write: this crate does not depend on the grammar. The [`engine`] runs the agents.
 
 pub mod artifact;
 mod auction;

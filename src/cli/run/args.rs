@@ -26,11 +26,11 @@ Many agents in one world, those of a folder or of its run.yaml (docs/world.md):
   chartc run examples/ecology --ticks 20 --seed 7 --log world.jsonl
   chartc run agents/ --duration 60 --llm clients --format text
   chartc run agents/ --config night.yaml --workers 4 --format json
-  chartc run examples/ecology --store world.db       goes on after a crash
+  chartc run examples/ecology --store world.db       continues after a crash
   chartc trace world.jsonl --plot                    who was in which state, and when
 
 Exit codes: 0 the run ended ok, partial or canceled, or used all its turns; 1 errors in the chart,
-the last turn failed, the run ended stuck, limit or error, or an agent of many could not go on;
+the last turn failed, the run ended stuck, limit or error, or an agent of many could not continue;
 2 wrong usage, 3 internal error, 4 no chart in the file")]
 pub(in crate::cli) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, - for standard input, or a folder, whose agents run in one world
@@ -105,7 +105,7 @@ pub(in crate::cli) struct Args {
     /// SQLite file in which the run survives this process, created if missing
     ///
     /// Each step of the run is committed before it is shown, and each call before it is made. The same command again after a crash, or after
-    /// `kill -9`, goes on where the run was: no call is made twice. `chartc store` lists the runs of a file. For a folder, the file keeps the
+    /// `kill -9`, continues the run: no call is made twice. `chartc store` lists the runs of a file. For a folder, the file keeps the
     /// whole world at each of its summaries, with the calls since then; `--run` is not needed.
     #[cfg(feature = "sqlite")]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["snapshot", "resume", "record"])]

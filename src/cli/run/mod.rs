@@ -191,7 +191,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 turns,
                 memory: memory.as_ref(),
             };
-            let screen = Screen::new(paper(args.color), &charts).going_on(is_begun);
+            let screen = Screen::new(paper(args.color), &charts).going_on(durable.shown()?);
             let screen = Live::new(screen);
             let name = args.run.clone().unwrap_or_default();
             return durable::go(
@@ -235,7 +235,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 .map_err(|why| miette::miette!("the snapshot: {why}"))?,
             None => instance(&plans, &given, host)?,
         };
-        let screen = Live::new(Screen::new(paper(args.color), &charts));
+        let from = saved.as_ref().map(Saved::now);
+        let screen = Live::new(Screen::new(paper(args.color), &charts).going_on(from));
         let sink = ((screen, trace.map(JsonLines)), exporting.sink(&chart.name));
         let oracle = who.oracle.clone();
         let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };

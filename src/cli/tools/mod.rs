@@ -20,7 +20,7 @@ Examples:
   chartc tools check support.chart --tools tools.toml
   chartc tools add files.read_file --tools tools.toml --to support.chart
 
-Exit codes: 0 all is well, 1 a server cannot be used, or a chart does not fit the servers, 2 wrong usage,
+Exit codes: 0 no findings, 1 a server cannot be used, or a chart does not fit the servers, 2 wrong usage,
 3 internal error, 4 no chart in the file")]
 pub(super) struct Args {
     #[command(subcommand)]

@@ -48,7 +48,7 @@ fn the_form_of_actions_is_that_of_the_model() {
     assert_eq!(printed(&text, &["client "]), ["client model { model \"a:b\"  actions ooda }"]);
     says(
         &with("cognitive_schema: simple\n"),
-        &[(1, "C0006", "`cognitive_schema` means nothing without `llm_model`")],
+        &[(1, "C0006", "`cognitive_schema` has no effect without `llm_model`")],
     );
     says(
         &with("llm_model: a/b\ncognitive_schema: oda\n"),
@@ -101,7 +101,7 @@ fn older_keys_of_working_memory_are_options_of_it() {
     );
     says(
         &with(&format!("working_memory: {{auto_inject: false}}\n{old}")),
-        &[(2, "C0006", "`inject_working_memory` means nothing beside")],
+        &[(2, "C0006", "`inject_working_memory` has no effect beside")],
     );
     says(&with("working_memory_max_bytes: lots\n"), &[(1, "C0004", "`working_memory_max_bytes`")]);
 }

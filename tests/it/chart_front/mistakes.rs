@@ -39,6 +39,14 @@ const MISTAKES: &[(&str, &str)] = &[
     ("a missing parenthesis", "chart C {\n  when max(a, b > 3 -> c\n  state c\n}"),
     ("a unit that is none", "chart C {\n  after 30sec -> b\n  state b\n}"),
     ("an ask without its event", "chart C {\n  ask x else stay { prompt \"?\" }\n}"),
+    (
+        "a client behind the event",
+        "chart C {\n  ask x on turn with c else stay { prompt \"?\" }\n}",
+    ),
+    (
+        "a name for the error of a step",
+        "chart C {\n  llm x { prompt \"Go\" error as why -> b }\n  state b\n}",
+    ),
     ("a step's line in the state", "chart C {\n  state a {\n    llm x\n    prompt \"Go\"\n  }\n}"),
     ("a line in a step", "chart C {\n  llm x {\n    prompt \"Go\"\n    on e -> b\n  }\n}"),
     ("an action that is none", "chart C {\n  enter { x == 1 }\n  exit { log 3 }\n}"),

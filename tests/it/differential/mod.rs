@@ -12,6 +12,7 @@ mod render;
 mod spec;
 mod step;
 mod tree;
+mod treesitter;
 
 use crate::project::{cases, number};
 use chartc::Checked;

@@ -181,7 +181,7 @@ pub(super) fn all() -> Vec<Case> {
             "a.scxml",
             "<svg/>",
             1,
-            "error[C0101] `<svg>` is no SCXML document",
+            "error[C0101] `<svg>` is not an SCXML document",
         ),
     ]
 }

@@ -1,11 +1,94 @@
 //! `docs/trace.schema.json`: made from the lines that the runtime knows (`SCHEMA=write` writes it anew), and true of the lines of runs.
 
+use super::command::{chartc, folder};
 use super::replay::world::{charts, record};
 use crate::project::{read, root};
+use crate::schemas::fits::fits;
+use crate::schemas::{DRAFT, describe, keep};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-const FILE: &str = "docs/trace.schema.json";
+/// What a field means, where all lines that have it mean the same and its source does not say it.
+const FIELDS: &[(&str, &str)] = &[
+    ("about", "Which part of the host it is about: `action`, `working_memory`."),
+    ("action", "The action that the turn has chosen."),
+    ("allowed", "The limit of output tokens, where the provider reports more."),
+    ("ambiguous", "Whether the answer can be read in several ways."),
+    ("arguments", "What it was called with."),
+    ("assumed", "Nobody says what the call took, and what was held for it counts."),
+    ("attempt", "The number of the attempt, from 1."),
+    ("call", "The call of a host function, with its whole values."),
+    ("calls_per_turn", "The most model calls of a turn, where it is not the chart's own bound."),
+    ("changes", "What the action has changed, in words."),
+    ("chart", "The name of the chart."),
+    ("clock", "`real`, where the computer's time passes. Without it, time is virtual."),
+    ("cost", "Money, by the client's prices."),
+    ("cut", "The answer ended because it had as many tokens as it might have."),
+    ("data", "The values of its fields, or its particulars."),
+    ("due_ms", "When it is due, on the run's clock."),
+    ("element", "The index of the element, from 0, of a step with an `each`."),
+    ("error", "The kind of error, such as `timeout` or `livelock`."),
+    ("event", "The name of the event."),
+    (
+        "failed",
+        "The name of the failure, such as `not_found`; empty or absent where there is none.",
+    ),
+    ("file", "The file of the chart, as it was named."),
+    ("hash", "The hash of the chart's structure, in hex."),
+    ("input", "What the host sent."),
+    ("input_tokens", "Tokens that the model read."),
+    ("limit", "The limit: `calls`, `tokens`, `cost`, `turns`, `time`."),
+    ("line", "The line of the chart."),
+    ("most_ms", "The longest time that a run waits, in milliseconds."),
+    ("name", "The name of the input."),
+    ("option", "The name of the option, or of the set of tools."),
+    ("options", "The names of the options."),
+    ("oracle", "Who answers."),
+    ("output_tokens", "Tokens that the model wrote."),
+    ("prompt", "What the model is sent, word for word."),
+    ("region", "The region whose walk ended; empty for the chart."),
+    ("repairs", "What was put right in the answer."),
+    ("result", "The arguments of the final state."),
+    ("retry_after_ms", "How long the provider wants to be left alone, in milliseconds."),
+    ("rung", "How far the answer had to be searched: `whole`, `cleaned`, `mention`."),
+    ("state", "The state, as a dotted path; empty for the chart itself."),
+    ("status", "How the run ended."),
+    ("step", "The name of the step."),
+    ("summary", "What forced an end without a final state."),
+    ("text", "The words."),
+    ("to", "`parent`, or the step that runs the other chart."),
+    ("tool", "The name of the tool."),
+    ("turn", "The number of the turn, from 1."),
+    ("until_ms", "When the attempt begins, on the run's clock."),
+    ("value", "What it gave, or what the answer means."),
+    ("variables", "Params, inputs and variables just before the start."),
+    ("wanted_ms", "How long the provider wants to be left alone, in milliseconds."),
+    ("why", "The reason."),
+];
+
+/// The comment of an item, as one text.
+fn comment(attributes: &[syn::Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
+        syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => {
+                Some(text.value().trim().to_owned())
+            }
+            _ => None,
+        },
+        _ => None,
+    });
+    lines.collect::<Vec<_>>().join(" ").replace("[`", "`").replace("`]", "`")
+}
+
+/// A schema with what the field means: by its comment, else as all fields with this name.
+fn told(name: &str, comment: &str, schema: Value) -> Value {
+    let known = FIELDS.iter().find(|(field, _)| *field == name).map(|(_, doc)| *doc);
+    let doc = if comment.is_empty() { known } else { Some(comment) };
+    let mut schema = schema;
+    let doc = doc.unwrap_or_else(|| panic!("nothing says what `{name}` means"));
+    describe(schema.as_object_mut().expect("an object"), doc);
+    schema
+}
 
 /// The JSON Schema of a Rust type, as it is serialized.
 fn of_type(ty: &syn::Type) -> Value {
@@ -27,7 +110,9 @@ fn of_type(ty: &syn::Type) -> Value {
         "Value" => json!({}),
         "Vec" => json!({"type": "array", "items": inner()}),
         "Option" => inner(),
-        name @ ("LineName" | "HostCall") => json!({"$ref": format!("#/$defs/{name}")}),
+        name @ ("LineName" | "HostCall" | "Cause") => {
+            json!({"$ref": format!("#/definitions/{name}")})
+        }
         name => panic!("the schema of `{name}` is not known here"),
     }
 }
@@ -47,15 +132,18 @@ fn of_fields<'f>(
         let name = field.ident.as_ref().expect("fields have names").to_string();
         if has("flatten") {
             // `Which`, whose fields are optional.
-            properties.insert("state".into(), json!({"type": "string"}));
-            properties.insert("element".into(), json!({"type": "integer", "minimum": 0}));
+            let leaf = "The leaf of a question that several regions may be asked.";
+            properties.insert("state".into(), told("state", leaf, json!({"type": "string"})));
+            let index = json!({"type": "integer", "minimum": 0});
+            properties.insert("element".into(), told("element", "", index));
             continue;
         }
         let is_optional = has("skip_serializing_if");
         if !is_optional {
             required.push(name.clone());
         }
-        properties.insert(name, of_type(&field.ty));
+        let schema = told(&name, &comment(&field.attrs), of_type(&field.ty));
+        properties.insert(name, schema);
     }
     (properties, required)
 }
@@ -74,101 +162,72 @@ fn snake(name: &str) -> String {
 
 /// The schema of a line, from the source of the runtime.
 fn schema() -> Value {
-    let file = syn::parse_file(&read("runtime/src/trace/mod.rs")).expect("it is Rust");
-    let mut definitions = Map::new();
-    let mut kinds = Vec::new();
-    for item in &file.items {
-        match item {
-            syn::Item::Struct(found) if found.ident == "LineName" || found.ident == "HostCall" => {
-                let (properties, required) = of_fields(&found.fields);
-                let object =
-                    json!({"type": "object", "properties": properties, "required": required});
-                definitions.insert(found.ident.to_string(), object);
-            }
-            syn::Item::Enum(found) if found.ident == "What" => {
-                for variant in &found.variants {
-                    let kind = snake(&variant.ident.to_string());
-                    let (mut properties, required) = of_fields(&variant.fields);
-                    properties.insert("kind".into(), json!({"const": kind}));
-                    let required: Vec<String> =
-                        ["kind".to_owned()].into_iter().chain(required).collect();
-                    kinds.push(json!({"properties": properties, "required": required}));
+    let (mut definitions, mut kinds) = (Map::new(), Vec::new());
+    let mut line = (Map::new(), Vec::new());
+    for file in ["runtime/src/trace/mod.rs", "runtime/src/trace/logged.rs"] {
+        for item in syn::parse_file(&read(file)).expect("it is Rust").items {
+            match item {
+                syn::Item::Struct(found) => match found.ident.to_string().as_str() {
+                    name @ ("LineName" | "HostCall" | "Cause") => {
+                        let (properties, required) = of_fields(&found.fields);
+                        let mut object = json!({"type": "object", "properties": properties, "required": required});
+                        describe(
+                            object.as_object_mut().expect("an object"),
+                            &comment(&found.attrs),
+                        );
+                        definitions.insert(name.to_owned(), object);
+                    }
+                    // Whose line it is: a trace of one run does not say.
+                    "Logged" => line.0.extend(of_fields(own(&found.fields)).0),
+                    "Line" => {
+                        let (properties, required) = of_fields(own(&found.fields));
+                        line.0.extend(properties);
+                        line.1.extend(required);
+                    }
+                    _ => {}
+                },
+                syn::Item::Enum(found) if found.ident == "What" => {
+                    kinds.extend(found.variants.iter().map(kind));
                 }
+                _ => {}
             }
-            _ => {}
         }
     }
+    line.0["v"] = told("v", "The version of this schema.", json!({"const": 1}));
+    line.0["seq"]["minimum"] = json!(1);
     json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DRAFT,
         "title": "A line of a trace, version 1",
-        "description": "What chartc run --trace and chartc_runtime::Session write, a JSON object a line. trace.md says when each kind is written. New kinds and fields do not change the version.",
+        "description": "What chartc run --trace and chartc_runtime::Session write, a JSON object a line; with agent and by what chartc run DIR --log writes of a world of many agents. trace.md says when each kind is written. New kinds and fields do not change the version.",
         "type": "object",
-        "properties": {
-            "v": {"const": 1},
-            "seq": {"type": "integer", "minimum": 1},
-            "at_ms": {"type": "integer", "minimum": 0},
-            "child": {"type": "string"},
-        },
-        "required": ["v", "seq", "at_ms"],
+        "properties": line.0,
+        "required": line.1,
         "oneOf": kinds,
-        "$defs": definitions,
+        "definitions": definitions,
     })
 }
 
-/// Whether a value fits a schema of the few words that ours has.
-fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
-    let Some(schema) = schema.as_object() else { return false };
-    schema.iter().all(|(word, wanted)| match word.as_str() {
-        "$ref" => {
-            let name =
-                wanted.as_str().and_then(|r| r.strip_prefix("#/$defs/")).expect("a reference");
-            fits(value, &root["$defs"][name], root)
-        }
-        "const" => value == wanted,
-        "type" => match wanted.as_str() {
-            Some("string") => value.is_string(),
-            Some("boolean") => value.is_boolean(),
-            Some("integer") => value.is_u64(),
-            Some("number") => value.is_number(),
-            Some("array") => value.is_array(),
-            Some("object") => value.is_object(),
-            other => panic!("type {other:?}"),
-        },
-        "minimum" => value.as_u64() >= wanted.as_u64(),
-        "items" => {
-            value.as_array().is_some_and(|all| all.iter().all(|item| fits(item, wanted, root)))
-        }
-        "properties" => wanted
-            .as_object()
-            .expect("an object")
-            .iter()
-            .all(|(name, schema)| value.get(name).is_none_or(|value| fits(value, schema, root))),
-        "required" => wanted
-            .as_array()
-            .expect("a list")
-            .iter()
-            .all(|name| value.get(name.as_str().expect("a name")).is_some()),
-        "oneOf" => {
-            let all = wanted.as_array().expect("a list").iter();
-            all.filter(|schema| fits(value, schema, root)).count() == 1
-        }
-        "$schema" | "$defs" | "title" | "description" => true,
-        other => panic!("`{other}` is not known here"),
-    })
+/// The fields that are not those of another type.
+fn own(fields: &syn::Fields) -> impl Iterator<Item = &syn::Field> {
+    fields
+        .iter()
+        .filter(|field| field.ident.as_ref().is_some_and(|name| name != "line" && name != "what"))
+}
+
+/// The schema of a kind of line.
+fn kind(found: &syn::Variant) -> Value {
+    let kind = snake(&found.ident.to_string());
+    let (mut properties, required) = of_fields(&found.fields);
+    properties.insert("kind".into(), told("kind", "What happened.", json!({"const": kind})));
+    let required: Vec<String> = ["kind".to_owned()].into_iter().chain(required).collect();
+    let mut made = json!({"properties": properties, "required": required});
+    describe(made.as_object_mut().expect("an object"), &comment(&found.attrs));
+    made
 }
 
 #[test]
 fn the_schema_is_that_of_the_runtime() {
-    let mut wanted = serde_json::to_string_pretty(&schema()).expect("JSON");
-    wanted.push('\n');
-    if std::env::var("SCHEMA").is_ok_and(|word| word == "write") {
-        std::fs::write(root().join(FILE), &wanted).expect("the docs can be written");
-    }
-    assert_eq!(
-        read(FILE),
-        wanted,
-        "write it anew: SCHEMA=write cargo test -p chartc --test it schema"
-    );
+    keep("trace", &schema());
 }
 
 /// Kinds and their fields, as the schema has them.
@@ -231,4 +290,32 @@ fn lines_of_runs_fit_it_and_others_do_not() {
         }
     }
     assert!(seen.len() > 40, "{seen:?}");
+}
+
+/// All lines of a text fit.
+pub(super) fn assert_fits(text: &str) {
+    let schema = schema();
+    for line in text.lines() {
+        let read: Value = serde_json::from_str(line).expect("JSON");
+        assert!(fits(&read, &schema, &schema), "{line}");
+    }
+}
+
+#[test]
+fn lines_of_a_world_fit_it() {
+    let log = folder("schema-world").join("log.jsonl");
+    let shown = log.to_str().expect("the target folder is text");
+    let world = ["run", "examples/ecology", "--ticks", "40", "--log", shown];
+    let (code, _, errors) = chartc(root(), &world);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let text = std::fs::read_to_string(&log).expect("a log");
+    assert!(text.contains(r#""by":{"agent":"#) && text.lines().count() > 500);
+    assert_fits(&text);
+    let schema = schema();
+    let line: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+    for (name, value) in [("agent", json!(1)), ("by", json!({"agent": "a"})), ("by", json!("a"))] {
+        let mut changed = line.clone();
+        changed[name] = value;
+        assert!(!fits(&changed, &schema, &schema), "{changed}");
+    }
 }

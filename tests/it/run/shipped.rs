@@ -20,7 +20,9 @@ fn play(name: &str, params: &[&str]) -> (String, String) {
     }
     let (code, out, errors) = chartc(root(), &arguments);
     assert_eq!((code, errors.as_str()), (0, ""));
-    (out, trace(&folder))
+    let trace = trace(&folder);
+    super::schema::assert_fits(&trace);
+    (out, trace)
 }
 
 #[test]

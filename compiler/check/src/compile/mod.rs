@@ -7,7 +7,7 @@ use crate::facts::handling;
 use crate::lint::family::Family;
 use crate::lint::{LINTS, Lint};
 use crate::lower::test::Test;
-use crate::lower::{Lowered, SourceMap, lower};
+use crate::lower::{Lowered, SourceMap, Use, lower};
 use crate::{allow, lint};
 use chartc_core::arena::StepId;
 use chartc_core::family::DEPTH;
@@ -40,6 +40,9 @@ pub struct Compilation {
     pub suppressed: Vec<Suppressed>,
     /// The findings of rules that are off by default, in the same order.
     pub silent: Vec<Diagnostic>,
+    /// What names mean, by their places: of all charts of the requested files, of those that they run, and of what is declared around
+    /// them. Complete only for charts without errors of syntax.
+    pub uses: Vec<Use>,
 }
 
 /// A chart without errors of the rules C00xx, C01xx, C02xx and C04xx. Only [`check`] creates one, so its users need not validate
@@ -140,7 +143,7 @@ fn check_by(
 ) -> Compilation {
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
-    let (lowered, others) = lower(&loaded, &mut diagnostics);
+    let (lowered, others, uses) = lower(&loaded, &mut diagnostics);
     let lowered: Vec<Arc<Lowered>> = lowered.into_iter().map(Arc::new).collect();
     let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
     let named: BTreeMap<Span, &Chart> =
@@ -209,7 +212,7 @@ fn check_by(
     let silent = diagnostics.extract_if(.., |d| d.severity == Severity::Off).collect();
     let (charts, tested) = sound(&loaded, &lowered, &others, &diagnostics);
     let (sources, files) = (loaded.sources, loaded.files);
-    Compilation { sources, files, charts, tested, lowered, diagnostics, suppressed, silent }
+    Compilation { sources, files, charts, tested, lowered, diagnostics, suppressed, silent, uses }
 }
 
 /// The charts of the files and, separately, the charts with tests, which include charts of imported files. Omits a chart if it or

@@ -34,12 +34,28 @@ pub(super) fn step(chart: &Chart, id: StepId) -> String {
     format!("`{}`", chart.steps[id.index()].name)
 }
 
+/// What begins a transition.
+pub enum Head<'c> {
+    /// The first words of a line.
+    Line(String),
+    /// An outcome of the step with this name.
+    Outcome(&'static str, &'c str),
+}
+
 /// Names a transition by its trigger, as written in a chart.
 pub fn line(chart: &Chart, id: TransitionId) -> String {
+    match head(chart, id) {
+        Head::Line(words) => format!("`{words}`"),
+        Head::Outcome(what, step) => format!("`{what}` of `{step}`"),
+    }
+}
+
+/// What begins a transition, as written in a chart.
+pub fn head(chart: &Chart, id: TransitionId) -> Head<'_> {
     let row = chart.transition(id);
-    let step = |id: &StepId| &chart.steps[id.index()].name;
+    let step = |id: &StepId| chart.steps[id.index()].name.as_str();
     let payload = notation::payload(row);
-    let words = match &row.trigger {
+    Head::Line(match &row.trigger {
         Trigger::Event(events) => format!("on {}", notation::event_pattern(chart, events)),
         Trigger::AnyEvent => "on *".into(),
         Trigger::AnyOccurrence => "on **".into(),
@@ -58,15 +74,14 @@ pub fn line(chart: &Chart, id: TransitionId) -> String {
                 ChoiceKind::Call(..) => format!("may call {}", choice.name),
             }
         }
-        Trigger::StepDone(id) => return format!("`done` of `{}`", step(id)),
-        Trigger::StepError(id) => return format!("`error` of `{}`", step(id)),
-        Trigger::StepTimeout(id, _) => return format!("`timeout` of `{}`", step(id)),
-        Trigger::StepDoubt(id) => return format!("`doubt` of `{}`", step(id)),
-        Trigger::StepElse(id) => return format!("`else` of `{}`", step(id)),
+        Trigger::StepDone(id) => return Head::Outcome("done", step(id)),
+        Trigger::StepError(id) => return Head::Outcome("error", step(id)),
+        Trigger::StepTimeout(id, _) => return Head::Outcome("timeout", step(id)),
+        Trigger::StepDoubt(id) => return Head::Outcome("doubt", step(id)),
+        Trigger::StepElse(id) => return Head::Outcome("else", step(id)),
         Trigger::Error(pattern) => format!("on {}", notation::machine_event(pattern)),
         Trigger::LimitWarn(pattern) => format!("on limit.warn.{pattern}"),
-    };
-    format!("`{words}`")
+    })
 }
 
 /// The guard of a transition, abbreviated.

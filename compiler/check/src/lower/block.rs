@@ -1,7 +1,8 @@
 //! Actions, in blocks and in `code` steps.
 
 use super::context::Cx;
-use super::expr::{self, Env, Options};
+use super::expr::{self, Bound, Env, Options};
+use super::uses::NameKind;
 use super::{PostSpans, data, posts, types};
 use chartc_core::arena::{LocalId, SendId, VarId};
 use chartc_core::model::{
@@ -10,7 +11,7 @@ use chartc_core::model::{
 use chartc_text::rules::{idle_assignment, type_error};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, Noted};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lowers an action block; what cannot be resolved is left out.
 pub(super) fn actions(cx: &mut Cx<'_>, env: &mut Env, block: &syntax::Block) -> Vec<Action> {
@@ -44,6 +45,7 @@ fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) 
             let id = id.as_ref().map(|id| {
                 let known = send_id(cx, &id.node);
                 cx.sent.insert(known);
+                cx.ids.push((known, id.span));
                 known
             });
             let (event, arguments) = sent(cx, env, path, arguments)?;
@@ -75,12 +77,19 @@ fn send_id(cx: &mut Cx<'_>, name: &str) -> SendId {
     known
 }
 
-/// Reports every `cancel` of an id that no `send` uses.
+/// Reports every `cancel` of an id that no `send` uses. An id is declared by the first `send` with it.
 pub(super) fn cancels(cx: &mut Cx<'_>) {
+    let mut first: BTreeMap<SendId, Span> = BTreeMap::new();
+    for (id, at) in std::mem::take(&mut cx.ids) {
+        let declared = *first.entry(id).or_insert(at);
+        cx.means_id(id, at, declared);
+    }
     let names: Vec<String> =
         cx.sent.iter().map(|id| cx.chart.send_ids[id.index()].clone()).collect();
     for (id, span) in std::mem::take(&mut cx.canceled) {
-        if !cx.sent.contains(&id) {
+        if let Some(declared) = first.get(&id) {
+            cx.means_id(id, span, *declared);
+        } else {
             let name = cx.chart.send_ids[id.index()].clone();
             cx.unknown("`send` id", &name, span, names.iter().map(String::as_str));
         }
@@ -122,6 +131,7 @@ fn effect(
         }
         return None;
     };
+    cx.means(name.span, place, NameKind::Function);
     let declared = cx.chart.functions[id.index()].clone();
     let what = format!("`{}`", name.node);
     let arguments = expr::arguments(cx, env, &what, &declared.params, arguments, span);
@@ -151,10 +161,13 @@ fn assign(
     name: &Ident,
     value: &syntax::Expr,
 ) -> Option<(VarId, Expr)> {
-    let bound = env.locals.iter().chain(&env.payload).any(|(known, _)| *known == name.node);
+    let bound = env.binds(&name.node);
     let found = cx.names.variables.get(&name.node).copied();
     let (id, place) = match found {
-        Some(found) if !bound => found,
+        Some(found) if !bound => {
+            cx.means(name.span, found.1, NameKind::Variable);
+            found
+        }
         _ => {
             expr::expr(cx, env, value, None);
             refuse_name(cx, name, bound);
@@ -275,7 +288,8 @@ fn for_each(
     if !env.enter() {
         return Action::For(Local { id: local, name: name.node.clone() }, from, Vec::new());
     }
-    env.locals.push((name.node.clone(), element));
+    cx.binds(name, &element);
+    env.locals.push(Bound::local(name, element));
     let body = listed(cx, env, body);
     env.locals.pop();
     env.leave();

@@ -3,6 +3,7 @@
 use super::context::{Cx, declare};
 use super::expr::{self, Env, Options};
 use super::items::Declared;
+use super::uses::NameKind;
 use super::{paths, step, trigger};
 use chartc_core::arena::{ComponentId, StateId, StepId};
 use chartc_core::expr::Value;
@@ -20,11 +21,12 @@ pub(super) fn component(
 ) {
     let node = item.node;
     let (name, span) = (&node.name.node, node.name.span);
+    cx.declares(&node.name, NameKind::Component);
     let mut inserts = Vec::new();
     let mut asks_only = true;
     let mut told: Vec<(StepId, syntax::Place, Span)> = Vec::new();
     for insert in &node.inserts {
-        let Some(found) = step::named(cx, &insert.step.node) else {
+        let Some(found) = step::named(cx, &insert.step) else {
             if !item.shared {
                 let finding = step::no_such(cx, &insert.step);
                 cx.report(finding);

@@ -1,7 +1,8 @@
 //! The context of lowering: the chart so far, its spans, its names, and the findings.
 
 use super::SourceMap;
-use super::items::Charts;
+use super::items::{Charts, TypeItem};
+use super::uses::{Inner, Print, Segments, Use};
 use chartc_core::arena::{
     ClientId, EventId, FunctionId, PredicateId, SendId, StateId, StepId, ToolId, ToolSetId, TypeId,
     VarId,
@@ -52,6 +53,20 @@ pub(super) struct Cx<'s> {
     pub(super) sent: BTreeSet<SendId>,
     /// Ids that a `cancel` names, each with its place.
     pub(super) canceled: Vec<(SendId, Span)>,
+    /// Ids that a `send` gives, each with its place.
+    pub(super) ids: Vec<(SendId, Span)>,
+    /// What the names mean that were resolved so far.
+    pub(super) uses: Vec<Use>,
+    /// The names that are declared so far.
+    pub(super) prints: Vec<Print>,
+    /// Names in tests that mean something in a chart that this one runs.
+    pub(super) inner: Vec<Inner<'s>>,
+    /// Parallel to `chart.types`.
+    pub(super) type_items: Vec<TypeItem<'s>>,
+    /// Parallel to `chart.tools`.
+    pub(super) tool_items: Vec<&'s syntax::Tool>,
+    /// Parallel to `chart.events`.
+    pub(super) event_paths: Vec<&'s syntax::Path>,
 }
 
 /// By name: its id, and where it was declared.
@@ -70,6 +85,10 @@ pub(super) struct Names<'s> {
     pub(super) clients: Table<ClientId>,
     pub(super) steps: Table<StepId>,
     pub(super) send_ids: BTreeMap<String, SendId>,
+    pub(super) event_segments: Segments,
+    pub(super) tool_segments: Segments,
+    /// The place of the first option with each name.
+    pub(super) choices: HashMap<String, Span>,
     /// Names of variables and conditions that are declared further down.
     pub(super) later: BTreeMap<&'s str, Span>,
 }
@@ -158,6 +177,13 @@ impl Cx<'_> {
             renamed: Vec::new(),
             sent: BTreeSet::new(),
             canceled: Vec::new(),
+            ids: Vec::new(),
+            uses: Vec::new(),
+            prints: Vec::new(),
+            inner: Vec::new(),
+            type_items: Vec::new(),
+            tool_items: Vec::new(),
+            event_paths: Vec::new(),
         }
     }
 

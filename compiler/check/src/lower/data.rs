@@ -2,6 +2,7 @@
 
 use super::context::{Cx, declare};
 use super::expr::{self, Env};
+use super::uses::NameKind;
 use super::{declare as declared, renamed, structure, types};
 use chartc_core::arena::{EventId, PredicateId, StateId, VarId};
 use chartc_core::expr::Value;
@@ -18,6 +19,7 @@ use chartc_text::syntax::{self, Param, Path};
 /// Declares a `param`, `input` or `var`. Its default may read what was declared before it.
 pub(super) fn variable<'s>(cx: &mut Cx<'s>, node: &'s syntax::Variable, doc: &str) {
     let (name, span) = (&node.name.node, node.name.span);
+    cx.declares(&node.name, NameKind::Variable);
     let ty = types::resolve(cx, &node.ty);
     let is_param = node.kind == syntax::VariableKind::Param;
     let mut default = node.default.as_ref().map(|written| {
@@ -136,8 +138,9 @@ fn zero(cx: &Cx<'_>, ty: &Type) -> Expr {
 const RESERVED: [&str; 6] = ["done", "error", "doubt", "limit", "choice", "turn"];
 
 /// Declares a host event.
-pub(super) fn event(cx: &mut Cx<'_>, path: &Path, params: &[Param], doc: &str) {
+pub(super) fn event<'s>(cx: &mut Cx<'s>, path: &'s Path, params: &[Param], doc: &str) {
     let name = path.text();
+    cx.declares_event(path);
     if let Some(first) = path.names.first()
         && RESERVED.contains(&first.node.as_str())
     {
@@ -146,11 +149,12 @@ pub(super) fn event(cx: &mut Cx<'_>, path: &Path, params: &[Param], doc: &str) {
             .help(format!("events that begin with `{}` are the machine's own", first.node));
         cx.report(finding);
     }
-    let fields = structure::fields(cx, params);
+    let fields = structure::fields(cx, params, NameKind::Param);
     let id = EventId::at(cx.chart.events.len());
     if declare(&mut cx.findings, &mut cx.names.events, "event", &name, path.span, id) {
         cx.chart.events.push(Event { name, doc: doc.to_owned(), fields });
         cx.map.events.push(path.span);
+        cx.event_paths.push(path);
     }
 }
 
@@ -161,6 +165,7 @@ const LONGEST: u32 = 256;
 /// Declares a named condition, which may use those before it.
 pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let (name, span) = (&node.name.node, node.name.span);
+    cx.declares(&node.name, NameKind::Predicate);
     cx.length = 0;
     let mut expr = expr::condition(cx, &mut Env::at(StateId(0)), &node.expr);
     let length = cx.length.saturating_add(1);
@@ -198,6 +203,7 @@ pub(super) fn events_of(cx: &mut Cx<'_>, path: &Path) -> Vec<EventId> {
         .map(|(_, (id, _))| *id);
     let mut found: Vec<EventId> = exact.into_iter().chain(below).collect();
     found.sort_unstable();
+    cx.means_event(&path.names);
     if found.is_empty() {
         unknown_event(cx, path);
     }
@@ -207,6 +213,7 @@ pub(super) fn events_of(cx: &mut Cx<'_>, path: &Path) -> Vec<EventId> {
 /// The event of exactly this name, for `raise` and `send`; reports it if there is none.
 pub(super) fn event_named(cx: &mut Cx<'_>, path: &Path) -> Option<EventId> {
     let found = cx.names.events.get(&path.text()).map(|(id, _)| *id);
+    cx.means_event(&path.names);
     if found.is_none() {
         unknown_event(cx, path);
     }

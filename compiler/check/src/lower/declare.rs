@@ -1,24 +1,26 @@
-//! Host functions, tools, sets of tools, clients.
+//! Host functions and clients.
 
 use super::context::{Cx, declare};
 use super::expr::{self, Env};
 use super::items::Declared;
+use super::uses::NameKind;
 use super::{structure, types};
-use chartc_core::arena::{ClientId, FunctionId, ToolId, ToolSetId};
+use chartc_core::arena::{ClientId, FunctionId};
 use chartc_core::expr::Value;
 use chartc_core::model::ActionForm;
-use chartc_core::model::{Client, Function, FunctionKind, Method, Tool, ToolSet, Type};
+use chartc_core::model::{Client, Function, FunctionKind, Method, Type};
 use chartc_text::rules::duplicate_name;
 use chartc_text::rules::illegal_structure;
 use chartc_text::rules::type_error;
 use chartc_text::span::Span;
-use chartc_text::syntax::{self, ToolPattern};
-use std::collections::{BTreeMap, BTreeSet};
+use chartc_text::syntax;
+use std::collections::BTreeMap;
 
 /// Declares all host functions.
 pub(super) fn functions(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Function>]) {
     for item in items {
         let name = &item.node.name;
+        cx.declares(name, NameKind::Function);
         if expr::is_language_function(&name.node) {
             cx.report(duplicate_name::of_the_language(&name.node, "a function", name.span));
             continue;
@@ -32,7 +34,7 @@ pub(super) fn functions(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Function
             name.span,
             id,
         );
-        let params = structure::fields(cx, &item.node.params);
+        let params = structure::fields(cx, &item.node.params, NameKind::Param);
         let kind = match &item.node.kind {
             syntax::FunctionKind::Pure(result, method, fallback) => {
                 let result = types::resolve(cx, result);
@@ -72,141 +74,6 @@ pub(super) fn constant(
     value
 }
 
-/// Declares all tools, then all sets. A set may only name sets that are declared before it.
-pub(super) fn tools(
-    cx: &mut Cx<'_>,
-    items: &[Declared<'_, &syntax::Tool>],
-    sets: &[Declared<'_, &syntax::ToolSet>],
-) {
-    for item in items {
-        let name = item.node.name.text();
-        let id = ToolId::at(cx.chart.tools.len());
-        let span = item.node.name.span;
-        let free = declare(&mut cx.findings, &mut cx.names.tools, "tool", &name, span, id);
-        let params = structure::fields(cx, &item.node.params);
-        let result = types::resolve(cx, &item.node.result);
-        if free {
-            cx.map.tools.push(span);
-            let (doc, idempotent) = (item.doc.to_owned(), item.node.idempotent);
-            cx.chart.tools.push(Tool { name, doc, params, result, idempotent });
-        }
-    }
-    for item in sets {
-        tool_set(cx, item.node);
-    }
-}
-
-fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
-    let (name, span) = (&node.name.node, node.name.span);
-    if let Some((_, tool)) = cx.names.tools.get(name) {
-        cx.findings.push(duplicate_name::taken(name, "a tool", span, *tool));
-    }
-    let mut any = false;
-    let mut tools = BTreeSet::new();
-    let mut minus = Vec::new();
-    for pattern in &node.plus {
-        match pattern {
-            ToolPattern::Any(_) => any = true,
-            ToolPattern::Name(path) => {
-                let text = path.text();
-                if let Some((tool, _)) = cx.names.tools.get(&text) {
-                    tools.insert(*tool);
-                } else if let Some((set, _)) = cx.names.tool_sets.get(&text) {
-                    let set = &cx.chart.tool_sets[set.index()];
-                    any |= set.any;
-                    tools.extend(&set.tools);
-                    minus.extend(set.minus.iter().cloned());
-                } else {
-                    unknown_tool(cx, &text, path.span);
-                }
-            }
-            ToolPattern::Prefix(path) => {
-                let prefix = format!("{}.", path.text());
-                let matching: Vec<ToolId> = below(&cx.names.tools, &prefix).collect();
-                if matching.is_empty() {
-                    unknown_tool(cx, &format!("{prefix}*"), path.span);
-                }
-                tools.extend(matching);
-            }
-        }
-    }
-    for pattern in &node.minus {
-        match pattern {
-            ToolPattern::Any(span) => {
-                cx.report(illegal_structure::RULE.at(*span, "`- any` leaves no tool in the set"));
-            }
-            ToolPattern::Name(path) => take_away(cx, &path.text(), &mut tools, &mut minus),
-            ToolPattern::Prefix(path) => {
-                let prefix = format!("{}.", path.text());
-                for tool in below(&cx.names.tools, &prefix) {
-                    tools.remove(&tool);
-                }
-                minus.push(format!("{prefix}*"));
-            }
-        }
-    }
-    let id = ToolSetId::at(cx.chart.tool_sets.len());
-    if declare(&mut cx.findings, &mut cx.names.tool_sets, "tool set", name, span, id) {
-        let tools = tools.into_iter().collect();
-        cx.chart.tool_sets.push(ToolSet { name: name.clone(), any, tools, minus });
-        cx.map.tool_sets.push(Some(span));
-    }
-}
-
-/// The set with this name. A tool is a set of its own, and `any` is the set of all tools.
-pub(super) fn tools_named(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<ToolSetId> {
-    if let Some((id, _)) = cx.names.tool_sets.get(name) {
-        return Some(*id);
-    }
-    let tool = cx.names.tools.get(name).map(|(id, _)| *id);
-    let any = name == "any";
-    if tool.is_none() && !any {
-        let known: Vec<String> =
-            cx.names.tool_sets.keys().chain(cx.names.tools.keys()).cloned().collect();
-        cx.unknown("tool or tool set", name, span, known.iter().map(String::as_str));
-        return None;
-    }
-    if let Some(made) = cx.chart.tool_sets.iter().position(|set| set.name == name) {
-        return Some(ToolSetId::at(made));
-    }
-    let id = ToolSetId::at(cx.chart.tool_sets.len());
-    let (tools, minus) = (tool.into_iter().collect(), Vec::new());
-    cx.chart.tool_sets.push(ToolSet { name: name.to_owned(), any, tools, minus });
-    cx.map.tool_sets.push(None);
-    Some(id)
-}
-
-/// The tools whose names start with `prefix`, by name.
-fn below<'t>(
-    tools: &'t super::context::Table<ToolId>,
-    prefix: &'t str,
-) -> impl Iterator<Item = ToolId> + 't {
-    tools
-        .range(prefix.to_owned()..)
-        .take_while(move |(name, _)| name.starts_with(prefix))
-        .map(|(_, (id, _))| *id)
-}
-
-fn take_away(cx: &Cx<'_>, name: &str, tools: &mut BTreeSet<ToolId>, minus: &mut Vec<String>) {
-    if let Some((set, _)) = cx.names.tool_sets.get(name) {
-        for tool in &cx.chart.tool_sets[set.index()].tools {
-            tools.remove(tool);
-            minus.push(cx.chart.tools[tool.index()].name.clone());
-        }
-        return;
-    }
-    if let Some((tool, _)) = cx.names.tools.get(name) {
-        tools.remove(tool);
-    }
-    minus.push(name.to_owned());
-}
-
-fn unknown_tool(cx: &mut Cx<'_>, name: &str, span: Span) {
-    let known: Vec<String> =
-        cx.names.tools.keys().chain(cx.names.tool_sets.keys()).cloned().collect();
-    cx.unknown("tool", name, span, known.iter().map(String::as_str));
-}
-
 const OPTIONS: [&str; 9] = [
     "model",
     "temperature",
@@ -224,6 +91,7 @@ pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) 
     let mut kept = Vec::new();
     for item in items {
         let name = &item.node.name;
+        cx.declares(name, NameKind::Client);
         let id = ClientId::at(cx.chart.clients.len());
         if declare(&mut cx.findings, &mut cx.names.clients, "client", &name.node, name.span, id) {
             kept.push((id, item.node));
@@ -374,12 +242,14 @@ fn fallback(cx: &mut Cx<'_>, value: &syntax::Expr) -> Option<ClientId> {
 
 /// The client of this name; reports it if there is none.
 pub(super) fn client_named(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<ClientId> {
-    let found = cx.names.clients.get(name).map(|(id, _)| *id);
-    if found.is_none() {
+    let found = cx.names.clients.get(name).copied();
+    if let Some((_, place)) = found {
+        cx.means(span, place, NameKind::Client);
+    } else {
         let known: Vec<String> = cx.names.clients.keys().cloned().collect();
         cx.unknown("client", name, span, known.iter().map(String::as_str));
     }
-    found
+    found.map(|(id, _)| id)
 }
 
 /// Reports a client that falls back to itself, directly or not: it would be tried forever.

@@ -1,7 +1,7 @@
 //! `each x in xs` of a step: its work is done for each element of a list.
 
 use super::context::Cx;
-use super::expr::{self, Env, element_of};
+use super::expr::{self, Bound, Env, element_of};
 use chartc_core::arena::{LocalId, StepId};
 use chartc_core::model::{Each, ExprKind, Local, Lost, StepKind, Type};
 use chartc_text::rules::{illegal_structure, not_yet, type_error};
@@ -34,7 +34,8 @@ pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: Ste
         cx.report(type_error::RULE.at(list.span, message));
         Type::Json
     };
-    env.locals.push((name.node.clone(), element));
+    cx.binds(name, &element);
+    env.locals.push(Bound::local(name, element));
     let whole = &cx.chart.steps[id.index()].returns;
     let one = if let Type::List(one) = whole { one.as_ref().clone() } else { whole.clone() };
     let has_none = step.items.iter().any(|item| matches!(item.node, StepItem::Lost(Lost::None)));

@@ -1,5 +1,6 @@
 //! What is visible in a chart: the top level of its file and of imported files, and its own declarations.
 
+use super::uses::NameKind;
 use chartc_text::load::Loaded;
 use chartc_text::span::{FileId, Ident, Span};
 use chartc_text::syntax::{self, ChartItem, Item, Noted};
@@ -26,6 +27,22 @@ impl<'s> TypeItem<'s> {
         match self {
             Self::Record(record) => &record.name,
             Self::Enum(node) => &node.name,
+        }
+    }
+
+    /// The place of a field or a value, the first with this name.
+    pub(super) fn member(self, name: &str) -> Option<(Span, NameKind)> {
+        match self {
+            Self::Record(record) => {
+                let mut fields = record.fields.iter().map(|field| &field.node.name);
+                let found = fields.find(|field| field.node == name)?;
+                Some((found.span, NameKind::Field))
+            }
+            Self::Enum(node) => {
+                let mut values = node.names.iter().map(|value| &value.node);
+                let found = values.find(|value| value.node == name)?;
+                Some((found.span, NameKind::Value))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::beside::{Beside, idle_when};
 use super::context::{Cx, NodeKind};
-use super::expr::{self, Env};
+use super::expr::{self, Bound, Env};
 use super::{LineSpans, block, data, paths, trigger};
 use chartc_core::arena::{ChoiceId, StateId, TransitionId};
 use chartc_core::model::{
@@ -102,7 +102,7 @@ pub(super) fn draft(
     let transition = Transition {
         source,
         trigger: found.trigger?,
-        bound: env.payload.into_iter().map(|(name, _)| name).filter(|n| !n.is_empty()).collect(),
+        bound: env.payload.into_iter().map(|bound| bound.name).filter(|n| !n.is_empty()).collect(),
         scope: None,
         guard: both(own_guard, tail.guard),
         targets: tail.targets,
@@ -134,7 +134,7 @@ fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
 pub(super) fn tail(
     cx: &mut Cx<'_>,
     env: &mut Env,
-    after_choice: &[(String, Type)],
+    after_choice: &[Bound],
     source: StateId,
     written: &syntax::Tail,
 ) -> Option<Tail> {
@@ -286,7 +286,7 @@ pub(super) fn payload(
     cx: &mut Cx<'_>,
     path: &syntax::Path,
     names: &[chartc_text::span::Ident],
-) -> (Trigger, Vec<(String, Type)>) {
+) -> (Trigger, Vec<Bound>) {
     let events = data::events_of(cx, path);
     let mut bound = Vec::new();
     for (nth, name) in names.iter().enumerate() {
@@ -313,7 +313,9 @@ pub(super) fn payload(
                 }
             }
         }
-        bound.push((name.node.clone(), ty.unwrap_or(Type::Json)));
+        let ty = ty.unwrap_or(Type::Json);
+        cx.binds(name, &ty);
+        bound.push(Bound::local(name, ty));
     }
     (Trigger::Event(events), bound)
 }

@@ -33,10 +33,14 @@ mod source_map;
 mod step;
 mod structure;
 pub mod test;
+mod tools;
 mod trigger;
 mod types;
+mod uses;
 
+pub use expr::{language_functions, observables};
 pub use source_map::{Follower, LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
+pub use uses::{NameKind, Use};
 
 use crate::notation;
 use chartc_core::arena::TransitionId;
@@ -49,6 +53,7 @@ use chartc_text::syntax::{self, ChartItem, FailWord, Item};
 use context::Cx;
 use items::{Declarations, Sight};
 use std::collections::{BTreeMap, BTreeSet};
+use uses::Record;
 
 /// Trace records that an instance keeps if the chart has no `trace` line.
 const HISTORY_KEPT: u32 = 100;
@@ -67,9 +72,14 @@ pub struct Lowered {
     pub tests: Vec<test::Test>,
 }
 
-/// Lowers every chart of every requested file, in order, and separately the charts of other files that these run.
-pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered>, Vec<Lowered>) {
+/// Lowers every chart of every requested file, in order, and separately the charts of other files that these run. Gives also what
+/// the names of these files mean, in order.
+pub fn lower(
+    loaded: &Loaded,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Vec<Lowered>, Vec<Lowered>, Vec<Use>) {
     let mut lowered = Vec::new();
+    let mut record = Record::default();
     let mut findings = Vec::new();
     let scenarios = items::scenarios(loaded);
     for file in loaded.files.iter().filter(|f| loaded.is_root(f.id)) {
@@ -89,15 +99,20 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
                     names.insert(&chart.name.node, chart.name.span);
                     let seen = sight.declarations(Some(chart));
                     let cx = Cx::new(&chart.name, &noted.doc);
-                    lowered.push(one(cx, chart, noted.span, &seen, &scenarios, &mut findings));
+                    let (record, findings) = (&mut record, &mut findings);
+                    lowered.push(one(cx, chart, noted.span, &seen, &scenarios, record, findings));
                 }
                 Item::Scenario(scenario) => {
                     let (name, span) = (&scenario.name.node, scenario.name.span);
                     if let Some(first) = tests.insert(name, span) {
                         findings.push(duplicate_name::twice("test", name, span, first));
                     }
-                    if items::meant(&seen.charts, file.id, scenario).is_none() {
-                        findings.push(for_no_chart(scenario, &seen));
+                    match items::meant(&seen.charts, file.id, scenario) {
+                        Some(chart) => {
+                            let (at, declared) = (scenario.chart.span, chart.name.span);
+                            record.uses.push(uses::used(at, declared, NameKind::Chart));
+                        }
+                        None => findings.push(for_no_chart(scenario, &seen)),
                     }
                 }
                 Item::Import(_)
@@ -116,19 +131,23 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
             let mut cx = Cx::new(&nobody, "");
             declarations(&mut cx, &seen);
             findings.append(&mut cx.findings);
+            record.uses.append(&mut cx.uses);
+            record.prints.append(&mut cx.prints);
         }
         let shared: Vec<_> = seen.components.iter().map(|c| c.node).collect();
         let charts: Vec<_> = lowered[first..].iter().collect();
         closing::lost_components(&shared, &charts, &mut findings);
     }
-    let others = run::others(loaded, &lowered, &scenarios, &mut findings);
+    let others = run::others(loaded, &lowered, &scenarios, &mut record, &mut findings);
     run::refuse_endless(lowered.iter().chain(&others), &mut findings);
     namesakes::refuse(&lowered, &others, &mut findings);
     posts::refuse_unheard(&lowered, &others, &mut findings);
     let mut known = BTreeSet::new();
     findings.retain(|d| known.insert((d.span, d.rule.code, d.message.clone())));
     diagnostics.append(&mut findings);
-    (lowered, others)
+    let all: Vec<&Lowered> = lowered.iter().chain(&others).collect();
+    let uses = record.close(loaded, &all);
+    (lowered, others, uses)
 }
 
 /// The finding for a test of a chart that does not exist.
@@ -139,10 +158,10 @@ fn for_no_chart(scenario: &syntax::Scenario, seen: &Declarations<'_>) -> Diagnos
 }
 
 /// Declares what is visible in a chart.
-fn declarations(cx: &mut Cx<'_>, seen: &Declarations<'_>) {
+fn declarations<'s>(cx: &mut Cx<'s>, seen: &Declarations<'s>) {
     types::declare_all(cx, &seen.types);
     declare::functions(cx, &seen.functions);
-    declare::tools(cx, &seen.tools, &seen.tool_sets);
+    tools::declare_all(cx, &seen.tools, &seen.tool_sets);
     declare::clients(cx, &seen.clients);
 }
 
@@ -151,7 +170,8 @@ fn one<'s>(
     chart: &'s syntax::Chart,
     whole: Span,
     seen: &Declarations<'s>,
-    scenarios: &items::Scenarios<'_>,
+    scenarios: &items::Scenarios<'s>,
+    record: &mut Record<'s>,
     findings: &mut Vec<Diagnostic>,
 ) -> Lowered {
     cx.charts = seen.charts.clone();
@@ -185,6 +205,10 @@ fn one<'s>(
     let written = scenarios.get(&chart.name.span).map_or(&[][..], Vec::as_slice);
     let tests = test::all(&mut cx, written);
     findings.append(&mut cx.findings);
+    record.uses.append(&mut cx.uses);
+    record.prints.append(&mut cx.prints);
+    record.inner.append(&mut cx.inner);
+    record.events.insert(cx.map.name, cx.event_paths);
     Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped, tests }
 }
 

@@ -1,6 +1,7 @@
 //! Paths of states: the first name is looked up among the children of the line's state, then of each ancestor.
 
 use super::context::{Cx, NodeKind};
+use super::uses::NameKind;
 use chartc_core::arena::StateId;
 use chartc_text::diagnostic::{Near, near, nearest};
 use chartc_text::rules::unknown_name;
@@ -15,11 +16,27 @@ pub(super) fn state(cx: &mut Cx<'_>, from: StateId, path: &Path) -> Option<State
 /// Likewise for a list of names.
 pub(super) fn names(cx: &mut Cx<'_>, from: StateId, names: &[&Ident]) -> Option<StateId> {
     match look_up(cx, from, names) {
-        Ok(id) => Some(id),
+        Ok(id) => {
+            record(cx, names, id);
+            Some(id)
+        }
         Err(miss) => {
+            if let Some(inside) = miss.inside {
+                record(cx, &names[..miss.at], inside);
+            }
             report(cx, from, names, miss);
             None
         }
+    }
+}
+
+/// Records what the names of a path mean, of which the last one is the state `last`.
+fn record(cx: &mut Cx<'_>, names: &[&Ident], last: StateId) {
+    let mut state = Some(last);
+    for name in names.iter().rev() {
+        let Some(id) = state else { return };
+        cx.means(name.span, cx.map.states[id.index()].name, NameKind::State);
+        state = cx.chart.state(id).parent;
     }
 }
 

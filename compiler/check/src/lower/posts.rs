@@ -3,6 +3,7 @@
 use super::Lowered;
 use super::context::Cx;
 use super::expr::{self, Env};
+use super::uses::NameKind;
 use chartc_core::model::{Chart, Event, Expr, Receiver, Type};
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::illegal_structure;
@@ -50,6 +51,7 @@ fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
         cx.unknown("`run` step", &to.node, to.span, known);
         return None;
     };
+    cx.means(to.span, place, NameKind::Step);
     if !matches!(cx.step_nodes[step.index()].step.kind, syntax::StepKind::Run(_)) {
         let finding = illegal_structure::RULE
             .at(to.span, format!("`{}` runs no chart, and takes no events", to.node))

@@ -3,6 +3,7 @@
 use super::context::Cx;
 use super::expr::{self, Env};
 use super::items::{self, Sight};
+use super::uses::{NameKind, Record};
 use super::{Lowered, declare, one, types};
 use chartc_core::arena::StepId;
 use chartc_core::expr::Value;
@@ -11,13 +12,14 @@ use chartc_text::diagnostic::Diagnostic;
 use chartc_text::load::Loaded;
 use chartc_text::rules::type_error;
 use chartc_text::rules::{duplicate_name, endless_run};
-use chartc_text::span::{FileId, Span};
+use chartc_text::span::{FileId, Ident, Span};
 use chartc_text::syntax::{self, ChartItem, Item, Noted};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A param of a chart, as seen by the chart that runs it.
 struct Param<'s> {
     name: &'s str,
+    place: Span,
     ty: Type,
     range: Option<(Value, Value)>,
     has_default: bool,
@@ -38,6 +40,7 @@ pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax:
         let run = Run { chart, arguments: Vec::new(), on_entry: false, forward };
         return StepKind::Run(run);
     };
+    cx.means(name.span, child.name.span, NameKind::Chart);
     let file = cx.map.file;
     let charts = cx.charts.clone();
     let mut imported = charts.named(&name.node).iter().map(|c| c.name.span);
@@ -55,7 +58,7 @@ pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax:
 
 /// The params of a chart. Errors in them are reported where they are declared, not here.
 fn params<'s>(cx: &mut Cx<'_>, child: &'s syntax::Chart) -> Vec<Param<'s>> {
-    let before = cx.findings.len();
+    let (before, used) = (cx.findings.len(), cx.uses.len());
     let declared = child.items.iter().filter_map(|noted| match &noted.node {
         ChartItem::Variable(variable) if variable.kind == syntax::VariableKind::Param => {
             Some(variable)
@@ -81,10 +84,12 @@ fn params<'s>(cx: &mut Cx<'_>, child: &'s syntax::Chart) -> Vec<Param<'s>> {
             let range = variable.range.as_ref();
             let range = range.and_then(|(low, high)| Some((bound(cx, low)?, bound(cx, high)?)));
             let has_default = variable.default.is_some();
-            Param { name: &variable.name.node, ty, range, has_default }
+            let Ident { node: name, span: place } = &variable.name;
+            Param { name, place: *place, ty, range, has_default }
         })
         .collect();
     cx.findings.truncate(before);
+    cx.uses.truncate(used);
     params
 }
 
@@ -101,6 +106,9 @@ fn given(
         let meant = match &argument.name {
             Some(name) => {
                 let found = params.iter().find(|param| param.name == name.node);
+                if let Some(param) = found {
+                    cx.means(name.span, param.place, NameKind::Variable);
+                }
                 if found.is_none() {
                     let known: Vec<&str> = params.iter().map(|param| param.name).collect();
                     cx.unknown(&format!("param of `{chart}`"), &name.node, name.span, known);
@@ -170,10 +178,11 @@ impl<'s> Others<'s> {
 }
 
 /// The charts of other files that the lowered ones run or that tests are for, and those that these run in turn.
-pub(super) fn others(
-    loaded: &Loaded,
+pub(super) fn others<'s>(
+    loaded: &'s Loaded,
     lowered: &[Lowered],
-    scenarios: &items::Scenarios<'_>,
+    scenarios: &items::Scenarios<'s>,
+    record: &mut Record<'s>,
     findings: &mut Vec<Diagnostic>,
 ) -> Vec<Lowered> {
     let mut known: BTreeSet<Span> = lowered.iter().map(|one| one.map.name).collect();
@@ -190,7 +199,7 @@ pub(super) fn others(
         for (noted, chart) in named.get(&name).into_iter().flatten() {
             let seen = sight.declarations(Some(chart));
             let cx = Cx::new(&chart.name, &noted.doc);
-            let child = one(cx, chart, noted.span, &seen, scenarios, findings);
+            let child = one(cx, chart, noted.span, &seen, scenarios, record, findings);
             wanted.extend(children(&child));
             found.push(child);
         }

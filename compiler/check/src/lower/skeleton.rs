@@ -1,6 +1,7 @@
 //! Numbers states and steps in document order before anything is resolved.
 
 use super::context::{Cx, Node, NodeKind, Part, StepNode, declare};
+use super::uses::NameKind;
 use super::{StateSpans, StepSpans, renamed};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{
@@ -121,6 +122,7 @@ fn add_state<'s>(
 ) -> StateId {
     let id = StateId::at(cx.chart.states.len());
     let name = &place.name.node;
+    cx.declares(place.name, place.parent.map_or(NameKind::Chart, |_| NameKind::State));
     let path = match place.parent {
         None => String::new(),
         Some(parent) => {
@@ -167,6 +169,7 @@ fn add_state<'s>(
 fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, step: &'s syntax::Step, part: Part<'s>) {
     let id = StepId::at(cx.chart.steps.len());
     let name = &step.name.node;
+    cx.declares(&step.name, NameKind::Step);
     declare(&mut cx.findings, &mut cx.names.steps, "step", name, step.name.span, id);
     renamed::note(cx, Renamed::Step(id), name, &step.renamed);
     cx.chart.states[state.index()].steps.push(id);

@@ -3,7 +3,7 @@
 
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::machine::LimitKind;
-use chartc_core::model::Receiver;
+use chartc_core::model::{Receiver, Type};
 use chartc_text::span::{FileId, Span};
 
 /// Spans of one chart; each table runs parallel to that of the model.
@@ -43,6 +43,8 @@ pub struct SourceMap {
     pub posts: Vec<PostSpans>,
     /// The assignments to variables, in the order lowered.
     pub assignments: Vec<(VarId, Span)>,
+    /// The names that lines, loops and steps bind, each with the type of its values, in the order lowered.
+    pub bound: Vec<(Span, Type)>,
     /// By permission: the whole line.
     pub permissions: Vec<Span>,
     /// By check: the whole line.

@@ -2,12 +2,13 @@
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
-use super::{block, data, declare, doubt, fan, once, outcome, run, trigger, types};
+use super::uses::NameKind;
+use super::{block, data, declare, doubt, fan, once, outcome, run, tools, trigger, types};
 use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Expr, ExprKind, Otherwise, StepKind, StepTools, Type};
 use chartc_text::rules::illegal_structure;
 use chartc_text::rules::unknown_name;
-use chartc_text::span::{Span, Spanned};
+use chartc_text::span::{Ident, Span, Spanned};
 use chartc_text::syntax::{self, EventPattern, FailWord, Noted, StepItem};
 
 /// The return type of a step. It must be known before expressions that read its answer.
@@ -103,6 +104,7 @@ fn call(
     arguments: &[syntax::Expr],
 ) -> StepKind {
     let name = path.text();
+    cx.means_tool(&path.names);
     let Some((tool, _)) = cx.names.tools.get(&name).copied() else {
         for argument in arguments {
             expr::expr(cx, env, argument, None);
@@ -224,7 +226,7 @@ fn tools(
     calls: Option<&Spanned<u32>>,
     span: Span,
 ) {
-    let Some(found) = declare::tools_named(cx, &set.text(), set.span) else { return };
+    let Some(found) = tools::named(cx, &set.names) else { return };
     let finding = match &cx.chart.steps[id.index()].kind {
         StepKind::Llm => None,
         StepKind::Ask { .. } => {
@@ -278,15 +280,14 @@ fn prompt(cx: &mut Cx<'_>, env: &mut Env, id: StepId, text: &syntax::Template, i
 }
 
 /// The step with this name, for a component; reports nothing.
-pub(super) fn named(cx: &Cx<'_>, name: &str) -> Option<StepId> {
-    cx.names.steps.get(name).map(|(id, _)| *id)
+pub(super) fn named(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
+    let (id, place) = cx.names.steps.get(&name.node).copied()?;
+    cx.means(name.span, place, NameKind::Step);
+    Some(id)
 }
 
 /// The finding for a step that is not declared.
-pub(super) fn no_such(
-    cx: &mut Cx<'_>,
-    name: &chartc_text::span::Ident,
-) -> chartc_text::diagnostic::Diagnostic {
+pub(super) fn no_such(cx: &mut Cx<'_>, name: &Ident) -> chartc_text::diagnostic::Diagnostic {
     let known = cx.may_guess().then(|| cx.names.steps.keys().map(String::as_str));
     unknown_name::unknown("step", &name.node, name.span, known)
 }

@@ -1,6 +1,7 @@
 //! The kind of each state, and which child each compound state enters.
 
 use super::context::{Cx, NodeKind};
+use super::uses::NameKind;
 use super::{line, paths, types};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Field, StateKind, Status};
@@ -43,7 +44,7 @@ fn kind(cx: &mut Cx<'_>, id: StateId) -> StateKind {
                 cx.report(illegal_structure::final_region(name));
             }
             StateKind::Final {
-                params: fields(cx, params),
+                params: fields(cx, params, NameKind::Param),
                 status: status.map_or(Status::Ok, |word| status_of(cx, word)),
             }
         }
@@ -157,11 +158,12 @@ fn status_of(cx: &mut Cx<'_>, word: &Ident) -> Status {
     })
 }
 
-/// The parameters of a final state, event, function, tool or option. Reports duplicate names.
-pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param]) -> Vec<Field> {
+/// The fields of a record, or the parameters of a final state, event, function, tool or option. Reports duplicate names.
+pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param], kind: NameKind) -> Vec<Field> {
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     let mut fields = Vec::new();
     for param in params {
+        cx.declares(&param.name, kind);
         let name = param.name.node.as_str();
         if let Some(first) = seen.get(name) {
             cx.findings.push(duplicate_name::twice("parameter", name, param.name.span, *first));

@@ -1,8 +1,9 @@
 //! The trigger of a line: its first words.
 
 use super::context::Cx;
-use super::expr::{self, Env, Options};
-use super::{declare, line, paths, structure};
+use super::expr::{self, Bound, Env, Options};
+use super::uses::NameKind;
+use super::{line, paths, structure, tools};
 use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
     Choice, ChoiceKind, Expr, StateKind, StepKind, Trigger, Type, VariableKind,
@@ -24,7 +25,7 @@ pub(super) struct Found {
     /// The option of a `may` line, with the place of its name. The trigger is set when the transition is numbered.
     pub(super) choice: Option<(Choice, Span)>,
     /// Arguments of an option, which its guard cannot read.
-    pub(super) after_choice: Vec<(String, Type)>,
+    pub(super) after_choice: Vec<Bound>,
     /// Whether it is `each after`.
     pub(super) each: bool,
 }
@@ -98,14 +99,14 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
             Subject::Step(step) => {
                 if let Some(name) = &done.binding {
                     let ty = cx.chart.steps[step.index()].returns.clone();
-                    env.payload = vec![(name.node.clone(), ty)];
+                    bind(cx, env, name, ty);
                 }
                 env.answer = Some(step);
                 Some(Trigger::StepDone(step))
             }
             Subject::State(state) => {
                 if let Some(name) = &done.binding {
-                    env.payload = vec![(name.node.clone(), Type::Json)];
+                    bind(cx, env, name, Type::Json);
                     let message = "a state that is done has no value to bind";
                     cx.report(illegal_structure::RULE.at(name.span, message));
                 }
@@ -122,20 +123,26 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
         EventPattern::Error(done) => {
             let step = only_step(cx, env, done, "fails")?;
             if let Some(name) = &done.binding {
-                env.payload = vec![(name.node.clone(), Type::Text)];
+                bind(cx, env, name, Type::Text);
             }
             Some(Trigger::StepError(step))
         }
         EventPattern::Doubt(done) => {
             let step = only_step(cx, env, done, "is in doubt")?;
             if let Some(name) = &done.binding {
-                env.payload = vec![(name.node.clone(), Type::Json)];
+                bind(cx, env, name, Type::Json);
                 cx.report(illegal_structure::RULE.at(name.span, "a doubt has no value to bind"));
             }
             Some(Trigger::StepDoubt(step))
         }
         EventPattern::Machine(text) => machine(cx, text),
     }
+}
+
+/// Binds the value of an answer, a failure or a doubt.
+fn bind(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, ty: Type) {
+    cx.binds(name, &ty);
+    env.payload = vec![Bound::local(name, ty)];
 }
 
 fn refuse_twice(cx: &mut Cx<'_>, names: &[Ident]) {
@@ -171,6 +178,7 @@ fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<Subject> {
         }
         return paths::state(cx, env.state, path).map(Subject::State);
     };
+    cx.means(path.span, place, NameKind::Step);
     if let Some(state) = paths::find(cx, env.state, path) {
         let other = cx.map.states[state.index()].name;
         cx.report(duplicate_name::step_and_state(&path.text(), path.span, place, other));
@@ -230,13 +238,21 @@ fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
 fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Found) {
     let (name, kind) = match &may.kind {
         MayKind::Option(name, params) => {
-            let fields = structure::fields(cx, params);
+            cx.declares_choice(name);
+            let fields = structure::fields(cx, params, NameKind::Param);
             env.hidden = fields.iter().map(|f| f.name.clone()).collect();
-            found.after_choice = fields.iter().map(|f| (f.name.clone(), f.ty.clone())).collect();
+            let all = fields.iter().zip(params);
+            found.after_choice = all
+                .map(|(field, param)| Bound {
+                    name: field.name.clone(),
+                    ty: field.ty.clone(),
+                    place: Some((param.name.span, NameKind::Param)),
+                })
+                .collect();
             ((name.node.clone(), name.span), Some(ChoiceKind::Option(fields)))
         }
         MayKind::Call(set, into) => {
-            let known = declare::tools_named(cx, &set.text(), set.span);
+            let known = tools::named(cx, &set.names);
             let into = into.as_ref().and_then(|name| {
                 let kept = variable(cx, name, &Type::Json)?;
                 known.is_none_or(|set| keeps(cx, set, kept, name)).then_some(kept)
@@ -286,6 +302,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId
         cx.unknown("variable", &name.node, name.span, known.iter().map(String::as_str));
         return None;
     };
+    cx.means(name.span, place, NameKind::Variable);
     let declared = &cx.chart.variables[id.index()];
     if !matches!(declared.kind, VariableKind::Var { .. }) {
         super::block::refuse_write(cx, id, name.span, place);

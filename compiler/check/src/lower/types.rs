@@ -3,6 +3,7 @@
 use super::context::{Cx, declare};
 use super::cycles;
 use super::items::{Declared, TypeItem};
+use super::uses::NameKind;
 use chartc_core::arena::TypeId;
 use chartc_core::model::{Field, Type, TypeDef, TypeKind};
 use chartc_text::diagnostic::Diagnostic;
@@ -21,10 +22,11 @@ const PLAIN: [(&str, Type); 6] = [
 ];
 
 /// Declares all records and enums. All names come first, so that types may refer to each other in any order.
-pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>]) {
+pub(super) fn declare_all<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s>>]) {
     let mut kept = Vec::new();
     for item in items {
         let name = item.node.name();
+        cx.declares(name, NameKind::Type);
         let id = TypeId::at(cx.chart.types.len());
         if ["List", "Map"].contains(&name.node.as_str())
             || PLAIN.iter().any(|(plain, _)| *plain == name.node)
@@ -37,6 +39,7 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
         if free {
             kept.push((id, item));
             cx.map.types.push(name.span);
+            cx.type_items.push(item.node);
             cx.chart.types.push(TypeDef {
                 name: name.node.clone(),
                 doc: item.doc.to_owned(),
@@ -77,7 +80,7 @@ fn held(ty: &TypeDef) -> Vec<usize> {
 
 fn record_fields(cx: &mut Cx<'_>, record: &syntax::Record) -> Vec<Field> {
     let params: Vec<_> = record.fields.iter().map(|f| f.node.clone()).collect();
-    let mut fields = super::structure::fields(cx, &params);
+    let mut fields = super::structure::fields(cx, &params, NameKind::Field);
     let mut seen = std::collections::BTreeSet::new();
     fields.retain(|f| seen.insert(f.name.clone()));
     fields
@@ -86,7 +89,9 @@ fn record_fields(cx: &mut Cx<'_>, record: &syntax::Record) -> Vec<Field> {
 fn enum_names(cx: &mut Cx<'_>, node: &syntax::Enum) -> Vec<String> {
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     let mut names = Vec::new();
-    for Ident { node: name, span } in node.names.iter().map(|n| &n.node) {
+    for ident in node.names.iter().map(|n| &n.node) {
+        cx.declares(ident, NameKind::Value);
+        let Ident { node: name, span } = ident;
         match seen.get(name.as_str()) {
             Some(first) => cx.findings.push(duplicate_name::twice("value", name, *span, *first)),
             None => {
@@ -133,8 +138,9 @@ fn named(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
     if let Some((_, plain)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
         return plain.clone();
     }
-    if let Some((id, _)) = cx.names.types.get(name) {
-        return Type::Named(*id);
+    if let Some((id, place)) = cx.names.types.get(name).copied() {
+        cx.means(span, place, NameKind::Type);
+        return Type::Named(id);
     }
     let declared: Vec<String> = cx.names.types.keys().cloned().collect();
     let plain = PLAIN.iter().map(|(name, _)| *name).chain(["List", "Map"]);

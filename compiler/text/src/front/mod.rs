@@ -113,6 +113,8 @@ impl Nearby for Alone {
 pub struct Frontend {
     /// As shown to the user.
     pub name: &'static str,
+    /// What begins a comment, and what ends it.
+    pub comment: (&'static str, &'static str),
     /// Whether this front end reads files of this name.
     pub takes: fn(file_name: &str) -> bool,
     /// Whether a text whose name tells nothing, as on standard input, looks like this notation.
@@ -172,18 +174,22 @@ pub fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> 
     parse_among(id, source, &mut Alone, diagnostics)
 }
 
-/// Parses a source with the front end that takes its name, else the one that its text looks like, else as a chart.
+/// The front end that takes the name of a source, else the one that its text looks like, else that of charts.
+pub fn of(source: &Source) -> &'static Frontend {
+    let name = source.name.rsplit('/').next().unwrap_or(&source.name);
+    let named = FRONTENDS.iter().find(|f| (f.takes)(name));
+    let looking = || FRONTENDS.iter().find(|f| (f.looks)(&source.text));
+    named.or_else(looking).unwrap_or(&FRONTENDS[0])
+}
+
+/// Parses a source with its front end.
 pub fn parse_among(
     id: FileId,
     source: &Source,
     nearby: &mut dyn Nearby,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> syntax::File {
-    let name = source.name.rsplit('/').next().unwrap_or(&source.name);
-    let named = FRONTENDS.iter().find(|f| (f.takes)(name));
-    let looking = || FRONTENDS.iter().find(|f| (f.looks)(&source.text));
-    let front = named.or_else(looking).unwrap_or(&FRONTENDS[0]);
-    (front.parse)(id, source, nearby, diagnostics)
+    (of(source).parse)(id, source, nearby, diagnostics)
 }
 
 #[cfg(test)]

@@ -65,6 +65,9 @@ pub struct Loaded {
     pub roots: BTreeSet<FileId>,
     /// For each file, the files that it imports or is combined with, directly or not, without itself.
     pub imported: BTreeMap<FileId, BTreeSet<FileId>>,
+    /// For each file, the files that its own imports lead to, each with the place of the path. The place is empty at the start of the
+    /// file for what its front end combined with it.
+    pub links: BTreeMap<FileId, Vec<(FileId, Span)>>,
 }
 
 impl Loaded {
@@ -108,6 +111,7 @@ pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnos
     cycles::report(&imports, &loading.loaded.sources, diagnostics);
     let mut loaded = loading.loaded;
     loaded.imported = imports.keys().map(|file| (*file, below(*file, &imports))).collect();
+    loaded.links = imports;
     loaded
 }
 

@@ -22,7 +22,7 @@ pub fn two_targets(to: Span, map: Span) -> Diagnostic {
 
 /// A key that steps of this type do not read.
 pub fn means_nothing(key: &str, step: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("`{key}` means nothing on {step} step"))
+    RULE.at(span, format!("`{key}` has no effect on {step} step"))
 }
 
 /// `max_retries` with a policy that does not retry.
@@ -34,31 +34,31 @@ pub fn never_retried(policy: &str, retries: Span, on: Span) -> Diagnostic {
 
 /// The `type` of a component does not match its folder.
 pub fn other_kind(written: &str, kind: &str, folder: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("the file lies in `{folder}` and is no {written}"))
+    RULE.at(span, format!("the file is in `{folder}`, so it is a {kind} and not a {written}"))
         .help(format!("move the file, or write `type: {kind}`"))
 }
 
 /// The `name` of a component does not match its file.
 pub fn other_name(file: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("agents find this component as `{file}`, by its file"))
+    RULE.at(span, format!("agents refer to this component as `{file}`, by its file name"))
 }
 
 /// `if` beside `always`.
 pub fn always(condition: Span, always: Span) -> Diagnostic {
-    RULE.at(condition, "`always` leaves nothing to this condition")
+    RULE.at(condition, "`always` makes this condition useless")
         .related(always, "it counts")
         .help("remove one of them")
 }
 
 /// An older key beside the one that has taken its place.
 pub fn older(old: &str, new: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("`{old}` means nothing beside `working_memory.{new}`"))
+    RULE.at(span, format!("`{old}` has no effect beside `working_memory.{new}`"))
         .help(format!("remove `{old}`"))
 }
 
 /// A key about the model of an agent that names none.
 pub fn without_model(key: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("`{key}` means nothing without `llm_model`"))
+    RULE.at(span, format!("`{key}` has no effect without `llm_model`"))
         .help("add `llm_model: provider/model`")
 }
 

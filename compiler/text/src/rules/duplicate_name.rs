@@ -26,7 +26,7 @@ pub fn taken(name: &str, by: &str, span: Span, first: Span) -> Diagnostic {
 
 /// Two charts with the same name, from different files, among the children of a chart.
 pub fn namesakes(name: &str, span: Span, first: Span, second: Span) -> Diagnostic {
-    RULE.at(span, format!("with this, the chart runs two that are called `{name}`"))
+    RULE.at(span, format!("with this, the chart runs two charts named `{name}`"))
         .related(first, "one of them")
         .related(second, "the other one")
         .help(
@@ -39,7 +39,7 @@ pub fn imported_twice(name: &str, span: Span, first: Span, second: Span) -> Diag
     RULE.at(span, format!("two imported files have a chart `{name}`"))
         .related(first, "one of them")
         .related(second, "the other one")
-        .help("give one of them another name, or import one of the files only")
+        .help("give one of them another name, or import only one of the files")
 }
 
 /// Reserved by the language.

@@ -19,5 +19,5 @@ pub fn empty(path: &str, is_agent: bool, span: Span) -> Diagnostic {
     } else {
         "a chart is written `chart Name { … }`"
     };
-    RULE.at(span, format!("there is nothing in `{path}`")).help(help)
+    RULE.at(span, format!("`{path}` is empty")).help(help)
 }

@@ -35,6 +35,6 @@ pub fn firm(rule: &Rule, span: Span) -> Diagnostic {
 
 /// No reason is given.
 pub fn unreasoned(span: Span) -> Diagnostic {
-    RULE.at(span, "this does not say why the finding is left out")
-        .help("write the reason behind the `)`, for the next one who reads it")
+    RULE.at(span, "this gives no reason for suppressing the finding")
+        .help("write the reason after the `)`, for later readers")
 }

@@ -23,7 +23,7 @@ pub fn still_there(what: &str, name: &str, span: Span, there: Span) -> Diagnosti
 pub fn twice(what: &str, name: &str, span: Span, first: Span) -> Diagnostic {
     RULE.at(span, format!("two {what}s are renamed from `{name}`"))
         .related(first, "the first one")
-        .help("leave it where the saved runs are to go on")
+        .help("keep it on the one with which the saved runs continue")
 }
 
 /// The name has not changed.

@@ -34,14 +34,14 @@ pub fn line_in_final(name: &str, span: Span, declared: Span) -> Diagnostic {
 /// A history state without siblings.
 pub fn history_of_nothing(span: Span) -> Diagnostic {
     RULE.at(span, "a history state in a state without children records nothing")
-        .help("declare the states that it is to remember beside it")
+        .help("declare the states that it should remember beside it")
 }
 
 /// A history whose default is not among the states that it can restore.
 pub fn history_default(name: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
-    RULE.at(span, format!("the default of history `{name}` is no state inside `{outer}`"))
+    RULE.at(span, format!("the default of history `{name}` is not a state inside `{outer}`"))
         .related(declared, "it is declared here")
-        .help(format!("name a state inside `{outer}` that is no history"))
+        .help(format!("name a state inside `{outer}` that is not a history"))
 }
 
 /// A parallel without children.
@@ -69,7 +69,7 @@ pub fn initial_outside(
     span: Span,
     declared: Span,
 ) -> Diagnostic {
-    RULE.at(span, format!("`{path}` does not lie inside `{outer}`"))
+    RULE.at(span, format!("`{path}` is not inside `{outer}`"))
         .related(declared, "it is declared here")
         .help(format!("name a state inside `{outer}`, such as `{first}`"))
 }
@@ -90,7 +90,7 @@ pub fn apart(a: &str, b: &str, second: Span, first: Span) -> Diagnostic {
 pub fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("`{path}` is never active in `{outer}`"))
         .related(declared, "it is declared here")
-        .help(format!("`from` takes states inside `{outer}`, the state around it"))
+        .help(format!("`from` takes states inside its parent, `{outer}`"))
 }
 
 /// The help for a `when` transition that does nothing.

@@ -14,12 +14,12 @@ pub static RULE: Rule = Rule {
 
 /// An element of another namespace among executable content.
 pub fn foreign(name: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("`<{name}>` is of another namespace and does nothing here"))
+    RULE.at(span, format!("`<{name}>` belongs to another namespace and is ignored"))
 }
 
 /// Text between elements.
 pub fn text(element: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("a text in `<{element}>` says nothing"))
+    RULE.at(span, format!("text in `<{element}>` is ignored"))
 }
 
 /// A transition on an event that never occurs.
@@ -30,7 +30,7 @@ pub fn never(event: &str, span: Span) -> Diagnostic {
 /// A param that the invoked document does not declare.
 pub fn no_such_data(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("the invoked document has no `<data>` called `{name}`"))
-        .help("a param is the first value of the `<data>` of its name; others are left out")
+        .help("a param sets the first value of the `<data>` with its name; others are ignored")
 }
 
 /// A transition without event, target and content.

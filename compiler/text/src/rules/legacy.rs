@@ -36,7 +36,7 @@ pub fn credits(span: Span, is_alone: bool) -> Diagnostic {
 /// `error_handling` outside `workflow`.
 pub fn outer_policy(span: Span) -> Diagnostic {
     RULE.at(span, "the original read `error_handling` inside of `workflow` only: there this one had no effect")
-        .help("here it counts; move it into `workflow`")
+        .help("here it is read; move it into `workflow`")
 }
 
 /// A transition step with one target and no prompt.

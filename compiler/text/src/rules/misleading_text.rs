@@ -18,11 +18,11 @@ pub fn raw(c: char, span: Span) -> Diagnostic {
     let mut shown = String::new();
     visible::escape(c, &mut shown);
     let why = if visible::is_direction(c) {
-        "turns the direction of the text around it, which is not read as it looks"
+        "changes the direction of the text around it, so it does not read as it looks"
     } else if visible::is_control(c) {
         "is a control character, which a terminal obeys"
     } else {
-        "is not seen, but a model reads it"
+        "is invisible, but a model reads it"
     };
     RULE.at(span, format!("`{shown}` {why}"))
         .help("take it out, or write its escape in a text between quotes if it is meant")

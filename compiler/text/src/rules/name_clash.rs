@@ -22,7 +22,7 @@ pub fn idents(
 ) -> Diagnostic {
     let help = match what {
         "state" => {
-            "rename one of the two: in generated code the second has a number behind its name"
+            "rename one of the two: in generated code the second has a number after its name"
         }
         _ => "rename one of the two",
     };

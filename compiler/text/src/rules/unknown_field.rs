@@ -87,7 +87,7 @@ pub fn value(message: impl Into<String>, span: Span) -> Diagnostic {
 /// A root element that is not `scxml`.
 pub fn root(name: &str, span: Span) -> Diagnostic {
     let mut finding = RULE
-        .at(span, format!("`<{name}>` is no SCXML document"))
+        .at(span, format!("`<{name}>` is not an SCXML document"))
         .help("the root is `<scxml xmlns=\"http://www.w3.org/2005/07/scxml\">`");
     finding.severity = Severity::Error;
     finding

@@ -14,7 +14,7 @@ pub static RULE: Rule = Rule {
 
 /// `{options}` in a text that is not the prompt of an `ask`.
 pub fn options_elsewhere(span: Span) -> Diagnostic {
-    RULE.at(span, "`{options}` stands only in the prompt of an `ask`")
+    RULE.at(span, "`{options}` is allowed only in the prompt of an `ask`")
 }
 
 /// A placeholder in the query for an agent's memory. The query still works without it, so this is a warning.

@@ -19,5 +19,5 @@ pub fn asked_for(path: &str, why: &str, span: Span) -> Diagnostic {
 
 /// A file that is imported.
 pub fn imported(path: &str, why: &str, span: Span) -> Diagnostic {
-    asked_for(path, why, span).help("a path is taken from the folder of the file that imports")
+    asked_for(path, why, span).help("a path is relative to the folder of the importing file")
 }

@@ -29,37 +29,27 @@ impl<H: Host> Runner<'_, H> {
             self.data.note(format!("no step has the number {}", step.0));
             return Err(Fault);
         };
-        let own = match &row.kind {
-            StepKind::Human(question) => Some(question),
-            StepKind::Llm
-            | StepKind::Code(_)
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Run(..) => row.prompt.as_ref(),
-        };
         let options = matches!(row.kind, StepKind::Ask { .. }).then_some(options);
         let (mut start, mut middle, mut end) = (Vec::new(), Vec::new(), Vec::new());
-        for component in &chart.components {
-            for insert in component.inserts.iter().filter(|insert| insert.step == step) {
-                if let Some(guard) = &insert.guard {
-                    let fuel = self.fuel();
-                    let result = holds(guard, &self.context(view, None), &fuel);
-                    self.burn(&fuel);
-                    let what = || format!("`if` of `{}` into `{}`", component.name, row.name);
-                    // As everywhere, a guard that fails counts as false.
-                    if !self.explain(result, what).unwrap_or(false) {
-                        continue;
-                    }
+        for (component, insert) in chart.inserts(step) {
+            if let Some(guard) = &insert.guard {
+                let fuel = self.fuel();
+                let result = holds(guard, &self.context(view, None), &fuel);
+                self.burn(&fuel);
+                let what = || format!("`if` of `{}` into `{}`", component.name, row.name);
+                // As everywhere, a guard that fails counts as false.
+                if !self.explain(result, what).unwrap_or(false) {
+                    continue;
                 }
-                match insert.place {
-                    Position::Start => start.push(&component.text),
-                    Position::Replace => middle.push(&component.text),
-                    Position::End => end.push(&component.text),
-                }
+            }
+            match insert.place {
+                Position::Start => start.push(&component.text),
+                Position::Replace => middle.push(&component.text),
+                Position::End => end.push(&component.text),
             }
         }
         if middle.is_empty() {
-            middle.extend(own);
+            middle.extend(chart.own_prompt(step));
         }
         let fuel = self.fuel();
         let context = self.context(view, options);

@@ -1,7 +1,7 @@
 //! Steps: the work of a turn.
 
-use super::{Action, Expr, Local, Template, Type};
-use crate::arena::{ClientId, EventId, StateId, ToolId, ToolSetId, TransitionId, VarId};
+use super::{Action, Chart, Component, Expr, Insert, Local, Template, Type};
+use crate::arena::{ClientId, EventId, StateId, StepId, ToolId, ToolSetId, TransitionId, VarId};
 pub use crate::lost::Lost;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -45,6 +45,27 @@ impl Step {
     /// The type of what one call of the step returns.
     pub fn one_returns(&self) -> &Type {
         self.each.as_ref().map_or(&self.returns, |each| &each.returns)
+    }
+}
+
+impl Chart {
+    /// The text of a step's prompt before components: of a `human` step its question.
+    pub fn own_prompt(&self, step: StepId) -> Option<&Template> {
+        let row = self.steps.get(step.index())?;
+        match &row.kind {
+            StepKind::Human(question) => Some(question),
+            StepKind::Llm
+            | StepKind::Code(_)
+            | StepKind::Ask { .. }
+            | StepKind::Call(..)
+            | StepKind::Run(..) => row.prompt.as_ref(),
+        }
+    }
+
+    /// The components that go into a step's prompt, in the order declared.
+    pub fn inserts(&self, step: StepId) -> impl Iterator<Item = (&Component, &Insert)> {
+        let all = self.components.iter().flat_map(|c| c.inserts.iter().map(move |i| (c, i)));
+        all.filter(move |(_, insert)| insert.step == step)
     }
 }
 

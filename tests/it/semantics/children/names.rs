@@ -61,14 +61,14 @@ fn two_charts_of_one_name_do_not_run_in_one_family() {
     let low = format!("{} {FETCH}", runs("Low", "Fetch"));
     assert_eq!(
         found(&main, &[("a.chart", &low)]),
-        ["C0103 t: with this, the chart runs two that are called `Fetch` (a.chart, main.chart)"]
+        ["C0103 t: with this, the chart runs two charts named `Fetch` (a.chart, main.chart)"]
     );
     // The chart itself counts.
     let main = format!("import \"a.chart\" {}", runs("Main", "Low"));
     let low = format!("{} {}", runs("Low", "Main"), FETCH.replace("Fetch", "Main"));
     assert_eq!(
         found(&main, &[("a.chart", &low)]),
-        ["C0103 step: with this, the chart runs two that are called `Main` (main.chart, a.chart)"]
+        ["C0103 step: with this, the chart runs two charts named `Main` (main.chart, a.chart)"]
     );
     let low = runs("Low", "Fetch") + FETCH;
     assert_eq!(found(&main, &[("a.chart", &low)]), [""; 0]);

@@ -54,8 +54,8 @@ pub(super) fn find(name: &str) -> Option<Builtin> {
     BUILTINS.iter().find(|(known, ..)| *known == name).map(|(_, found, ..)| *found)
 }
 
-/// All names, for did-you-means.
-pub(super) fn names<'n>() -> impl Iterator<Item = &'n str> {
+/// The functions of the language, by name.
+pub fn names<'n>() -> impl Iterator<Item = &'n str> {
     BUILTINS.iter().map(|(name, ..)| *name).chain(MACHINE)
 }
 

@@ -3,7 +3,8 @@
 use super::name::only_when_running;
 use super::{Env, arguments, builtin, expr, of, unknown};
 use crate::lower::context::Cx;
-use crate::lower::{declare, paths};
+use crate::lower::uses::NameKind;
+use crate::lower::{paths, tools};
 use chartc_core::arena::ToolSetId;
 use chartc_core::model::{Expr, ExprKind, FunctionKind, Observable, StreakOf, Type};
 use chartc_text::rules::type_error;
@@ -20,8 +21,8 @@ pub(super) fn call(
     hint: Option<&Type>,
 ) -> Expr {
     let name = function.node.as_str();
-    if let Some((id, _)) = cx.names.functions.get(name) {
-        let id = *id;
+    if let Some((id, place)) = cx.names.functions.get(name).copied() {
+        cx.means(function.span, place, NameKind::Function);
         only_when_running(cx, env, name, function.span);
         let declared = cx.chart.functions[id.index()].clone();
         let what = format!("`{name}`");
@@ -171,10 +172,16 @@ fn repeated(
 /// An argument of the tools of a set, as `search.query`; reports what is unknown.
 fn passed(cx: &mut Cx<'_>, set: &[Ident], argument: &Ident) -> Option<(ToolSetId, String)> {
     let words: Vec<&str> = set.iter().map(|name| name.node.as_str()).collect();
-    let place = set[0].span.to(set[set.len() - 1].span);
     let words = words.join(".");
-    let id = declare::tools_named(cx, &words, place)?;
-    let tools = cx.chart.tools_of(id);
+    let id = tools::named(cx, set)?;
+    let all = cx.chart.tools_of(id);
+    for tool in &all {
+        let params = &cx.tool_items[tool.index()].params;
+        if let Some(param) = params.iter().find(|param| param.name.node == argument.node) {
+            cx.means(argument.span, param.name.span, NameKind::Param);
+        }
+    }
+    let tools = all;
     let tools = tools.iter().map(|tool| &cx.chart.tools[tool.index()]);
     let known: Vec<String> =
         tools.flat_map(|tool| &tool.params).map(|param| param.name.clone()).collect();

@@ -1,8 +1,10 @@
 //! What an expression may read besides the chart's own names.
 
 use super::narrow::{Place, PlaceRoot, known_present};
+use crate::lower::uses::NameKind;
 use chartc_core::arena::{LocalId, StateId, StepId, VarId};
 use chartc_core::model::{Expr, Type};
+use chartc_text::span::{Ident, Span};
 use std::collections::BTreeSet;
 
 /// The context of an expression.
@@ -10,12 +12,12 @@ use std::collections::BTreeSet;
 pub(in crate::lower) struct Env {
     /// The state in which it is written: paths start there.
     pub(in crate::lower) state: StateId,
-    /// Names of the fields of the event or answer that is handled; a field without a name has an empty one.
-    pub(in crate::lower) payload: Vec<(String, Type)>,
+    /// The fields of the event or answer that is handled; a field without a name has an empty one.
+    pub(in crate::lower) payload: Vec<Bound>,
     /// Names that exist only after the transition is selected.
     pub(in crate::lower) hidden: Vec<String>,
     /// Names bound by comprehensions and `for`, outermost first.
-    pub(in crate::lower) locals: Vec<(String, Type)>,
+    pub(in crate::lower) locals: Vec<Bound>,
     /// The step whose answer certainly exists.
     pub(in crate::lower) answer: Option<StepId>,
     /// What is known not to be `none`.
@@ -28,6 +30,24 @@ pub(in crate::lower) struct Env {
     pub(in crate::lower) offers: bool,
     /// How deep the expression nests.
     pub(super) depth: u32,
+}
+
+/// A name that is bound where an expression is written.
+#[derive(Debug, Clone)]
+pub(in crate::lower) struct Bound {
+    /// The name.
+    pub(in crate::lower) name: String,
+    /// The type of its values.
+    pub(in crate::lower) ty: Type,
+    /// The place of its name and what it names; `None` if nothing in a source binds it.
+    pub(in crate::lower) place: Option<(Span, NameKind)>,
+}
+
+impl Bound {
+    /// A name that is written in the chart.
+    pub(in crate::lower) fn local(name: &Ident, ty: Type) -> Self {
+        Self { name: name.node.clone(), ty, place: Some((name.span, NameKind::Local)) }
+    }
 }
 
 /// What an expression may read.
@@ -76,6 +96,11 @@ impl Env {
     /// An expression over the params.
     pub(in crate::lower) fn params() -> Self {
         Self { reads: Reads::Params, ..Self::at(StateId(0)) }
+    }
+
+    /// Whether a name is bound here, and hides those of the chart.
+    pub(in crate::lower) fn binds(&self, name: &str) -> bool {
+        self.locals.iter().chain(&self.payload).any(|bound| bound.name == name)
     }
 
     /// Runs `then` with what `test` implies if its value is `outcome`.

@@ -2,6 +2,7 @@
 
 use super::{Env, expect, expr, fit, inner, of, unknown};
 use crate::lower::context::Cx;
+use crate::lower::uses::NameKind;
 use chartc_core::model::{Expr, ExprKind, Type};
 use chartc_text::rules::type_error;
 use chartc_text::rules::{duplicate_name, unknown_name};
@@ -82,7 +83,11 @@ pub(super) fn record(
     name: &Ident,
     written: &[(Ident, syntax::Expr)],
 ) -> Expr {
-    let found = cx.names.types.get(&name.node).map(|(id, _)| *id);
+    let found = cx.names.types.get(&name.node).copied();
+    if let Some((_, place)) = found {
+        cx.means(name.span, place, NameKind::Type);
+    }
+    let found = found.map(|(id, _)| id);
     let fields = found
         .and_then(|id| super::record_fields(cx, &Type::Named(id)))
         .map(<[chartc_core::model::Field]>::to_vec);
@@ -95,6 +100,7 @@ pub(super) fn record(
     };
     let mut given: BTreeMap<&str, (Expr, Span)> = BTreeMap::new();
     for (field, value) in written {
+        cx.means_member(id, field);
         let Some(known) = fields.iter().find(|f| f.name == field.node) else {
             let known = fields.iter().map(|f| f.name.as_str());
             cx.report(unknown_name::field(&name.node, &field.node, field.span, known));

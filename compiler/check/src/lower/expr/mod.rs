@@ -15,11 +15,13 @@ mod operator;
 mod template;
 
 pub(super) use builtin::is_language_function;
+pub use builtin::names as language_functions;
 pub(super) use call::unknown_function;
 use chartc_text::rules::type_error;
 pub(super) use constant::{is_faulty, value_of};
-pub(super) use env::Env;
+pub(super) use env::{Bound, Env};
 pub(super) use fit::{accepts, arguments, expect};
+pub use name::observables;
 use narrow::place_of;
 pub(super) use template::{Options, refuse_options, template};
 
@@ -259,7 +261,8 @@ fn comprehension(
     let from = present(cx, env, source, None);
     let element = element_of(cx, &from, source.span);
     let local = LocalId::at(env.locals.len());
-    env.locals.push((name.node.clone(), element));
+    cx.binds(name, &element);
+    env.locals.push(Bound::local(name, element));
     let hint = match hint.map(inner) {
         Some(Type::List(item)) => Some((**item).clone()),
         Some(Type::Json) => Some(Type::Json),

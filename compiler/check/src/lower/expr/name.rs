@@ -2,10 +2,11 @@
 
 use super::env::Reads;
 use super::narrow::place_of;
-use super::{Env, expr, inner, is_faulty, of, record_fields, unknown};
+use super::{Bound, Env, expr, inner, is_faulty, of, record_fields, unknown};
 use crate::lower::context::Cx;
 use crate::lower::types;
-use chartc_core::arena::{LocalId, StepId, TypeId, VarId};
+use crate::lower::uses::NameKind;
+use chartc_core::arena::{LocalId, StepId, VarId};
 use chartc_core::model::{
     Expr, ExprKind, Observable, Since, StateKind, Type, TypeDef, TypeKind, VariableKind,
 };
@@ -35,6 +36,11 @@ const OBSERVABLES: [(&str, Observable, Type); 16] = [
     ("cost_here", Observable::Cost(Since::Entry), Type::Float),
 ];
 
+/// What a run knows of itself, as far as it is written as a plain name.
+pub fn observables() -> impl Iterator<Item = &'static str> {
+    OBSERVABLES.iter().map(|(name, ..)| *name)
+}
+
 /// Resolves a name, innermost scope first, so that a chart's own names hide the machine's.
 pub(super) fn name(cx: &mut Cx<'_>, env: &mut Env, name: &str, span: Span) -> Expr {
     match resolve(cx, env, name, span) {
@@ -47,28 +53,28 @@ pub(super) fn name(cx: &mut Cx<'_>, env: &mut Env, name: &str, span: Span) -> Ex
 }
 
 fn resolve(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) -> Option<Expr> {
-    if let Some(depth) = env.locals.iter().rposition(|(local, _)| local == name) {
-        let ty = env.locals[depth].1.clone();
+    if let Some(depth) = env.locals.iter().rposition(|local| local.name == name) {
+        let ty = bound(cx, &env.locals[depth], span);
         return Some(of(ExprKind::Local(LocalId::at(depth)), ty));
     }
-    if let Some(nth) = env.payload.iter().position(|(field, _)| field == name) {
-        let ty = env.payload[nth].1.clone();
+    if let Some(nth) = env.payload.iter().position(|field| field.name == name) {
+        let ty = bound(cx, &env.payload[nth], span);
         return Some(of(ExprKind::Payload(nth as u32), ty));
     }
-    if let Some((id, _)) = cx.names.variables.get(name) {
-        let id = *id;
+    if let Some((id, place)) = cx.names.variables.get(name).copied() {
+        cx.means(span, place, NameKind::Variable);
         check_read(cx, env, id, span);
         let ty = cx.chart.variables[id.index()].ty.clone();
         return Some(of(ExprKind::Variable(id), ty));
     }
-    if let Some((id, _)) = cx.names.predicates.get(name) {
-        let id = *id;
+    if let Some((id, place)) = cx.names.predicates.get(name).copied() {
+        cx.means(span, place, NameKind::Predicate);
         cx.length = cx.length.saturating_add(cx.lengths[id.index()]);
         only_when_running(cx, env, name, span);
         return Some(of(ExprKind::Predicate(id), Type::Bool));
     }
-    if let Some((id, _)) = cx.names.steps.get(name) {
-        let id = *id;
+    if let Some((id, place)) = cx.names.steps.get(name).copied() {
+        cx.means(span, place, NameKind::Step);
         only_when_running(cx, env, name, span);
         return Some(answer(cx, env, id));
     }
@@ -76,6 +82,14 @@ fn resolve(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) -> Option<Expr> {
     only_when_running(cx, env, name, span);
     cx.chart.reads_amounts |= observable.is_amount();
     Some(of(ExprKind::Observable(observable.clone()), ty.clone()))
+}
+
+/// The type of what a bound name stands for.
+fn bound(cx: &mut Cx<'_>, bound: &Bound, span: Span) -> Type {
+    if let Some((place, kind)) = bound.place {
+        cx.means(span, place, kind);
+    }
+    bound.ty.clone()
 }
 
 fn answer(cx: &Cx<'_>, env: &Env, id: StepId) -> Expr {
@@ -179,7 +193,7 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str, finding: Diagnostic) -> Diagnostic 
     }
     // What is supplied is all that an agent knows of its run.
     let observables = if cx.supplied.is_empty() { &OBSERVABLES[..] } else { &[] };
-    let bound = env.locals.iter().chain(&env.payload).map(|(known, _)| known.as_str());
+    let bound = env.locals.iter().chain(&env.payload).map(|bound| bound.name.as_str());
     let known = bound
         .chain(cx.names.variables.keys().map(String::as_str))
         .chain(cx.names.predicates.keys().map(String::as_str))
@@ -194,14 +208,24 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str, finding: Diagnostic) -> Diagnostic 
 /// `x.f`, or the value `E.a` of an enum.
 pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: &Ident) -> Expr {
     if let syntax::ExprKind::Name(name) = &base.kind
-        && let Some(value) = enum_value(cx, env, name, field)
+        && let Some(value) = enum_value(cx, env, (name, base.span), field)
     {
         return value;
+    }
+    if let syntax::ExprKind::Name(name) = &base.kind
+        && env.payload.iter().any(|known| known.name == *name && known.place.is_none())
+        && !env.locals.iter().any(|known| known.name == *name)
+    {
+        // `result` of a test: what any of the final states ends with.
+        cx.means_result(field);
     }
     let lowered = expr(cx, env, base, None);
     if is_faulty(&lowered) || *inner(&lowered.ty) == Type::Json {
         let kind = ExprKind::Field(Box::new(lowered), field.node.clone());
         return of(kind, Type::Json);
+    }
+    if let Type::Named(id) = *inner(&lowered.ty) {
+        cx.means_member(id, field);
     }
     let optional = matches!(lowered.ty, Type::Optional(_));
     let Some(fields) = record_fields(cx, inner(&lowered.ty)) else {
@@ -224,12 +248,19 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: 
     narrowed(env, of(ExprKind::Field(Box::new(lowered), field.node.clone()), ty))
 }
 
-fn enum_value(cx: &mut Cx<'_>, env: &Env, name: &str, field: &Ident) -> Option<Expr> {
-    let bound = env.locals.iter().chain(&env.payload).any(|(known, _)| known == name);
-    if bound || cx.names.variables.contains_key(name) {
+fn enum_value(
+    cx: &mut Cx<'_>,
+    env: &Env,
+    (name, span): (&str, Span),
+    field: &Ident,
+) -> Option<Expr> {
+    if env.binds(name) || cx.names.variables.contains_key(name) {
         return None;
     }
-    let id: TypeId = cx.names.types.get(name)?.0;
+    let (id, place) = *cx.names.types.get(name)?;
+    let TypeKind::Enum(_) = &cx.chart.types[id.index()].kind else { return None };
+    cx.means(span, place, NameKind::Type);
+    cx.means_member(id, field);
     let TypeKind::Enum(values) = &cx.chart.types[id.index()].kind else { return None };
     let ty = Type::Named(id);
     if values.contains(&field.node) {

@@ -5,6 +5,7 @@ use super::item::asking;
 use crate::lower::context::Cx;
 use crate::lower::expr::{self, Env};
 use crate::lower::paths;
+use crate::lower::uses::NameKind;
 use chartc_core::arena::StateId;
 use chartc_core::model::{ChoiceKind, Expr, Field, Type};
 use chartc_text::rules::type_error;
@@ -52,6 +53,7 @@ fn offered(cx: &mut Cx<'_>, path: &Path) -> Option<String> {
     let known: Vec<String> =
         options.map(|c| c.name.clone()).chain(cx.names.tools.keys().cloned()).collect();
     if known.contains(&name) {
+        cx.means_offer(path);
         return Some(name);
     }
     cx.unknown("option", &name, path.span, known.iter().map(String::as_str));
@@ -73,6 +75,12 @@ fn called(
             (None, Some((id, _))) => Some(cx.chart.functions[id.index()].params.clone()),
             (None, None) => None,
         };
+    match cx.names.functions.get(&name).copied() {
+        Some((_, place)) if !cx.names.tools.contains_key(&name) => {
+            cx.means(path.span, place, NameKind::Function);
+        }
+        Some(_) | None => cx.means_tool(&path.names),
+    }
     let Some(fields) = fields else {
         let names = &cx.names;
         let known: Vec<String> =

@@ -5,6 +5,7 @@ use super::{Answer, Asked, Move, REASONS, Reason, constant};
 use crate::lower::context::Cx;
 use crate::lower::data;
 use crate::lower::expr::{self, Env};
+use crate::lower::uses::{Inner, NameKind};
 use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::{
     ChoiceKind, Expr, Field, FunctionKind, Step, StepKind, Type, VariableKind,
@@ -36,7 +37,12 @@ pub(super) fn given(
 }
 
 /// Lowers all items except `given x` and `at`; `None` if a name is unknown, which is reported.
-pub(super) fn item(cx: &mut Cx<'_>, env: &mut Env, item: &TestItem, span: Span) -> Option<Move> {
+pub(super) fn item<'s>(
+    cx: &mut Cx<'s>,
+    env: &mut Env,
+    item: &'s TestItem,
+    span: Span,
+) -> Option<Move> {
     match item {
         TestItem::GivenFunction(given) => function(cx, given),
         TestItem::Send(path, arguments) => {
@@ -60,7 +66,8 @@ pub(super) fn item(cx: &mut Cx<'_>, env: &mut Env, item: &TestItem, span: Span) 
         }
         TestItem::Wait(time) => Some(Move::Wait(expr::expect(cx, env, time, &Type::Duration))),
         TestItem::Answers(name, said) => {
-            let (asked, own) = asked(cx, name)?;
+            let choice = if let Said::Option(path, _) = said { Some(path) } else { None };
+            let (asked, own) = asked(cx, name, choice)?;
             let answer = match own {
                 Some(step) => answer(cx, env, step, said, &name.step),
                 None => answer_of_child(cx, env, said),
@@ -68,7 +75,7 @@ pub(super) fn item(cx: &mut Cx<'_>, env: &mut Env, item: &TestItem, span: Span) 
             Some(Move::Answer(asked, answer?))
         }
         TestItem::Fails(name, why) => {
-            let (asked, _) = asked(cx, name)?;
+            let (asked, _) = asked(cx, name, None)?;
             Some(Move::Fail(asked, reason(cx, why)?))
         }
         TestItem::Returns(path, value) => {
@@ -97,6 +104,7 @@ fn variable(
     fits: impl Fn(&VariableKind) -> bool,
 ) -> Option<VarId> {
     if let Some((id, place)) = cx.names.variables.get(&name.node).copied() {
+        cx.means(name.span, place, NameKind::Variable);
         if fits(&cx.chart.variables[id.index()].kind) {
             return Some(id);
         }
@@ -119,6 +127,7 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
         cx.unknown("host function", &name.node, name.span, known.iter().map(String::as_str));
         return None;
     };
+    cx.means(name.span, place, NameKind::Function);
     let declared = cx.chart.functions[id.index()].clone();
     let what = format!("`{}`", name.node);
     let arguments = given.arguments.as_ref().map(|written| {
@@ -140,7 +149,11 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
 }
 
 /// Who is asked, and the step if it is one of the tested chart itself. The steps of charts that it runs are known when the test is played.
-fn asked(cx: &mut Cx<'_>, written: &syntax::Asked) -> Option<(Asked, Option<StepId>)> {
+fn asked<'s>(
+    cx: &mut Cx<'s>,
+    written: &'s syntax::Asked,
+    choice: Option<&'s Path>,
+) -> Option<(Asked, Option<StepId>)> {
     let syntax::Asked { path, step, element } = written;
     let own = match path.first() {
         None => Some(asking(cx, step)?),
@@ -152,6 +165,11 @@ fn asked(cx: &mut Cx<'_>, written: &syntax::Asked) -> Option<(Asked, Option<Step
                 let known = known.iter().map(String::as_str);
                 cx.unknown("`run` step", &first.node, first.span, known);
                 return None;
+            }
+            if let Some((run, place)) = cx.names.steps.get(&first.node).copied() {
+                cx.means(first.span, place, NameKind::Step);
+                let names = path[1..].iter().chain([step]).collect();
+                cx.inner.push(Inner { chart: cx.map.name, step: run, names, choice });
             }
             None
         }
@@ -195,6 +213,7 @@ pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
         cx.unknown("step", &name.node, name.span, known.iter().map(String::as_str));
         return None;
     };
+    cx.means(name.span, place, NameKind::Step);
     if asks(&cx.chart.steps[id.index()].kind) {
         return Some(id);
     }
@@ -210,6 +229,7 @@ pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
 /// The number of a declared tool.
 fn tool(cx: &mut Cx<'_>, path: &Path) -> Option<usize> {
     let name = path.text();
+    cx.means_tool(&path.names);
     if let Some((id, _)) = cx.names.tools.get(&name) {
         return Some(id.index());
     }
@@ -290,6 +310,7 @@ fn tool_call(
 ) -> Option<Answer> {
     let name = path.text();
     let (tool, _) = cx.names.tools.get(&name).copied()?;
+    cx.means_tool(&path.names);
     let fields = cx.chart.tools[tool.index()].params.clone();
     let what = format!("tool `{name}`");
     let values = expr::arguments(cx, env, &what, &fields, written, path.span);
@@ -300,6 +321,7 @@ fn tool_call(
 /// An option or a tool with its arguments.
 fn option(cx: &mut Cx<'_>, env: &mut Env, path: &Path, written: &[syntax::Expr]) -> Option<Answer> {
     let name = path.text();
+    cx.means_offer(path);
     let mut fields: Option<Vec<Field>> = None;
     for choice in &cx.chart.choices {
         if let (ChoiceKind::Option(declared), true) = (&choice.kind, choice.name == name)

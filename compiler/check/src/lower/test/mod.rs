@@ -5,7 +5,7 @@ mod expectation;
 mod item;
 
 use super::context::Cx;
-use super::expr::Env;
+use super::expr::{Bound, Env};
 use super::{expr, paths};
 use chartc_core::arena::{EventId, StateId, VarId};
 use chartc_core::model::{Expr, StateKind, Type, VariableKind};
@@ -140,7 +140,7 @@ pub enum Expected {
 }
 
 /// Lowers the tests of a chart, which is complete by then.
-pub(super) fn all(cx: &mut Cx<'_>, scenarios: &[&Scenario]) -> Vec<Test> {
+pub(super) fn all<'s>(cx: &mut Cx<'s>, scenarios: &[&'s Scenario]) -> Vec<Test> {
     scenarios.iter().map(|scenario| one(cx, scenario)).collect()
 }
 
@@ -155,11 +155,12 @@ fn surroundings(cx: &Cx<'_>) -> Env {
             || names.steps.contains_key(name)
     };
     let seen = |name: &str| if known(name) { String::new() } else { name.to_owned() };
-    env.payload = vec![(seen("calls"), Type::Int), (seen("result"), Type::Json)];
+    let bound = |name: &str, ty: Type| Bound { name: seen(name), ty, place: None };
+    env.payload = vec![bound("calls", Type::Int), bound("result", Type::Json)];
     env
 }
 
-fn one(cx: &mut Cx<'_>, scenario: &Scenario) -> Test {
+fn one<'s>(cx: &mut Cx<'s>, scenario: &'s Scenario) -> Test {
     let before = cx.findings.len();
     let mut test = Test {
         name: scenario.name.node.clone(),

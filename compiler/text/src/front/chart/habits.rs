@@ -21,6 +21,12 @@ pub(super) fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> 
         "if" if rules.contains(&Rule::kw_reenter) => {
             "a condition stands before the arrow: `on e if g -> state`"
         }
+        "as" if rules.contains(&Rule::arrow) => {
+            "only a line of a state names what came with the outcome: `on error(step) as why -> state`"
+        }
+        "with" if rules.contains(&Rule::kw_always) => {
+            "the client stands behind the name of the step: `ask s with c on turn`"
+        }
         "=>" | "→" => "an arrow is `->`",
         "&&" => "write `and`",
         "||" => "write `or`",

@@ -5,6 +5,7 @@
 //! | scan | `scan` | finds comments, unclosed and too deep brackets; blanks out comments, keeping the length |
 //! | parse | `grammar` | pest, from `grammar/*.pest`; never fails, because it keeps bad items |
 //! | build | `build` | turns pairs into syntax and texts into templates, and attaches comments to items |
+//! | editors | `lex`, `spot` | tokens, and what the grammar takes at a place; both also of broken texts |
 //! | report | `recover`, `slips`, `words` | parses bad items again, to say what was expected and to find more misspelled words |
 
 mod build;
@@ -12,9 +13,11 @@ pub(super) mod division;
 mod fault;
 mod grammar;
 mod habits;
+pub mod lex;
 mod recover;
 mod scan;
 mod slips;
+pub mod spot;
 mod words;
 
 use super::{Frontend, Nearby};
@@ -28,8 +31,13 @@ use grammar::{Grammar, Rule};
 use pest::Parser;
 
 /// The front end for `.chart` files.
-pub const FRONTEND: Frontend =
-    Frontend { name: "chart", takes: |name| name.ends_with(".chart"), looks: |_| false, parse };
+pub const FRONTEND: Frontend = Frontend {
+    name: "chart",
+    comment: ("//", ""),
+    takes: |name| name.ends_with(".chart"),
+    looks: |_| false,
+    parse,
+};
 
 fn parse(
     id: FileId,

@@ -17,7 +17,7 @@ pub(super) const MAX_ERRORS: usize = 100;
 
 /// The kind of body that contains an item; it decides which items are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub enum Place {
     /// Outside charts.
     Top,
     /// In a chart.

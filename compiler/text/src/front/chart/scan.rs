@@ -3,6 +3,7 @@
 //! It agrees with the grammar on strings, names in back-quotes and comments. It is linear and uses an explicit stack, so that
 //! endlessly nested text is refused before any recursion.
 
+use super::lex::{block_end, line_end, quoted_end};
 use crate::diagnostic::Diagnostic;
 use crate::rules::syntax;
 use crate::span::{FileId, Span};
@@ -129,7 +130,7 @@ impl Scanner<'_> {
                     self.begin_line(i);
                 }
                 b'/' if self.bytes.get(i + 1) == Some(&b'/') => {
-                    let end = self.find_line_end(i);
+                    let end = line_end(self.bytes, i);
                     let trimmed =
                         if end > i && self.bytes[end - 1] == b'\r' { end - 1 } else { end };
                     self.scan.comments.push(Comment { start: i, end: trimmed, line: self.line });
@@ -178,24 +179,17 @@ impl Scanner<'_> {
         }
     }
 
-    fn find_line_end(&self, from: usize) -> usize {
-        self.bytes[from..].iter().position(|b| *b == b'\n').map_or(self.bytes.len(), |n| from + n)
-    }
-
     /// The end of the string that opens at `at`.
     fn string(&mut self, at: usize, diagnostics: &mut Vec<Diagnostic>) -> usize {
         if !self.bytes[at..].starts_with(b"\"\"\"") {
             return self.quoted(at, b'"', "this text", diagnostics);
         }
-        let mut i = at + 3;
-        while i < self.bytes.len() {
-            if self.bytes[i..].starts_with(b"\"\"\"") {
-                return i + 3;
-            }
-            if self.bytes[i] == b'\n' {
-                self.begin_line(i + 1);
-            }
-            i += 1;
+        let (end, closed) = block_end(self.bytes, at);
+        if let Some(last) = self.bytes[at..end].iter().rposition(|b| *b == b'\n') {
+            self.begin_line(at + last + 1);
+        }
+        if closed {
+            return end;
         }
         self.unclosed_text = true;
         diagnostics.push(
@@ -204,7 +198,7 @@ impl Scanner<'_> {
                 .label("opens here, and takes in the rest of the file")
                 .help("end it with `\"\"\"`"),
         );
-        i
+        end
     }
 
     /// The end of a token that opens at `at` with `quote` and ends with it on the same line.
@@ -215,17 +209,12 @@ impl Scanner<'_> {
         what: &str,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> usize {
-        let mut i = at + 1;
-        while i < self.bytes.len() && self.bytes[i] != b'\n' {
-            if self.bytes[i] == quote {
-                return i + 1;
-            }
-            let escape =
-                self.bytes[i] == b'\\' && self.bytes.get(i + 1).is_some_and(|b| *b != b'\n');
-            i += if escape { 2 } else { 1 };
+        let (end, closed) = quoted_end(self.bytes, at);
+        if closed {
+            return end;
         }
         // Braces in the rest of the line may be real braces.
-        self.unclosed_text |= self.bytes[at..i].iter().any(|b| matches!(b, b'{' | b'}'));
+        self.unclosed_text |= self.bytes[at..end].iter().any(|b| matches!(b, b'{' | b'}'));
         let help = if quote == b'"' {
             "end it with `\"` on the same line; text of several lines stands between `\"\"\"`"
         } else {
@@ -234,7 +223,7 @@ impl Scanner<'_> {
         diagnostics.push(
             syntax::RULE.at(self.span(at, at + 1), format!("{what} is never closed")).help(help),
         );
-        i
+        end
     }
 
     fn close_brace(&mut self, at: usize, diagnostics: &mut Vec<Diagnostic>) {

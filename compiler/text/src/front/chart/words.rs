@@ -5,7 +5,10 @@
     reason = "of the hundreds of rules of the grammar, the grammar lets only some stand in each place"
 )]
 
+mod keyword;
+
 use super::grammar::Rule;
+pub(super) use keyword::{keyword_of, keywords};
 
 /// First words outside charts.
 pub(super) const TOP: &[&str] = &[

@@ -24,6 +24,7 @@ use crate::syntax;
 /// The front end for `.scxml` files, and for texts that begin like XML.
 pub const FRONTEND: Frontend = Frontend {
     name: "scxml",
+    comment: ("<!--", "-->"),
     takes: |name| name.ends_with(".scxml"),
     looks: |text| text.trim_start().starts_with('<'),
     parse,

@@ -2,6 +2,7 @@
 
 use super::Reader;
 use super::fields::Fields;
+use crate::front::agent::keys::BUDGET;
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::scalar::Text;
 use crate::rules::conflicting_fields;
@@ -32,8 +33,7 @@ impl Reader<'_> {
             let word = Ident::new("cost".to_owned(), at);
             return cost.map(|cost| (word, ExprKind::Float(cost))).into_iter().collect();
         }
-        let known = ["cost", "tokens", "calls"];
-        let Some(fields) = self.fields(node, at, "`llm_budget`", &known) else {
+        let Some(fields) = self.fields(node, at, "`llm_budget`", &BUDGET) else {
             return Vec::new();
         };
         let mut budget = Vec::new();

@@ -3,31 +3,20 @@
 use super::Reader;
 use crate::front::agent::comment;
 use crate::front::agent::definition::{Component, Injection, Listed, Source};
+use crate::front::agent::keys::{COMPONENT, INJECTION, KINDS, PLACES};
 use crate::front::agent::node::{Node, Value};
 use crate::rules::{conflicting_fields, duplicate_name, unused_fragment};
 use crate::span::{Ident, Span};
 use crate::syntax::Place;
 use std::collections::BTreeMap;
 
-const COMPONENT: &[&str] = &[
-    "name",
-    "type",
-    "version",
-    "description",
-    "inject_into",
-    "prompt_fragment",
-    "requires_context",
-    "at",
-];
-
 impl Reader<'_> {
     pub(super) fn component(&mut self, node: &Node, listed: Listed) -> Option<Component> {
-        let fields = self.fields(node, node.span, "a component", COMPONENT)?;
+        let fields = self.fields(node, node.span, "a component", &COMPONENT)?;
         let present = |key: &str| fields.get(key).filter(|(node, _)| node.value != Value::Null);
         let kind = listed.kind.word();
         if let Some((node, at)) = present("type")
-            && let Some(word) =
-                self.word(node, at, "`type`", &["behavior", "goal", "trait", "phase"])
+            && let Some(word) = self.word(node, at, "`type`", KINDS)
             && word.node != kind
         {
             let folder = listed.kind.list();
@@ -99,8 +88,7 @@ impl Reader<'_> {
             let step = self.name(node, at, "an item of `inject_into`")?;
             return Some(Injection { step, place, condition: None });
         }
-        let known = ["step", "always", "if", "at"];
-        let fields = self.fields(node, at, "an item of `inject_into`", &known)?;
+        let fields = self.fields(node, at, "an item of `inject_into`", &INJECTION)?;
         let Some((step, key)) = fields.get("step") else {
             self.missing(&fields, "an item of `inject_into` needs its `step`");
             return None;
@@ -132,7 +120,7 @@ impl Reader<'_> {
     }
 
     fn place(&mut self, node: &Node, at: Span) -> Option<Place> {
-        let word = self.word(node, at, "`at`", &["start", "end", "replace"])?;
+        let word = self.word(node, at, "`at`", PLACES)?;
         Some(match word.node.as_str() {
             "start" => Place::Start,
             "replace" => Place::Replace,

@@ -4,6 +4,7 @@ use super::Reader;
 use super::home::Home;
 use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::front::agent::node::{Node, Value};
+use crate::keys::Mapping;
 use crate::rules::{duplicate_name, unknown_field, wrong_type};
 use crate::span::{Ident, Span};
 
@@ -85,32 +86,28 @@ impl Reader<'_> {
         });
     }
 
-    /// Like `entries`, but reports and omits unknown keys. A known word that ends in `*` stands for all keys with this prefix.
+    /// Like `entries`, but reports and omits keys that the table does not have.
     pub(super) fn fields<'n>(
         &mut self,
         node: &'n Node,
         at: Span,
         what: &str,
-        known: &[&str],
+        known: &Mapping,
     ) -> Option<Fields<'n>> {
         let mut fields = self.entries(node, at, what)?;
         let unknown = &mut fields.unknown;
         fields.all.retain(|(key, _)| {
             let name = key.node.as_str();
-            let found = known.iter().any(|k| match k.strip_suffix('*') {
-                Some(prefix) => name.starts_with(prefix),
-                None => *k == name,
-            });
+            let found = known.key(name).is_some();
             if !found {
-                let names = known.iter().copied().filter(|k| !k.ends_with('*'));
-                let meant = renamed(name).filter(|m| known.contains(m));
+                let meant = renamed(name).filter(|m| known.key(m).is_some());
                 let finding = match home(name).filter(|_| meant.is_none()) {
                     Some(home) => {
                         let finding =
                             unknown_field::misplaced_key(what, name, key.span, home.word());
                         self.homes.moved(finding, key.span, home, self.source)
                     }
-                    None => unknown_field::key(what, name, key.span, meant, names),
+                    None => unknown_field::key(what, name, key.span, meant, known.names()),
                 };
                 self.findings.push(finding);
                 unknown.push(key.clone());

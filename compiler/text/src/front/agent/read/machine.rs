@@ -2,13 +2,13 @@
 
 use super::Reader;
 use crate::front::agent::definition::{Invoke, Machine, Permit, Source};
+use crate::front::agent::keys::{INVOKE, MACHINE, PERMIT};
 use crate::front::agent::node::{Node, Value};
 use crate::span::{Ident, Span};
 
 impl Reader<'_> {
     pub(super) fn machine(&mut self, node: &Node, at: Span) -> Option<Machine> {
-        let known = ["states", "initial_state", "transitions"];
-        let fields = self.fields(node, at, "`state_machine`", &known)?;
+        let fields = self.fields(node, at, "`state_machine`", &MACHINE)?;
         let states = match fields.get("states") {
             Some((node, at)) => self.names(node, at, "`states`"),
             None => {
@@ -64,7 +64,7 @@ impl Reader<'_> {
             let from = (from.node != "*").then_some(from);
             return Some(Permit { from, to, condition: None, span: node.span });
         }
-        let fields = self.fields(node, at, "a transition", &["from", "to", "condition"])?;
+        let fields = self.fields(node, at, "a transition", &PERMIT)?;
         let from = fields.get("from").and_then(|(n, at)| self.name(n, at, "`from`"));
         if fields.get("from").is_some() && from.is_none() {
             return None;
@@ -96,8 +96,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn invoke(&mut self, node: &Node, at: Span) -> Option<Invoke> {
-        let known = ["invoke", "method", "args", "fallback"];
-        let fields = self.fields(node, at, "an invocation", &known)?;
+        let fields = self.fields(node, at, "an invocation", &INVOKE)?;
         let Some((artifact, key)) = fields.get("invoke") else {
             self.missing(&fields, "an invocation needs `invoke`, the artifact");
             return None;

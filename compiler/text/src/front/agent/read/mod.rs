@@ -12,6 +12,7 @@ use super::definition::{Agent, Component, Listed};
 use super::node::{Node, Value};
 use super::scalar::Text;
 use crate::diagnostic::Diagnostic;
+use crate::keys::Word;
 use crate::rules::{legacy, unknown_field, wrong_type};
 use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
@@ -134,12 +135,13 @@ impl Reader<'_> {
     }
 
     /// Reads one of the known words.
-    fn word(&mut self, node: &Node, at: Span, what: &str, known: &[&str]) -> Option<Ident> {
+    fn word(&mut self, node: &Node, at: Span, what: &str, known: &[Word]) -> Option<Ident> {
         let name = self.name(node, at, what)?;
+        let known: Vec<&str> = known.iter().map(|word| word.word).collect();
         if known.contains(&name.node.as_str()) {
             return Some(name);
         }
-        self.findings.push(unknown_field::word(what, &name.node, name.span, known));
+        self.findings.push(unknown_field::word(what, &name.node, name.span, &known));
         None
     }
 }

@@ -3,25 +3,10 @@
 use super::Reader;
 use super::fields::Fields;
 use crate::front::agent::definition::{Policy, Step, StepType};
+use crate::front::agent::keys::{STEP, TYPES};
 use crate::front::agent::node::{Node, Value};
 use crate::rules::{conflicting_fields, legacy, missing_field, unmapped_answer};
 use crate::span::{Ident, Span};
-
-const STEP: &[&str] = &[
-    "name",
-    "type",
-    "in_state",
-    "run_if",
-    "prompt",
-    "code",
-    "action",
-    "transition_to",
-    "transition_map",
-    "transition_source",
-    "on_failure",
-    "max_retries",
-    "description",
-];
 
 impl Reader<'_> {
     pub(super) fn steps(&mut self, node: &Node, at: Span) -> Vec<Step> {
@@ -38,9 +23,8 @@ impl Reader<'_> {
     }
 
     fn step(&mut self, node: &Node, at: Span, index: usize) -> Option<Step> {
-        let fields = self.fields(node, at, "a step", STEP)?;
-        let known = ["llm", "code", "transition"];
-        let word = fields.get("type").map(|(node, at)| self.word(node, at, "`type`", &known));
+        let fields = self.fields(node, at, "a step", &STEP)?;
+        let word = fields.get("type").map(|(node, at)| self.word(node, at, "`type`", TYPES));
         let given = |key: &str| fields.get(key).is_some();
         let kind = match word {
             Some(Some(word)) if word.node == "llm" => StepType::Llm,
@@ -112,7 +96,8 @@ impl Reader<'_> {
             policy,
             span: node.span,
         };
-        let is_known = !matches!(word_of(&fields), Some(word) if !known.contains(&word));
+        let is_known =
+            word_of(&fields).is_none_or(|word| TYPES.iter().any(|known| known.word == word));
         if is_known {
             self.requirements(&step, &fields);
         }
@@ -138,13 +123,15 @@ impl Reader<'_> {
                 return;
             }
         }
-        let (word, ignored): (&str, &[&str]) = match step.kind {
-            StepType::Llm => ("an llm", &["code", "action", "transition_map", "transition_source"]),
-            StepType::Code => ("a code", &["prompt", "transition_map", "transition_source"]),
-            StepType::Transition => ("a transition", &["code", "action"]),
+        let (word, called) = match step.kind {
+            StepType::Llm => ("llm", "an llm"),
+            StepType::Code => ("code", "a code"),
+            StepType::Transition => ("transition", "a transition"),
         };
+        let case = STEP.case(Some(word));
+        let ignored = case.map(|case| case.ignores).unwrap_or_default();
         for (key, _) in fields.iter().filter(|(key, _)| ignored.contains(&key.node.as_str())) {
-            self.findings.push(conflicting_fields::means_nothing(&key.node, word, key.span));
+            self.findings.push(conflicting_fields::means_nothing(&key.node, called, key.span));
         }
         let missing: Option<(&str, &[&str])> = match step.kind {
             StepType::Llm if step.prompt.is_none() => {
@@ -161,8 +148,7 @@ impl Reader<'_> {
             StepType::Llm | StepType::Code | StepType::Transition => None,
         };
         // A value of the wrong type is reported already. Other keys may be what was meant, and a component may have the prompt.
-        let given = ["prompt", "code", "action", "transition_to", "transition_map"];
-        let mut given = given.iter().filter(|key| !ignored.contains(key));
+        let mut given = case.iter().flat_map(|case| case.needs).map(|need| need.key);
         if let Some((message, keys)) = missing
             && !given.any(|k| fields.get(k).is_some_and(|(n, _)| n.value != Value::Null))
         {

@@ -4,46 +4,14 @@ use super::Reader;
 use super::fields::Fields;
 use super::home::Home;
 use crate::front::agent::definition::{Agent, ComponentKind, Listed, OnFailure, Policy, Workflow};
+use crate::front::agent::keys::{
+    AGENT, COMPONENTS, ERRORS, FAILURES, FORMS, RAG, STEP_FAILURES, WORKFLOW, WORKING_MEMORY,
+};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::scalar::Text;
 use crate::rules::wrong_type;
 use crate::rules::{disabled_agent, legacy, missing_field};
 use crate::span::{Ident, Span, Spanned};
-
-const TOP: &[&str] = &[
-    "id",
-    "enabled",
-    "llm_model",
-    "starting_scrip",
-    "starting_credits",
-    "temperature",
-    "max_tokens",
-    "rag",
-    "workflow",
-    "components",
-    "error_handling",
-    "genotype",
-    "visibility",
-    "interface_discovery",
-    "meta",
-    "memory",
-    "working_memory",
-    "motivation*",
-    "description",
-    "system_prompt",
-    "inputs",
-    "cognitive_schema",
-    "action_schema",
-    "input_price",
-    "output_price",
-    "llm_budget",
-    "inject_working_memory",
-    "working_memory_max_bytes",
-    "is_genesis",
-    "has_standing",
-    "can_execute",
-    "memory_artifact_id",
-];
 
 /// Keys that are interpreted here; all others are kept as metadata.
 const INTERPRETED: &[&str] = &[
@@ -62,27 +30,9 @@ const INTERPRETED: &[&str] = &[
     "working_memory_max_bytes",
 ];
 
-const WORKING_MEMORY: &[&str] = &[
-    "enabled",
-    "auto_inject",
-    "max_size_bytes",
-    "include_in_rag",
-    "structured_format",
-    "warn_on_missing",
-];
-
-const WORKFLOW: &[&str] = &[
-    "state_machine",
-    "steps",
-    "error_handling",
-    "default_on_failure",
-    "default_max_retries",
-    "calls_per_turn",
-];
-
 impl Reader<'_> {
     pub(super) fn agent(&mut self, node: &Node) -> Option<Agent> {
-        let fields = self.fields(node, node.span, "an agent", TOP)?;
+        let fields = self.fields(node, node.span, "an agent", &AGENT)?;
         if fields.get("id").is_none() {
             let finding = missing_field::lacks("an agent needs an `id`", fields.head());
             self.findings.push(finding.help("add `id: name` as the first line"));
@@ -112,7 +62,7 @@ impl Reader<'_> {
         self.old_memory_keys(&fields, &mut meta);
         let form = fields
             .get("cognitive_schema")
-            .and_then(|(n, at)| self.word(n, at, "`cognitive_schema`", &["simple", "ooda"]));
+            .and_then(|(n, at)| self.word(n, at, "`cognitive_schema`", FORMS));
         let prices = self.prices(&fields);
         let action_schema =
             fields.get("action_schema").and_then(|(n, at)| self.text(n, at, "`action_schema`"));
@@ -175,8 +125,7 @@ impl Reader<'_> {
             self.working_memory(node, at);
         }
         if let Some((node, at)) = fields.get("rag")
-            && let Some(rag) =
-                self.fields(node, at, "`rag`", &["enabled", "limit", "query_template"])
+            && let Some(rag) = self.fields(node, at, "`rag`", &RAG)
         {
             if let Some((node, at)) = rag.get("enabled") {
                 self.boolean(node, at, "`enabled`");
@@ -193,14 +142,14 @@ impl Reader<'_> {
 
     /// Checks the options of working memory. They are kept, and the host interprets them.
     fn working_memory(&mut self, node: &Node, at: Span) {
-        let Some(fields) = self.fields(node, at, "`working_memory`", WORKING_MEMORY) else {
+        let Some(fields) = self.fields(node, at, "`working_memory`", &WORKING_MEMORY) else {
             return;
         };
         for (key, value) in fields.iter() {
             let what = format!("`{}`", key.node);
             if key.node == "max_size_bytes" {
                 self.count(value, key.span, &what);
-            } else if WORKING_MEMORY.contains(&key.node.as_str()) {
+            } else {
                 self.boolean(value, key.span, &what);
             }
         }
@@ -212,8 +161,7 @@ impl Reader<'_> {
         if node.value == Value::Null {
             return listed;
         }
-        let known = ComponentKind::ALL.map(ComponentKind::list);
-        let Some(lists) = self.fields(node, at, "`components`", &known) else { return listed };
+        let Some(lists) = self.fields(node, at, "`components`", &COMPONENTS) else { return listed };
         for kind in ComponentKind::ALL {
             if let Some((node, at)) = lists.get(kind.list())
                 && node.value != Value::Null
@@ -226,7 +174,7 @@ impl Reader<'_> {
     }
 
     fn workflow(&mut self, node: &Node, at: Span) -> Option<Workflow> {
-        let fields = self.fields(node, at, "`workflow`", WORKFLOW)?;
+        let fields = self.fields(node, at, "`workflow`", &WORKFLOW)?;
         let machine = fields
             .get("state_machine")
             .filter(|(node, _)| node.value != Value::Null)
@@ -267,11 +215,10 @@ impl Reader<'_> {
     }
 
     fn policy(&mut self, node: &Node, at: Span, what: &str) -> Policy {
-        let known = ["default_on_failure", "max_retries", "on_step_failure"];
         let mut policy = Policy::default();
-        let Some(fields) = self.fields(node, at, what, &known) else { return policy };
+        let Some(fields) = self.fields(node, at, what, &ERRORS) else { return policy };
         if let Some((node, at)) = fields.get("on_step_failure") {
-            let word = self.word(node, at, "`on_step_failure`", &["continue", "abort"]);
+            let word = self.word(node, at, "`on_step_failure`", STEP_FAILURES);
             policy.on_failure = word.map(|w| {
                 let meant = if w.node == "continue" { OnFailure::Skip } else { OnFailure::Fail };
                 Spanned::new(meant, w.span)
@@ -293,7 +240,7 @@ impl Reader<'_> {
         at: Span,
         what: &str,
     ) -> Option<Spanned<OnFailure>> {
-        let word = self.word(node, at, what, &["retry", "skip", "fail"])?;
+        let word = self.word(node, at, what, FAILURES)?;
         let meant = match word.node.as_str() {
             "retry" => OnFailure::Retry,
             "skip" => OnFailure::Skip,

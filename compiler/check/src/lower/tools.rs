@@ -1,0 +1,170 @@
+//! Tools and sets of tools.
+
+use super::context::{Cx, declare};
+use super::items::Declared;
+use super::uses::NameKind;
+use super::{structure, types};
+use chartc_core::arena::{ToolId, ToolSetId};
+use chartc_core::model::{Tool, ToolSet};
+use chartc_text::rules::duplicate_name;
+use chartc_text::rules::illegal_structure;
+use chartc_text::span::{Ident, Span};
+use chartc_text::syntax::{self, ToolPattern};
+use std::collections::BTreeSet;
+
+/// Declares all tools, then all sets. A set may only name sets that are declared before it.
+pub(super) fn declare_all<'s>(
+    cx: &mut Cx<'s>,
+    items: &[Declared<'s, &'s syntax::Tool>],
+    sets: &[Declared<'_, &syntax::ToolSet>],
+) {
+    for item in items {
+        let name = item.node.name.text();
+        cx.declares_tool(&item.node.name);
+        let id = ToolId::at(cx.chart.tools.len());
+        let span = item.node.name.span;
+        let free = declare(&mut cx.findings, &mut cx.names.tools, "tool", &name, span, id);
+        let params = structure::fields(cx, &item.node.params, NameKind::Param);
+        let result = types::resolve(cx, &item.node.result);
+        if free {
+            cx.map.tools.push(span);
+            cx.tool_items.push(item.node);
+            let (doc, idempotent) = (item.doc.to_owned(), item.node.idempotent);
+            cx.chart.tools.push(Tool { name, doc, params, result, idempotent });
+        }
+    }
+    for item in sets {
+        tool_set(cx, item.node);
+    }
+}
+
+fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
+    let (name, span) = (&node.name.node, node.name.span);
+    cx.declares(&node.name, NameKind::ToolSet);
+    if let Some((_, tool)) = cx.names.tools.get(name) {
+        cx.findings.push(duplicate_name::taken(name, "a tool", span, *tool));
+    }
+    let mut any = false;
+    let mut tools = BTreeSet::new();
+    let mut minus = Vec::new();
+    for pattern in &node.plus {
+        match pattern {
+            ToolPattern::Any(_) => any = true,
+            ToolPattern::Name(path) => {
+                let text = path.text();
+                if let Some((tool, _)) = cx.names.tools.get(&text) {
+                    tools.insert(*tool);
+                    cx.means_tool(&path.names);
+                } else if let Some((set, place)) = cx.names.tool_sets.get(&text).copied() {
+                    cx.means(path.span, place, NameKind::ToolSet);
+                    let set = &cx.chart.tool_sets[set.index()];
+                    any |= set.any;
+                    tools.extend(&set.tools);
+                    minus.extend(set.minus.iter().cloned());
+                } else {
+                    unknown_tool(cx, &text, path.span);
+                }
+            }
+            ToolPattern::Prefix(path) => {
+                cx.means_tool(&path.names);
+                let prefix = format!("{}.", path.text());
+                let matching: Vec<ToolId> = below(&cx.names.tools, &prefix).collect();
+                if matching.is_empty() {
+                    unknown_tool(cx, &format!("{prefix}*"), path.span);
+                }
+                tools.extend(matching);
+            }
+        }
+    }
+    for pattern in &node.minus {
+        match pattern {
+            ToolPattern::Any(span) => {
+                cx.report(illegal_structure::RULE.at(*span, "`- any` leaves no tool in the set"));
+            }
+            ToolPattern::Name(path) => take_away(cx, path, &mut tools, &mut minus),
+            ToolPattern::Prefix(path) => {
+                cx.means_tool(&path.names);
+                let prefix = format!("{}.", path.text());
+                for tool in below(&cx.names.tools, &prefix) {
+                    tools.remove(&tool);
+                }
+                minus.push(format!("{prefix}*"));
+            }
+        }
+    }
+    let id = ToolSetId::at(cx.chart.tool_sets.len());
+    if declare(&mut cx.findings, &mut cx.names.tool_sets, "tool set", name, span, id) {
+        let tools = tools.into_iter().collect();
+        cx.chart.tool_sets.push(ToolSet { name: name.clone(), any, tools, minus });
+        cx.map.tool_sets.push(Some(span));
+    }
+}
+
+/// The set with this name. A tool is a set of its own, and `any` is the set of all tools.
+pub(super) fn named(cx: &mut Cx<'_>, names: &[Ident]) -> Option<ToolSetId> {
+    let (Some(first), Some(last)) = (names.first(), names.last()) else { return None };
+    let span = first.span.to(last.span);
+    let words: Vec<&str> = names.iter().map(|name| name.node.as_str()).collect();
+    let name = words.join(".");
+    let name = name.as_str();
+    if let Some((id, place)) = cx.names.tool_sets.get(name).copied() {
+        cx.means(span, place, NameKind::ToolSet);
+        return Some(id);
+    }
+    cx.means_tool(names);
+    let tool = cx.names.tools.get(name).map(|(id, _)| *id);
+    let any = name == "any";
+    if tool.is_none() && !any {
+        let known: Vec<String> =
+            cx.names.tool_sets.keys().chain(cx.names.tools.keys()).cloned().collect();
+        cx.unknown("tool or tool set", name, span, known.iter().map(String::as_str));
+        return None;
+    }
+    if let Some(made) = cx.chart.tool_sets.iter().position(|set| set.name == name) {
+        return Some(ToolSetId::at(made));
+    }
+    let id = ToolSetId::at(cx.chart.tool_sets.len());
+    let (tools, minus) = (tool.into_iter().collect(), Vec::new());
+    cx.chart.tool_sets.push(ToolSet { name: name.to_owned(), any, tools, minus });
+    cx.map.tool_sets.push(None);
+    Some(id)
+}
+
+/// The tools whose names start with `prefix`, by name.
+fn below<'t>(
+    tools: &'t super::context::Table<ToolId>,
+    prefix: &'t str,
+) -> impl Iterator<Item = ToolId> + 't {
+    tools
+        .range(prefix.to_owned()..)
+        .take_while(move |(name, _)| name.starts_with(prefix))
+        .map(|(_, (id, _))| *id)
+}
+
+fn take_away(
+    cx: &mut Cx<'_>,
+    path: &syntax::Path,
+    tools: &mut BTreeSet<ToolId>,
+    minus: &mut Vec<String>,
+) {
+    let name = path.text();
+    if let Some((set, place)) = cx.names.tool_sets.get(&name).copied() {
+        cx.means(path.span, place, NameKind::ToolSet);
+        for tool in &cx.chart.tool_sets[set.index()].tools {
+            tools.remove(tool);
+            minus.push(cx.chart.tools[tool.index()].name.clone());
+        }
+        return;
+    }
+    cx.means_tool(&path.names);
+    if let Some((tool, _)) = cx.names.tools.get(&name) {
+        tools.remove(tool);
+    }
+    minus.push(name);
+}
+
+fn unknown_tool(cx: &mut Cx<'_>, name: &str, span: Span) {
+    let known: Vec<String> =
+        cx.names.tools.keys().chain(cx.names.tool_sets.keys()).cloned().collect();
+    cx.unknown("tool", name, span, known.iter().map(String::as_str));
+}

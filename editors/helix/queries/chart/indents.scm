@@ -1,0 +1,30 @@
+[
+  (chart_body)
+  (state_body)
+  (step_body)
+  (test_body)
+  (block)
+  (statements)
+  (record_type)
+  (enum_type)
+  (client)
+  (from)
+  (limits)
+  (defaults)
+  (meta)
+  (meta_map)
+  (meta_list)
+  (map)
+  (list)
+  (record)
+  (parameters)
+  (results)
+  (arguments)
+  (run_arguments)
+] @indent
+
+[
+  "}"
+  "]"
+  ")"
+] @outdent

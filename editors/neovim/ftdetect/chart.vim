@@ -1,0 +1,2 @@
+autocmd BufRead,BufNewFile *.chart setfiletype chart
+autocmd BufRead,BufNewFile *.scxml setfiletype xml

@@ -1,0 +1,199 @@
+//! Requests of chartc's own: pictures, and the tests of a file. `docs/editors.md` describes them.
+
+use super::{Refusal, View};
+use chartc_check::compile::Checked;
+use chartc_core::arena::StateId;
+use chartc_emit::{Options, dot};
+use gen_lsp_types::{Position, Range, Uri};
+use serde::{Deserialize, Serialize};
+
+/// `chartc/picture`: what is asked.
+#[derive(Deserialize)]
+pub(super) struct PictureParams {
+    #[serde(rename = "uri")]
+    _uri: Uri,
+    /// The chart; without, the one at the position, else the first.
+    chart: Option<String>,
+    /// Where the cursor is: the state there is highlighted.
+    position: Option<Position>,
+    /// Paths of states that are highlighted.
+    #[serde(default)]
+    highlight: Vec<String>,
+}
+
+/// A picture for Graphviz.
+#[derive(Serialize)]
+pub(super) struct Picture {
+    chart: String,
+    /// The names of all charts of the file.
+    charts: Vec<String>,
+    dot: String,
+    states: Vec<Drawn>,
+    /// The `id` of the innermost state at the position.
+    at: Option<String>,
+}
+
+/// A state in the picture. Its node is called `s3`, or `cluster3` with children; both have the id `s3`.
+#[derive(Serialize)]
+struct Drawn {
+    id: String,
+    path: String,
+    range: Range,
+}
+
+/// The picture of a chart; `None` while it has errors.
+pub(super) fn picture(view: &View<'_>, params: PictureParams) -> Result<Option<Picture>, Refusal> {
+    let (done, file) = view.compiled()?;
+    let encoding = view.client.encoding;
+    let source = done.sources.get(file);
+    let at = params.position.map(|place| encoding.offset(source, place));
+    let is_own = |one: &&Checked| one.lowered().map.file == file;
+    let own: Vec<&Checked> = done.charts.iter().filter(is_own).collect();
+    let is_at = |one: &&&Checked| at.is_some_and(|at| innermost(one, at).is_some());
+    let chosen = match &params.chart {
+        Some(name) => own.iter().find(|one| one.chart().name == *name),
+        None => own.iter().find(is_at).or(own.first()),
+    };
+    let Some(chosen) = chosen else { return Ok(None) };
+    let chart = chosen.chart();
+    let here = at.and_then(|at| innermost(chosen, at)).filter(|id| id.0 > 0);
+    let named = params
+        .highlight
+        .iter()
+        .filter_map(|path| chart.state_ids().find(|id| chart.state(*id).path == *path));
+    let options = Options { highlight: named.chain(here).collect(), ..Options::default() };
+    let Ok(dot) = (dot::EMITTER.emit)(chosen, &options) else { return Ok(None) };
+    let drawn = |id: StateId| Drawn {
+        id: format!("s{}", id.0),
+        path: chart.state(id).path.clone(),
+        range: encoding.range(&done.sources, chosen.map().state(id).name),
+    };
+    Ok(Some(Picture {
+        chart: chart.name.clone(),
+        charts: own.iter().map(|one| one.chart().name.clone()).collect(),
+        dot,
+        states: chart.state_ids().skip(1).map(drawn).collect(),
+        at: here.map(|id| format!("s{}", id.0)),
+    }))
+}
+
+/// The innermost state around a place; the first is the chart.
+fn innermost(checked: &Checked, at: u32) -> Option<StateId> {
+    let map = checked.map();
+    let around = |id: &StateId| {
+        let span = map.state(*id).whole;
+        span.start <= at && at <= span.end
+    };
+    checked.chart().state_ids().filter(around).last()
+}
+
+/// `chartc/tests`, and which of them to play.
+#[derive(Deserialize)]
+pub(super) struct TestsParams {
+    #[serde(rename = "uri")]
+    _uri: Uri,
+    /// Only these.
+    names: Option<Vec<String>>,
+}
+
+/// A test of the file.
+#[derive(Serialize)]
+pub(super) struct Listed {
+    name: String,
+    chart: String,
+    range: Range,
+}
+
+/// How a test went.
+#[derive(Serialize)]
+pub(super) struct Played {
+    name: String,
+    passed: bool,
+    /// Why it failed.
+    message: Option<String>,
+    /// Where.
+    range: Option<Range>,
+    milliseconds: u128,
+}
+
+/// The tests that a file has, also of charts with errors.
+pub(super) fn tests(view: &View<'_>, _: TestsParams) -> Result<Vec<Listed>, Refusal> {
+    let (done, file) = view.compiled()?;
+    let encoding = view.client.encoding;
+    let scenarios = done.files[file.0 as usize].items.iter().filter_map(|item| {
+        let chartc_text::syntax::Item::Scenario(test) = &item.node else { return None };
+        let range = encoding.range(&done.sources, item.span);
+        Some(Listed { name: test.name.node.clone(), chart: test.chart.node.clone(), range })
+    });
+    Ok(scenarios.collect())
+}
+
+impl Played {
+    /// In a line, for an editor that has nothing better.
+    pub(super) fn told(&self) -> String {
+        match &self.message {
+            _ if self.passed => format!("passed: {}", self.name),
+            Some(why) => format!("failed: {}\n{why}", self.name),
+            None => format!("failed: {}", self.name),
+        }
+    }
+}
+
+/// Plays tests of the file.
+#[cfg(feature = "run")]
+pub(super) fn run_tests(view: &View<'_>, params: TestsParams) -> Result<Vec<Played>, Refusal> {
+    use crate::scenario;
+    let (done, file) = view.compiled()?;
+    let encoding = view.client.encoding;
+    let is_asked = |name: &String| params.names.as_ref().is_none_or(|names| names.contains(name));
+    let mut results = Vec::new();
+    for (checked, test) in scenario::tests(done) {
+        if test.span.file != file || !is_asked(&test.name) {
+            continue;
+        }
+        let (played, took) = timed(|| scenario::play(checked, test, scenario::OF_A_TEST));
+        let finding = scenario::finding(test, &played, &done.sources);
+        results.push(Played {
+            name: test.name.clone(),
+            passed: played.failure.is_none(),
+            message: finding.as_ref().map(|found| {
+                let help = found.help.iter().map(|help| format!("\n{help}"));
+                let text = std::iter::once(found.message.clone()).chain(help).collect::<String>();
+                chartc_core::visible::text(&text).into_owned()
+            }),
+            range: finding
+                .filter(|found| found.span.file == file)
+                .map(|found| encoding.range(&done.sources, found.span)),
+            milliseconds: took.as_millis(),
+        });
+    }
+    // A test of a chart with errors cannot be played.
+    for item in &done.files[file.0 as usize].items {
+        let chartc_text::syntax::Item::Scenario(test) = &item.node else { continue };
+        let name = &test.name.node;
+        if is_asked(name) && !results.iter().any(|one| one.name == *name) {
+            results.push(Played {
+                name: name.clone(),
+                passed: false,
+                message: Some(format!("`{}` or the test has errors", test.chart.node)),
+                range: Some(encoding.range(&done.sources, test.name.span)),
+                milliseconds: 0,
+            });
+        }
+    }
+    Ok(results)
+}
+
+#[cfg(feature = "run")]
+#[allow(clippy::disallowed_methods, reason = "a test explorer shows how long tests took")]
+fn timed<T>(act: impl FnOnce() -> T) -> (T, std::time::Duration) {
+    let began = std::time::Instant::now();
+    let made = act();
+    (made, began.elapsed())
+}
+
+/// Tests need the runtime, which this build lacks.
+#[cfg(not(feature = "run"))]
+pub(super) fn run_tests(_: &View<'_>, _: TestsParams) -> Result<Vec<Played>, Refusal> {
+    Err(Refusal::Impossible("this build of chartc plays no tests".to_owned()))
+}

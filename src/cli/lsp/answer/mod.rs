@@ -1,0 +1,181 @@
+//! What requests are answered, one file for each group of them.
+//!
+//! To add one: a function of a [`View`] and the request's parameters, and its row in [`ANSWERS`].
+
+use super::super::settings::Settings;
+use super::capabilities::Client;
+use super::findings::Paper;
+use super::places::Places;
+use super::texts::Texts;
+use crate::Compilation;
+use chartc_text::span::FileId;
+use gen_lsp_types as lsp;
+use lsp_server::ErrorCode;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+mod completion;
+mod doing;
+mod extension;
+mod formatting;
+mod navigation;
+mod reading;
+mod symbols;
+mod workspace;
+
+pub(super) use doing::COMMANDS;
+pub(super) use reading::legend;
+
+/// What a request is answered from.
+pub(super) struct View<'v> {
+    /// What the client can do.
+    pub(super) client: &'v Client,
+    /// Addresses of files.
+    pub(super) places: &'v Places,
+    /// What is open.
+    pub(super) texts: &'v Texts,
+    /// What projects set.
+    pub(super) settings: &'v Arc<Settings>,
+    /// The text that the request is about.
+    pub(super) uri: Option<&'v lsp::Uri>,
+    /// Its compilation.
+    pub(super) compilation: Option<Arc<Compilation>>,
+    /// What is shown to the user besides.
+    pub(super) told: RefCell<Vec<String>>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// The parameters are wrong.
+    Params(String),
+    /// The text is not open.
+    NotOpen,
+    /// The text has changed since.
+    Changed,
+    /// The client does not want it any more.
+    Canceled,
+    /// What is asked cannot be done, as shown to the user.
+    Impossible(String),
+    /// An error in chartc.
+    Panic,
+}
+
+impl Refusal {
+    /// The code of the protocol.
+    pub(super) fn code(&self) -> i32 {
+        match self {
+            Self::Params(_) => ErrorCode::InvalidParams as i32,
+            Self::NotOpen => ErrorCode::InvalidRequest as i32,
+            Self::Changed => ErrorCode::ContentModified as i32,
+            Self::Canceled => ErrorCode::RequestCanceled as i32,
+            Self::Impossible(_) => ErrorCode::RequestFailed as i32,
+            Self::Panic => ErrorCode::InternalError as i32,
+        }
+    }
+
+    /// What is said.
+    pub(super) fn message(&self) -> String {
+        match self {
+            Self::Params(why) => format!("wrong parameters: {why}"),
+            Self::NotOpen => "the text is not open, or not one of chartc's".to_owned(),
+            Self::Changed => "the text has changed".to_owned(),
+            Self::Canceled => "canceled".to_owned(),
+            Self::Impossible(why) => chartc_core::visible::text(why).into_owned(),
+            Self::Panic => "this is an error in chartc".to_owned(),
+        }
+    }
+}
+
+impl View<'_> {
+    /// The compilation of the text and the text's number in it.
+    ///
+    /// # Errors
+    /// It could not be compiled; the reason was shown.
+    pub(super) fn compiled(&self) -> Result<(&Compilation, FileId), Refusal> {
+        let missing = || Refusal::Impossible("the text could not be checked".to_owned());
+        let done = self.compilation.as_deref().ok_or_else(missing)?;
+        let name = self.uri.and_then(|uri| self.texts.get(uri)).map(|open| open.name.as_str());
+        let own = done.sources.iter().find(|(_, source)| Some(source.name.as_str()) == name);
+        own.map(|(file, _)| (done, file)).ok_or_else(missing)
+    }
+
+    /// Shows the user a message.
+    fn tell(&self, message: String) {
+        self.told.borrow_mut().push(message);
+    }
+
+    /// What spans of a compilation are translated with.
+    pub(super) fn paper<'p>(&'p self, done: &'p Compilation) -> Paper<'p> {
+        let (encoding, sources) = (self.client.encoding, &done.sources);
+        Paper { sources, encoding, places: self.places, texts: self.texts }
+    }
+}
+
+/// Answers one method.
+struct Answer {
+    method: &'static str,
+    answer: fn(&View<'_>, Value) -> Result<Value, Refusal>,
+}
+
+/// All methods.
+const ANSWERS: &[Answer] = &[
+    Answer { method: "chartc/explain", answer: |v, p| give(v, p, doing::page) },
+    Answer { method: "chartc/picture", answer: |v, p| give(v, p, extension::picture) },
+    Answer { method: "chartc/runTests", answer: |v, p| give(v, p, extension::run_tests) },
+    Answer { method: "chartc/tests", answer: |v, p| give(v, p, extension::tests) },
+    Answer { method: "textDocument/codeAction", answer: |v, p| give(v, p, doing::code_action) },
+    Answer { method: "textDocument/codeLens", answer: |v, p| give(v, p, doing::code_lens) },
+    Answer { method: "textDocument/completion", answer: |v, p| give(v, p, completion::items) },
+    Answer { method: "textDocument/definition", answer: |v, p| give(v, p, navigation::definition) },
+    Answer {
+        method: "textDocument/documentHighlight",
+        answer: |v, p| give(v, p, navigation::highlight),
+    },
+    Answer { method: "textDocument/documentSymbol", answer: |v, p| give(v, p, symbols::document) },
+    Answer { method: "textDocument/foldingRange", answer: |v, p| give(v, p, reading::folding) },
+    Answer { method: "textDocument/formatting", answer: |v, p| give(v, p, formatting::whole) },
+    Answer { method: "textDocument/hover", answer: |v, p| give(v, p, reading::hover) },
+    Answer { method: "textDocument/inlayHint", answer: |v, p| give(v, p, reading::inlay) },
+    Answer { method: "textDocument/prepareRename", answer: |v, p| give(v, p, navigation::prepare) },
+    Answer { method: "textDocument/references", answer: |v, p| give(v, p, navigation::references) },
+    Answer { method: "textDocument/rename", answer: |v, p| give(v, p, navigation::rename) },
+    Answer {
+        method: "textDocument/semanticTokens/full",
+        answer: |v, p| give(v, p, reading::all_tokens),
+    },
+    Answer {
+        method: "textDocument/semanticTokens/range",
+        answer: |v, p| give(v, p, reading::some_tokens),
+    },
+    Answer { method: "workspace/executeCommand", answer: |v, p| give(v, p, doing::execute) },
+    Answer { method: "workspace/symbol", answer: |v, p| give(v, p, symbols::workspace) },
+];
+
+/// Reads the parameters and writes the result.
+fn give<P: DeserializeOwned, R: Serialize>(
+    view: &View<'_>,
+    params: Value,
+    answer: fn(&View<'_>, P) -> Result<R, Refusal>,
+) -> Result<Value, Refusal> {
+    let params = serde_json::from_value(params).map_err(|why| Refusal::Params(why.to_string()))?;
+    let result = answer(view, params)?;
+    serde_json::to_value(result).map_err(|why| Refusal::Impossible(why.to_string()))
+}
+
+/// Whether there is an answer to the method.
+pub(super) fn knows(method: &str) -> bool {
+    ANSWERS.iter().any(|row| row.method == method)
+}
+
+/// The answer to a request.
+pub(super) fn answer(view: &View<'_>, method: &str, params: Value) -> Result<Value, Refusal> {
+    let Some(row) = ANSWERS.iter().find(|row| row.method == method) else {
+        return Err(Refusal::Params(format!("no method {method}")));
+    };
+    catch_unwind(AssertUnwindSafe(|| (row.answer)(view, params))).unwrap_or(Err(Refusal::Panic))
+}

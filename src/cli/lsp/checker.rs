@@ -1,0 +1,139 @@
+//! The thread that checks. It has one job at a time; texts that change meanwhile are a new job.
+
+use super::super::levels;
+use super::super::settings::{Setting, Settings};
+use super::texts::Overlay;
+use crate::Compilation;
+use chartc_check::compile::check_each;
+use chartc_check::explore::STATES;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use gen_lsp_types::Uri;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How much is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Depth {
+    /// Everything that needs no exploration and no test.
+    Quick,
+    /// All that `chartc check` does.
+    Full,
+}
+
+/// A text to check, with what it imports and the tests beside it.
+pub(super) struct Job {
+    /// Whose text it is.
+    pub(super) uri: Uri,
+    /// The names of the files.
+    pub(super) names: Vec<String>,
+    /// All texts, as of now.
+    pub(super) overlay: Overlay,
+    /// What the project sets.
+    pub(super) settings: Arc<Settings>,
+    /// How much.
+    pub(super) depth: Depth,
+    /// The number of the last change that the texts have.
+    pub(super) change: u64,
+}
+
+/// What became of a job.
+pub(super) struct Done {
+    /// Of the job.
+    pub(super) uri: Uri,
+    /// Of the job.
+    pub(super) depth: Depth,
+    /// Of the job.
+    pub(super) change: u64,
+    /// How long it took.
+    pub(super) took: Duration,
+    /// The compilation, its findings with the levels that the project sets; or why there is none.
+    pub(super) result: Result<Compilation, Fault>,
+}
+
+/// Why there is no compilation.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The settings of the project are wrong.
+    Settings(String),
+    /// An error in chartc.
+    Panic,
+}
+
+/// The thread.
+pub(super) struct Checker {
+    jobs: Option<Sender<Job>>,
+    /// What becomes of jobs, in their order.
+    pub(super) done: Receiver<Done>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Checker {
+    /// Starts it.
+    pub(super) fn start() -> Self {
+        let (jobs, received) = unbounded::<Job>();
+        let (send, done) = unbounded();
+        let thread = std::thread::spawn(move || {
+            for job in received {
+                if send.send(work(job)).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { jobs: Some(jobs), done, thread: Some(thread) }
+    }
+
+    /// Gives it a job.
+    pub(super) fn give(&self, job: Job) {
+        if let Some(jobs) = &self.jobs {
+            // It ends only behind this.
+            drop(jobs.send(job));
+        }
+    }
+}
+
+impl Drop for Checker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "how long a check takes says how often to check")]
+fn work(job: Job) -> Done {
+    let began = Instant::now();
+    let Job { uri, names, overlay, settings, depth, change } = job;
+    let result = catch_unwind(AssertUnwindSafe(|| compile(&names, &overlay, &settings, depth)))
+        .unwrap_or(Err(Fault::Panic));
+    Done { uri, depth, change, took: began.elapsed(), result }
+}
+
+/// Checks as `chartc check` does.
+pub(super) fn compile(
+    names: &[String],
+    overlay: &Overlay,
+    settings: &Settings,
+    depth: Depth,
+) -> Result<Compilation, Fault> {
+    let states = |name: &str| match depth {
+        Depth::Quick => 0,
+        Depth::Full => settings.of(name).map_or(STATES, |own| own.states),
+    };
+    let mut done = check_each(names, overlay, &states);
+    let silent = std::mem::take(&mut done.silent);
+    let of_file = |(_, source): (_, &chartc_text::source::Source)| settings.of(&source.name);
+    let own: Vec<Setting> = done
+        .sources
+        .iter()
+        .map(of_file)
+        .collect::<Result<_, _>>()
+        .map_err(|fault| Fault::Settings(format!("{fault}")))?;
+    if depth == Depth::Full {
+        super::super::check::play(&mut done, &|file| own[file.0 as usize].plays);
+    }
+    levels::apply(|file| &own[file.0 as usize].levels, &mut done.diagnostics, silent);
+    Ok(done)
+}

@@ -1,0 +1,76 @@
+//! `chartc lsp`: the Language Server Protocol on standard input and output.
+//!
+//! One thread reads messages and answers; another checks ([`checker`]). A request waits for the check of the text that it is about, so
+//! typing never does. What is answered is in [`answer`], one file for each group of requests; what it says is from [`crate::editor`].
+
+mod answer;
+mod capabilities;
+mod checker;
+mod findings;
+mod places;
+mod position;
+mod session;
+mod texts;
+
+use super::Exit;
+use capabilities::Client;
+use lsp_server::Connection;
+use places::Places;
+use session::Session;
+
+/// Serve an editor: the Language Server Protocol on standard input and output.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc lsp             what an editor starts; docs/editors.md has the settings of many
+  chartc lsp --stdio     the same: some editors add this option
+
+The server reads *.chart, agent.yaml, *.agent.yaml and *.scxml, also texts that were never saved. It checks while
+you type, and plays tests and explores on save where that takes long. It has the settings of the nearest
+chartc.toml, starts no program and opens no connection.
+
+Exit codes: 0 the editor ended it in the agreed way, 1 the editor went away, 2 wrong usage, 3 internal error")]
+pub(super) struct Args {
+    /// Speak on standard input and output, as it does without
+    #[arg(long)]
+    stdio: bool,
+}
+
+pub(super) fn run(args: &Args) -> miette::Result<Exit> {
+    let Args { stdio: _ } = args;
+    let (connection, threads) = Connection::stdio();
+    let exit = serve(&connection);
+    // The threads end when both ends of their channels are gone.
+    drop(connection);
+    let ended = threads.join();
+    match (exit, ended) {
+        (Ok(exit), Ok(())) => Ok(exit),
+        (Ok(_), Err(fault)) => Err(miette::miette!("the editor cannot be heard: {fault}")),
+        (Err(fault), _) => Err(fault),
+    }
+}
+
+/// Serves until the client ends it.
+fn serve(connection: &Connection) -> miette::Result<Exit> {
+    let Ok((id, params)) = connection.initialize_start() else { return Ok(Exit::Findings) };
+    let client = match serde_json::from_value(params) {
+        Ok(params) => Client::of(params),
+        Err(fault) => {
+            let why = format!("`initialize` cannot be understood: {fault}");
+            let code = lsp_server::ErrorCode::InvalidParams as i32;
+            let refusal = lsp_server::Response::new_err(id, code, why.clone());
+            drop(connection.sender.send(refusal.into()));
+            return Err(miette::miette!("{why}"));
+        }
+    };
+    // Settings, imports and links are relative to it.
+    if let Some(folder) = &client.folder {
+        drop(std::env::set_current_dir(folder));
+    }
+    let places = Places::of(super::files::here()?);
+    let hello = capabilities::hello(&client);
+    if connection.initialize_finish(id, hello).is_err() {
+        return Ok(Exit::Findings);
+    }
+    Session::new(connection.sender.clone(), client, places)?.serve(&connection.receiver)
+}

@@ -1,0 +1,95 @@
+//! States, with the paths that lead to them from the place.
+
+use super::Site;
+use crate::editor::complete::CompletionKind;
+use crate::editor::complete::offer::{Offer, call, written};
+use crate::editor::known::Node;
+use crate::editor::outline::SymbolKind;
+use crate::editor::show;
+use chartc_text::front::chart::spot::Place;
+use std::collections::BTreeSet;
+
+/// Names that are already offered, and where the nearest state of a name hides others.
+struct Seen(BTreeSet<String>);
+
+impl Site<'_, '_> {
+    /// The states of the chart; only those inside the state around the place, for `initial`.
+    pub(super) fn states(&self, inside: bool) -> Vec<Offer> {
+        let around = self.scope.around();
+        let chain: Vec<&str> =
+            self.cursor.chain.iter().map(|name| name.as_deref().unwrap_or_default()).collect();
+        let mut found = Vec::new();
+        if let Some((first, rest)) = chain.split_first() {
+            let root = around.iter().rev().find_map(|node| child(node, first));
+            let end =
+                rest.iter().try_fold(root, |node, name| Some(node.and_then(|n| child(n, name))));
+            if let Some(node) = end.flatten() {
+                self.below(node, "", 0, &mut Seen(BTreeSet::new()), &mut found);
+            }
+            return found;
+        }
+        let mut seen = Seen(BTreeSet::new());
+        for (up, node) in around.iter().rev().enumerate() {
+            let weight = if up == 0 && !inside && around.len() > 1 { 1 } else { up as u32 };
+            self.below(node, "", weight, &mut seen, &mut found);
+            if inside {
+                break;
+            }
+        }
+        let lost = self.scope.lost.iter();
+        found.extend(lost.map(|name| Offer::new(name, CompletionKind::State, 15)));
+        found
+    }
+
+    /// The states below one: its children by name, then what is below these by path.
+    fn below(
+        &self,
+        node: &Node<'_>,
+        before: &str,
+        weight: u32,
+        seen: &mut Seen,
+        found: &mut Vec<Offer>,
+    ) {
+        let dotted = self.cursor.followed_by(".");
+        let mut deeper = Vec::new();
+        for inner in &node.children {
+            let label = format!("{before}{}", inner.name);
+            // A nearer state of the same name hides this one.
+            if before.is_empty() && !seen.0.insert(inner.name.to_owned()) {
+                continue;
+            }
+            found.push(self.offer(inner, &label, weight));
+            deeper.push((inner, format!("{label}.")));
+        }
+        if !dotted {
+            for (inner, before) in deeper {
+                self.below(inner, &before, weight + 5, seen, found);
+            }
+        }
+    }
+
+    fn offer(&self, node: &Node<'_>, label: &str, weight: u32) -> Offer {
+        let kind = match node.kind {
+            SymbolKind::Final => "final",
+            SymbolKind::Parallel => "parallel",
+            SymbolKind::History => "history",
+            _ => "state",
+        };
+        let offer = Offer::new(label, CompletionKind::State, weight).doc(node.doc);
+        if node.params.is_empty() {
+            return offer.detail(kind);
+        }
+        let names: Vec<&str> = node.params.iter().map(|param| param.name.node.as_str()).collect();
+        let offer = offer.detail(format!("{kind} {}", show::params(node.params)));
+        let takes = self.cursor.back(1) == "->" && self.found.place() != Place::Test;
+        if takes && !self.cursor.followed_by("(") {
+            let text = call(&written(label), &names);
+            return offer.snippet(text);
+        }
+        offer
+    }
+}
+
+fn child<'n, 'c>(node: &'n Node<'c>, name: &str) -> Option<&'n Node<'c>> {
+    node.children.iter().find(|child| child.name == name)
+}

@@ -1,0 +1,27 @@
+//! Paths of imports.
+
+use super::CompletionKind;
+use super::cursor::Cursor;
+use super::offer::Offer;
+use crate::load::Loader;
+use chartc_text::front::Link;
+
+/// The files and folders that the path may lead to.
+pub(super) fn offers(cursor: &Cursor<'_>, name: &str, loader: Option<&dyn Loader>) -> Vec<Offer> {
+    let Some(loader) = loader else { return Vec::new() };
+    let quote = cursor.text[..cursor.start].rfind('"').map_or(cursor.start, |at| at + 1);
+    let typed = &cursor.text[quote..cursor.start];
+    let folder = loader.resolve(name, if typed.is_empty() { "." } else { typed });
+    let own = name.rsplit('/').next().unwrap_or(name);
+    let mut found = Vec::new();
+    for entry in loader.list(folder.trim_end_matches('/')).unwrap_or_default() {
+        if Link::Import.takes(&entry) {
+            if !(typed.is_empty() && entry == own) {
+                found.push(Offer::new(entry, CompletionKind::File, 0));
+            }
+        } else if !entry.contains('.') {
+            found.push(Offer::new(format!("{entry}/"), CompletionKind::File, 1));
+        }
+    }
+    found
+}

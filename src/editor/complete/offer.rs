@@ -1,0 +1,145 @@
+//! Offers before they are ranked.
+
+use super::{Completion, CompletionKind, Insert};
+use crate::editor::outline::rank;
+use chartc_text::span::Span;
+use chartc_text::syntax::{is_lower_snake, is_reserved, is_upper_camel};
+use std::collections::BTreeSet;
+
+/// Something that fits a place.
+#[derive(Debug, Clone)]
+pub(super) struct Offer {
+    pub(super) label: String,
+    pub(super) kind: CompletionKind,
+    pub(super) detail: String,
+    pub(super) documentation: String,
+    /// What is written, if it is not the label.
+    pub(super) insert: Option<Insert>,
+    /// How likely it is: the least is the likeliest.
+    pub(super) weight: u32,
+}
+
+impl Offer {
+    pub(super) fn new(label: impl Into<String>, kind: CompletionKind, weight: u32) -> Self {
+        Self {
+            label: label.into(),
+            kind,
+            detail: String::new(),
+            documentation: String::new(),
+            insert: None,
+            weight,
+        }
+    }
+
+    #[must_use]
+    pub(super) fn detail(self, detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), ..self }
+    }
+
+    #[must_use]
+    pub(super) fn doc(self, doc: impl Into<String>) -> Self {
+        Self { documentation: doc.into(), ..self }
+    }
+
+    #[must_use]
+    pub(super) fn snippet(self, snippet: String) -> Self {
+        Self { insert: Some(Insert::Snippet(snippet)), ..self }
+    }
+}
+
+/// Those that have the letters of `prefix`, the likeliest first, each label once for its kind.
+pub(super) fn ranked(offers: Vec<Offer>, prefix: &str, replaces: Span) -> Vec<Completion> {
+    let wanted = prefix.to_lowercase();
+    let mut found: Vec<(u8, Offer)> = offers
+        .into_iter()
+        .filter_map(|offer| {
+            // A dotted name is also found by its last part.
+            let last = offer.label.rsplit('.').next().unwrap_or_default();
+            let fit = [rank(&offer.label, &wanted), rank(last, &wanted).map(|r| r.max(1))];
+            Some((fit.into_iter().flatten().min()?.max(1), offer))
+        })
+        .collect();
+    found.sort_by(|(a, x), (b, y)| (a, x.weight).cmp(&(b, y.weight)));
+    let mut seen = BTreeSet::new();
+    found.retain(|(_, offer)| seen.insert((offer.label.clone(), is_word(offer.kind))));
+    found
+        .into_iter()
+        .enumerate()
+        .map(|(nth, (_, offer))| Completion {
+            insert: offer.insert.clone().unwrap_or_else(|| Insert::Plain(quoted(&offer))),
+            label: offer.label,
+            kind: offer.kind,
+            detail: offer.detail,
+            documentation: offer.documentation,
+            replaces,
+            sort: nth as u32,
+        })
+        .collect()
+}
+
+/// A name and a snippet of the same label are both shown.
+fn is_word(kind: CompletionKind) -> bool {
+    kind != CompletionKind::Snippet
+}
+
+/// The label as it is written: names that are no words stand in back-quotes.
+fn quoted(offer: &Offer) -> String {
+    match offer.kind {
+        CompletionKind::Keyword
+        | CompletionKind::Snippet
+        | CompletionKind::Rule
+        | CompletionKind::File
+        | CompletionKind::Format
+        | CompletionKind::Value => offer.label.clone(),
+        CompletionKind::State
+        | CompletionKind::Event
+        | CompletionKind::Variable
+        | CompletionKind::Parameter
+        | CompletionKind::Field
+        | CompletionKind::Type
+        | CompletionKind::Enum
+        | CompletionKind::EnumMember
+        | CompletionKind::Function
+        | CompletionKind::Tool
+        | CompletionKind::Step
+        | CompletionKind::Option
+        | CompletionKind::Client
+        | CompletionKind::Chart => written(&offer.label),
+    }
+}
+
+/// A dotted name with back-quotes where they are needed.
+pub(super) fn written(name: &str) -> String {
+    let is_bare = |part: &str| {
+        let plain = part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let starts = part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        (is_lower_snake(part) || is_upper_camel(part) || plain && starts) && !is_reserved(part)
+    };
+    if name.split('.').all(is_bare) {
+        return name.to_owned();
+    }
+    let part = |part: &str| {
+        if is_bare(part) { part.to_owned() } else { format!("`{}`", part.replace('`', "\\`")) }
+    };
+    // A name in back-quotes may have blanks and dots of its own.
+    if name.contains(' ') {
+        format!("`{name}`")
+    } else {
+        name.split('.').map(part).collect::<Vec<_>>().join(".")
+    }
+}
+
+/// A call with places for its arguments.
+pub(super) fn call(name: &str, arguments: &[&str]) -> String {
+    let holes: Vec<String> = arguments
+        .iter()
+        .enumerate()
+        .map(|(nth, name)| format!("${{{}:{}}}", nth + 1, escaped(name)))
+        .collect();
+    format!("{}({})", escaped(&written(name)), holes.join(", "))
+}
+
+/// Text in a snippet.
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('$', "\\$").replace('}', "\\}")
+}

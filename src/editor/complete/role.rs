@@ -1,0 +1,310 @@
+//! Which names are meant at a place, from the tokens before it.
+
+use super::cursor::{Cursor, bare};
+use chartc_text::front::chart::lex::{Token, TokenKind};
+use chartc_text::front::chart::spot::{Next, Place};
+
+/// What a name at a place is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A new name: nothing is known.
+    New,
+    /// A state.
+    State,
+    /// A descendant of the state around the place.
+    Initial,
+    /// An event; `listens` in a line, where those of the run count too.
+    Event {
+        /// Behind `on`.
+        listens: bool,
+    },
+    /// The names of an event's data.
+    Binding(String),
+    /// The subject of `done(…)`.
+    Subject,
+    /// A type.
+    Type,
+    /// A chart.
+    Chart,
+    /// A client.
+    Client,
+    /// A step.
+    Step,
+    /// A step of a chart that the tested one runs.
+    ChildStep,
+    /// A step that runs a chart, or the parent.
+    Receiver,
+    /// What was sent `as` it.
+    SendId,
+    /// A tool, or with `sets` also a set.
+    Tool {
+        /// Sets and `any` too.
+        sets: bool,
+    },
+    /// A tool set and an argument of its tools.
+    Passed,
+    /// A variable that can be assigned.
+    Assigned,
+    /// Anything that a test gives or sets.
+    Given,
+    /// A pure function of the host.
+    Function,
+    /// What an action begins with.
+    Action,
+    /// An expression.
+    Value,
+    /// A param of the chart that a step runs, or an expression.
+    RunParam(String),
+    /// A field of a record value.
+    Field(String),
+    /// What a model may answer.
+    Answer,
+    /// What a test expects to be called.
+    Called,
+    /// How a run ends.
+    Status,
+    /// A property.
+    Property,
+    /// What a property is about.
+    Subjected(String),
+    /// A limit.
+    Limit,
+    /// An option of a client.
+    ClientOption,
+    /// The value of one.
+    ClientValue(String),
+    /// How a call fails.
+    Why,
+    /// The format of a placeholder.
+    Format,
+    /// Nothing says what: any name.
+    Any,
+}
+
+/// The options of a client.
+pub(super) const CLIENT: [&str; 9] = [
+    "model",
+    "temperature",
+    "max_tokens",
+    "timeout",
+    "retry",
+    "fallback",
+    "input_price",
+    "output_price",
+    "actions",
+];
+
+/// The role of the name at the cursor. The tokens of its item begin with `item`.
+pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: Place, next: &Next) -> Role {
+    let text = cursor.text;
+    let words: Vec<&str> = item.iter().map(|token| token.text(text)).collect();
+    let first = words.first().copied().unwrap_or_default();
+    let brackets = open_brackets(item, text);
+    if let Some(open) = brackets {
+        let inside = Inside { words: &words, open, first, next };
+        if let Some(role) = inside.role() {
+            return role;
+        }
+    }
+    let last = cursor.back(1);
+    let previous = cursor.back(2);
+    if let Some(role) = by_word(last, previous, first, place, next) {
+        return role;
+    }
+    match last {
+        "," => return listed(&words, first),
+        ":" if first == "final" => return Role::Status,
+        ":" if matches!(place, Place::Record | Place::Chart) => return Role::Type,
+        "->" if matches!(first, "fn" | "tool") => return Role::Type,
+        "->" => return Role::State,
+        "|" if first == "from" => return Role::State,
+        "|" | "=" | "-" if first == "tools" => return Role::Tool { sets: true },
+        _ => {}
+    }
+    by_place(&words, first, place, next)
+}
+
+/// Inside brackets.
+struct Inside<'w, 't> {
+    words: &'w [&'t str],
+    open: usize,
+    first: &'t str,
+    next: &'w Next,
+}
+
+impl Inside<'_, '_> {
+    fn role(&self) -> Option<Role> {
+        let head = &self.words[..self.open];
+        let since = &self.words[self.open + 1..];
+        let last = since.last().copied().unwrap_or_default();
+        let (path, before) = path_before(head);
+        let called = path.last().copied().unwrap_or_default();
+        let names = matches!(since, [] | [.., ","]);
+        match self.words[self.open] {
+            "{" if called == "defaults" => None,
+            "(" => Some(match (called, before) {
+                ("List" | "Map", _) if self.next.name && !self.next.expression => Role::Type,
+                ("done" | "error" | "doubt", "on") => Role::Subject,
+                ("in" | "turns_in", _) => Role::State,
+                ("streak" | "repeated", _) => Role::Passed,
+                (name, "check") => Role::Subjected(name.to_owned()),
+                (_, "on") => Role::Binding(path.join(".")),
+                (_, "may" | "final" | "event" | "fn" | "do" | "tool") if !self.next.expression => {
+                    if last == ":" {
+                        Role::Type
+                    } else {
+                        Role::New
+                    }
+                }
+                (chart, _) if self.first == "run" && names && self.is_chart(head) => {
+                    Role::RunParam(bare(chart).to_owned())
+                }
+                _ if self.next.expression => Role::Value,
+                _ => return None,
+            }),
+            "{" if self.next.name && !called.is_empty() && last != ":" => {
+                Some(Role::Field(bare(called).to_owned()))
+            }
+            _ if self.next.expression => Some(Role::Value),
+            _ => None,
+        }
+    }
+
+    /// Whether the brackets are those of the chart that a `run` step runs, not of a call in them.
+    fn is_chart(&self, head: &[&str]) -> bool {
+        head.iter().filter(|word| matches!(**word, "(" | "{")).count() == 0 || !head.contains(&"(")
+    }
+}
+
+/// The dotted name at the end of some tokens, and the token before it.
+fn path_before<'w, 't>(words: &'w [&'t str]) -> (Vec<&'t str>, &'t str) {
+    let mut path = Vec::new();
+    let mut at = words.len();
+    while let Some(name) = at.checked_sub(1).map(|n| words[n]).filter(|word| is_name(word)) {
+        path.insert(0, name);
+        at -= 1;
+        if at < 1 || words[at - 1] != "." {
+            break;
+        }
+        at -= 1;
+    }
+    (path, at.checked_sub(1).map_or("", |n| words[n]))
+}
+
+fn is_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '`')
+}
+
+/// The innermost bracket of an item that is not closed.
+fn open_brackets(item: &[Token], text: &str) -> Option<usize> {
+    let mut open = Vec::new();
+    for (nth, token) in item.iter().enumerate() {
+        match token.kind {
+            TokenKind::Open => open.push(nth),
+            TokenKind::Close => drop(open.pop()),
+            _ => {}
+        }
+    }
+    // The brace of a body is none: an item before the place ends there.
+    open.pop().filter(|nth| !item[*nth].text(text).is_empty())
+}
+
+/// What the word before the place asks for.
+fn by_word(last: &str, previous: &str, first: &str, place: Place, next: &Next) -> Option<Role> {
+    let only_name = next.name && !next.expression;
+    Some(match last {
+        "on" => Role::Event { listens: true },
+        "raise" | "send" if only_name => Role::Event { listens: false },
+        "to" if only_name => Role::Receiver,
+        "cancel" if only_name => Role::SendId,
+        "into" if first == "component" => Role::Step,
+        "into" if only_name => Role::Assigned,
+        "initial" if only_name => Role::Initial,
+        "from" | "except" | "allow" if only_name => Role::State,
+        "with" if only_name => Role::Client,
+        "call" if previous == "may" => Role::Tool { sets: true },
+        "tools" if place == Place::Step => Role::Tool { sets: true },
+        "tool" if place == Place::Test => Role::Tool { sets: false },
+        "returns" if place == Place::Step => Role::Type,
+        "check" if only_name => Role::Property,
+        "for" if first == "test" => Role::Chart,
+        "else" if only_name => Role::State,
+        "fn" if place == Place::Test => Role::Function,
+        "answers" | "asked" | "of" if place == Place::Test => Role::Step,
+        "fails" if place == Place::Test && first == "fails" && previous != "fails" => {
+            if previous.is_empty() || first == "fails" && next.name && !next.text {
+                Role::Step
+            } else {
+                Role::Why
+            }
+        }
+        "/" if place == Place::Test && matches!(first, "answers" | "fails") => Role::ChildStep,
+        "called" if place == Place::Test => Role::Called,
+        "offered" | "only" if place == Place::Test => Role::Answer,
+        "given" | "set" if place == Place::Test && only_name => Role::Given,
+        "at" if place == Place::Test => Role::State,
+        "may" | "run" | "call" | "llm" | "ask" | "code" | "human" | "state" | "parallel"
+        | "final" | "history" | "event" | "var" | "param" | "input" | "pred" | "fn" | "do"
+        | "tool" | "tools" | "client" | "component" | "type" | "enum" | "chart"
+        | "renamed_from" | "each" | "for" | "as"
+            if only_name =>
+        {
+            Role::New
+        }
+        _ => return None,
+    })
+}
+
+/// What a comma goes on with.
+fn listed(words: &[&str], first: &str) -> Role {
+    let mut depth = 0_usize;
+    for word in words.iter().rev() {
+        match *word {
+            ")" | "]" | "}" => depth += 1,
+            "(" | "[" | "{" => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            "->" if matches!(first, "fn" | "tool") => return Role::Type,
+            "->" | "at" => return Role::State,
+            "initial" => return Role::Initial,
+            "into" => return Role::Step,
+            "offered" | "only" => return Role::Answer,
+            "renamed_from" => return Role::New,
+            _ => {}
+        }
+    }
+    if first == "component" { Role::Step } else { Role::Any }
+}
+
+/// What begins or goes on at a place.
+fn by_place(words: &[&str], first: &str, place: Place, next: &Next) -> Role {
+    let last = words.last().copied().unwrap_or_default();
+    if place == Place::Test && first == "answers" && next.name {
+        return Role::Answer;
+    }
+    if place == Place::Test && next.name && next.text && !next.expression {
+        return Role::Why;
+    }
+    if place == Place::Client && next.name {
+        let valued = CLIENT.contains(&last) && (next.text || next.words.contains(&"true"));
+        return if valued { Role::ClientValue(last.to_owned()) } else { Role::ClientOption };
+    }
+    if next.expression {
+        return Role::Value;
+    }
+    if !next.name {
+        return if next.known { Role::New } else { Role::Any };
+    }
+    match place {
+        Place::Actions => Role::Action,
+        Place::Code => Role::Assigned,
+        Place::Limits => Role::Limit,
+        Place::Enum | Place::Record | Place::Meta | Place::Top | Place::Client => Role::New,
+        Place::Test => Role::Value,
+        Place::Chart | Place::State | Place::From | Place::Step => match first {
+            "call" => Role::Tool { sets: false },
+            "run" => Role::Chart,
+            "ask" => Role::Event { listens: true },
+            _ => Role::Any,
+        },
+    }
+}

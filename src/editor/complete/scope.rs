@@ -1,0 +1,165 @@
+//! What is declared where a place lies.
+
+use super::cursor::{Cursor, bare};
+use crate::Compilation;
+use crate::editor::known::{self, Decl, Node};
+use crate::editor::outline::SymbolKind;
+use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
+use chartc_text::front::chart::spot::{Open, Place};
+use chartc_text::span::FileId;
+use std::collections::BTreeSet;
+
+/// The names that a place sees.
+pub(super) struct Scope<'c> {
+    /// What charts and files declare, the nearest first.
+    pub(super) decls: Vec<Decl<'c>>,
+    /// The states of the chart around the place, or of the one that a test tests.
+    pub(super) states: Option<Node<'c>>,
+    /// The names of the states around the place, outermost first.
+    pub(super) path: Vec<String>,
+    /// States that stand in parts of the file that cannot be read.
+    pub(super) lost: Vec<String>,
+    /// The kind of body that the place lies in.
+    pub(super) place: Place,
+}
+
+/// The name after the first word of a body's owner.
+pub(super) fn name_of(text: &str, open: &Open) -> String {
+    let head = text.get(open.start..open.brace).unwrap_or_default();
+    let words = tokens(head);
+    let named = words.iter().find(|token| token.start > 0 && is_name(token));
+    named.map(|token| bare(token.text(head)).to_owned()).unwrap_or_default()
+}
+
+fn is_name(token: &Token) -> bool {
+    matches!(token.kind, TokenKind::Word | TokenKind::Quoted)
+}
+
+impl<'c> Scope<'c> {
+    pub(super) fn of(
+        compilation: &'c Compilation,
+        file: FileId,
+        cursor: &Cursor<'_>,
+        open: &[Open],
+    ) -> Self {
+        let text = cursor.text;
+        let place = open.last().map_or(Place::Top, |open| open.place);
+        let mut chart = None;
+        let mut path = Vec::new();
+        for body in open {
+            match body.place {
+                Place::Chart => chart = Some(name_of(text, body)),
+                Place::State => path.push(name_of(text, body)),
+                Place::Test => {
+                    let head = text.get(body.start..body.brace).unwrap_or_default();
+                    let words = tokens(head);
+                    let last = words.iter().rfind(|token| is_name(token));
+                    chart = last.map(|token| bare(token.text(head)).to_owned());
+                }
+                Place::Top
+                | Place::From
+                | Place::Step
+                | Place::Code
+                | Place::Actions
+                | Place::Limits
+                | Place::Client
+                | Place::Record
+                | Place::Enum
+                | Place::Meta => {}
+            }
+        }
+        let known = match &chart {
+            Some(name) => known::chart(compilation, file, name),
+            None => None,
+        };
+        let mut decls = known.map(|(chart, _)| known::inside(chart)).unwrap_or_default();
+        if known.is_none() {
+            // A component outside charts goes into steps of any chart.
+            let all = known::charts(compilation).filter(|_| chart.is_none());
+            decls.extend(all.flat_map(|(chart, _)| known::inside(chart)));
+        }
+        decls.extend(known::outside(compilation, file));
+        let states = known.map(|(chart, _)| known::states(chart));
+        let mut scope = Self { decls: known::unique(decls), states, path, lost: Vec::new(), place };
+        if place != Place::Test {
+            let own = known::charts(compilation).filter(|(_, id)| *id == file);
+            let mut sound = BTreeSet::new();
+            for (chart, _) in own {
+                collect(&known::states(chart), &mut sound);
+            }
+            scope.recover(text, &sound);
+        }
+        scope
+    }
+
+    /// Adds what is declared in parts of the text that the tree has lost: the word says what, a name follows.
+    fn recover(&mut self, text: &str, sound: &BTreeSet<usize>) {
+        let all = tokens(text);
+        let mut lost = Vec::new();
+        for pair in all.windows(2) {
+            let [word, name] = pair else { continue };
+            let line = text[..word.start].rfind(['\n', '{', '}']).map_or(0, |at| at + 1);
+            if !is_name(name) || !text[line..word.start].trim().is_empty() {
+                continue;
+            }
+            let start = name.start;
+            let name = bare(name.text(text)).to_owned();
+            let kind = match word.text(text) {
+                "state" | "parallel" | "final" | "history" => {
+                    if !sound.contains(&start) {
+                        lost.push(name);
+                    }
+                    continue;
+                }
+                "event" => SymbolKind::Event,
+                "var" => SymbolKind::Variable,
+                "param" => SymbolKind::Param,
+                "input" => SymbolKind::Input,
+                "pred" => SymbolKind::Predicate,
+                "fn" => SymbolKind::Function,
+                "do" => SymbolKind::Effect,
+                "tools" => SymbolKind::ToolSet,
+                "client" => SymbolKind::Client,
+                "llm" | "ask" | "call" | "human" | "run" | "code" => SymbolKind::Step,
+                "type" => SymbolKind::Type,
+                "enum" => SymbolKind::Enum,
+                "chart" => SymbolKind::Chart,
+                _ => continue,
+            };
+            // Another chart of the same file may declare it: then it is known, and not seen here.
+            if !self.decls.iter().any(|decl| decl.name == name) {
+                self.decls.push(known::lost(name, kind));
+            }
+        }
+        self.lost = lost;
+    }
+
+    /// The declarations of some kinds.
+    pub(super) fn of_kind<'s>(
+        &'s self,
+        kinds: &'s [SymbolKind],
+    ) -> impl Iterator<Item = &'s Decl<'c>> {
+        self.decls.iter().filter(|decl| kinds.contains(&decl.kind))
+    }
+
+    /// The states around the place from the chart on, as far as they are known.
+    pub(super) fn around(&self) -> Vec<&Node<'c>> {
+        let mut found: Vec<&Node<'c>> = self.states.iter().collect();
+        for name in &self.path {
+            let inner = found.last().and_then(|node| node.children.iter().find(|c| c.name == name));
+            match inner {
+                Some(inner) => found.push(inner),
+                None => break,
+            }
+        }
+        found
+    }
+}
+
+/// Where the states of a tree are named.
+fn collect(node: &Node<'_>, places: &mut BTreeSet<usize>) {
+    for child in &node.children {
+        places.insert(child.start);
+        collect(child, places);
+    }
+}

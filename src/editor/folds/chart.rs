@@ -1,0 +1,93 @@
+//! Folds of a `.chart`, from its tokens: braces and brackets, texts of several lines, runs of comments and imports.
+
+use super::FoldKind;
+use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
+use std::ops::Range;
+
+pub(super) fn folds(text: &str) -> Vec<(Range<usize>, FoldKind)> {
+    let all = tokens(text);
+    let mut found = Vec::new();
+    let mut open: Vec<&Token> = Vec::new();
+    for token in &all {
+        match token.kind {
+            TokenKind::Open => open.push(token),
+            TokenKind::Close => {
+                let opener = pair(token.text(text));
+                // A bracket that is missing must not cost the folds around it.
+                let Some(nth) = open.iter().rposition(|one| one.text(text) == opener) else {
+                    continue;
+                };
+                found.push((open[nth].start..token.end, FoldKind::Region));
+                open.truncate(nth);
+            }
+            TokenKind::Block => found.push((token.range(), FoldKind::Region)),
+            TokenKind::Comment
+            | TokenKind::Doc
+            | TokenKind::Text
+            | TokenKind::Quoted
+            | TokenKind::Word
+            | TokenKind::Int
+            | TokenKind::Float
+            | TokenKind::Duration
+            | TokenKind::Sign
+            | TokenKind::Other => {}
+        }
+    }
+    comments(text, &all, &mut found);
+    imports(text, &all, &mut found);
+    found
+}
+
+fn pair(close: &str) -> &'static str {
+    match close {
+        ")" => "(",
+        "]" => "[",
+        _ => "{",
+    }
+}
+
+/// Comments on lines of their own, one right below the other.
+fn comments(text: &str, all: &[Token], found: &mut Vec<(Range<usize>, FoldKind)>) {
+    let mut run: Option<Range<usize>> = None;
+    for token in all {
+        if !matches!(token.kind, TokenKind::Comment | TokenKind::Doc) {
+            continue;
+        }
+        let line = text[..token.start].rfind('\n').map_or(0, |at| at + 1);
+        let alone = text[line..token.start].trim().is_empty();
+        let below = |last: &Range<usize>| {
+            let between = &text[last.end..token.start];
+            between.trim().is_empty() && between.matches('\n').count() == 1
+        };
+        run = match run.take() {
+            Some(last) if alone && below(&last) => Some(last.start..token.end),
+            last => {
+                found.extend(last.map(|last| (last, FoldKind::Comment)));
+                alone.then(|| token.range())
+            }
+        };
+    }
+    found.extend(run.map(|last| (last, FoldKind::Comment)));
+}
+
+/// Imports one after the other.
+fn imports(text: &str, all: &[Token], found: &mut Vec<(Range<usize>, FoldKind)>) {
+    let mut run: Option<Range<usize>> = None;
+    let mut rest = all;
+    while let [first, tail @ ..] = rest {
+        match tail {
+            [path, after @ ..] if first.text(text) == "import" && path.kind == TokenKind::Text => {
+                let start = run.take().map_or(first.start, |run| run.start);
+                run = Some(start..path.end);
+                rest = after;
+            }
+            _ => {
+                if !matches!(first.kind, TokenKind::Comment | TokenKind::Doc) {
+                    found.extend(run.take().map(|run| (run, FoldKind::Imports)));
+                }
+                rest = tail;
+            }
+        }
+    }
+    found.extend(run.map(|run| (run, FoldKind::Imports)));
+}

@@ -1,1 +1,0 @@
-//! What is known about the name at a place.

@@ -1,0 +1,195 @@
+//! Variables, events, types, functions and conditions.
+
+use super::page::{Page, code};
+use super::state::line;
+use super::{View, used};
+use chartc_check::notation;
+use chartc_core::arena::{EventId, FunctionId, PredicateId, StepId, TransitionId, TypeId, VarId};
+use chartc_core::expr::{Value, type_text};
+use chartc_core::model::{
+    AskOn, Chart, Expr, ExprKind, Field, FunctionKind, StepKind, Trigger, Type, TypeKind,
+    VariableKind,
+};
+use chartc_text::span::Span;
+use std::collections::BTreeSet;
+
+/// A type as written in a chart.
+pub(super) fn written(chart: &Chart, ty: &Type) -> String {
+    type_text(ty, &chart.types)
+}
+
+/// `(a: T, b: T)`; empty without fields.
+pub(super) fn fields(chart: &Chart, fields: &[Field]) -> String {
+    if fields.is_empty() {
+        return String::new();
+    }
+    let one = |f: &Field| format!("{}: {}", notation::name(&f.name), written(chart, &f.ty));
+    format!("({})", fields.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
+fn literal(chart: &Chart, value: &Value) -> String {
+    let kind = match value {
+        Value::None => ExprKind::None,
+        Value::Bool(value) => ExprKind::Bool(*value),
+        Value::Int(value) => ExprKind::Int(*value),
+        Value::Float(value) => ExprKind::Float(*value),
+        Value::Duration(value) => ExprKind::Duration(*value),
+        Value::Text(text) => return format!("{text:?}"),
+        Value::List(_) | Value::Map(_) => return "…".into(),
+    };
+    notation::expression(chart, &Expr { kind, ty: Type::Json })
+}
+
+/// A param, an input or a var.
+pub(super) fn variable(page: &mut Page, view: &View<'_>, id: VarId) {
+    let chart = &view.one.chart;
+    let row = &chart.variables[id.index()];
+    let (word, range, end) = match &row.kind {
+        VariableKind::Param { range } => ("param", range.as_ref(), ""),
+        VariableKind::Input => ("input", None, ""),
+        VariableKind::Var { per_turn: true } => ("var", None, " per turn"),
+        VariableKind::Var { per_turn: false } => ("var", None, ""),
+    };
+    let range = range.map_or_else(String::new, |(from, to)| {
+        format!(" in {}..{}", literal(chart, from), literal(chart, to))
+    });
+    let default = row.default.as_ref().map(|value| notation::expression(chart, value));
+    let default = default.map_or_else(String::new, |value| format!(" = {value}"));
+    let (name, ty) = (notation::name(&row.name), written(chart, &row.ty));
+    page.code("chart", &format!("{word} {name}: {ty}{range}{default}{end}"));
+    page.docs(&row.doc);
+    let sets: BTreeSet<Span> = view.done.files.iter().flat_map(used::sets).collect();
+    let uses = used::places(view, view.declared);
+    let (set, read): (Vec<Span>, Vec<Span>) = uses.into_iter().partition(|at| sets.contains(at));
+    page.list("Set at", used::rows(view, set));
+    page.list("Read at", used::rows(view, read));
+}
+
+/// An event, or those that a dotted prefix means.
+pub(super) fn events(page: &mut Page, view: &View<'_>, all: &[EventId]) {
+    let chart = &view.one.chart;
+    let rows = all.iter().map(|id| &chart.events[id.index()]);
+    let written = rows
+        .clone()
+        .map(|row| format!("event {}{}", notation::path(&row.name), fields(chart, &row.fields)));
+    page.code("chart", &written.collect::<Vec<_>>().join("\n"));
+    if let [_] = all {
+        rows.for_each(|row| page.docs(&row.doc));
+    }
+    let lines = chart.transitions.iter().enumerate().filter(|(_, line)| match &line.trigger {
+        Trigger::Event(events) => events.iter().any(|event| all.contains(event)),
+        Trigger::AnyEvent
+        | Trigger::AnyOccurrence
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => false,
+    });
+    let lines = lines.map(|(i, _)| line(view, TransitionId::at(i), true));
+    let asks = chart.steps.iter().enumerate().filter(|(_, step)| match &step.kind {
+        StepKind::Ask { on: AskOn::Event(events), .. } => {
+            events.iter().any(|event| all.contains(event))
+        }
+        StepKind::Ask { .. }
+        | StepKind::Llm
+        | StepKind::Code(_)
+        | StepKind::Call(..)
+        | StepKind::Human(_)
+        | StepKind::Run(_) => false,
+    });
+    let asks = asks.map(|(i, step)| {
+        let place = view.place(view.one.map.step(StepId::at(i)).name);
+        format!("{} {place}", code(&format!("ask {}", step.name)))
+    });
+    page.list("Handled by", lines.chain(asks).collect::<Vec<_>>());
+    let posts = view.one.map.posts.iter().filter(|post| all.contains(&post.event));
+    page.list("Raised or sent at", used::rows(view, posts.map(|post| post.span)));
+}
+
+/// A record or an enum.
+pub(super) fn of_type(page: &mut Page, view: &View<'_>, id: TypeId) {
+    let chart = &view.one.chart;
+    let row = &chart.types[id.index()];
+    let name = notation::name(&row.name);
+    page.code(
+        "chart",
+        &match &row.kind {
+            TypeKind::Record(all) => {
+                let one =
+                    |f: &Field| format!("{}: {}", notation::name(&f.name), written(chart, &f.ty));
+                format!("type {name} {{ {} }}", all.iter().map(one).collect::<Vec<_>>().join("  "))
+            }
+            TypeKind::Enum(all) => {
+                let all: Vec<String> = all.iter().map(|value| notation::name(value)).collect();
+                format!("enum {name} {{ {} }}", all.join("  "))
+            }
+        },
+    );
+    page.docs(&row.doc);
+}
+
+/// A value of an enum.
+pub(super) fn value(page: &mut Page, view: &View<'_>, id: TypeId, name: &str) {
+    let ty = &view.one.chart.types[id.index()].name;
+    page.line(format!("{}, a value of", code(&format!("{ty}.{name}"))));
+    of_type(page, view, id);
+}
+
+/// `fn` or `do`.
+pub(super) fn function(page: &mut Page, view: &View<'_>, id: FunctionId) {
+    let chart = &view.one.chart;
+    let row = &chart.functions[id.index()];
+    let name = notation::name(&row.name);
+    let params = match fields(chart, &row.params) {
+        none if none.is_empty() => "()".to_owned(),
+        params => params,
+    };
+    page.code(
+        "chart",
+        &match &row.kind {
+            FunctionKind::Pure { result, fallback, method } => {
+                let method = method.as_ref().map_or_else(String::new, |method| {
+                    format!(" from {:?} {:?}", method.artifact, method.name)
+                });
+                let fallback = fallback
+                    .as_ref()
+                    .map_or_else(String::new, |value| format!(" else {}", literal(chart, value)));
+                format!("fn {name}{params} -> {}{method}{fallback}", written(chart, result))
+            }
+            FunctionKind::Effect => format!("do {name}{params}"),
+        },
+    );
+    page.docs(&row.doc);
+    page.list("Called at", used::rows(view, used::places(view, view.declared)));
+}
+
+/// A named condition.
+pub(super) fn predicate(page: &mut Page, view: &View<'_>, id: PredicateId) {
+    let chart = &view.one.chart;
+    let row = &chart.predicates[id.index()];
+    let expr = notation::expression(chart, &row.expr);
+    page.code("chart", &format!("pred {} = {expr}", notation::name(&row.name)));
+    page.list("Read at", used::rows(view, used::places(view, view.declared)));
+}
+
+/// A name of which only the type is known.
+pub(super) fn typed(page: &mut Page, view: &View<'_>, name: &str, ty: &Type) {
+    let written = written(&view.one.chart, ty);
+    page.code("chart", &format!("{}: {written}", notation::name(name)));
+    let mut ty = ty;
+    while let Type::Optional(inner) | Type::List(inner) | Type::Map(inner) = ty {
+        ty = inner;
+    }
+    if let Type::Named(id) = ty {
+        of_type(page, view, *id);
+    }
+}

@@ -1,0 +1,173 @@
+//! What is known about the name at a place.
+//!
+//! [`find`] tells what a place is about, from what names mean; the other modules say what there is to know of it, as Markdown ([`page`]).
+
+mod data;
+mod find;
+mod outside;
+mod page;
+mod sent;
+mod state;
+mod step;
+mod tools;
+mod used;
+mod words;
+
+pub use words::{FUNCTIONS, WORDS, Word, word};
+
+use find::Found;
+pub(super) use find::{Index, Subject};
+pub(super) use state::{drivers, figures, is_sound};
+pub(super) use step::policy;
+
+use chartc_check::compile::Compilation;
+use chartc_check::lower::Lowered;
+use chartc_check::notation;
+use chartc_text::front;
+use chartc_text::rules;
+use chartc_text::span::{FileId, Span};
+use chartc_text::syntax::{File, Template, TemplatePart};
+use page::{Page, code, plain};
+
+/// What is shown about a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hover {
+    /// The name or word that it is about.
+    pub span: Span,
+    /// Markdown.
+    pub markdown: String,
+}
+
+/// What is known about the name or word at a place; `None` if nothing is.
+pub fn hover(done: &Compilation, file: FileId, offset: usize) -> Option<Hover> {
+    let offset = u32::try_from(offset).ok()?;
+    let syntax = done.files.iter().find(|one| one.id == file)?;
+    let inside = |span: &Span| span.start <= offset && offset < span.end;
+    if let Some(comment) = syntax.comments.iter().find(|comment| inside(comment)) {
+        return rule(done, *comment, offset);
+    }
+    let mut page = Page::default();
+    let index = Index::of(done);
+    let (span, markdown) = if let Some(found) = index.at(file, offset) {
+        show(&mut page, done, &found);
+        (found.span, page.finish())
+    } else if let Some(name) = index.uses(file, offset).first()
+        && outside::show(&mut page, done, name)
+    {
+        (name.at, page.finish())
+    } else if index.uses(file, offset).iter().any(|name| offset < name.at.end) {
+        // A name that is spelled like a word of the language.
+        return None;
+    } else if let Some((span, name)) = find::known_to_all(syntax, offset) {
+        let known = FUNCTIONS.iter().find(|known| known.name == name)?;
+        page.line(known.text);
+        (span, page.finish())
+    } else {
+        let span = word_at(done, syntax, offset)?;
+        let word = word(done.sources.get(file).slice(span))?;
+        page.line(word.text);
+        page.code("chart", word.example);
+        (span, page.finish())
+    };
+    Some(Hover { span, markdown })
+}
+
+fn show(page: &mut Page, done: &Compilation, found: &Found<'_>) {
+    let one = found.of;
+    let view = View { done, one, declared: found.declared };
+    let name = || done.sources.get(found.span.file).slice(found.span).trim_matches('`');
+    match &found.subject {
+        Subject::Chart => state::chart(page, &view),
+        Subject::State(id) => state::state(page, &view, *id),
+        Subject::Events(all) => data::events(page, &view, all),
+        Subject::Variable(id) => data::variable(page, &view, *id),
+        Subject::Step(id) => step::step(page, &view, *id),
+        Subject::Choice(id) => step::choice(page, &view, *id),
+        Subject::Tool(id) => tools::tool(page, &view, *id),
+        Subject::ToolSet(id) => tools::set(page, &view, *id),
+        Subject::Client(id) => tools::client(page, &view, *id),
+        Subject::Component(nth) => tools::component(page, &view, *nth),
+        Subject::Type(id) => data::of_type(page, &view, *id),
+        Subject::Value(id, name) => data::value(page, &view, *id, name),
+        Subject::Function(id) => data::function(page, &view, *id),
+        Subject::Predicate(id) => data::predicate(page, &view, *id),
+        Subject::Bound(ty) => data::typed(page, &view, name(), ty),
+        Subject::Param(ty) => page.code("chart", &format!("{}: {ty}", notation::name(name()))),
+    }
+}
+
+/// A chart with what was compiled around it.
+struct View<'c> {
+    done: &'c Compilation,
+    one: &'c Lowered,
+    /// Where what is shown is declared.
+    declared: Span,
+}
+
+impl View<'_> {
+    /// `ticket.chart:12`, as code.
+    fn place(&self, span: Span) -> String {
+        let source = self.done.sources.get(span.file);
+        let name = source.name.rsplit(['/', '\\']).next().unwrap_or_default();
+        code(&format!("{name}:{}", source.line_of(span.start)))
+    }
+}
+
+/// The rule that a comment names at a place.
+fn rule(done: &Compilation, comment: Span, offset: u32) -> Option<Hover> {
+    let source = done.sources.get(comment.file);
+    if !chartc_check::allow::is_for_us(source.slice(comment)) {
+        return None;
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let span = around(&source.text, comment, offset, is_word)?;
+    let rule = rules::named(source.slice(span)).ok()?;
+    let mut page = Page::default();
+    page.line(format!("**{}** {}: {}", rule.code, plain(rule.name), title(rule.page)));
+    page.line(format!("`chartc explain {}` tells more.", rule.code));
+    Some(Hover { span, markdown: page.finish() })
+}
+
+/// The title of a rule's page.
+pub(super) fn title(page: &str) -> &str {
+    page.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+}
+
+/// The characters around a place that belong together, within a span.
+fn around(text: &str, within: Span, offset: u32, is_word: impl Fn(char) -> bool) -> Option<Span> {
+    let (from, to) = (within.start as usize, within.end as usize);
+    let offset = offset as usize;
+    let before = text.get(from..offset)?;
+    let behind = text.get(offset..to)?;
+    let start = offset - before.chars().rev().take_while(|c| is_word(*c)).count();
+    let end = offset + behind.chars().take_while(|c| is_word(*c)).count();
+    (start < end).then(|| Span::new(within.file, start, end))
+}
+
+/// The word of the language at a place of a `.chart` file: one outside of texts, comments and back-quotes.
+fn word_at(done: &Compilation, file: &File, offset: u32) -> Option<Span> {
+    let source = done.sources.get(file.id);
+    if front::of(source).name != front::chart::FRONTEND.name {
+        return None;
+    }
+    let whole = Span::new(file.id, 0, source.text.len());
+    let span = around(&source.text, whole, offset, |c| c.is_ascii_alphanumeric() || c == '_')?;
+    let quoted = source.text[..span.start as usize].ends_with(['`', '"']);
+    let mut texts: Vec<&Template> = Vec::new();
+    super::visit::file(file, &mut |node| {
+        if let super::visit::Node::Template(text) = node {
+            texts.push(text);
+        }
+    });
+    let inside = |text: &&Template| text.span.start <= span.start && span.end <= text.span.end;
+    let hole = |text: &Template| {
+        text.parts.iter().any(|part| match part {
+            TemplatePart::Hole(hole) => hole.span.start <= span.start && span.end <= hole.span.end,
+            TemplatePart::Text(..) | TemplatePart::Bad { .. } => false,
+        })
+    };
+    let in_text = texts.into_iter().filter(inside).any(|text| !hole(text));
+    let imports =
+        file.imports().any(|path| path.span.start <= span.start && span.end <= path.span.end);
+    (!quoted && !in_text && !imports).then_some(span)
+}

@@ -1,0 +1,153 @@
+//! Where a name is declared, where it is used, and how to rename it.
+//!
+//! All of it stands on the index that lowering makes, [`Compilation::uses`]: each name with the declaration that it means. What belongs
+//! together is found by following it both ways, because a name may mean several declarations: `on user` those of `user.message` and
+//! `user.cancel`, a placeholder of a shared component a variable of each chart that has it.
+
+mod alike;
+mod edits;
+mod refusal;
+mod rename;
+mod spell;
+
+use chartc_check::compile::Compilation;
+pub use chartc_check::lower::{NameKind, Use};
+use chartc_text::span::{FileId, Span};
+pub use edits::{FileEdits, TextEdit};
+pub use refusal::{Note, Place, Refusal};
+pub use rename::{Renaming, prepare_rename, rename};
+use std::collections::BTreeSet;
+
+/// The name at a place, and what it means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// The name as written there.
+    pub at: Span,
+    /// What has the name.
+    pub kind: NameKind,
+    /// Its declarations; several for a group of events or tools, and for what is declared once for each of several charts.
+    pub declared: Vec<Span>,
+}
+
+/// A place where a name stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Highlight {
+    /// The name.
+    pub at: Span,
+    /// Whether it is declared or assigned to here.
+    pub is_write: bool,
+}
+
+/// The longest text that counts as a name.
+const LONGEST: usize = 256;
+
+/// The uses at a place: of the shortest name around or directly before it. Also those that a front end made of its text.
+fn uses_at(compilation: &Compilation, file: FileId, offset: usize) -> &[Use] {
+    let uses = compilation.uses.as_slice();
+    let Ok(offset) = u32::try_from(offset) else { return &[] };
+    let near = Span { file, start: offset.saturating_sub(LONGEST as u32), end: 0 };
+    let first = uses.partition_point(|one| one.at < near);
+    let mut best: Option<(usize, Span)> = None;
+    for (nth, one) in uses.iter().enumerate().skip(first) {
+        let at = one.at;
+        if at.file != file || at.start > offset {
+            break;
+        }
+        let is_shorter = |(_, known): (usize, Span)| {
+            // A name that begins here is meant rather than one that ends here.
+            (known.end == offset, known.end - known.start) > (at.end == offset, at.end - at.start)
+        };
+        if offset <= at.end && one.is_written && best.is_none_or(is_shorter) {
+            best = Some((nth, at));
+        }
+    }
+    let Some((_, at)) = best else { return &[] };
+    let start = uses.partition_point(|one| one.at < at);
+    let end = uses.partition_point(|one| one.at <= at);
+    uses.get(start..end).unwrap_or_default()
+}
+
+/// The name at a place: around it or directly before it.
+pub fn symbol_at(compilation: &Compilation, file: FileId, offset: usize) -> Option<Symbol> {
+    let uses = uses_at(compilation, file, offset);
+    let first = uses.iter().find(|one| one.is_written)?;
+    let written = uses.iter().filter(|one| one.is_written);
+    let declared: BTreeSet<Span> = written.map(|one| one.declared).collect();
+    Some(Symbol { at: first.at, kind: first.kind, declared: declared.into_iter().collect() })
+}
+
+/// The declarations that the name at a place means; for an `import`, the start of the file.
+pub fn definition(compilation: &Compilation, file: FileId, offset: usize) -> Vec<Span> {
+    symbol_at(compilation, file, offset).map_or_else(Vec::new, |symbol| symbol.declared)
+}
+
+/// All places of the name at a place, in all files of the compilation, by position.
+pub fn references(
+    compilation: &Compilation,
+    file: FileId,
+    offset: usize,
+    with_declaration: bool,
+) -> Vec<Span> {
+    let declared = declarations(compilation, uses_at(compilation, file, offset));
+    let mut found: Vec<Span> = family(compilation, &declared)
+        .filter(|one| {
+            one.is_written && (with_declaration || !declared.contains(&(one.at, one.kind)))
+        })
+        .map(|one| one.at)
+        .collect();
+    found.dedup();
+    found
+}
+
+/// All places of the name at a place, in its file, by position.
+pub fn highlights(compilation: &Compilation, file: FileId, offset: usize) -> Vec<Highlight> {
+    let declared = declarations(compilation, uses_at(compilation, file, offset));
+    let own = compilation.lowered.iter().filter(|one| one.map.file == file);
+    let assigned: BTreeSet<u32> =
+        own.flat_map(|one| &one.map.assignments).map(|(_, span)| span.start).collect();
+    let mut found: Vec<Highlight> = family(compilation, &declared)
+        .filter(|one| one.at.file == file && one.is_written)
+        .map(|one| Highlight {
+            at: one.at,
+            is_write: declared.contains(&(one.at, one.kind)) || assigned.contains(&one.at.start),
+        })
+        .collect();
+    found.dedup();
+    found
+}
+
+/// The uses of declarations, in order.
+fn family<'c>(
+    compilation: &'c Compilation,
+    declared: &'c BTreeSet<Declaration>,
+) -> impl Iterator<Item = &'c Use> {
+    compilation.uses.iter().filter(move |one| declared.contains(&declaration(one)))
+}
+
+/// A declaration: its place and what it declares. A front end may declare several things with one word.
+type Declaration = (Span, NameKind);
+
+const fn declaration(one: &Use) -> Declaration {
+    (one.declared, one.kind)
+}
+
+/// The declarations that belong together with those of `uses`.
+fn declarations(compilation: &Compilation, uses: &[Use]) -> BTreeSet<Declaration> {
+    let written = |uses: &[Use]| -> BTreeSet<Declaration> {
+        uses.iter().filter(|one| one.is_written).map(declaration).collect()
+    };
+    let mut declared = written(uses);
+    if declared.iter().any(|(_, kind)| *kind == NameKind::File) {
+        return declared;
+    }
+    loop {
+        let known = declared.len();
+        let all = family(compilation, &declared).filter(|one| one.is_written);
+        let at: BTreeSet<Span> = all.map(|one| one.at).collect();
+        let joined = compilation.uses.iter().filter(|one| one.is_written && at.contains(&one.at));
+        declared.extend(joined.map(declaration));
+        if declared.len() == known {
+            return declared;
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! In which notation a file is written.
+
+use chartc_text::front::{FRONTENDS, Frontend, agent, scxml};
+use chartc_text::source::Source;
+
+/// The notations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// `.chart`.
+    Chart,
+    /// `agent.yaml`, and what goes with it.
+    Yaml,
+    /// SCXML.
+    Xml,
+}
+
+/// The notation of a source: by its name, else by what its text looks like.
+pub(super) fn notation(source: &Source) -> Notation {
+    let name = source.name.rsplit('/').next().unwrap_or(&source.name);
+    if name.ends_with(".yaml") || name.ends_with(".yml") {
+        return Notation::Yaml;
+    }
+    let named = FRONTENDS.iter().find(|front| (front.takes)(name));
+    let front = named.or_else(|| FRONTENDS.iter().find(|front| (front.looks)(&source.text)));
+    let is = |one: &Frontend| front.is_some_and(|front| front.name == one.name);
+    if is(&agent::FRONTEND) {
+        Notation::Yaml
+    } else if is(&scxml::FRONTEND) {
+        Notation::Xml
+    } else {
+        Notation::Chart
+    }
+}

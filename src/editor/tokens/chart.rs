@@ -1,0 +1,83 @@
+//! The tokens of a `.chart`: those of the scanner, named by the syntax tree.
+
+use super::TokenKind;
+use super::marks::{Mark, Marks};
+use chartc_text::front::chart::lex::{self, is_keyword, tokens as lexical};
+use std::ops::Range;
+
+type Found = Vec<(Range<usize>, Mark)>;
+
+pub(super) fn tokens(text: &str, marks: &Marks) -> Found {
+    let mut found = Found::new();
+    for token in lexical(text) {
+        plain(text, 0, token, marks, &mut found);
+    }
+    found
+}
+
+/// One token of the scanner, whose offsets count from `base`.
+fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut Found) {
+    let range = base + token.start..base + token.end;
+    let kind = match token.kind {
+        lex::TokenKind::Comment => TokenKind::Comment,
+        lex::TokenKind::Doc => TokenKind::Doc,
+        lex::TokenKind::Int | lex::TokenKind::Float => TokenKind::Number,
+        lex::TokenKind::Duration => TokenKind::Duration,
+        lex::TokenKind::Sign => TokenKind::Operator,
+        lex::TokenKind::Text | lex::TokenKind::Block => return string(text, range, marks, found),
+        lex::TokenKind::Word | lex::TokenKind::Quoted => {
+            match marks.names.get(&(range.start, range.end)) {
+                Some(mark) => found.push((range, *mark)),
+                None => {
+                    let word = &text[range.clone()];
+                    let signs = ["and", "or", "div"];
+                    if is_keyword(word) || signs.contains(&word) {
+                        found.push((range, Mark::of(TokenKind::Keyword)));
+                    }
+                }
+            }
+            return;
+        }
+        lex::TokenKind::Open | lex::TokenKind::Close | lex::TokenKind::Other => return,
+    };
+    found.push((range, Mark::of(kind)));
+}
+
+/// A text: between its placeholders, line by line.
+fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut Found) {
+    let mut at = range.start;
+    let holes = marks.holes.range((range.start, 0)..(range.end, 0));
+    for (start, end) in holes.copied() {
+        // A placeholder in a text of another placeholder.
+        if start < at || end > range.end {
+            continue;
+        }
+        lines(text, at..start, found);
+        found.push((start..start + 1, Mark::of(TokenKind::Brace)));
+        let format = marks.formats.range((start, 0)..(end, 0)).next().copied();
+        let inner = start + 1..format.map_or(end - 1, |(from, _)| from);
+        let inside: Vec<lex::Token> = lexical(&text[inner.clone()]);
+        for token in inside {
+            plain(text, inner.start, token, marks, found);
+        }
+        if let Some((from, to)) = format {
+            lines(text, from..to.min(end - 1), found);
+        }
+        found.push((end - 1..end, Mark::of(TokenKind::Brace)));
+        at = end;
+    }
+    lines(text, at..range.end, found);
+}
+
+/// A part of a text, one token a line, without the blanks around it.
+fn lines(text: &str, range: Range<usize>, found: &mut Found) {
+    let mut at = range.start;
+    for line in text[range].split('\n') {
+        let body = line.trim();
+        let start = at + line.len() - line.trim_start().len();
+        if !body.is_empty() {
+            found.push((start..start + body.len(), Mark::of(TokenKind::String)));
+        }
+        at += line.len() + 1;
+    }
+}

@@ -1,0 +1,134 @@
+//! Names in tests.
+
+use super::Walk;
+use crate::editor::outline::SymbolKind;
+use crate::editor::tokens::TokenKind;
+use crate::editor::tokens::marks::Mark;
+use chartc_text::span::Ident;
+use chartc_text::syntax::{Asked, Chart, Path, Said, Scenario, TestItem, Told, Why};
+
+impl Walk<'_> {
+    /// A test; `chart` finds the chart of a name.
+    pub(in crate::editor::tokens) fn test<'c>(
+        &mut self,
+        test: &Scenario,
+        chart: &dyn Fn(&str) -> Option<&'c Chart>,
+    ) {
+        self.sink.ident(&test.chart, Mark::of(TokenKind::Chart));
+        self.names.enter(chart(&test.chart.node));
+        for noted in &test.items {
+            self.test_item(&noted.node);
+        }
+        self.names.enter(None);
+    }
+
+    fn variable(&mut self, name: &Ident) {
+        let mark = self.names.value(&name.node);
+        self.sink.ident(name, mark);
+    }
+
+    fn test_item(&mut self, item: &TestItem) {
+        match item {
+            TestItem::Given(name, value) | TestItem::Set(name, value) => {
+                self.variable(name);
+                self.expr(value);
+            }
+            TestItem::GivenFunction(given) => {
+                self.sink.ident(&given.name, Mark::of(TokenKind::Function));
+                self.exprs(given.arguments.iter().flatten());
+                if let Ok(result) = &given.result {
+                    self.expr(result);
+                }
+            }
+            TestItem::At(states) => self.states(states),
+            TestItem::Send(event, arguments) => {
+                self.path(event, TokenKind::Event);
+                self.exprs(arguments);
+            }
+            TestItem::Wait(time) => self.expr(time),
+            TestItem::Answers(asked, said) => {
+                self.asked(asked);
+                match said {
+                    Said::Option(path, arguments) => {
+                        self.offered(path);
+                        self.exprs(arguments);
+                    }
+                    Said::Value(value) => self.expr(value),
+                    Said::Text(_) => {}
+                }
+            }
+            TestItem::Fails(asked, why) => {
+                self.asked(asked);
+                self.why(why);
+            }
+            TestItem::Returns(tool, value) => {
+                self.path(tool, TokenKind::Tool);
+                self.expr(value);
+            }
+            TestItem::ToolFails(tool, why) => {
+                self.path(tool, TokenKind::Tool);
+                self.why(why);
+            }
+            TestItem::Expect(expectation) => self.told(&expectation.what),
+            TestItem::Turn(_) | TestItem::Bad(_) => {}
+        }
+    }
+
+    fn states(&mut self, states: &[Path]) {
+        for state in states {
+            self.path(state, TokenKind::State);
+        }
+    }
+
+    fn asked(&mut self, asked: &Asked) {
+        for name in asked.path.iter().chain([&asked.step]) {
+            self.sink.ident(name, Mark::of(TokenKind::Step));
+        }
+    }
+
+    fn why(&mut self, why: &Why) {
+        match why {
+            Why::Kind(kind) => self.sink.ident(kind, Mark::of(TokenKind::EnumMember)),
+            Why::Text(_) => {}
+        }
+    }
+
+    /// An option or a tool.
+    fn offered(&mut self, path: &Path) {
+        let kind = match self.names.kind(&path.text()) {
+            Some(SymbolKind::Tool | SymbolKind::ToolSet) => TokenKind::Tool,
+            _ => TokenKind::Option,
+        };
+        self.path(path, kind);
+    }
+
+    fn told(&mut self, told: &Told) {
+        match told {
+            Told::Holds(condition) => self.expr(condition),
+            Told::At(states) => self.states(states),
+            Told::Ended(status) => {
+                if let Some(status) = status {
+                    self.sink.ident(status, Mark::of(TokenKind::EnumMember));
+                }
+            }
+            Told::Offered(names, _) => {
+                for name in names {
+                    self.offered(name);
+                }
+            }
+            Told::Denied(state) => self.states(state.as_slice()),
+            Told::Called(path, arguments) => {
+                let kind = match self.names.kind(&path.text()) {
+                    Some(SymbolKind::Tool) => TokenKind::Tool,
+                    _ => TokenKind::Function,
+                };
+                self.path(path, kind);
+                self.exprs(arguments.iter().flatten());
+            }
+            Told::Asked(step) | Told::Prompt(step, _) => {
+                self.sink.ident(step, Mark::of(TokenKind::Step));
+            }
+            Told::Text(name, _) => self.variable(name),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! What can be written at an offset: keys, words, names of states.
+
+use super::Format;
+use super::hover::of_key;
+use super::place::{Spot, spot};
+use super::tree::{Entry, Node, read};
+use crate::keys::{Case, Key, Mapping, Names, Shape};
+use std::ops::Range;
+
+/// What can be written in place of some bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    /// The word at the cursor, which an item replaces.
+    pub replace: Range<usize>,
+    /// The best first.
+    pub items: Vec<Item>,
+}
+
+/// Something that can be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// As it is shown.
+    pub label: String,
+    /// What it is.
+    pub kind: ItemKind,
+    /// What it means, in Markdown; empty where there is nothing to say.
+    pub doc: String,
+    /// What is written, with places to fill in as `${1:name}` where it is a snippet. Lines after the first are indented relative to it.
+    pub insert: String,
+    /// Whether the mapping lacks something without it.
+    pub is_required: bool,
+    /// Whether there is a newer form of it.
+    pub is_old: bool,
+}
+
+/// What an [`Item`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A key.
+    Key,
+    /// A word that the value may be.
+    Word,
+    /// The name of something.
+    Name,
+    /// Several lines with places to fill in.
+    Snippet,
+}
+
+/// Stands for the word that is being written.
+const MARK: &str = "\u{f8ff}";
+
+/// Steps of each type.
+const STEPS: [(&str, &str); 3] = [
+    (
+        "a step that asks the model",
+        "name: ${1:name}\ntype: llm\nin_state: ${2:state}\nprompt: |\n  ${3:prompt}",
+    ),
+    ("a step of code", "name: ${1:name}\ntype: code\ncode: |\n  ${2:code}"),
+    (
+        "a step that chooses where to go",
+        "name: ${1:name}\ntype: transition\nin_state: ${2:state}\nprompt: |\n  ${3:prompt}\ntransition_map:\n  ${4:answer}: ${5:state}",
+    ),
+];
+
+/// What the record answers where a step's call fails.
+const RECORD: [(&str, &str); 3] = [
+    ("continue", "The answer of the record where the call fails and nothing else holds."),
+    (
+        "pivot",
+        "The answer of the record where the call fails and the last three actions were on one artifact.",
+    ),
+    ("ship", "The answer of the record where the call fails after successes without failures."),
+];
+
+/// What can be written at an offset; the text may be broken.
+pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
+    let replace = word(text, offset);
+    let (before, behind) = (&text[..replace.start], &text[replace.end..]);
+    let marked = [before, MARK, behind].concat();
+    let tree = read(&marked);
+    let items = match spot(&tree, format.table(), &marked, replace.start) {
+        Some(Spot::Key { table, entries, at, instead, word }) if word == MARK => {
+            let has_colon = entries.iter().any(|entry| entry.at == at && entry.has_colon);
+            let others: Vec<&Entry> = entries.iter().filter(|entry| entry.at != at).collect();
+            let mut items = keys(table, &others, has_colon);
+            if let Some(shapes) = instead {
+                items.extend(values(shapes, &tree));
+            }
+            items
+        }
+        Some(Spot::Name { key, around, there, .. }) => names(key, around, there),
+        Some(Spot::Value { shapes, word, .. }) if word == MARK => values(shapes, &tree),
+        Some(Spot::Key { .. } | Spot::Value { .. }) => Vec::new(),
+        // Nothing stands in the file yet.
+        None if before.trim().is_empty() && behind.trim().is_empty() => {
+            keys(format.table(), &[], false)
+        }
+        None => Vec::new(),
+    };
+    Completion { replace, items }
+}
+
+/// The word around an offset.
+fn word(text: &str, offset: usize) -> Range<usize> {
+    let offset = text.floor_char_boundary(offset.min(text.len()));
+    let is_inner = |c: char| c.is_alphanumeric() || c == '_';
+    let before = text[..offset].trim_end_matches(|c: char| is_inner(c) || c == '-');
+    // The `-` of a list is none of a name.
+    let start = offset - text[before.len()..offset].trim_start_matches('-').len();
+    let behind = text[offset..].trim_start_matches(is_inner);
+    start..text.len() - behind.len()
+}
+
+/// The keys that a mapping may have beside others, those that it lacks first.
+fn keys(table: &'static Mapping, others: &[&Entry], has_colon: bool) -> Vec<Item> {
+    let case = case(table, others);
+    let there = |key: &str| others.iter().any(|entry| entry.key == key);
+    let needs = case.map(|case| case.needs).unwrap_or_default();
+    let lacks = !needs.iter().any(|need| there(need.key));
+    let ignores = case.map(|case| case.ignores).unwrap_or_default();
+    let left = table
+        .keys
+        .iter()
+        .filter(|key| !key.is_prefix() && !there(key.name) && !ignores.contains(&key.name));
+    let mut items: Vec<(u8, Item)> = left
+        .map(|key| {
+            let nth = needs.iter().position(|need| need.key == key.name);
+            let rank = match (key.is_required, nth) {
+                (true, _) => 0,
+                (false, Some(0)) if lacks => 1,
+                (false, Some(_)) if lacks => 2,
+                (false, _) if key.instead.is_some() => 4,
+                (false, _) => 3,
+            };
+            let item = Item {
+                label: key.name.to_owned(),
+                kind: ItemKind::Key,
+                doc: of_key(key),
+                insert: if has_colon { key.name.to_owned() } else { opened(key) },
+                is_required: key.is_required,
+                is_old: key.instead.is_some(),
+            };
+            (rank, item)
+        })
+        .collect();
+    items.sort_by_key(|(rank, _)| *rank);
+    let mut items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
+    if table.name == "step" && others.is_empty() && !has_colon {
+        items.extend(STEPS.map(|(label, insert)| Item {
+            label: label.to_owned(),
+            kind: ItemKind::Snippet,
+            doc: String::new(),
+            insert: insert.to_owned(),
+            is_required: false,
+            is_old: false,
+        }));
+    }
+    items
+}
+
+/// The key, and how its value begins.
+fn opened(key: &'static Key) -> String {
+    let name = key.name;
+    let shapes = key.shape.alternatives();
+    match shapes.first() {
+        Some(Shape::Mapping(_)) => format!("{name}:\n  "),
+        Some(Shape::List { of, .. }) if of.mapping().is_some() => format!("{name}:\n  - "),
+        Some(Shape::List { .. }) => format!("{name}: [$1]"),
+        Some(Shape::Text) if matches!(name, "prompt" | "code" | "prompt_fragment") => {
+            format!("{name}: |\n  ")
+        }
+        Some(Shape::ByName { .. }) => format!("{name}:\n  "),
+        Some(_) | None => format!("{name}: "),
+    }
+}
+
+/// The case of the mapping that has these entries.
+fn case(table: &'static Mapping, entries: &[&Entry]) -> Option<&'static Case> {
+    let key = table.cases.first()?.key;
+    let value = entries.iter().find(|entry| entry.key == key)?;
+    table.case(value.value.text())
+}
+
+/// What a value may be.
+fn values(shapes: &'static [Shape], tree: &Node) -> Vec<Item> {
+    let mut items = Vec::new();
+    for shape in shapes {
+        match shape {
+            Shape::Words(words) => {
+                let item = |word: &crate::keys::Word| plain(word.word, ItemKind::Word, word.doc);
+                items.extend(words.iter().map(item));
+            }
+            Shape::Flag | Shape::Switch => {
+                items.extend(["true", "false"].map(|word| plain(word, ItemKind::Word, "")));
+            }
+            Shape::Name(Names::State) => items.extend(states(tree)),
+            Shape::Name(Names::StateOrAll) => {
+                items.extend(states(tree));
+                items.push(Item {
+                    insert: "\"*\"".into(),
+                    ..plain("*", ItemKind::Word, "Every state.")
+                });
+            }
+            Shape::Anything
+            | Shape::Text
+            | Shape::Name(Names::Free)
+            | Shape::Label
+            | Shape::Pattern(..)
+            | Shape::Count { .. }
+            | Shape::Number(_)
+            | Shape::List { .. }
+            | Shape::Mapping(_)
+            | Shape::ByName { .. }
+            | Shape::Levels
+            | Shape::Either(_) => {}
+        }
+    }
+    // A list may be begun with its first item.
+    let of = shapes
+        .iter()
+        .find_map(|shape| if let Shape::List { of, .. } = shape { Some(of) } else { None });
+    if items.is_empty()
+        && let Some(of) = of
+    {
+        for item in values(of.alternatives(), tree) {
+            items.push(Item { insert: format!("[{}$0]", item.insert), ..item });
+        }
+    }
+    items
+}
+
+fn plain(word: &str, kind: ItemKind, doc: &str) -> Item {
+    let (label, insert, doc) = (word.to_owned(), word.to_owned(), doc.to_owned());
+    Item { label, kind, doc, insert, is_required: false, is_old: false }
+}
+
+/// The states of an agent.
+fn states(tree: &Node) -> Vec<Item> {
+    let machine = tree.get("workflow").and_then(|workflow| workflow.get("state_machine"));
+    let list = machine.and_then(|machine| machine.get("states"));
+    let names = list.into_iter().flat_map(Node::items).filter_map(Node::text);
+    names.filter(|name| !name.contains(MARK)).map(|name| plain(name, ItemKind::Name, "")).collect()
+}
+
+/// Answers that a `transition_map` lacks: the fallback of its source, and those of the record.
+fn names(key: &'static Key, around: &[Entry], there: &[Entry]) -> Vec<Item> {
+    if key.name != "transition_map" {
+        return Vec::new();
+    }
+    let source = around.iter().find(|entry| entry.key == "transition_source");
+    let fallback = source.and_then(|entry| entry.value.get("fallback")).and_then(Node::text);
+    let decided = "The decision where the source fails.";
+    let all = fallback.map(|name| (name, decided)).into_iter().chain(RECORD);
+    let mut items: Vec<Item> = Vec::new();
+    for (name, doc) in all {
+        let is_there = there.iter().any(|entry| entry.key == name);
+        if !is_there && items.iter().all(|item| item.label != name) {
+            items.push(plain(name, ItemKind::Name, doc));
+        }
+    }
+    items
+}

@@ -1,0 +1,135 @@
+//! `{a: b}` and `[a, b]`, whole or not.
+
+use super::tree::{DEPTH, Entry, Kind, Node, unquoted};
+
+/// The collection that begins at an offset. Nothing at or after `limit` belongs to it.
+pub(super) fn flow(text: &str, start: usize, limit: usize) -> Node {
+    let limit = limit.min(text.len());
+    let mut reader = Reader { text: text.get(..limit).unwrap_or(text), at: start, depth: 0 };
+    reader.value()
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Over blanks, line ends and comments.
+    fn blanks(&mut self) {
+        loop {
+            let rest = self.rest();
+            let content = rest.trim_start();
+            let blanks = rest.len() - content.len();
+            self.at += blanks;
+            if !content.starts_with('#') {
+                return;
+            }
+            self.at += content.find('\n').unwrap_or(content.len());
+        }
+    }
+
+    fn value(&mut self) -> Node {
+        self.blanks();
+        let start = self.at;
+        if self.depth == DEPTH {
+            self.at = self.text.len();
+            return Node::nothing(start);
+        }
+        self.depth += 1;
+        let kind = match self.rest().chars().next() {
+            Some('{') => self.map(),
+            Some('[') => self.list(),
+            Some(_) | None => self.scalar(),
+        };
+        self.depth -= 1;
+        Node { kind, span: start..self.at }
+    }
+
+    fn list(&mut self) -> Kind {
+        self.at += 1;
+        let mut items = Vec::new();
+        loop {
+            self.blanks();
+            match self.rest().chars().next() {
+                None => break,
+                Some(']') => {
+                    self.at += 1;
+                    break;
+                }
+                // It closes what is around the list.
+                Some('}') => break,
+                Some(',' | ':') => self.at += 1,
+                Some(_) => items.push(self.value()),
+            }
+        }
+        Kind::List(items)
+    }
+
+    fn map(&mut self) -> Kind {
+        self.at += 1;
+        let mut entries = Vec::new();
+        loop {
+            self.blanks();
+            match self.rest().chars().next() {
+                None => break,
+                Some('}') => {
+                    self.at += 1;
+                    break;
+                }
+                Some(']') => break,
+                Some(',' | ':') => self.at += 1,
+                Some('{' | '[') => {
+                    self.value();
+                }
+                Some(_) => entries.push(self.entry()),
+            }
+        }
+        Kind::Map(entries)
+    }
+
+    fn entry(&mut self) -> Entry {
+        let start = self.at;
+        let key = self.scalar();
+        let at = start..self.at;
+        let key = if let Kind::Scalar(key) = key { key } else { String::new() };
+        self.blanks();
+        if !self.rest().starts_with(':') {
+            return Entry { key, value: Node::nothing(at.end), at, has_colon: false };
+        }
+        self.at += 1;
+        let behind = self.at;
+        self.blanks();
+        let value = match self.rest().chars().next() {
+            None | Some(',' | '}' | ']') => Node::nothing(behind),
+            Some(_) => self.value(),
+        };
+        Entry { key, at, value, has_colon: true }
+    }
+
+    /// A text in quotes, or a plain one up to what separates. It takes one character at least.
+    fn scalar(&mut self) -> Kind {
+        let rest = self.rest();
+        let mut len = rest.chars().next().map_or(0, char::len_utf8);
+        if let Some(quote @ ('"' | '\'')) = rest.chars().next() {
+            let line = rest.find('\n').unwrap_or(rest.len());
+            len = rest[1..].find(quote).map_or(line, |end| end + 2);
+        } else {
+            let ends = |(at, c): &(usize, char)| {
+                let after = rest[at + c.len_utf8()..].chars().next();
+                matches!(c, ',' | '[' | ']' | '{' | '}' | '\n')
+                    || *c == ':' && after.is_none_or(|c| c.is_whitespace() || c == ',' || c == '}')
+            };
+            let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
+            len = len.max(rest[..end].trim_end().len());
+        }
+        let text = unquoted(&rest[..len]);
+        self.at += len;
+        Kind::Scalar(text)
+    }
+}

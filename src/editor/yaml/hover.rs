@@ -1,0 +1,50 @@
+//! What a key or a word means.
+
+use super::Format;
+use super::place::{Spot, spot};
+use super::tree::read;
+use crate::keys::{Key, Shape};
+use std::ops::Range;
+
+/// What an editor shows of a key or a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hover {
+    /// Its bytes.
+    pub at: Range<usize>,
+    /// Markdown.
+    pub text: String,
+}
+
+/// What the key or the word at an offset means; `None` where there is neither.
+pub fn hover(format: Format, text: &str, offset: usize) -> Option<Hover> {
+    let tree = read(text);
+    match spot(&tree, format.table(), text, offset)? {
+        Spot::Key { table, word, at, .. } => Some(Hover { at, text: of_key(table.key(word)?) }),
+        Spot::Value { shapes, word, at } => {
+            let word = shapes.iter().find_map(|shape| {
+                let Shape::Words(words) = shape else { return None };
+                words.iter().find(|known| known.word == word)
+            })?;
+            Some(Hover { at, text: format!("`{}`: {}", word.word, word.doc) })
+        }
+        Spot::Name { .. } => None,
+    }
+}
+
+/// What a key means, and what it may hold.
+pub(super) fn of_key(key: &Key) -> String {
+    let mut text = format!("`{}`: {}", key.name, key.doc);
+    if let Some(default) = key.default {
+        text.push_str(&format!("\n\nDefault: `{default}`"));
+    }
+    if let Some(instead) = key.instead {
+        text.push_str(&format!("\n\nAn older form: write `{instead}`."));
+    }
+    if let Shape::Words(words) = &key.shape {
+        text.push('\n');
+        for word in *words {
+            text.push_str(&format!("\n- `{}`: {}", word.word, word.doc));
+        }
+    }
+    text
+}

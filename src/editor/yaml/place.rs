@@ -1,0 +1,135 @@
+//! What stands at an offset of a file: a key of a mapping, or a value, by the table of the format.
+
+use super::tree::{Entry, Kind, Node};
+use crate::keys::{Key, Mapping, Shape};
+use std::ops::Range;
+
+/// What stands at an offset.
+#[derive(Debug)]
+pub(super) enum Spot<'n> {
+    /// A key, or what may become one.
+    Key {
+        table: &'static Mapping,
+        /// All entries of the mapping, the one in question among them.
+        entries: &'n [Entry],
+        word: &'n str,
+        at: Range<usize>,
+        /// Values that may stand here instead: the mapping is not begun yet.
+        instead: Option<&'static [Shape]>,
+    },
+    /// A name, as a key of a mapping of names.
+    Name { key: &'static Key, around: &'n [Entry], there: &'n [Entry] },
+    /// A value.
+    Value { shapes: &'static [Shape], word: &'n str, at: Range<usize> },
+}
+
+/// What stands at the offset of a file with this table.
+pub(super) fn spot<'n>(
+    node: &'n Node,
+    table: &'static Mapping,
+    text: &str,
+    offset: usize,
+) -> Option<Spot<'n>> {
+    if node.kind == Kind::Nothing {
+        return None;
+    }
+    mapping(node, table, text, offset)
+}
+
+/// Within a mapping of this table, or a text that may become one.
+fn mapping<'n>(
+    node: &'n Node,
+    table: &'static Mapping,
+    text: &str,
+    offset: usize,
+) -> Option<Spot<'n>> {
+    match &node.kind {
+        Kind::Map(entries) => {
+            let entry = entries.iter().find(|entry| holds(entry, offset))?;
+            if touches(&entry.at, offset) {
+                let (word, at) = (entry.key.as_str(), entry.at.clone());
+                return Some(Spot::Key { table, entries, word, at, instead: None });
+            }
+            value(&entry.value, table.key(&entry.key)?, entries, text, offset)
+        }
+        Kind::Scalar(word) if touches(&node.span, offset) => {
+            Some(Spot::Key { table, entries: &[], word, at: node.span.clone(), instead: None })
+        }
+        Kind::Scalar(_) | Kind::Nothing | Kind::Block | Kind::List(_) => None,
+    }
+}
+
+/// Within the value of a key; `around` is the mapping that has it.
+fn value<'n>(
+    node: &'n Node,
+    key: &'static Key,
+    around: &'n [Entry],
+    text: &str,
+    offset: usize,
+) -> Option<Spot<'n>> {
+    let shapes = key.shape.alternatives();
+    if let Kind::Map(entries) = &node.kind {
+        for shape in shapes {
+            if let Shape::Mapping(table) = shape {
+                return mapping(node, table, text, offset);
+            }
+            if let Shape::ByName { of, .. } = shape {
+                let entry = entries.iter().find(|entry| holds(entry, offset))?;
+                if touches(&entry.at, offset) {
+                    return Some(Spot::Name { key, around, there: entries });
+                }
+                return item(&entry.value, of.alternatives(), text, offset);
+            }
+        }
+        return None;
+    }
+    item(node, shapes, text, offset)
+}
+
+/// Within a value of one of these shapes.
+fn item<'n>(
+    node: &'n Node,
+    shapes: &'static [Shape],
+    text: &str,
+    offset: usize,
+) -> Option<Spot<'n>> {
+    match &node.kind {
+        Kind::Map(_) => {
+            let table = shapes.iter().find_map(Shape::mapping)?;
+            mapping(node, table, text, offset)
+        }
+        Kind::List(items) => {
+            let of = shapes.iter().find_map(|shape| {
+                if let Shape::List { of, .. } = shape { Some(*of) } else { None }
+            })?;
+            let found = items.iter().find(|item| touches(&item.span, offset))?;
+            item(found, of.alternatives(), text, offset)
+        }
+        Kind::Scalar(word) if touches(&node.span, offset) => {
+            let at = node.span.clone();
+            if let Some(table) = shapes.iter().find_map(Shape::mapping)
+                && begins_line(text, at.start)
+            {
+                let instead = Some(shapes);
+                return Some(Spot::Key { table, entries: &[], word, at, instead });
+            }
+            Some(Spot::Value { shapes, word, at })
+        }
+        Kind::Scalar(_) | Kind::Nothing | Kind::Block => None,
+    }
+}
+
+fn holds(entry: &Entry, offset: usize) -> bool {
+    touches(&entry.at, offset) || touches(&entry.value.span, offset)
+}
+
+fn touches(span: &Range<usize>, offset: usize) -> bool {
+    span.start <= offset && offset <= span.end
+}
+
+/// Whether there is nothing before an offset in its line but blanks and `-`.
+fn begins_line(text: &str, offset: usize) -> bool {
+    let before = text.get(..offset).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.chars().all(|c| matches!(c, ' ' | '\t' | '-'))
+}

@@ -1,0 +1,335 @@
+//! YAML that is being written, as a tree: whatever can be read of it, with the place of every key and value. It never fails.
+
+use super::flow::flow;
+use std::ops::Range;
+
+/// A value and its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    pub(super) span: Range<usize>,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    Nothing,
+    /// With its quotes removed.
+    Scalar(String),
+    /// A text over several lines, after `|` or `>`.
+    Block,
+    List(Vec<Node>),
+    Map(Vec<Entry>),
+}
+
+/// A key and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) at: Range<usize>,
+    /// Nothing where there is no colon yet.
+    pub(super) value: Node,
+    pub(super) has_colon: bool,
+}
+
+impl Node {
+    pub(super) const fn nothing(at: usize) -> Self {
+        Self { kind: Kind::Nothing, span: at..at }
+    }
+
+    pub(super) fn entries(&self) -> &[Entry] {
+        if let Kind::Map(entries) = &self.kind { entries } else { &[] }
+    }
+
+    pub(super) fn items(&self) -> &[Self] {
+        if let Kind::List(items) = &self.kind { items } else { &[] }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        if let Kind::Scalar(text) = &self.kind { Some(text) } else { None }
+    }
+
+    /// The value of a key.
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+}
+
+/// How deep values may nest; what is deeper is left out.
+pub(super) const DEPTH: usize = 40;
+
+/// Reads a text.
+pub(super) fn read(text: &str) -> Node {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end_matches(['\n', '\r']);
+        lines.push(start..start + content.len());
+        start += line.len();
+    }
+    let mut reader = Reader { text, lines, line: 0, column: 0, depth: 0 };
+    let mut top = Node::nothing(0);
+    while let Some((column, rest)) = reader.next() {
+        if rest.starts_with("---") || rest.starts_with("...") || rest.starts_with('%') {
+            reader.skip();
+            continue;
+        }
+        let node = reader.node(column, None);
+        top = match (top.kind, node.kind) {
+            // What follows after something that ends the mapping of the file belongs to it nevertheless.
+            (Kind::Map(mut entries), Kind::Map(more)) => {
+                entries.extend(more);
+                Node { kind: Kind::Map(entries), span: top.span.start..node.span.end }
+            }
+            (Kind::Nothing, kind) => Node { kind, span: node.span },
+            (kind, _) => Node { kind, span: top.span },
+        };
+    }
+    top
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    /// The bytes of each line, without its end.
+    lines: Vec<Range<usize>>,
+    line: usize,
+    /// In bytes, where the rest of the line begins.
+    column: usize,
+    depth: usize,
+}
+
+impl<'t> Reader<'t> {
+    /// The next column with content, and the rest of its line.
+    fn next(&mut self) -> Option<(usize, &'t str)> {
+        while let Some(line) = self.lines.get(self.line) {
+            let rest = self.text.get(line.start + self.column..line.end).unwrap_or_default();
+            let content = rest.trim_start_matches([' ', '\t']);
+            if content.is_empty() || content.starts_with('#') {
+                self.skip();
+                continue;
+            }
+            return Some((self.column + rest.len() - content.len(), content));
+        }
+        None
+    }
+
+    /// Goes to the next line.
+    fn skip(&mut self) {
+        self.line += 1;
+        self.column = 0;
+    }
+
+    /// The offset of a column of this line.
+    fn offset(&self, column: usize) -> usize {
+        self.lines.get(self.line).map_or(self.text.len(), |line| line.start + column)
+    }
+
+    /// The value that begins at the column, below what is at column `above`.
+    fn node(&mut self, column: usize, above: Option<usize>) -> Node {
+        let at = self.offset(column);
+        let Some((_, rest)) = self.next() else { return Node::nothing(at) };
+        if self.depth == DEPTH {
+            self.skip();
+            return Node::nothing(at);
+        }
+        self.depth += 1;
+        let node = if is_item(rest) {
+            self.list(column)
+        } else if key(rest).is_some() || !rest.starts_with(['{', '[', '"', '\'', '|', '>']) {
+            self.map(column)
+        } else {
+            self.inline(column, above)
+        };
+        self.depth -= 1;
+        node
+    }
+
+    fn list(&mut self, column: usize) -> Node {
+        let start = self.offset(column);
+        let (mut items, mut end) = (Vec::new(), start);
+        while let Some((at, rest)) = self.next() {
+            if at < column || at == column && !is_item(rest) {
+                break;
+            }
+            if at > column {
+                // Indented like nothing above it.
+                self.skip();
+                continue;
+            }
+            let (line, dash) = (self.line, self.offset(column + 1));
+            self.column = column + 1;
+            let item = match self.next() {
+                Some((at, _)) if self.line == line || at > column => self.node(at, Some(column)),
+                Some(_) | None => Node::nothing(dash),
+            };
+            end = end.max(item.span.end).max(dash);
+            items.push(item);
+        }
+        Node { kind: Kind::List(items), span: start..end }
+    }
+
+    fn map(&mut self, column: usize) -> Node {
+        let start = self.offset(column);
+        let (mut entries, mut end) = (Vec::<Entry>::new(), start);
+        while let Some((at, rest)) = self.next() {
+            if at < column || at == column && is_item(rest) || rest.starts_with("---") {
+                break;
+            }
+            let entry = self.entry(at, rest);
+            end = end.max(entry.value.span.end).max(entry.at.end);
+            match entries.last_mut() {
+                // Indented like nothing above it: of the mapping that ended before, if there is one.
+                Some(last) if at > column => {
+                    last.value.span.end = last.value.span.end.max(end);
+                    if let Kind::Map(inner) = &mut last.value.kind {
+                        inner.push(entry);
+                    } else if last.value.kind == Kind::Nothing || entry.has_colon {
+                        entries.push(entry);
+                    }
+                }
+                Some(_) | None => entries.push(entry),
+            }
+        }
+        if let [Entry { has_colon: false, key, at, .. }] = &entries[..] {
+            return Node { kind: Kind::Scalar(unquoted(key)), span: at.clone() };
+        }
+        Node { kind: Kind::Map(entries), span: start..end }
+    }
+
+    fn entry(&mut self, column: usize, rest: &'t str) -> Entry {
+        let start = self.offset(column);
+        let Some((name, behind)) = key(rest) else {
+            let word = uncommented(rest);
+            let at = start..start + word.len();
+            self.skip();
+            return Entry {
+                key: word.to_owned(),
+                value: Node::nothing(at.end),
+                at,
+                has_colon: false,
+            };
+        };
+        let (line, colon) = (self.line, start + behind);
+        self.column = column + behind;
+        let value = match self.next() {
+            Some((at, _)) if self.line == line => self.inline(at, Some(column)),
+            Some((at, rest)) if at > column || at == column && is_item(rest) => {
+                self.node(at, Some(column))
+            }
+            Some(_) | None => Node::nothing(colon),
+        };
+        Entry { key: unquoted(name), at: start..start + name.len(), value, has_colon: true }
+    }
+
+    /// A value in the line of its key or behind a `-`, which may go on below.
+    fn inline(&mut self, column: usize, above: Option<usize>) -> Node {
+        let start = self.offset(column);
+        let end = self.lines.get(self.line).map_or(start, |line| line.end);
+        let rest = self.text.get(start..end).unwrap_or_default();
+        if rest.starts_with(['&', '!']) {
+            // An anchor or a tag stands before the value.
+            let behind = rest.find([' ', '\t']).unwrap_or(rest.len());
+            let line = self.line;
+            self.column = column + behind;
+            return match self.next() {
+                Some((at, _)) if self.line == line => self.inline(at, above),
+                Some((at, _)) if above.is_none_or(|above| at > above) => self.node(at, above),
+                Some(_) | None => Node::nothing(start + behind),
+            };
+        }
+        self.skip();
+        let last = self.below(above);
+        if rest.starts_with(['|', '>']) {
+            self.line = self.line.max(last);
+            return Node { kind: Kind::Block, span: start..self.end_of(last).max(end) };
+        }
+        if rest.starts_with(['{', '[']) {
+            let limit = self.end_of(last).max(end);
+            let node = flow(self.text, start, limit);
+            while self.lines.get(self.line).is_some_and(|line| line.start < node.span.end) {
+                self.line += 1;
+            }
+            return node;
+        }
+        let mut word = uncommented(rest);
+        if rest.starts_with(['"', '\'']) && !is_closed(rest) {
+            // A text in quotes goes on below.
+            self.line = self.line.max(last);
+            word = self.text.get(start..self.end_of(last).max(end)).unwrap_or(rest);
+        } else {
+            // So does a plain one, as far as its lines are no keys.
+            while let Some((_, rest)) = self.next() {
+                if self.line >= last || key(rest).is_some() || is_item(rest) {
+                    break;
+                }
+                self.skip();
+            }
+        }
+        Node { kind: Kind::Scalar(unquoted(word)), span: start..start + word.len() }
+    }
+
+    /// The line after the last one, from this one on, that is empty or further to the right than `above`.
+    fn below(&self, above: Option<usize>) -> usize {
+        let belongs = |line: &&Range<usize>| {
+            let row = self.text.get(line.start..line.end).unwrap_or_default();
+            let content = row.trim_start_matches([' ', '\t']);
+            let indent = row.len() - content.len();
+            content.is_empty()
+                || above.is_none_or(|above| indent > above)
+                || content.starts_with([']', '}']) && above.is_some_and(|above| indent >= above)
+        };
+        self.line + self.lines[self.line.min(self.lines.len())..].iter().take_while(belongs).count()
+    }
+
+    /// The end of the line before this one.
+    fn end_of(&self, line: usize) -> usize {
+        line.checked_sub(1).and_then(|line| self.lines.get(line)).map_or(0, |line| line.end)
+    }
+}
+
+fn is_item(rest: &str) -> bool {
+    rest == "-" || rest.starts_with("- ") || rest.starts_with("-\t")
+}
+
+/// The key with which a line begins, as it is written, and the length with its colon.
+fn key(rest: &str) -> Option<(&str, usize)> {
+    if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        let end = rest[1..].find(quote)? + 2;
+        let colon = rest[end..].trim_start_matches(' ');
+        let behind = rest.len() - colon.len() + 1;
+        return is_colon(colon).then_some((&rest[..end], behind));
+    }
+    if rest.starts_with(['{', '[', '#', '|', '>', '&', '*', '!', '%', '@', '`', ',', ']', '}']) {
+        return None;
+    }
+    let plain = uncommented(rest);
+    let colon = plain.match_indices(':').find(|(at, _)| is_colon(&plain[*at..]))?.0;
+    Some((plain[..colon].trim_end(), colon + 1))
+}
+
+/// Whether a colon ends a key.
+fn is_colon(rest: &str) -> bool {
+    rest.strip_prefix(':').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// A plain text without the comment behind it.
+fn uncommented(rest: &str) -> &str {
+    let end = match rest.chars().next() {
+        Some(quote @ ('"' | '\'')) => rest[1..].find(quote).map_or(0, |end| end + 2),
+        Some(_) | None => 0,
+    };
+    let comment = rest[end..].find(" #").map_or(rest.len(), |at| end + at);
+    rest[..comment].trim_end()
+}
+
+fn is_closed(rest: &str) -> bool {
+    rest.chars().next().is_some_and(|quote| rest[1..].contains(quote))
+}
+
+/// Without quotes around it.
+pub(super) fn unquoted(word: &str) -> String {
+    let word = word.trim();
+    let inner =
+        ['"', '\''].into_iter().find_map(|quote| word.strip_prefix(quote)?.strip_suffix(quote));
+    inner.unwrap_or(word).to_owned()
+}

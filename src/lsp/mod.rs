@@ -1,1 +1,0 @@
-//! The language server: the Language Server Protocol on standard input and output, around [`crate::editor`].
