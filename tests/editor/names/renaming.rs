@@ -45,6 +45,11 @@ const REFUSED: &[(NameKind, &str, &str)] = &[
     (NameKind::Choice, "captures", "likewise: what the front end reads from the prompt is another"),
     (NameKind::Component, "breaks", "the name of a component is that of its file"),
     (NameKind::Event, "unwritten", "`*` is no name"),
+    (
+        NameKind::Variable,
+        "captures",
+        "code also reads it by a text, as something that the host may supply",
+    ),
     (NameKind::Step, "unwritten", "`done.invoke.x` is read as a whole"),
     (
         NameKind::Variable,
