@@ -242,8 +242,9 @@ fn a_name_that_is_taken_or_captured_is_refused() {
 }
 ",
     );
-    let refused =
-        |place: (&str, &str), new: &str| rename(&files, "a.chart", place, new).unwrap_err();
+    let refused = |place: (&str, &str), new: &str| {
+        rename(&files, "a.chart", place, new).expect_err("it is refused")
+    };
     // `-> b` in `a` would go to the inner state.
     let why = refused(("state x", "x"), "b");
     assert!(matches!(&why, Refusal::Captures(place) if place.line == 9), "{why:?}");
@@ -264,7 +265,8 @@ fn only_whole_texts_are_renamed() {
     let mut files = files();
     let broken = CHILD.replace("initial asking", "initial initial {");
     files.0.insert("asker.chart".to_owned(), broken);
-    let why = rename(&files, "main.chart", ("Asker(", "Asker"), "Other").unwrap_err();
+    let why =
+        rename(&files, "main.chart", ("Asker(", "Asker"), "Other").expect_err("it is refused");
     assert!(matches!(&why, Refusal::Syntax(place) if place.file == "asker.chart"), "{why:?}");
     let done = compiled(&self::files(), "main.chart");
     let (id, at) = place(&done, "main.chart", "state idle", "idle");
@@ -333,9 +335,11 @@ fn a_state_of_an_agent_is_renamed_where_it_is_a_state() {
             "idle: at-work"
         ]
     );
-    let why = rename(&files, "agent.yaml", ("states: [idle", "idle"), "a: b").unwrap_err();
+    let why =
+        rename(&files, "agent.yaml", ("states: [idle", "idle"), "a: b").expect_err("it is refused");
     assert!(matches!(why, Refusal::Spelling(_)), "{why:?}");
-    let why = rename(&files, "agent.yaml", ("states: [idle", "idle"), "over").unwrap_err();
+    let why =
+        rename(&files, "agent.yaml", ("states: [idle", "idle"), "over").expect_err("it is refused");
     assert!(matches!(why, Refusal::Breaks(..) | Refusal::Captures(_)), "{why:?}");
 }
 
@@ -343,7 +347,8 @@ fn a_state_of_an_agent_is_renamed_where_it_is_a_state() {
 fn a_name_with_escapes_is_refused() {
     let text = AGENT.replace("in_state: [idle, busy]", "in_state: [\"\\x69dle\", busy]");
     let files = Memory::of("agent.yaml", &text);
-    let why = rename(&files, "agent.yaml", ("states: [idle", "idle"), "waiting").unwrap_err();
+    let why = rename(&files, "agent.yaml", ("states: [idle", "idle"), "waiting")
+        .expect_err("it is refused");
     assert!(matches!(&why, Refusal::Unwritten(place) if place.line == 12), "{why:?}");
     assert!(why.to_string().contains("agent.yaml:12"), "{why}");
 }
@@ -364,6 +369,7 @@ fn a_state_of_a_document_is_renamed_in_its_attributes() {
             "<state id=\"wide-open\"><transition event=\"push\" cond=\"In('wide-open')\" target=\"idle\"/></state>"
         ]
     );
-    let why = rename(&files, "door.scxml", ("id=\"open", "open"), "a\"b").unwrap_err();
+    let why =
+        rename(&files, "door.scxml", ("id=\"open", "open"), "a\"b").expect_err("it is refused");
     assert!(matches!(why, Refusal::Spelling(_)), "{why:?}");
 }
