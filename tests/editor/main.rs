@@ -9,3 +9,4 @@ mod actions;
 mod hints;
 mod hover;
 mod lenses;
+mod names;

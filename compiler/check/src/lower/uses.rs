@@ -1,8 +1,8 @@
 //! What each name means, recorded while names are resolved.
 
 use super::Lowered;
-use super::context::Cx;
-use chartc_core::arena::{StepId, TypeId};
+use super::context::{Cx, NodeKind};
+use chartc_core::arena::{SendId, StepId, TypeId};
 use chartc_core::model::{Forward, Receiver, StepKind, Type};
 use chartc_text::load::Loaded;
 use chartc_text::source::Sources;
@@ -177,6 +177,22 @@ impl<'s> Cx<'s> {
         }
     }
 
+    /// Records the id of a `send`.
+    pub(super) fn means_id(&mut self, id: SendId, at: Span, declared: Span) {
+        self.means(at, declared, NameKind::SendId);
+        let name = print(&self.chart.send_ids[id.index()]);
+        self.prints.push((declared, NameKind::SendId, name));
+    }
+
+    /// Records a value that a final state may end with.
+    pub(super) fn means_result(&mut self, name: &Ident) {
+        for node in &self.nodes {
+            let NodeKind::Final(params, ..) = node.kind else { continue };
+            let named = params.iter().find(|param| param.name.node == name.node);
+            self.uses.extend(named.map(|param| used(name.span, param.name.span, NameKind::Param)));
+        }
+    }
+
     /// Records the field of a record, or the value of an enum.
     pub(super) fn means_member(&mut self, ty: TypeId, name: &Ident) {
         let Some(item) = self.type_items.get(ty.index()) else { return };
@@ -229,7 +245,8 @@ pub(super) struct Inner<'s> {
 impl Record<'_> {
     /// Adds what joins several charts and files, and gives all uses, in order and each once.
     pub(super) fn close(mut self, loaded: &Loaded, all: &[&Lowered]) -> Vec<Use> {
-        let by_name: BTreeMap<Span, &Lowered> = all.iter().map(|one| (one.map.name, *one)).collect();
+        let by_name: BTreeMap<Span, &Lowered> =
+            all.iter().map(|one| (one.map.name, *one)).collect();
         for inner in std::mem::take(&mut self.inner) {
             self.within(&inner, &by_name);
         }
@@ -240,6 +257,9 @@ impl Record<'_> {
             let linked = links.iter().filter(|(_, at)| at.end > at.start && at.file == *file);
             let start = |id: FileId| Span::new(id, 0, 0);
             self.uses.extend(linked.map(|(id, at)| used(*at, start(*id), NameKind::File)));
+        }
+        for (at, declared) in loaded.files.iter().flat_map(|file| &file.followed) {
+            self.uses.push(used(*at, *declared, NameKind::State));
         }
         self.uses.sort_unstable();
         self.uses.dedup();
@@ -256,12 +276,33 @@ impl Record<'_> {
             let known = names.entry((*declared, *kind)).or_insert(Some(*print));
             *known = known.filter(|known| known == print);
         }
+        let mut is_sorted = true;
         for one in &mut self.uses {
             let name = names.get(&(one.declared, one.kind)).copied().flatten();
             let text = sources.get(one.at.file).slice(one.at);
-            let bare = text.strip_prefix('`').and_then(|text| text.strip_suffix('`'));
-            let is_name = |name: u64| [Some(text), bare].into_iter().flatten().any(|t| print(t) == name);
-            one.is_written = one.kind == NameKind::File || name.is_some_and(is_name);
+            let is_name = |text: &str| name.is_some_and(|name| print(text) == name);
+            let within = |start: &str, end: &str| {
+                text.strip_prefix(start)
+                    .and_then(|text| text.strip_suffix(end))
+                    .is_some_and(is_name)
+            };
+            one.is_written = one.kind == NameKind::File || is_name(text) || within("`", "`");
+            if one.is_written {
+                continue;
+            }
+            // SCXML: a text of a script that names a state, the target of a `send`.
+            for (start, end) in [("'", "'"), ("\"", "\""), ("#_", "")] {
+                if within(start, end) {
+                    one.is_written = true;
+                    one.at.start += start.len() as u32;
+                    one.at.end -= end.len() as u32;
+                    is_sorted = false;
+                    break;
+                }
+            }
+        }
+        if !is_sorted {
+            self.uses.sort_unstable();
         }
     }
 
@@ -295,7 +336,8 @@ impl Record<'_> {
         let mut joined: BTreeSet<Span> = BTreeSet::new();
         for (step, spans) in one.chart.steps.iter().zip(&one.map.steps) {
             let Some(child) = spans.child.and_then(|child| by_name.get(&child)) else { continue };
-            let passes = matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
+            let passes =
+                matches!(&step.kind, StepKind::Run(run) if run.forward != Forward::Nothing);
             if !joined.contains(&child.map.name) && (passes || sends || posts(child)) {
                 joined.insert(child.map.name);
             }

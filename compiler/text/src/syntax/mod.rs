@@ -90,12 +90,15 @@ pub struct File {
     pub end: Vec<Comment>,
     /// The spans of all comments, including the characters that begin and end them.
     pub comments: Vec<Span>,
+    /// Names of states that the tree does not have, because the front end has followed them, each with the name of the state at its
+    /// declaration.
+    pub followed: Vec<(Span, Span)>,
 }
 
 impl File {
     /// An empty file.
     pub const fn new(id: FileId) -> Self {
-        Self { id, items: Vec::new(), end: Vec::new(), comments: Vec::new() }
+        Self { id, items: Vec::new(), end: Vec::new(), comments: Vec::new(), followed: Vec::new() }
     }
 
     /// The paths that it imports, in order.

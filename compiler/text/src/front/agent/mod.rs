@@ -17,9 +17,10 @@ mod scalar;
 use super::{Frontend, Nearby};
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
-use crate::span::{FileId, Ident};
+use crate::span::{FileId, Ident, Span};
 use crate::syntax;
-use definition::Listed;
+use definition::{Agent, Listed};
+use std::collections::BTreeMap;
 
 /// `agent.yaml` and any other `.yaml` or `.yml` file.
 pub const FRONTEND: Frontend = Frontend {
@@ -48,8 +49,20 @@ fn parse(
     misnamed::mend(&mut agent, source, diagnostics);
     companion::load(id, &mut agent, nearby, diagnostics);
     let mut file = build::file(id, source, &agent, diagnostics);
+    file.followed = followed(&agent);
     comment::keep(source, &node, &agent, &mut file);
     file
+}
+
+/// The states of each `in_state`: they are where the step is put, or part of its condition.
+fn followed(agent: &Agent) -> Vec<(Span, Span)> {
+    let Some(workflow) = &agent.workflow else { return Vec::new() };
+    let mut states: BTreeMap<&str, Span> = BTreeMap::new();
+    for state in workflow.machine.iter().flat_map(|machine| &machine.states) {
+        states.entry(&state.node).or_insert(state.span);
+    }
+    let named = workflow.steps.iter().flat_map(|step| step.states.iter().flatten());
+    named.filter_map(|name| Some((name.span, *states.get(name.node.as_str())?))).collect()
 }
 
 /// The first line with YAML content.
