@@ -9,6 +9,9 @@ use chartc_text::syntax::{
 };
 use std::collections::BTreeSet;
 
+/// A value of an enum, or a field of a record with its type.
+pub(super) type Part<'c> = (&'c str, Option<&'c TypeExpr>);
+
 /// A declaration.
 #[derive(Debug, Clone)]
 pub(super) struct Decl<'c> {
@@ -23,7 +26,7 @@ pub(super) struct Decl<'c> {
     /// Its `///` lines.
     pub(super) doc: &'c str,
     /// What is declared inside it: values of an enum, fields of a record.
-    pub(super) parts: Vec<(&'c str, Option<&'c TypeExpr>)>,
+    pub(super) parts: Vec<Part<'c>>,
 }
 
 impl<'c> Decl<'c> {
@@ -299,14 +302,14 @@ pub(super) fn charts(compilation: &Compilation) -> impl Iterator<Item = (&Chart,
 pub(super) fn parts<'d, 'c>(
     decls: &'d [Decl<'c>],
     name: &str,
-) -> Option<(&'d Decl<'c>, &'d [(&'c str, Option<&'c TypeExpr>)])> {
+) -> Option<(&'d Decl<'c>, &'d [Part<'c>])> {
     let is_type = |decl: &&Decl<'_>| matches!(decl.kind, SymbolKind::Type | SymbolKind::Enum);
     let found = decls.iter().filter(is_type).find(|decl| decl.name == name)?;
     Some((found, &found.parts))
 }
 
 /// Names without repetitions, in the order of their first occurrence.
-pub(super) fn unique<'c>(decls: Vec<Decl<'c>>) -> Vec<Decl<'c>> {
+pub(super) fn unique(decls: Vec<Decl<'_>>) -> Vec<Decl<'_>> {
     let mut seen = BTreeSet::new();
     decls.into_iter().filter(|decl| seen.insert((decl.kind, decl.name.clone()))).collect()
 }

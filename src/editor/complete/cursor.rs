@@ -152,10 +152,10 @@ pub(super) fn bare(written: &str) -> &str {
 fn opened(all: &[Token], text: &str) -> usize {
     let mut depth = 0_usize;
     for (nth, token) in all.iter().enumerate().rev() {
-        match token.kind {
-            TokenKind::Close => depth += 1,
-            TokenKind::Open => depth = depth.saturating_sub(1),
-            _ => {}
+        if token.kind == TokenKind::Close {
+            depth += 1;
+        } else if token.kind == TokenKind::Open {
+            depth = depth.saturating_sub(1);
         }
         if depth == 0 {
             let called = nth.checked_sub(1).map(|at| &all[at]);

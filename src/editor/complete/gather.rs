@@ -76,10 +76,10 @@ fn in_hole(cursor: &Cursor<'_>, next: &Next) -> Role {
 fn is_format(cursor: &Cursor<'_>) -> bool {
     let mut depth = 0_usize;
     cursor.before.iter().any(|token| {
-        match token.kind {
-            TokenKind::Open => depth += 1,
-            TokenKind::Close => depth = depth.saturating_sub(1),
-            _ => {}
+        if token.kind == TokenKind::Open {
+            depth += 1;
+        } else if token.kind == TokenKind::Close {
+            depth = depth.saturating_sub(1);
         }
         depth == 0 && token.text(cursor.text) == ":"
     })

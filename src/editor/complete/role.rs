@@ -99,7 +99,7 @@ pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: Place, next: &Nex
     let text = cursor.text;
     let words: Vec<&str> = item.iter().map(|token| token.text(text)).collect();
     let first = words.first().copied().unwrap_or_default();
-    let brackets = open_brackets(item, text);
+    let brackets = open_brackets(item);
     if let Some(open) = brackets {
         let inside = Inside { words: &words, open, first, next };
         if let Some(role) = inside.role() {
@@ -156,7 +156,7 @@ impl Inside<'_, '_> {
                         Role::New
                     }
                 }
-                (chart, _) if self.first == "run" && names && self.is_chart(head) => {
+                (chart, _) if self.first == "run" && names && !head.contains(&"(") => {
                     Role::RunParam(bare(chart).to_owned())
                 }
                 _ if self.next.expression => Role::Value,
@@ -169,15 +169,10 @@ impl Inside<'_, '_> {
             _ => None,
         }
     }
-
-    /// Whether the brackets are those of the chart that a `run` step runs, not of a call in them.
-    fn is_chart(&self, head: &[&str]) -> bool {
-        head.iter().filter(|word| matches!(**word, "(" | "{")).count() == 0 || !head.contains(&"(")
-    }
 }
 
 /// The dotted name at the end of some tokens, and the token before it.
-fn path_before<'w, 't>(words: &'w [&'t str]) -> (Vec<&'t str>, &'t str) {
+fn path_before<'t>(words: &[&'t str]) -> (Vec<&'t str>, &'t str) {
     let mut path = Vec::new();
     let mut at = words.len();
     while let Some(name) = at.checked_sub(1).map(|n| words[n]).filter(|word| is_name(word)) {
@@ -196,17 +191,16 @@ fn is_name(word: &str) -> bool {
 }
 
 /// The innermost bracket of an item that is not closed.
-fn open_brackets(item: &[Token], text: &str) -> Option<usize> {
+fn open_brackets(item: &[Token]) -> Option<usize> {
     let mut open = Vec::new();
     for (nth, token) in item.iter().enumerate() {
-        match token.kind {
-            TokenKind::Open => open.push(nth),
-            TokenKind::Close => drop(open.pop()),
-            _ => {}
+        if token.kind == TokenKind::Open {
+            open.push(nth);
+        } else if token.kind == TokenKind::Close {
+            open.pop();
         }
     }
-    // The brace of a body is none: an item before the place ends there.
-    open.pop().filter(|nth| !item[*nth].text(text).is_empty())
+    open.pop()
 }
 
 /// What the word before the place asks for.
