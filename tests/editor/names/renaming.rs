@@ -179,7 +179,13 @@ fn check(
     // A new name may correct an error, such as a name that is declared twice.
     let is_sound = done.diagnostics.iter().all(|found| found.severity != Severity::Error);
     if is_sound {
-        assert_eq!(same(findings), back(findings_again), "{label}");
+        let (findings, again) = (same(findings), back(findings_again));
+        assert_eq!(findings.len(), again.len(), "{label}: {findings:?} {again:?}");
+        for (a, b) in findings.iter().zip(&again) {
+            // A longer name may shorten what is quoted.
+            let is_short = a.contains('…') || b.contains('…');
+            assert!(a == b || is_short, "{label}: {a} {b}");
+        }
     }
     // The first edit of the file in which it was renamed.
     let name = &done.sources.get(file).name;
