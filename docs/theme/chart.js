@@ -27,7 +27,17 @@
             ]
         };
     });
-    document.querySelectorAll("code.language-chart").forEach(function (block) {
+    // Commands with their output; the charts that they write are coloured, too.
+    hljs.registerLanguage("console", function () {
+        return {
+            contains: [
+                { begin: /^\$ cat > \S+\.chart <<'?END'?\n/, end: /^END$/, excludeBegin: true, excludeEnd: true, subLanguage: "chart" },
+                { begin: /^\$ cat > \S+ <<'?END'?\n/, end: /^END$/, excludeBegin: true, excludeEnd: true },
+                { className: "meta", begin: /^\$ / }
+            ]
+        };
+    });
+    document.querySelectorAll("code.language-chart, code.language-console").forEach(function (block) {
         hljs.highlightBlock(block);
     });
 })();

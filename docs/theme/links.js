@@ -10,7 +10,9 @@
         const target = new URL(link.getAttribute("href"), document.location.href);
         if (!target.href.startsWith(root.href)) {
             const above = new URL("../", root).href;
-            link.href = repository.href.replace(/\/$/, "") + "/blob/main/" + target.href.slice(above.length);
+            // mdBook takes every .md for a page of the book.
+            const path = target.href.slice(above.length).replace(/\.html(#|$)/, ".md$1");
+            link.href = repository.href.replace(/\/$/, "") + "/blob/main/" + path;
         }
     });
 })();

@@ -11,8 +11,9 @@ Examples:
   chartc schema agent > agent.schema.json     for agent.yaml
   chartc schema config > chartc.schema.json   for chartc.toml
 
-An editor with the YAML language server (VS Code with the YAML extension, Neovim, Helix, Emacs, Zed) checks and completes an
-agent.yaml or a run.yaml whose first line names the schema; a path is relative to the file:
+An editor with the YAML language server (VS Code with the YAML extension, Neovim,
+Helix, Emacs, Zed) checks and completes an agent.yaml or a run.yaml whose first line
+names the schema. A path is relative to the file:
   # yaml-language-server: $schema=agent.schema.json
 
 An editor with taplo (Even Better TOML) does so for a chartc.toml:

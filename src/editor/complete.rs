@@ -107,9 +107,3 @@ pub fn complete(
     let replaces = Span::new(file, cursor.start, cursor.end);
     offer::ranked(found, &cursor.prefix, replaces)
 }
-
-/// Whether the grammar can go on behind a text: for tests of what is offered.
-#[doc(hidden)]
-pub fn understood(text: &str) -> bool {
-    chartc_text::front::chart::spot::spot(text, text.len()).is_some_and(|spot| spot.next.known)
-}

@@ -9,6 +9,9 @@ use chartc_text::syntax::{
 };
 use std::collections::BTreeSet;
 
+/// A value of an enum, or a field of a record with its type.
+pub(super) type Part<'c> = (&'c str, Option<&'c TypeExpr>);
+
 /// A declaration.
 #[derive(Debug, Clone)]
 pub(super) struct Decl<'c> {
@@ -22,15 +25,13 @@ pub(super) struct Decl<'c> {
     pub(super) params: &'c [Param],
     /// Its `///` lines.
     pub(super) doc: &'c str,
-    /// The file that declares it.
-    pub(super) file: FileId,
     /// What is declared inside it: values of an enum, fields of a record.
-    pub(super) parts: Vec<(&'c str, Option<&'c TypeExpr>)>,
+    pub(super) parts: Vec<Part<'c>>,
 }
 
 impl<'c> Decl<'c> {
-    fn new(name: impl Into<String>, kind: SymbolKind, doc: &'c str, file: FileId) -> Self {
-        Self { name: name.into(), kind, ty: None, params: &[], doc, file, parts: Vec::new() }
+    fn new(name: impl Into<String>, kind: SymbolKind, doc: &'c str) -> Self {
+        Self { name: name.into(), kind, ty: None, params: &[], doc, parts: Vec::new() }
     }
 }
 
@@ -41,26 +42,26 @@ pub(super) fn outside(compilation: &Compilation, first: FileId) -> Vec<Decl<'_>>
     let mut found = Vec::new();
     for file in files {
         for noted in &file.items {
-            let (doc, id) = (noted.doc.as_str(), file.id);
+            let doc = noted.doc.as_str();
             match &noted.node {
                 Item::Record(record) => {
-                    let mut decl = Decl::new(&record.name.node, SymbolKind::Type, doc, id);
+                    let mut decl = Decl::new(&record.name.node, SymbolKind::Type, doc);
                     let fields = record.fields.iter().map(|field| &field.node);
                     decl.parts = fields.map(|f| (f.name.node.as_str(), Some(&f.ty))).collect();
                     found.push(decl);
                 }
                 Item::Enum(names) => {
-                    let mut decl = Decl::new(&names.name.node, SymbolKind::Enum, doc, id);
+                    let mut decl = Decl::new(&names.name.node, SymbolKind::Enum, doc);
                     decl.parts = names.names.iter().map(|n| (n.node.node.as_str(), None)).collect();
                     found.push(decl);
                 }
-                Item::Function(one) => found.push(function(one, doc, id)),
-                Item::Tool(one) => found.push(tool(one, doc, id)),
-                Item::ToolSet(one) => found.push(tool_set(one, doc, id)),
-                Item::Client(one) => found.push(client(one, doc, id)),
-                Item::Component(one) => found.push(component(one, doc, id)),
+                Item::Function(one) => found.push(function(one, doc)),
+                Item::Tool(one) => found.push(tool(one, doc)),
+                Item::ToolSet(one) => found.push(tool_set(one, doc)),
+                Item::Client(one) => found.push(client(one, doc)),
+                Item::Component(one) => found.push(component(one, doc)),
                 Item::Chart(one) => {
-                    found.push(Decl::new(&one.name.node, SymbolKind::Chart, doc, id));
+                    found.push(Decl::new(&one.name.node, SymbolKind::Chart, doc));
                 }
                 Item::Import(_) | Item::Scenario(_) | Item::Bad(_) => {}
             }
@@ -69,33 +70,33 @@ pub(super) fn outside(compilation: &Compilation, first: FileId) -> Vec<Decl<'_>>
     found
 }
 
-fn function<'c>(one: &'c Function, doc: &'c str, file: FileId) -> Decl<'c> {
+fn function<'c>(one: &'c Function, doc: &'c str) -> Decl<'c> {
     let (kind, ty) = match &one.kind {
         FunctionKind::Pure(result, ..) => (SymbolKind::Function, Some(result)),
         FunctionKind::Effect => (SymbolKind::Effect, None),
     };
-    Decl { ty, params: &one.params, ..Decl::new(&one.name.node, kind, doc, file) }
+    Decl { ty, params: &one.params, ..Decl::new(&one.name.node, kind, doc) }
 }
 
-fn tool<'c>(one: &'c Tool, doc: &'c str, file: FileId) -> Decl<'c> {
-    let decl = Decl::new(one.name.text(), SymbolKind::Tool, doc, file);
+fn tool<'c>(one: &'c Tool, doc: &'c str) -> Decl<'c> {
+    let decl = Decl::new(one.name.text(), SymbolKind::Tool, doc);
     Decl { ty: Some(&one.result), params: &one.params, ..decl }
 }
 
-fn tool_set<'c>(one: &'c ToolSet, doc: &'c str, file: FileId) -> Decl<'c> {
-    Decl::new(&one.name.node, SymbolKind::ToolSet, doc, file)
+fn tool_set<'c>(one: &'c ToolSet, doc: &'c str) -> Decl<'c> {
+    Decl::new(&one.name.node, SymbolKind::ToolSet, doc)
 }
 
-fn client<'c>(one: &'c Client, doc: &'c str, file: FileId) -> Decl<'c> {
-    Decl::new(&one.name.node, SymbolKind::Client, doc, file)
+fn client<'c>(one: &'c Client, doc: &'c str) -> Decl<'c> {
+    Decl::new(&one.name.node, SymbolKind::Client, doc)
 }
 
-fn component<'c>(one: &'c Component, doc: &'c str, file: FileId) -> Decl<'c> {
-    Decl::new(&one.name.node, SymbolKind::Component, doc, file)
+fn component<'c>(one: &'c Component, doc: &'c str) -> Decl<'c> {
+    Decl::new(&one.name.node, SymbolKind::Component, doc)
 }
 
 /// What a chart declares, without its states; steps and options of all its states are among it.
-pub(super) fn inside(chart: &Chart, file: FileId) -> Vec<Decl<'_>> {
+pub(super) fn inside(chart: &Chart) -> Vec<Decl<'_>> {
     let mut found = Vec::new();
     for noted in &chart.items {
         let doc = noted.doc.as_str();
@@ -106,22 +107,22 @@ pub(super) fn inside(chart: &Chart, file: FileId) -> Vec<Decl<'_>> {
                     VariableKind::Input => SymbolKind::Input,
                     VariableKind::Var { .. } => SymbolKind::Variable,
                 };
-                let decl = Decl::new(&one.name.node, kind, doc, file);
+                let decl = Decl::new(&one.name.node, kind, doc);
                 found.push(Decl { ty: Some(&one.ty), ..decl });
             }
             ChartItem::Event(name, params) => {
-                let decl = Decl::new(name.text(), SymbolKind::Event, doc, file);
+                let decl = Decl::new(name.text(), SymbolKind::Event, doc);
                 found.push(Decl { params, ..decl });
             }
-            ChartItem::Function(one) => found.push(function(one, doc, file)),
-            ChartItem::Tool(one) => found.push(tool(one, doc, file)),
-            ChartItem::ToolSet(one) => found.push(tool_set(one, doc, file)),
+            ChartItem::Function(one) => found.push(function(one, doc)),
+            ChartItem::Tool(one) => found.push(tool(one, doc)),
+            ChartItem::ToolSet(one) => found.push(tool_set(one, doc)),
             ChartItem::Predicate(one) => {
-                found.push(Decl::new(&one.name.node, SymbolKind::Predicate, doc, file));
+                found.push(Decl::new(&one.name.node, SymbolKind::Predicate, doc));
             }
-            ChartItem::Client(one) => found.push(client(one, doc, file)),
-            ChartItem::Component(one) => found.push(component(one, doc, file)),
-            ChartItem::State(item) => of_item(item, doc, file, &mut found),
+            ChartItem::Client(one) => found.push(client(one, doc)),
+            ChartItem::Component(one) => found.push(component(one, doc)),
+            ChartItem::State(item) => of_item(item, doc, &mut found),
             ChartItem::Meta(_)
             | ChartItem::Defaults(_)
             | ChartItem::Trace(_)
@@ -131,23 +132,23 @@ pub(super) fn inside(chart: &Chart, file: FileId) -> Vec<Decl<'_>> {
     found
 }
 
-fn of_item<'c>(item: &'c StateItem, doc: &'c str, file: FileId, found: &mut Vec<Decl<'c>>) {
+fn of_item<'c>(item: &'c StateItem, doc: &'c str, found: &mut Vec<Decl<'c>>) {
     match item {
         StateItem::State(state) => {
             for noted in state.body.iter().flat_map(|body| &body.items) {
-                of_item(&noted.node, &noted.doc, file, found);
+                of_item(&noted.node, &noted.doc, found);
             }
         }
         StateItem::Step(one) => {
             found.push(Decl {
                 ty: step_type(one),
-                ..Decl::new(&one.name.node, SymbolKind::Step, doc, file)
+                ..Decl::new(&one.name.node, SymbolKind::Step, doc)
             });
         }
-        StateItem::Line(line) => found.extend(option(&line.kind, doc, file)),
+        StateItem::Line(line) => found.extend(option(&line.kind, doc)),
         StateItem::From(from) => {
             let lines = from.lines.iter();
-            found.extend(lines.filter_map(|one| option(&one.node.kind, &one.doc, file)));
+            found.extend(lines.filter_map(|one| option(&one.node.kind, &one.doc)));
         }
         StateItem::Initial(_)
         | StateItem::History(_)
@@ -179,11 +180,11 @@ fn step_type(step: &Step) -> Option<&TypeExpr> {
     })
 }
 
-fn option<'c>(kind: &'c LineKind, doc: &'c str, file: FileId) -> Option<Decl<'c>> {
+fn option<'c>(kind: &'c LineKind, doc: &'c str) -> Option<Decl<'c>> {
     match kind {
         LineKind::May(may) => match &may.kind {
             MayKind::Option(name, params) => {
-                Some(Decl { params, ..Decl::new(&name.node, SymbolKind::Option, doc, file) })
+                Some(Decl { params, ..Decl::new(&name.node, SymbolKind::Option, doc) })
             }
             MayKind::Call(..) => None,
         },
@@ -301,19 +302,19 @@ pub(super) fn charts(compilation: &Compilation) -> impl Iterator<Item = (&Chart,
 pub(super) fn parts<'d, 'c>(
     decls: &'d [Decl<'c>],
     name: &str,
-) -> Option<(&'d Decl<'c>, &'d [(&'c str, Option<&'c TypeExpr>)])> {
+) -> Option<(&'d Decl<'c>, &'d [Part<'c>])> {
     let is_type = |decl: &&Decl<'_>| matches!(decl.kind, SymbolKind::Type | SymbolKind::Enum);
     let found = decls.iter().filter(is_type).find(|decl| decl.name == name)?;
     Some((found, &found.parts))
 }
 
 /// Names without repetitions, in the order of their first occurrence.
-pub(super) fn unique<'c>(decls: Vec<Decl<'c>>) -> Vec<Decl<'c>> {
+pub(super) fn unique(decls: Vec<Decl<'_>>) -> Vec<Decl<'_>> {
     let mut seen = BTreeSet::new();
     decls.into_iter().filter(|decl| seen.insert((decl.kind, decl.name.clone()))).collect()
 }
 
 /// A declaration of which only the name is known.
-pub(super) fn lost<'c>(name: String, kind: SymbolKind, file: FileId) -> Decl<'c> {
-    Decl::new(name, kind, "", file)
+pub(super) fn lost<'c>(name: String, kind: SymbolKind) -> Decl<'c> {
+    Decl::new(name, kind, "")
 }

@@ -10,8 +10,6 @@ use crate::Compilation;
 use chartc_text::span::{FileId, Span};
 use marks::Mark;
 
-pub use chartc_text::front::chart::lex;
-
 /// A word, sign or text on one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {

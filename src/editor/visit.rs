@@ -48,7 +48,9 @@ impl<'s> Walk<'_, 's> {
         match &noted.node {
             Item::Import(_) | Item::Enum(_) | Item::ToolSet(_) | Item::Bad(_) => {}
             Item::Record(record) => {
-                record.fields.iter().for_each(|field| self.param(&field.node));
+                for field in &record.fields {
+                    self.param(&field.node);
+                }
             }
             Item::Function(function) => self.function(function),
             Item::Tool(tool) => {
@@ -69,7 +71,9 @@ impl<'s> Walk<'_, 's> {
                     self.expr(from);
                     self.expr(to);
                 }
-                variable.default.iter().for_each(|value| self.expr(value));
+                if let Some(value) = &variable.default {
+                    self.expr(value);
+                }
             }
             ChartItem::Event(_, params) => self.params(params),
             ChartItem::Function(function) => self.function(function),
@@ -78,7 +82,9 @@ impl<'s> Walk<'_, 's> {
             }
             ChartItem::Predicate(predicate) => self.expr(&predicate.expr),
             ChartItem::Client(client) => {
-                client.options.iter().for_each(|option| self.expr(&option.node.value));
+                for option in &client.options {
+                    self.expr(&option.node.value);
+                }
             }
             ChartItem::Component(component) => self.component(component),
             ChartItem::Defaults(policy) => self.policy(policy),
@@ -122,7 +128,9 @@ impl<'s> Walk<'_, 's> {
 
     fn limit(&mut self, limit: &'s Limit) {
         self.expr(&limit.bound);
-        limit.warn.iter().for_each(|warn| self.expr(warn));
+        if let Some(warn) = &limit.warn {
+            self.expr(warn);
+        }
     }
 
     fn line(&mut self, line: &'s Line) {
@@ -140,15 +148,21 @@ impl<'s> Walk<'_, 's> {
                 if let MayKind::Option(_, params) = kind {
                     self.params(params);
                 }
-                text.iter().for_each(|text| self.template(text));
+                if let Some(text) = text {
+                    self.template(text);
+                }
             }
         }
         self.tail(&line.tail);
     }
 
     fn tail(&mut self, tail: &'s Tail) {
-        tail.guard.iter().for_each(|guard| self.expr(guard));
-        tail.targets.iter().for_each(|target| self.target(target));
+        if let Some(guard) = &tail.guard {
+            self.expr(guard);
+        }
+        for target in &tail.targets {
+            self.target(target);
+        }
         self.block(tail.actions.as_ref());
     }
 
@@ -159,7 +173,9 @@ impl<'s> Walk<'_, 's> {
 
     fn step(&mut self, step: &'s Step) {
         (self.see)(Node::Does(step));
-        step.each.iter().for_each(|each| self.expr(&each.list));
+        if let Some(each) = &step.each {
+            self.expr(&each.list);
+        }
         match &step.kind {
             StepKind::Llm => {}
             StepKind::Code(actions) => self.actions(actions),
@@ -172,7 +188,9 @@ impl<'s> Walk<'_, 's> {
             StepKind::Human(question) => self.template(question),
             StepKind::Run(run) => run.arguments.iter().for_each(|given| self.expr(&given.value)),
         }
-        step.guard.iter().for_each(|guard| self.expr(guard));
+        if let Some(guard) = &step.guard {
+            self.expr(guard);
+        }
         for item in &step.items {
             (self.see)(Node::Step(item));
             match &item.node {
@@ -195,7 +213,9 @@ impl<'s> Walk<'_, 's> {
                 | StepItem::Bad(_) => {}
             }
         }
-        step.then.iter().for_each(|tail| self.tail(tail));
+        if let Some(tail) = &step.then {
+            self.tail(tail);
+        }
     }
 
     fn policy(&mut self, policy: &'s Policy) {
@@ -206,20 +226,24 @@ impl<'s> Walk<'_, 's> {
 
     fn function(&mut self, function: &'s Function) {
         self.params(&function.params);
-        if let FunctionKind::Pure(_, _, fallback) = &function.kind {
-            fallback.iter().for_each(|value| self.expr(value));
+        if let FunctionKind::Pure(_, _, Some(value)) = &function.kind {
+            self.expr(value);
         }
     }
 
     fn component(&mut self, component: &'s Component) {
         for insert in &component.inserts {
-            insert.guard.iter().for_each(|guard| self.expr(guard));
+            if let Some(guard) = &insert.guard {
+                self.expr(guard);
+            }
         }
         self.template(&component.text);
     }
 
     fn block(&mut self, block: Option<&'s Block>) {
-        block.iter().for_each(|block| self.actions(&block.actions));
+        if let Some(block) = block {
+            self.actions(&block.actions);
+        }
     }
 
     fn actions(&mut self, actions: &'s [Noted<Action>]) {
@@ -257,8 +281,12 @@ impl<'s> Walk<'_, 's> {
                 | TestItem::Wait(value)
                 | TestItem::Returns(_, value) => self.expr(value),
                 TestItem::GivenFunction(GivenFunction { arguments, result, .. }) => {
-                    arguments.iter().for_each(|all| self.all(all));
-                    result.iter().for_each(|value| self.expr(value));
+                    if let Some(all) = arguments {
+                        self.all(all);
+                    }
+                    if let Ok(value) = result {
+                        self.expr(value);
+                    }
                 }
                 TestItem::Send(_, arguments) => self.all(arguments),
                 TestItem::Answers(_, Said::Value(value)) => self.expr(value),
@@ -267,7 +295,9 @@ impl<'s> Walk<'_, 's> {
                 TestItem::Expect(expected) => match &expected.what {
                     Told::Holds(test) => self.expr(test),
                     Told::Called(_, arguments) => {
-                        arguments.iter().for_each(|all| self.all(all));
+                        if let Some(all) = arguments {
+                            self.all(all);
+                        }
                     }
                     Told::At(_)
                     | Told::Ended(_)
@@ -287,7 +317,9 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn params(&mut self, params: &'s [Param]) {
-        params.iter().for_each(|param| self.param(param));
+        for param in params {
+            self.param(param);
+        }
     }
 
     fn param(&mut self, param: &'s Param) {
@@ -304,7 +336,9 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn all(&mut self, all: &'s [Expr]) {
-        all.iter().for_each(|expr| self.expr(expr));
+        for expr in all {
+            self.expr(expr);
+        }
     }
 
     fn expr(&mut self, expr: &'s Expr) {
@@ -330,7 +364,9 @@ impl<'s> Walk<'_, 's> {
             ExprKind::Call(_, all) | ExprKind::List(all) => self.all(all),
             ExprKind::Compare(first, rest) => {
                 self.expr(first);
-                rest.iter().for_each(|(_, operand)| self.expr(operand));
+                for (_, operand) in rest {
+                    self.expr(operand);
+                }
             }
             ExprKind::If(test, then, otherwise) => {
                 self.expr(test);
@@ -347,7 +383,9 @@ impl<'s> Walk<'_, 's> {
             ExprKind::Comprehension { item, source, filter, .. } => {
                 self.expr(item);
                 self.expr(source);
-                filter.iter().for_each(|filter| self.expr(filter));
+                if let Some(filter) = filter {
+                    self.expr(filter);
+                }
             }
         }
     }

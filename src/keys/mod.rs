@@ -6,4 +6,4 @@ mod run;
 pub use chartc_text::front::agent::keys::{AGENT, COMPONENT};
 pub use chartc_text::keys::{Case, Key, Mapping, Names, Need, Shape, Sign, Word};
 pub use config::{BARS, CHECK, CONFIG};
-pub use run::{AGENT_ENTRY, EXECUTION, RUN};
+pub use run::RUN;

@@ -60,7 +60,7 @@ pub static RUN: Mapping = Mapping::new(
 );
 
 /// `execution`.
-pub static EXECUTION: Mapping = Mapping::new(
+static EXECUTION: Mapping = Mapping::new(
     "execution",
     "How the agents run.",
     &[
@@ -297,7 +297,7 @@ static WORKING_MEMORY: Mapping = Mapping::new(
 );
 
 /// An entry of `agents`.
-pub static AGENT_ENTRY: Mapping = Mapping::new(
+static AGENT_ENTRY: Mapping = Mapping::new(
     "agent_entry",
     "Agents of one kind.",
     &[

@@ -69,6 +69,22 @@ fn all_safe_fixes_at_once() {
     assert!(fix_all(&after, whole(&after)).is_none());
 }
 
+#[test]
+fn only_safe_fixes_are_made_at_once() {
+    let text = DOOR.replace("  event open\n", "  event open\n  var mood: Mood = good\n");
+    let done = compiled("door.chart", &format!("enum Mood {{ good bad }}\n{text}"));
+    let all = fix_all(&done, whole(&done)).expect("there are fixes");
+    let fixes = |is_safe: bool| {
+        let fixes = done.diagnostics.iter().filter_map(|found| found.fix.as_ref());
+        fixes
+            .filter(|fix| fix.is_safe == is_safe)
+            .flat_map(|fix| fix.edits.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(all.edits, fixes(true));
+    assert_eq!(fixes(false).len(), 1);
+}
+
 /// The examples of the pages of all rules that have findings, with the name of the file.
 fn examples() -> Vec<(&'static str, &'static str, &'static str)> {
     let mut all = Vec::new();

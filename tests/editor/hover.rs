@@ -348,7 +348,8 @@ fn no_place_of_a_shipped_chart_is_too_much() {
     };
     let mut found = 0;
     for name in files.keys().filter(is_chart) {
-        found += everywhere(&check_within(&[name.clone()], &Memory(files.clone()), 0), 0);
+        found +=
+            everywhere(&check_within(std::slice::from_ref(name), &Memory(files.clone()), 0), 0);
     }
     assert!(found > 10_000, "{found} places");
 }

@@ -22,5 +22,5 @@ mod pytest;
 mod requests;
 mod server;
 mod tokens;
-mod yaml;
 mod treesitter;
+mod yaml;

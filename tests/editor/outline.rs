@@ -13,9 +13,10 @@ fn listing(symbols: &[Symbol], depth: usize, out: &mut String) {
     }
 }
 
-fn shown(name: &str, text: &str) -> String {
+fn shown(name: &str) -> String {
+    let text = text_of(name);
     let mut out = String::new();
-    listing(&outline(&compiled(name, text), FIRST), 0, &mut out);
+    listing(&outline(&compiled(name, &text), FIRST), 0, &mut out);
     out
 }
 
@@ -26,20 +27,20 @@ fn text_of(name: &str) -> String {
 
 #[test]
 fn a_chart() {
-    insta::assert_snapshot!(shown("charts/support.chart", &text_of("charts/support.chart")));
+    let tree = shown("charts/support.chart");
+    insta::assert_snapshot!(tree);
 }
 
 #[test]
 fn an_agent() {
-    insta::assert_snapshot!(shown(
-        "charts/builder.agent.yaml",
-        &text_of("charts/builder.agent.yaml")
-    ));
+    let tree = shown("charts/builder.agent.yaml");
+    insta::assert_snapshot!(tree);
 }
 
 #[test]
 fn a_document() {
-    insta::assert_snapshot!(shown("charts/orders.scxml", &text_of("charts/orders.scxml")));
+    let tree = shown("charts/orders.scxml");
+    insta::assert_snapshot!(tree);
 }
 
 fn check(symbols: &[Symbol], text: &str) {

@@ -2,7 +2,8 @@
 
 use crate::desk::{FIRST, alone, broken, charts, compiled, shipped};
 use chartc::Compilation;
-use chartc::editor::tokens::{TokenKind, lex, tokens};
+use chartc::editor::tokens::{TokenKind, tokens};
+use chartc_text::front::chart::lex;
 use proptest::prelude::*;
 
 fn told(done: &Compilation) -> Vec<String> {
@@ -26,17 +27,28 @@ fn told(done: &Compilation) -> Vec<String> {
 
 #[test]
 fn words_have_their_kinds() {
-    let text = "enum K { x y }\ntool web.read(url: Text) -> Text\nchart A {\n  param n: Int = 3\n  var k renamed_from old: K = K.x\n  event go(by: Text)\n  state `a b` {\n    on go(who) if n > 2 -> b.c { k = K.y  log \"{who:>3}\n    on limit.warn.calls { }\n  }\n}\n";
-    insta::assert_snapshot!(
-        told(&alone("a.chart", &text.replace("{who:>3}", "{who:>3} {{}} {turns}\" }"))).join("\n")
-    );
+    let text = r#"enum K { x y }
+tool web.read(url: Text) -> Text
+chart A {
+  param n: Int = 3
+  var k renamed_from old: K = K.x
+  event go(by: Text)
+  state `a b` {
+    on go(who) if n > 2 -> b.c { k = K.y  log "{who:>3} {{}} {turns}" }
+    on limit.warn.calls { }
+  }
+}
+"#;
+    let words = told(&alone("a.chart", text)).join("\n");
+    insta::assert_snapshot!(words);
 }
 
 #[test]
 fn a_shipped_chart() {
     let (name, text) =
         charts().into_iter().find(|(n, _)| n == "charts/price_oracle.chart").expect("a chart");
-    insta::assert_snapshot!(told(&compiled(&name, &text)).join("\n"));
+    let words = told(&compiled(&name, &text)).join("\n");
+    insta::assert_snapshot!(words);
 }
 
 #[test]

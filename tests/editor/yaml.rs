@@ -89,6 +89,12 @@ fn what_is_taken_goes_on_well() {
     assert_eq!(taken(Format::Agent, "wor|", "workflow"), "workflow:\n  ");
     assert_eq!(taken(Format::Agent, "id|: a", "id"), "id: a");
     assert_eq!(taken(Format::Run, "execution:\n  ti|", "ticks"), "execution:\n  ticks: ");
+    assert_eq!(taken(Format::Agent, "workflow: {|}", "steps"), "workflow: {steps: [$1]}");
+    let machine = "workflow: {state_machine: {states: [a$b]}, steps: [{|}]}";
+    assert!(taken(Format::Agent, machine, "transition_map").contains(r"{transition_map: {$1\}}"));
+    assert!(taken(Format::Agent, machine, "prompt").contains("{prompt: }"));
+    let state = machine.replace('|', "in_state: |");
+    assert!(taken(Format::Agent, &state, "a$b").ends_with(r"{in_state: a\$b}]}"));
     let steps = "workflow:\n  steps:\n    - |";
     let snippets = offered(Format::Agent, steps);
     let snippets: Vec<_> = snippets.iter().filter(|item| item.kind == ItemKind::Snippet).collect();

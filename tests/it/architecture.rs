@@ -126,7 +126,8 @@ fn runtime_does_not_know_the_compiler() {
     }
 }
 
-const RUST: &[&str] = &["src", "compiler", "tests", "runtime", "examples", "benches", "fuzz", "editors"];
+const RUST: &[&str] =
+    &["src", "compiler", "tests", "runtime", "examples", "benches", "fuzz", "editors"];
 
 #[test]
 fn no_file_over_400_lines() {

@@ -37,8 +37,8 @@ fn folder(page: &str) -> PathBuf {
 struct Server {
     child: Child,
     address: String,
-    /// Read no further, but open: what the server says has to go somewhere.
-    _err: BufReader<ChildStderr>,
+    /// It stays open: what the server says later has to go somewhere.
+    err: BufReader<ChildStderr>,
 }
 
 impl Drop for Server {
@@ -164,20 +164,21 @@ impl Terminal {
             .stderr(Stdio::piped())
             .spawn()
             .expect("chartc runs");
-        let mut err = BufReader::new(child.stderr.take().expect("it is piped"));
+        let err = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut server = Server { child, address: String::new(), err };
         let mut said = String::new();
-        loop {
+        while server.address.is_empty() {
             let mut line = String::new();
-            let read = err.read_line(&mut line).expect("chartc prints text");
+            let read = server.err.read_line(&mut line).expect("chartc prints text");
             assert!(read > 0, "the server has ended: {said}");
             said.push_str(&line);
             if let Some((_, address)) = line.trim().split_once("listening on http://") {
-                let address = address.to_owned();
-                let said = said.replace(&address, ADDRESS);
-                self.server = Some(Server { child, address, _err: err });
-                return said;
+                address.clone_into(&mut server.address);
             }
         }
+        let said = said.replace(&server.address, ADDRESS);
+        self.server = Some(server);
+        said
     }
 }
 

@@ -1,7 +1,8 @@
 // The server while the window is open: started once the workspace is trusted, shown in the status bar, and told of settings.
 
 import * as vscode from 'vscode';
-import { LSPErrorCodes, ResponseError, State, Trace, type BaseLanguageClient, type ClientCapabilities, type LanguageClientOptions, type TextDocumentFilter } from 'vscode-languageclient';
+import { CloseAction, ErrorAction, LSPErrorCodes, ResponseError, State, Trace, type BaseLanguageClient, type ClientCapabilities, type ErrorHandler, type LanguageClientOptions, type TextDocumentFilter } from 'vscode-languageclient';
+import { endsInText } from './intext';
 import { pictureChanged } from './protocol';
 import { lexical, without } from './tokens';
 import { mismatch, versionIn } from './version';
@@ -44,6 +45,8 @@ export class Session implements vscode.Disposable {
     this.status.command = 'chartc.showLog';
     this.own.push(
       vscode.window.onDidChangeActiveTextEditor(() => this.showStatus()),
+      // Also told when a text gets another language.
+      vscode.workspace.onDidOpenTextDocument(() => this.showStatus()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => void this.restart()),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('chartc.path')) {
@@ -108,12 +111,25 @@ export class Session implements vscode.Disposable {
       return;
     }
     this.log.info(`${server.what}, version ${server.version ?? 'unknown'}`);
-    const client = server.client({
+    let usual: ErrorHandler | undefined;
+    const client: BaseLanguageClient = server.client({
+      // One that never served is not started again and again; one that did is.
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: (error, told, count) => usual?.error(error, told, count) ?? { action: ErrorAction.Shutdown, handled: true },
+        closed: () => usual?.closed() ?? { action: CloseAction.DoNotRestart, handled: true },
+      },
       documentSelector: this.selector,
       outputChannel: this.log,
       initializationOptions: settings(),
       synchronize: { configurationSection: 'chartc' },
       middleware: {
+        // A brace opens a placeholder or a block. Behind that of a block comes the end of the line, which would take the first thing offered.
+        provideCompletionItem: (document, position, context, token, next) => {
+          const text = () => document.getText(new vscode.Range(new vscode.Position(0, 0), position));
+          const isBlock = document.languageId === 'chart' && context.triggerCharacter === '{' && !endsInText(text());
+          return isBlock ? [] : next(document, position, context, token);
+        },
         provideDocumentSemanticTokens: async (document, token, next) => this.names(document, await next(document, token)),
         provideDocumentRangeSemanticTokens: async (document, range, token, next) => this.names(document, await next(document, range, token)),
       },
@@ -143,6 +159,7 @@ export class Session implements vscode.Disposable {
       this.fail(`${server.what} does not serve editors: ${message(error)}. Is it older than the extension?`, true);
       return;
     }
+    usual = client.createDefaultErrorHandler();
     this.client = client;
     this.trace();
     const version = versionIn(client.initializeResult?.serverInfo?.version ?? '') ?? server.version;

@@ -1,4 +1,5 @@
 //! What the lamp does on a computer.
+#![allow(clippy::disallowed_methods, reason = "the test starts the example")]
 
 use std::process::Command;
 

@@ -44,7 +44,7 @@ pub(super) struct Cursor<'t> {
 
 impl<'t> Cursor<'t> {
     pub(super) fn at(text: &'t str, offset: usize) -> Self {
-        let all = tokens(text);
+        let all = split(tokens(text), offset);
         let around = all.iter().rev().find(|token| token.start < offset).copied();
         let (region, base) = region(text, offset, &all, around);
         let mut cursor = Self {
@@ -76,8 +76,8 @@ impl<'t> Cursor<'t> {
                     end: token.end + base,
                     ..token
                 };
-                let inside: Vec<Token> = tokens(&text[base..line]).into_iter().map(shift).collect();
-                cursor.word(&inside, offset);
+                let inside = tokens(&text[base..line]).into_iter().map(shift).collect();
+                cursor.word(&split(inside, offset), offset);
             }
         }
         cursor
@@ -128,6 +128,20 @@ impl<'t> Cursor<'t> {
     }
 }
 
+/// The tokens, with a sign around the offset as two: `a..b` where a name between the dots is missing.
+fn split(tokens: Vec<Token>, offset: usize) -> Vec<Token> {
+    let mut all = Vec::with_capacity(tokens.len() + 1);
+    for token in tokens {
+        if token.kind == TokenKind::Sign && token.start < offset && offset < token.end {
+            all.push(Token { end: offset, ..token });
+            all.push(Token { start: offset, ..token });
+        } else {
+            all.push(token);
+        }
+    }
+    all
+}
+
 /// A name without its back-quotes.
 pub(super) fn bare(written: &str) -> &str {
     let inner = written.strip_prefix('`').unwrap_or(written);
@@ -138,10 +152,10 @@ pub(super) fn bare(written: &str) -> &str {
 fn opened(all: &[Token], text: &str) -> usize {
     let mut depth = 0_usize;
     for (nth, token) in all.iter().enumerate().rev() {
-        match token.kind {
-            TokenKind::Close => depth += 1,
-            TokenKind::Open => depth = depth.saturating_sub(1),
-            _ => {}
+        if token.kind == TokenKind::Close {
+            depth += 1;
+        } else if token.kind == TokenKind::Open {
+            depth = depth.saturating_sub(1);
         }
         if depth == 0 {
             let called = nth.checked_sub(1).map(|at| &all[at]);

@@ -76,10 +76,10 @@ fn in_hole(cursor: &Cursor<'_>, next: &Next) -> Role {
 fn is_format(cursor: &Cursor<'_>) -> bool {
     let mut depth = 0_usize;
     cursor.before.iter().any(|token| {
-        match token.kind {
-            TokenKind::Open => depth += 1,
-            TokenKind::Close => depth = depth.saturating_sub(1),
-            _ => {}
+        if token.kind == TokenKind::Open {
+            depth += 1;
+        } else if token.kind == TokenKind::Close {
+            depth = depth.saturating_sub(1);
         }
         depth == 0 && token.text(cursor.text) == ":"
     })
@@ -118,6 +118,12 @@ impl Site<'_, '_> {
             Role::Chart => self.kinds(&[SymbolKind::Chart], 0),
             Role::Client => self.kinds(&[SymbolKind::Client], 0),
             Role::Step => self.kinds(&[SymbolKind::Step], 0),
+            Role::ChildStep => {
+                let all = known::charts(self.compilation);
+                let decls = all.flat_map(|(chart, _)| known::inside(chart));
+                let steps = decls.filter(|decl| decl.kind == SymbolKind::Step);
+                steps.map(|decl| value::declared(&decl, 0, true)).collect()
+            }
             Role::Receiver => {
                 let parent = Offer::new("parent", CompletionKind::Value, 1);
                 [self.kinds(&[SymbolKind::Step], 0), vec![parent]].concat()
@@ -205,9 +211,10 @@ impl Site<'_, '_> {
     }
 
     fn types(&self) -> Vec<Offer> {
-        let mut found = self.kinds(&[SymbolKind::Type, SymbolKind::Enum], 0);
+        let mut found = self.kinds(&[SymbolKind::Type, SymbolKind::Enum], 1);
         found.extend(word::TYPES.iter().enumerate().map(|(nth, name)| {
-            let offer = Offer::new(*name, CompletionKind::Type, 1 + nth as u32);
+            let common = nth < 4;
+            let offer = Offer::new(*name, CompletionKind::Type, if common { 0 } else { 2 });
             match *name {
                 "List" => offer.snippet("List(${1:Text})".to_owned()),
                 "Map" => offer.snippet("Map(Text, ${1:Text})".to_owned()),
@@ -280,6 +287,12 @@ impl Site<'_, '_> {
         let mut found = if chained { Vec::new() } else { self.kinds(&[SymbolKind::Option], 0) };
         found.extend(self.tools(false));
         found.extend(self.values());
+        // The actions of agents are declared nowhere: what other lines of the file answer.
+        let text = self.cursor.text;
+        let all = tokens(text);
+        let lines = all.windows(3).filter(|three| three[0].text(text) == "answers");
+        let others = lines.map(|three| three[2]).filter(|one| one.kind == TokenKind::Word);
+        found.extend(others.map(|one| Offer::new(one.text(text), CompletionKind::Value, 6)));
         found
     }
 
@@ -330,10 +343,10 @@ impl Site<'_, '_> {
 
     /// The params of a chart, with their colons.
     fn params(&self, chart: &str) -> Vec<Offer> {
-        let Some((found, id)) = known::chart(self.compilation, self.file, chart) else {
+        let Some((found, _)) = known::chart(self.compilation, self.file, chart) else {
             return Vec::new();
         };
-        let decls = known::inside(found, id);
+        let decls = known::inside(found);
         let params = decls.iter().filter(|decl| decl.kind == SymbolKind::Param);
         params
             .map(|decl| {

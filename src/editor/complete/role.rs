@@ -30,6 +30,8 @@ pub(super) enum Role {
     Client,
     /// A step.
     Step,
+    /// A step of a chart that the tested one runs.
+    ChildStep,
     /// A step that runs a chart, or the parent.
     Receiver,
     /// What was sent `as` it.
@@ -97,7 +99,7 @@ pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: Place, next: &Nex
     let text = cursor.text;
     let words: Vec<&str> = item.iter().map(|token| token.text(text)).collect();
     let first = words.first().copied().unwrap_or_default();
-    let brackets = open_brackets(item, text);
+    let brackets = open_brackets(item);
     if let Some(open) = brackets {
         let inside = Inside { words: &words, open, first, next };
         if let Some(role) = inside.role() {
@@ -139,6 +141,7 @@ impl Inside<'_, '_> {
         let called = path.last().copied().unwrap_or_default();
         let names = matches!(since, [] | [.., ","]);
         match self.words[self.open] {
+            "{" if called == "defaults" => None,
             "(" => Some(match (called, before) {
                 ("List" | "Map", _) if self.next.name && !self.next.expression => Role::Type,
                 ("done" | "error" | "doubt", "on") => Role::Subject,
@@ -153,7 +156,7 @@ impl Inside<'_, '_> {
                         Role::New
                     }
                 }
-                (chart, _) if self.first == "run" && names && self.is_chart(head) => {
+                (chart, _) if self.first == "run" && names && !head.contains(&"(") => {
                     Role::RunParam(bare(chart).to_owned())
                 }
                 _ if self.next.expression => Role::Value,
@@ -166,15 +169,10 @@ impl Inside<'_, '_> {
             _ => None,
         }
     }
-
-    /// Whether the brackets are those of the chart that a `run` step runs, not of a call in them.
-    fn is_chart(&self, head: &[&str]) -> bool {
-        head.iter().filter(|word| matches!(**word, "(" | "{")).count() == 0 || !head.contains(&"(")
-    }
 }
 
 /// The dotted name at the end of some tokens, and the token before it.
-fn path_before<'w, 't>(words: &'w [&'t str]) -> (Vec<&'t str>, &'t str) {
+fn path_before<'t>(words: &[&'t str]) -> (Vec<&'t str>, &'t str) {
     let mut path = Vec::new();
     let mut at = words.len();
     while let Some(name) = at.checked_sub(1).map(|n| words[n]).filter(|word| is_name(word)) {
@@ -193,17 +191,16 @@ fn is_name(word: &str) -> bool {
 }
 
 /// The innermost bracket of an item that is not closed.
-fn open_brackets(item: &[Token], text: &str) -> Option<usize> {
+fn open_brackets(item: &[Token]) -> Option<usize> {
     let mut open = Vec::new();
     for (nth, token) in item.iter().enumerate() {
-        match token.kind {
-            TokenKind::Open => open.push(nth),
-            TokenKind::Close => drop(open.pop()),
-            _ => {}
+        if token.kind == TokenKind::Open {
+            open.push(nth);
+        } else if token.kind == TokenKind::Close {
+            open.pop();
         }
     }
-    // The brace of a body is none: an item before the place ends there.
-    open.pop().filter(|nth| !item[*nth].text(text).is_empty())
+    open.pop()
 }
 
 /// What the word before the place asks for.
@@ -235,6 +232,7 @@ fn by_word(last: &str, previous: &str, first: &str, place: Place, next: &Next) -
                 Role::Why
             }
         }
+        "/" if place == Place::Test && matches!(first, "answers" | "fails") => Role::ChildStep,
         "called" if place == Place::Test => Role::Called,
         "offered" | "only" if place == Place::Test => Role::Answer,
         "given" | "set" if place == Place::Test && only_name => Role::Given,
@@ -277,7 +275,7 @@ fn by_place(words: &[&str], first: &str, place: Place, next: &Next) -> Role {
     if place == Place::Test && first == "answers" && next.name {
         return Role::Answer;
     }
-    if place == Place::Test && next.name && next.text {
+    if place == Place::Test && next.name && next.text && !next.expression {
         return Role::Why;
     }
     if place == Place::Client && next.name {

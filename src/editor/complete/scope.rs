@@ -19,7 +19,7 @@ pub(super) struct Scope<'c> {
     pub(super) path: Vec<String>,
     /// States that stand in parts of the file that cannot be read.
     pub(super) lost: Vec<String>,
-    /// All params of final states, which a test sees as the result.
+    /// The kind of body that the place lies in.
     pub(super) place: Place,
 }
 
@@ -72,27 +72,28 @@ impl<'c> Scope<'c> {
             Some(name) => known::chart(compilation, file, name),
             None => None,
         };
-        let mut decls = known.map(|(chart, id)| known::inside(chart, id)).unwrap_or_default();
+        let mut decls = known.map(|(chart, _)| known::inside(chart)).unwrap_or_default();
         if known.is_none() {
             // A component outside charts goes into steps of any chart.
             let all = known::charts(compilation).filter(|_| chart.is_none());
-            decls.extend(all.flat_map(|(chart, id)| known::inside(chart, id)));
+            decls.extend(all.flat_map(|(chart, _)| known::inside(chart)));
         }
         decls.extend(known::outside(compilation, file));
         let states = known.map(|(chart, _)| known::states(chart));
         let mut scope = Self { decls: known::unique(decls), states, path, lost: Vec::new(), place };
         if place != Place::Test {
-            scope.recover(text, file);
+            let own = known::charts(compilation).filter(|(_, id)| *id == file);
+            let mut sound = BTreeSet::new();
+            for (chart, _) in own {
+                collect(&known::states(chart), &mut sound);
+            }
+            scope.recover(text, &sound);
         }
         scope
     }
 
     /// Adds what is declared in parts of the text that the tree has lost: the word says what, a name follows.
-    fn recover(&mut self, text: &str, file: FileId) {
-        let mut states = BTreeSet::new();
-        if let Some(root) = &self.states {
-            collect(root, &mut states);
-        }
+    fn recover(&mut self, text: &str, sound: &BTreeSet<usize>) {
         let all = tokens(text);
         let mut lost = Vec::new();
         for pair in all.windows(2) {
@@ -101,10 +102,11 @@ impl<'c> Scope<'c> {
             if !is_name(name) || !text[line..word.start].trim().is_empty() {
                 continue;
             }
+            let start = name.start;
             let name = bare(name.text(text)).to_owned();
             let kind = match word.text(text) {
                 "state" | "parallel" | "final" | "history" => {
-                    if !states.contains(name.as_str()) {
+                    if !sound.contains(&start) {
                         lost.push(name);
                     }
                     continue;
@@ -126,7 +128,7 @@ impl<'c> Scope<'c> {
             };
             // Another chart of the same file may declare it: then it is known, and not seen here.
             if !self.decls.iter().any(|decl| decl.name == name) {
-                self.decls.push(known::lost(name, kind, file));
+                self.decls.push(known::lost(name, kind));
             }
         }
         self.lost = lost;
@@ -154,9 +156,10 @@ impl<'c> Scope<'c> {
     }
 }
 
-fn collect<'n>(node: &'n Node<'_>, names: &mut BTreeSet<&'n str>) {
+/// Where the states of a tree are named.
+fn collect(node: &Node<'_>, places: &mut BTreeSet<usize>) {
     for child in &node.children {
-        names.insert(child.name);
-        collect(child, names);
+        places.insert(child.start);
+        collect(child, places);
     }
 }

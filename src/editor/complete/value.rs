@@ -6,7 +6,7 @@ use super::cursor::{Cursor, bare};
 use super::offer::{Offer, call};
 use super::scope::Scope;
 use super::word::{FUNCTIONS, OBSERVABLES};
-use crate::editor::known::{Decl, parts};
+use crate::editor::known::{Decl, Part, parts};
 use crate::editor::outline::SymbolKind;
 use crate::editor::show;
 use chartc_text::front::chart::spot::Place;
@@ -105,7 +105,7 @@ fn expected(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]) -> Vec<
     if decl.kind != SymbolKind::Enum {
         return Vec::new();
     }
-    let offer = |(value, _): &(&str, _)| {
+    let offer = |(value, _): &Part<'_>| {
         Offer::new(format!("{name}.{value}"), CompletionKind::EnumMember, 0)
     };
     values.iter().map(offer).collect()
@@ -138,7 +138,7 @@ pub(super) fn fields(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]
         && decl.kind == SymbolKind::Enum
     {
         let offer =
-            |(value, _): &(&str, _)| Offer::new(*value, CompletionKind::EnumMember, 0).detail(name);
+            |(value, _): &Part<'_>| Offer::new(*value, CompletionKind::EnumMember, 0).detail(name);
         return values.iter().map(offer).collect();
     }
     let mut ty = first(scope, bound, name);
@@ -154,16 +154,13 @@ pub(super) fn fields(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]
     }
 }
 
-fn record<'s, 'c>(
-    scope: &'s Scope<'c>,
-    ty: &TypeExpr,
-) -> Option<&'s [(&'c str, Option<&'c TypeExpr>)]> {
+fn record<'s, 'c>(scope: &'s Scope<'c>, ty: &TypeExpr) -> Option<&'s [Part<'c>]> {
     let TypeKind::Name(name) = &present(ty).kind else { return None };
     let (decl, fields) = parts(&scope.decls, name)?;
     (decl.kind == SymbolKind::Type).then_some(fields)
 }
 
-fn field((name, ty): &(&str, Option<&TypeExpr>)) -> Offer {
+fn field((name, ty): &Part<'_>) -> Offer {
     Offer::new(*name, CompletionKind::Field, 0).detail(ty.map(show::type_expr).unwrap_or_default())
 }
 

@@ -90,6 +90,7 @@ pub(super) const FUNCTIONS: &[(&str, &[&str], &str)] = &[
     ("float", &["x"], "as a Float"),
     ("bool", &["x"], "as a Bool"),
     ("is_a", &["x", "\"int\""], "whether a Json is of a kind"),
+    ("in", &["state"], "whether a state is active"),
     ("turns_in", &["state"], "turns in a state"),
     ("streak", &["tool"], "calls in a row of the same tool, or with the same argument"),
     ("repeated", &["set.argument"], "the value that a streak counts"),
@@ -117,7 +118,7 @@ pub(super) const OBSERVABLES: &[(&str, &str)] = &[
 
 /// Types of the language.
 pub(super) const TYPES: &[&str] =
-    &["Bool", "Int", "Float", "Text", "Duration", "Json", "List", "Map"];
+    &["Text", "Int", "Bool", "List", "Float", "Map", "Duration", "Json"];
 
 /// Properties with what they take.
 pub(super) const PROPERTIES: &[(&str, &str, &str)] = &[

@@ -82,8 +82,9 @@ fn touches(span: Span, file: FileId, offset: u32) -> bool {
 
 /// The innermost state around a place.
 pub(in crate::editor) fn around(one: &Lowered, span: Span) -> StateId {
-    let inside = one.map.states.iter().enumerate().filter(|(_, state)| holds(state.whole, span));
-    inside.last().map_or(StateId::at(0), |(i, _)| StateId::at(i))
+    let mut states = one.map.states.iter().enumerate();
+    let inside = states.rfind(|(_, state)| holds(state.whole, span));
+    inside.map_or(StateId::at(0), |(i, _)| StateId::at(i))
 }
 
 /// The charts of a compilation and what their names mean.
@@ -101,6 +102,11 @@ impl<'c> Index<'c> {
 
     /// What the name at a place stands for.
     pub(in crate::editor) fn at(&self, file: FileId, offset: u32) -> Option<Found<'c>> {
+        let named = self.charts.iter().find(|one| touches(one.map.name, file, offset));
+        if let Some(of) = named.copied() {
+            let span = of.map.name;
+            return Some(Found { span, declared: span, of, subject: Subject::Chart });
+        }
         self.uses(file, offset).into_iter().find_map(|one| self.meaning(one))
     }
 

@@ -121,7 +121,16 @@ pub(super) fn state(page: &mut Page, view: &View<'_>, id: StateId) {
         })
         .collect();
     into.dedup_by_key(|line| view.one.map.line(*line).whole);
-    page.list("Entered by", into.into_iter().map(|id| line(view, id, true)));
+    let begins = chart.state_ids().filter(|parent| match &chart.state(*parent).kind {
+        StateKind::Compound { initial } => initial.contains(&id),
+        StateKind::Atomic
+        | StateKind::Parallel
+        | StateKind::Final { .. }
+        | StateKind::History { .. } => false,
+    });
+    let begins = begins.map(|parent| format!("{} begins here", code(costs::path(chart, parent))));
+    let lines = into.into_iter().map(|id| line(view, id, true));
+    page.list("Entered", begins.chain(lines).collect::<Vec<_>>());
     let mut from: Vec<TransitionId> = row.transitions.clone();
     let outcomes = row.steps.iter().flat_map(|step| &chart.steps[step.index()].outcomes);
     from.extend(outcomes.copied().filter(|line| !row.transitions.contains(line)));

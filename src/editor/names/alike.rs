@@ -151,7 +151,9 @@ impl Names<'_> {
     }
 
     fn fields(&mut self, fields: &mut [Field]) {
-        fields.iter_mut().for_each(|field| (self.0)(&mut field.name));
+        for field in fields {
+            (self.0)(&mut field.name);
+        }
     }
 
     fn local(&mut self, local: &mut Local) {
@@ -206,7 +208,9 @@ impl Names<'_> {
                 (self.0)(name);
             }
             ExprKind::Record(_, fields) => {
-                fields.iter_mut().for_each(|(name, _)| (self.0)(name));
+                for (name, _) in fields {
+                    (self.0)(name);
+                }
             }
             ExprKind::Comprehension { local, .. } => self.local(local),
             ExprKind::Observable(

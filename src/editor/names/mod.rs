@@ -5,13 +5,17 @@
 //! `user.cancel`, a placeholder of a shared component a variable of each chart that has it.
 
 mod alike;
+mod edits;
+mod refusal;
 mod rename;
 mod spell;
 
-use crate::Compilation;
-use crate::span::{FileId, Span};
+use chartc_check::compile::Compilation;
 pub use chartc_check::lower::{NameKind, Use};
-pub use rename::{FileEdits, Note, Refusal, Renaming, TextEdit, prepare_rename, rename};
+use chartc_text::span::{FileId, Span};
+pub use edits::{FileEdits, TextEdit};
+pub use refusal::{Note, Place, Refusal};
+pub use rename::{Renaming, prepare_rename, rename};
 use std::collections::BTreeSet;
 
 /// The name at a place, and what it means.

@@ -11,7 +11,7 @@ use chartc_text::syntax::{
 
 /// The symbols of a file.
 pub(super) fn symbols(file: &File) -> Vec<Symbol> {
-    finish(file.id, file.items.iter().flat_map(|noted| top(&noted.node, noted.span)).collect())
+    finish(file.id, file.items.iter().filter_map(|noted| top(&noted.node, noted.span)).collect())
 }
 
 /// Keeps what stands in `file`, in its order, and lets each symbol contain its children: the parts of a YAML or XML document may
@@ -121,7 +121,7 @@ fn variable(variable: &Variable, span: Span) -> Symbol {
 
 fn chart(chart: &Chart, span: Span) -> Symbol {
     let mut made = symbol(&chart.name, SymbolKind::Chart, String::new(), span);
-    made.children = chart.items.iter().flat_map(|noted| chart_item(noted)).collect();
+    made.children = chart.items.iter().flat_map(chart_item).collect();
     made
 }
 

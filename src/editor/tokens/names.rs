@@ -24,7 +24,7 @@ impl Names {
 
     /// Adds what a chart declares, in place of what another has declared.
     pub(super) fn enter(&mut self, chart: Option<&Chart>) {
-        let decls = chart.map(|chart| known::inside(chart, FileId::default()));
+        let decls = chart.map(known::inside);
         self.inside = decls.map(map).unwrap_or_default();
     }
 

@@ -25,7 +25,8 @@ pub struct Item {
     pub kind: ItemKind,
     /// What it means, in Markdown; empty where there is nothing to say.
     pub doc: String,
-    /// What is written, with places to fill in as `${1:name}` where it is a snippet. Lines after the first are indented relative to it.
+    /// What is written, in the syntax of snippets: `$1` and `${1:name}` are places to fill in. Lines after the first are indented
+    /// relative to it.
     pub insert: String,
     /// Whether the mapping lacks something without it.
     pub is_required: bool,
@@ -79,10 +80,15 @@ pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
     let marked = [before, MARK, behind].concat();
     let tree = read(&marked);
     let items = match spot(&tree, format.table(), &marked, replace.start) {
-        Some(Spot::Key { table, entries, at, instead, word }) if word == MARK => {
+        Some(Spot::Key { table, entries, at, is_flow, instead, word }) if word == MARK => {
             let has_colon = entries.iter().any(|entry| entry.at == at && entry.has_colon);
             let others: Vec<&Entry> = entries.iter().filter(|entry| entry.at != at).collect();
-            let mut items = keys(table, &others, has_colon);
+            let form = match (has_colon, is_flow) {
+                (true, _) => Form::Bare,
+                (false, true) => Form::Flow,
+                (false, false) => Form::Block,
+            };
+            let mut items = keys(table, &others, form);
             if let Some(shapes) = instead {
                 items.extend(values(shapes, &tree));
             }
@@ -93,11 +99,22 @@ pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
         Some(Spot::Key { .. } | Spot::Value { .. }) => Vec::new(),
         // Nothing stands in the file yet.
         None if before.trim().is_empty() && behind.trim().is_empty() => {
-            keys(format.table(), &[], false)
+            keys(format.table(), &[], Form::Block)
         }
         None => Vec::new(),
     };
     Completion { replace, items }
+}
+
+/// How a key is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Its colon is there already.
+    Bare,
+    /// In braces.
+    Flow,
+    /// In a line of its own.
+    Block,
 }
 
 /// The word around an offset.
@@ -112,7 +129,7 @@ fn word(text: &str, offset: usize) -> Range<usize> {
 }
 
 /// The keys that a mapping may have beside others, those that it lacks first.
-fn keys(table: &'static Mapping, others: &[&Entry], has_colon: bool) -> Vec<Item> {
+fn keys(table: &'static Mapping, others: &[&Entry], form: Form) -> Vec<Item> {
     let case = case(table, others);
     let there = |key: &str| others.iter().any(|entry| entry.key == key);
     let needs = case.map(|case| case.needs).unwrap_or_default();
@@ -136,7 +153,7 @@ fn keys(table: &'static Mapping, others: &[&Entry], has_colon: bool) -> Vec<Item
                 label: key.name.to_owned(),
                 kind: ItemKind::Key,
                 doc: of_key(key),
-                insert: if has_colon { key.name.to_owned() } else { opened(key) },
+                insert: opened(key, form),
                 is_required: key.is_required,
                 is_old: key.instead.is_some(),
             };
@@ -145,7 +162,7 @@ fn keys(table: &'static Mapping, others: &[&Entry], has_colon: bool) -> Vec<Item
         .collect();
     items.sort_by_key(|(rank, _)| *rank);
     let mut items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
-    if table.name == "step" && others.is_empty() && !has_colon {
+    if table.name == "step" && others.is_empty() && form == Form::Block {
         items.extend(STEPS.map(|(label, insert)| Item {
             label: label.to_owned(),
             kind: ItemKind::Snippet,
@@ -159,18 +176,23 @@ fn keys(table: &'static Mapping, others: &[&Entry], has_colon: bool) -> Vec<Item
 }
 
 /// The key, and how its value begins.
-fn opened(key: &'static Key) -> String {
+fn opened(key: &'static Key, form: Form) -> String {
     let name = key.name;
-    let shapes = key.shape.alternatives();
-    match shapes.first() {
-        Some(Shape::Mapping(_)) => format!("{name}:\n  "),
-        Some(Shape::List { of, .. }) if of.mapping().is_some() => format!("{name}:\n  - "),
-        Some(Shape::List { .. }) => format!("{name}: [$1]"),
-        Some(Shape::Text) if matches!(name, "prompt" | "code" | "prompt_fragment") => {
+    let first = key.shape.alternatives().first();
+    let is_map = matches!(first, Some(Shape::Mapping(_) | Shape::ByName { .. }));
+    let items =
+        first.and_then(|shape| if let Shape::List { of, .. } = shape { Some(of) } else { None });
+    match form {
+        Form::Bare => name.to_owned(),
+        Form::Flow if is_map => format!("{name}: {{$1\\}}"),
+        Form::Flow if items.is_some() => format!("{name}: [$1]"),
+        Form::Block if is_map => format!("{name}:\n  "),
+        Form::Block if items.is_some_and(|of| of.mapping().is_some()) => format!("{name}:\n  - "),
+        Form::Block if items.is_some() => format!("{name}: [$1]"),
+        Form::Block if matches!(name, "prompt" | "code" | "prompt_fragment") => {
             format!("{name}: |\n  ")
         }
-        Some(Shape::ByName { .. }) => format!("{name}:\n  "),
-        Some(_) | None => format!("{name}: "),
+        Form::Flow | Form::Block => format!("{name}: "),
     }
 }
 
@@ -230,7 +252,15 @@ fn values(shapes: &'static [Shape], tree: &Node) -> Vec<Item> {
 }
 
 fn plain(word: &str, kind: ItemKind, doc: &str) -> Item {
-    let (label, insert, doc) = (word.to_owned(), word.to_owned(), doc.to_owned());
+    let (label, doc) = (word.to_owned(), doc.to_owned());
+    let mut insert = String::new();
+    for c in word.chars() {
+        // In a snippet these have a meaning.
+        if matches!(c, '$' | '}' | '\\') {
+            insert.push('\\');
+        }
+        insert.push(c);
+    }
     Item { label, kind, doc, insert, is_required: false, is_old: false }
 }
 

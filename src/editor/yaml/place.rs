@@ -14,6 +14,8 @@ pub(super) enum Spot<'n> {
         entries: &'n [Entry],
         word: &'n str,
         at: Range<usize>,
+        /// Whether the mapping is in braces.
+        is_flow: bool,
         /// Values that may stand here instead: the mapping is not begun yet.
         instead: Option<&'static [Shape]>,
     },
@@ -48,12 +50,14 @@ fn mapping<'n>(
             let entry = entries.iter().find(|entry| holds(entry, offset))?;
             if touches(&entry.at, offset) {
                 let (word, at) = (entry.key.as_str(), entry.at.clone());
-                return Some(Spot::Key { table, entries, word, at, instead: None });
+                let is_flow = text.get(node.span.start..).is_some_and(|rest| rest.starts_with('{'));
+                return Some(Spot::Key { table, entries, word, at, is_flow, instead: None });
             }
             value(&entry.value, table.key(&entry.key)?, entries, text, offset)
         }
         Kind::Scalar(word) if touches(&node.span, offset) => {
-            Some(Spot::Key { table, entries: &[], word, at: node.span.clone(), instead: None })
+            let at = node.span.clone();
+            Some(Spot::Key { table, entries: &[], word, at, is_flow: false, instead: None })
         }
         Kind::Scalar(_) | Kind::Nothing | Kind::Block | Kind::List(_) => None,
     }
@@ -111,7 +115,7 @@ fn item<'n>(
                 && begins_line(text, at.start)
             {
                 let instead = Some(shapes);
-                return Some(Spot::Key { table, entries: &[], word, at, instead });
+                return Some(Spot::Key { table, entries: &[], word, at, is_flow: false, instead });
             }
             Some(Spot::Value { shapes, word, at })
         }

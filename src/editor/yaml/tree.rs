@@ -258,10 +258,10 @@ impl<'t> Reader<'t> {
             word = self.text.get(start..self.end_of(last).max(end)).unwrap_or(rest);
         } else {
             // So does a plain one, as far as its lines are no keys.
-            while self.line < last
-                && self.next().is_some_and(|(_, rest)| key(rest).is_none() && !is_item(rest))
-                && self.line < last
-            {
+            while let Some((_, rest)) = self.next() {
+                if self.line >= last || key(rest).is_some() || is_item(rest) {
+                    break;
+                }
                 self.skip();
             }
         }

@@ -2,24 +2,68 @@
 
 use super::corpus::{Set, pages, shared, shipped};
 use chartc::Compilation;
+use chartc::diagnostic::Severity;
 use chartc::editor::names::{self, NameKind, Refusal, Renaming};
 use chartc::load::Memory;
 use chartc::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Findings about how something is named, or whether a text names it: another name may have others.
-const ABOUT_NAMES: [&str; 2] = ["C0409", "C0502"];
+const ABOUT_NAMES: [&str; 4] = ["C0011", "C0409", "C0410", "C0502"];
 
 /// Most names that are renamed in one set of files.
-const MOST: usize = 8;
+const MOST: usize = 6;
 
 /// What was done, by kind of name.
 #[derive(Default)]
 pub(super) struct Tally {
     /// Renamed.
     pub(super) done: BTreeMap<String, usize>,
-    /// Refused, with the reason and a place.
-    pub(super) refused: BTreeMap<String, (usize, String)>,
+    /// Refused: the reason, and whether it is declared in a `.chart`; how often, and an example.
+    pub(super) refused: BTreeMap<(NameKind, &'static str, bool), (usize, String)>,
+}
+
+fn reason(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Breaks(..) => "breaks",
+        Refusal::Changes(_) => "changes",
+        Refusal::Captures(_) => "captures",
+        Refusal::Unwritten(_) => "unwritten",
+        Refusal::Syntax(_) => "syntax",
+        Refusal::NoName
+        | Refusal::Import
+        | Refusal::Same
+        | Refusal::Spelling(_)
+        | Refusal::Stale(_) => "other",
+    }
+}
+
+/// What is refused in agents and SCXML documents, and why it must be.
+const REFUSED: &[(NameKind, &str, &str)] = &[
+    (NameKind::Chart, "unwritten", "the chart is `Orders`, the document calls it `orders`"),
+    (NameKind::Choice, "changes", "the prompt tells the model what it may answer"),
+    (NameKind::Choice, "captures", "likewise: what the front end reads from the prompt is another"),
+    (NameKind::Component, "breaks", "the name of a component is that of its file"),
+    (NameKind::Event, "unwritten", "`*` is no name"),
+    (
+        NameKind::Variable,
+        "captures",
+        "code also reads it by a text, as something that the host may supply",
+    ),
+    (NameKind::Step, "unwritten", "`done.invoke.x` is read as a whole"),
+    (
+        NameKind::Variable,
+        "changes",
+        "the front end knows what some variables begin with; scripts of other files have names, too",
+    ),
+];
+
+/// Checks that charts refuse nothing, and other files only what they must.
+fn assert_refused(tally: &Tally) {
+    for ((kind, why, is_plain), row) in &tally.refused {
+        let is_known = REFUSED.iter().any(|(k, w, _)| (k, w) == (kind, why));
+        assert!(is_known && !is_plain, "{kind:?} {why}: {row:?}");
+    }
 }
 
 fn fresh(kind: NameKind) -> &'static str {
@@ -92,15 +136,10 @@ pub(super) fn try_all(set: &Set, most: usize, tally: &mut Tally) {
             format!("{}: {} `{old}` of {}:{}", set.name, source.name, place.line, place.column);
         match names::rename(&done, file, offset, fresh(kind), &[], &set.files) {
             Err(refusal) => {
-                let why = match refusal {
-                    Refusal::Breaks(..) => "breaks",
-                    Refusal::Changes(_) => "changes",
-                    Refusal::Captures(_) => "captures",
-                    Refusal::Unwritten(_) => "unwritten",
-                    Refusal::Syntax(_) => "syntax",
-                    _ => "other",
-                };
-                let row = tally.refused.entry(format!("{kind:?} {why}")).or_default();
+                let all = names::definition(&done, file, offset);
+                let is_plain =
+                    all.iter().all(|at| done.sources.get(at.file).name.ends_with(".chart"));
+                let row = tally.refused.entry((kind, reason(&refusal), is_plain)).or_default();
                 row.0 += 1;
                 row.1 = format!("{label}: {refusal}");
             }
@@ -135,7 +174,11 @@ fn check(
     for (a, b) in same(charts).iter().zip(back(charts_again)) {
         assert!(*a == b, "{label}: another chart\n{a}\n{b}");
     }
-    assert_eq!(same(findings), back(findings_again), "{label}");
+    // A new name may correct an error, such as a name that is declared twice.
+    let is_sound = done.diagnostics.iter().all(|found| found.severity != Severity::Error);
+    if is_sound {
+        assert_eq!(same(findings), back(findings_again), "{label}");
+    }
     // The first edit of the file in which it was renamed.
     let name = &done.sources.get(file).name;
     let (id, _) = again.sources.iter().find(|(_, source)| source.name == *name).expect("the file");
@@ -149,8 +192,14 @@ fn check(
     let offset = offset.checked_add_signed(shift).expect("a place in the file");
     let there = names::references(&again, id, offset, true);
     assert_eq!(there.len(), references.len(), "{label}");
-    let undone = names::rename(&again, id, offset, old, &[], &files)
-        .unwrap_or_else(|why| panic!("{label}: not back: {why}"));
+    let undone = match names::rename(&again, id, offset, old, &[], &files) {
+        Ok(undone) => undone,
+        // It was in back-quotes.
+        Err(Refusal::Spelling(_)) => return,
+        // It was an error.
+        Err(Refusal::Breaks(..)) if !is_sound => return,
+        Err(why) => panic!("{label}: not back: {why}"),
+    };
     assert!(applied(&files, &undone).0 == set.files.0, "{label}: other bytes");
 }
 
@@ -165,21 +214,24 @@ fn run(sets: &[Set], most: usize) -> Tally {
 
 #[test]
 fn shipped_charts_keep_all_but_the_name() {
-    let tally = run(&shipped(), MOST);
-    assert!(tally.refused.is_empty(), "{:#?}", tally.refused);
+    assert_refused(&run(&shipped(), MOST));
 }
 
 #[test]
 fn examples_of_the_pages_keep_all_but_the_name() {
-    run(&pages(), 2);
+    // Some have errors of syntax, as they should.
+    let tally = run(&pages(), 2);
+    let all = tally.done.values().sum::<usize>();
+    let refused: usize = tally.refused.values().map(|(count, _)| count).sum();
+    assert!(all > 20 * refused, "{all}: {:#?}", tally.refused);
 }
 
 #[test]
 fn shared_agents_keep_all_but_the_name() {
-    run(&shared("agent_yaml/files", ".yaml", "agent.yaml"), MOST);
+    assert_refused(&run(&shared("agent_yaml/files", ".yaml", "agent.yaml"), MOST));
 }
 
 #[test]
 fn shared_documents_keep_all_but_the_name() {
-    run(&shared("conformance", ".scxml", "a.scxml"), 3);
+    assert_refused(&run(&shared("conformance", ".scxml", "a.scxml"), 3));
 }

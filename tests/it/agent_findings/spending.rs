@@ -101,7 +101,7 @@ fn older_keys_of_working_memory_are_options_of_it() {
     );
     says(
         &with(&format!("working_memory: {{auto_inject: false}}\n{old}")),
-        &[(2, "C0006", "`inject_working_memory` means nothing beside")],
+        &[(2, "C0006", "`inject_working_memory` has no effect beside")],
     );
     says(&with("working_memory_max_bytes: lots\n"), &[(1, "C0004", "`working_memory_max_bytes`")]);
 }

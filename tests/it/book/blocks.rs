@@ -17,6 +17,30 @@ const EXCEPTIONS: &[(&str, &str, &str, &str)] = &[
     ),
     ("docs/from_others.md", "js", "uploading: {", "a part of a machine of XState"),
     (
+        "docs/editors.md",
+        "lua",
+        "-- Another binary: 0.11 and later, then before.",
+        "settings of Neovim; `editors/neovim` has tests of its own",
+    ),
+    (
+        "docs/editors.md",
+        "elisp",
+        "(add-to-list 'load-path \"/path/to/chartc/editors/emacs\")",
+        "settings of Emacs, with a path of the reader's",
+    ),
+    (
+        "docs/schemas.md",
+        "text",
+        "# yaml-language-server: $schema=agent.schema.json",
+        "a comment for the YAML language server, which the tests do not install",
+    ),
+    (
+        "docs/schemas.md",
+        "text",
+        "#:schema ./chartc.schema.json",
+        "a comment for taplo, which the tests do not install",
+    ),
+    (
         "docs/language.md",
         "text",
         "file      = (import | type | enum | chart | test | shared)*",

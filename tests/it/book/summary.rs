@@ -46,6 +46,7 @@ const ORDER: &[Entry] = &[
     Part("Reference"),
     Page("Commands", "commands/chartc.md"),
     Commands,
+    Page("JSON Schemas", "schemas.md"),
     Page("Glossary", "glossary.md"),
     Page("Safety", "safety.md"),
     Page("Benchmarks", "benchmarks.md"),

@@ -2,7 +2,7 @@
 
 use super::Fence;
 use super::commands::BY_HAND;
-use crate::project::{files, metadata, read};
+use crate::project::{files, metadata, read, root};
 use chartc::diagnostic::Severity;
 use chartc::load::Memory;
 use serde_json::Value;
@@ -240,11 +240,14 @@ fn help(words: &[&str]) -> Result<String, String> {
 const OTHERS: &[&str] = &[
     "benches/ci",
     "cd",
+    "code",
     "cp",
     "curl",
     "dot",
     "head",
+    "hx",
     "mkdir",
+    "npm",
     "ollama",
     "python3",
     "redis-cli",
@@ -268,6 +271,7 @@ pub(super) fn command(line: &str) -> Result<(), String> {
             Some("cargo") => cargo(&words.collect::<Vec<_>>())?,
             Some(word) if word.starts_with(['#', '$']) || word == "export" => {}
             Some(word) if word.starts_with("target/") || OTHERS.contains(&word) => {}
+            Some(word) if word.contains('/') && root().join(word).exists() => {}
             Some(word) => return Err(format!("nobody knows the program `{word}`")),
         }
     }

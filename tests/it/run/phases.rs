@@ -36,7 +36,7 @@ fn the_second_identical_query_is_stuck() {
     let ran =
         phases(&searches(&[("fts", "needle"), ("fts", "needle")]), async |s| turns(s, 2).await);
     assert_eq!(ran.error, None);
-    assert_eq!(ran.moves(), ["run.searching", "may search", "run.stuck.search"]);
+    assert_eq!(ran.moves(), ["run.searching", "may call search", "run.stuck.search"]);
     assert_eq!(ran.states, ["run.stuck.search"]);
 }
 

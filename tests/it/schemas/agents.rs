@@ -3,7 +3,7 @@
 use super::documents::variants;
 use super::fits::fits;
 use super::{made, pages};
-use crate::project::corpus;
+use crate::project::{cases, corpus};
 use chartc::diagnostic::Severity;
 use chartc::keys::{AGENT, COMPONENT, Mapping};
 use chartc::source::Source;
@@ -116,9 +116,11 @@ fn agents_that_the_reader_takes_fit_and_their_mutants_do_not() {
         }
         assert!(fits(&document, schema, schema), "{name} does not fit");
         taken += 1;
-        for (what, mutant) in mutants(&document) {
+        let mutants = mutants(&document);
+        let step = mutants.len().div_ceil(cases(40)).max(1);
+        for (what, mutant) in mutants.iter().step_by(step) {
             let is_wrong = is_refused(read_as, &mutant.to_string());
-            let fits = fits(&mutant, schema, schema);
+            let fits = fits(mutant, schema, schema);
             assert!(is_wrong || fits, "{name}: {what} is right, and does not fit");
             refused += usize::from(is_wrong);
             if is_wrong && fits {
@@ -127,6 +129,6 @@ fn agents_that_the_reader_takes_fit_and_their_mutants_do_not() {
         }
     }
     println!("{taken} agents fit; of {refused} mutants, {} fit, too", missed.len());
-    assert!(taken > 60 && refused > 2000, "{taken} agents, {refused} mutants");
-    assert!(missed.len() * 100 <= refused, "{} of {refused}:\n{}", missed.len(), missed.join("\n"));
+    assert!(taken > 60 && refused > 1000, "{taken} agents, {refused} mutants");
+    assert!(missed.is_empty(), "{} of {refused}:\n{}", missed.len(), missed.join("\n"));
 }

@@ -12,6 +12,7 @@ mod write;
 use crate::project::{read, root};
 use chartc::keys::{AGENT, COMPONENT, CONFIG, RUN};
 use serde_json::Value;
+#[cfg(feature = "run")]
 pub(crate) use write::{DRAFT, describe};
 
 /// The schema of `docs/NAME.schema.json`, made anew.

@@ -82,13 +82,13 @@ pub(super) fn cancels(cx: &mut Cx<'_>) {
     let mut first: BTreeMap<SendId, Span> = BTreeMap::new();
     for (id, at) in std::mem::take(&mut cx.ids) {
         let declared = *first.entry(id).or_insert(at);
-        cx.means(at, declared, NameKind::SendId);
+        cx.means_id(id, at, declared);
     }
     let names: Vec<String> =
         cx.sent.iter().map(|id| cx.chart.send_ids[id.index()].clone()).collect();
     for (id, span) in std::mem::take(&mut cx.canceled) {
         if let Some(declared) = first.get(&id) {
-            cx.means(span, *declared, NameKind::SendId);
+            cx.means_id(id, span, *declared);
         } else {
             let name = cx.chart.send_ids[id.index()].clone();
             cx.unknown("`send` id", &name, span, names.iter().map(String::as_str));

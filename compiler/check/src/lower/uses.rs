@@ -2,7 +2,7 @@
 
 use super::Lowered;
 use super::context::{Cx, NodeKind};
-use chartc_core::arena::{StepId, TypeId};
+use chartc_core::arena::{SendId, StepId, TypeId};
 use chartc_core::model::{Forward, Receiver, StepKind, Type};
 use chartc_text::load::Loaded;
 use chartc_text::source::Sources;
@@ -177,6 +177,13 @@ impl<'s> Cx<'s> {
         }
     }
 
+    /// Records the id of a `send`.
+    pub(super) fn means_id(&mut self, id: SendId, at: Span, declared: Span) {
+        self.means(at, declared, NameKind::SendId);
+        let name = print(&self.chart.send_ids[id.index()]);
+        self.prints.push((declared, NameKind::SendId, name));
+    }
+
     /// Records a value that a final state may end with.
     pub(super) fn means_result(&mut self, name: &Ident) {
         for node in &self.nodes {
@@ -269,13 +276,33 @@ impl Record<'_> {
             let known = names.entry((*declared, *kind)).or_insert(Some(*print));
             *known = known.filter(|known| known == print);
         }
+        let mut is_sorted = true;
         for one in &mut self.uses {
             let name = names.get(&(one.declared, one.kind)).copied().flatten();
             let text = sources.get(one.at.file).slice(one.at);
-            let bare = text.strip_prefix('`').and_then(|text| text.strip_suffix('`'));
-            let is_name =
-                |name: u64| [Some(text), bare].into_iter().flatten().any(|t| print(t) == name);
-            one.is_written = one.kind == NameKind::File || name.is_some_and(is_name);
+            let is_name = |text: &str| name.is_some_and(|name| print(text) == name);
+            let within = |start: &str, end: &str| {
+                text.strip_prefix(start)
+                    .and_then(|text| text.strip_suffix(end))
+                    .is_some_and(is_name)
+            };
+            one.is_written = one.kind == NameKind::File || is_name(text) || within("`", "`");
+            if one.is_written {
+                continue;
+            }
+            // SCXML: a text of a script that names a state, the target of a `send`.
+            for (start, end) in [("'", "'"), ("\"", "\""), ("#_", "")] {
+                if within(start, end) {
+                    one.is_written = true;
+                    one.at.start += start.len() as u32;
+                    one.at.end -= end.len() as u32;
+                    is_sorted = false;
+                    break;
+                }
+            }
+        }
+        if !is_sorted {
+            self.uses.sort_unstable();
         }
     }
 

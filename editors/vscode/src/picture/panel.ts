@@ -204,6 +204,9 @@ export class PicturePanel implements vscode.Disposable {
     if (!keep) {
       this.picture = undefined;
       this.drawn = undefined;
+      if (this.panel !== undefined) {
+        this.panel.title = 'Picture';
+      }
     }
     this.tell({ kind: 'none', why, keep });
   }

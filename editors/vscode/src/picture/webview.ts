@@ -5,6 +5,7 @@ import { themed } from './colour';
 import { endsOf, stateOf, type Clicked } from './map';
 import type { FromPanel, ToPanel } from './messages';
 import { View } from './view';
+import { inHelvetica, width } from './width';
 
 declare function acquireVsCodeApi(): { postMessage(message: FromPanel): void };
 
@@ -56,7 +57,7 @@ async function draw(picture: Extract<ToPanel, { kind: 'picture' }>): Promise<voi
   latest += 1;
   const mine = latest;
   try {
-    const svg = (await graphviz).renderSVGElement(picture.dot);
+    const svg = (await graphviz).renderSVGElement(inHelvetica(picture.dot));
     if (mine !== latest) {
       return;
     }
@@ -93,7 +94,9 @@ function dress(svg: SVGSVGElement): void {
   }
   for (const text of svg.querySelectorAll('text')) {
     const size = parseFloat(text.getAttribute('font-size') ?? '14');
-    text.setAttribute('font-size', (size * narrowing(text.getAttribute('font-weight') === 'bold')).toFixed(2));
+    const bold = text.getAttribute('font-weight') === 'bold';
+    laidOut.set(text, size * width(text.textContent ?? '', bold));
+    text.setAttribute('font-size', (size * narrowing(bold)).toFixed(2));
     text.setAttribute('font-family', family);
   }
   // A tooltip is the title of a link that leads nowhere: keep the title, drop the link.
@@ -108,8 +111,8 @@ function dress(svg: SVGSVGElement): void {
 
 const family = 'Helvetica, Arial, "Liberation Sans", Arimo, sans-serif';
 const letters = 'abcdefghijklmnopqrstuvwxyz';
-/** How wide the letters are in Helvetica of 1 pixel, plain and bold: the layout is made with that. */
-const widths = { plain: 12.726, bold: 14.003 };
+/** How wide texts are in the layout. */
+const laidOut = new WeakMap<SVGTextElement, number>();
 const narrowings: { plain?: number; bold?: number } = {};
 
 /** How much smaller letters have to be where another font stands in for Helvetica. */
@@ -122,22 +125,19 @@ function narrowing(bold: boolean): number {
       return 1;
     }
     paper.font = `${bold ? 'bold ' : ''}100px ${family}`;
-    factor = Math.min(1, (100 * widths[weight]) / paper.measureText(letters).width);
+    factor = Math.min(1, (100 * width(letters, bold)) / paper.measureText(letters).width);
     narrowings[weight] = factor;
   }
   return factor;
 }
 
-/** Words that stand beside each other in a line must not run into each other, whatever their letters. */
+/** Words must not run into each other or out of their boxes, whatever their letters. */
 function squeeze(svg: SVGSVGElement): void {
   for (const text of svg.querySelectorAll('text')) {
-    const next = text.nextElementSibling;
-    if (next instanceof SVGTextElement && next.getAttribute('y') === text.getAttribute('y')) {
-      const room = parseFloat(next.getAttribute('x') ?? '') - parseFloat(text.getAttribute('x') ?? '');
-      if (room > 0 && text.getComputedTextLength() > room) {
-        text.setAttribute('textLength', `${room}`);
-        text.setAttribute('lengthAdjust', 'spacingAndGlyphs');
-      }
+    const room = laidOut.get(text) ?? Infinity;
+    if (text.getComputedTextLength() > room) {
+      text.setAttribute('textLength', room.toFixed(2));
+      text.setAttribute('lengthAdjust', 'spacingAndGlyphs');
     }
   }
 }

@@ -41,7 +41,9 @@ test "it stays open" for Door {
   expect at ajar
 }
 `;
-const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'chartc workbench ü-')));
+const parent = realpathSync(mkdtempSync(join(tmpdir(), 'chartc-')));
+const workspace = join(parent, 'two agents ü');
+mkdirSync(workspace);
 writeFileSync(join(workspace, 'chartc.toml'), '');
 writeFileSync(join(workspace, 'door.chart'), faulty);
 for (const name of ['support.chart', 'builder.agent.yaml', 'orders.scxml', 'price_oracle.chart']) {
@@ -143,11 +145,14 @@ try {
     await workbench.shot('picture');
   });
 
-  await step('a click on a state shows its text', async () => {
+  await step('a click on a state or an arrow shows the text', async () => {
     const panel = await workbench.panel();
     await panel.locator('g.node').filter({ hasText: /^\s*s\d+\s*idle/ }).click();
     await screen.locator('.active-line-number').filter({ hasText: /^55$/ }).waitFor();
     await panel.locator('g.node.at').filter({ hasText: 'idle' }).waitFor();
+    await panel.locator('g.edge text').filter({ hasText: 'kind == Kind.spam' }).click();
+    await screen.locator('.active-line-number').filter({ hasText: /^73$/ }).waitFor();
+    await panel.locator('g.node.at').filter({ hasText: 'sorting' }).waitFor();
     await workbench.shot('revealed');
   });
 
@@ -185,22 +190,48 @@ try {
     }
   });
 
-  await step('tests', async () => {
+  await step('a fix, a picture once there is one, and tests', async () => {
     await workbench.file('door.chart');
     // It has errors, and no picture of another text stands in for its own.
     const panel = await workbench.panel();
     await panel.locator('#message').filter({ hasText: 'There is no picture' }).waitFor();
     assert.equal(await panel.locator('svg').count(), 0);
-    await workbench.goTo(7, 23);
-    for (let i = 0; i < 'opne'.length; i += 1) {
-      await screen.keyboard.press('Backspace');
-    }
-    await screen.keyboard.type('open');
-    await workbench.command('Test: Run Tests in Current File');
+    await workbench.goTo(7, 20);
+    await screen.keyboard.press('Control+.');
+    const fix = screen.locator('.action-widget .monaco-list-row').filter({ hasText: 'open' }).first();
+    await fix.waitFor();
+    await workbench.shot('fixes');
+    await screen.keyboard.press('Enter');
+    await row(/on\s+open\s+->\s+ajar/).waitFor();
+    await panel.locator('g.node.at').filter({ hasText: 'shut' }).waitFor();
+    await screen.locator('.codelens-decoration a').filter({ hasText: 'Run all 2 tests of Door' }).first().click();
     const icon = (kind) => screen.locator(`.editor-instance [class*="codicon-testing-${kind}"]`).first();
     await icon('passed').waitFor();
     await icon('failed').waitFor();
     await workbench.shot('tests');
+  });
+
+  await step('a text that was never saved', async () => {
+    await screen.locator('.tab', { hasText: 'door.chart' }).click();
+    await workbench.command('New Untitled Text File');
+    await workbench.command('Change Language Mode', 'Statechart');
+    await screen.keyboard.type('chart A {\nevent go\ninitial here\nstate here { on gone -> there }\nfinal there', { delay: 5 });
+    await screen.locator('.squiggly-error').first().waitFor();
+    const panel = await workbench.panel();
+    await panel.locator('#message').filter({ hasText: 'the text has errors' }).waitFor();
+    await screen.locator('.statusbar-item').filter({ hasText: /chartc \d/ }).waitFor();
+    await workbench.goTo(4, 23);
+    await screen.keyboard.press('Backspace');
+    await screen.keyboard.press('Backspace');
+    await panel.locator('g.node.at').filter({ hasText: 'here' }).waitFor();
+    await workbench.shot('untitled');
+    // At the target; words of the text alone would be offered without a kind.
+    await workbench.goTo(4, 25);
+    await screen.keyboard.press('Control+Space');
+    const offered = screen.locator('.suggest-widget .monaco-list-row').filter({ has: screen.locator('.suggest-icon:not(.codicon-symbol-text)') });
+    await offered.filter({ hasText: 'here' }).first().waitFor();
+    await workbench.shot('completion');
+    await screen.keyboard.press('Escape');
   });
 
   await step('the panel keeps to its policy, and nothing leaves the machine', async () => {
@@ -220,5 +251,5 @@ try {
 } finally {
   await workbench?.close();
   server.close();
-  rmSync(workspace, { recursive: true, force: true });
+  rmSync(parent, { recursive: true, force: true });
 }

@@ -67,8 +67,9 @@ export class Workbench {
     const input = this.page.locator('.quick-input-widget input[type="text"]');
     await input.waitFor();
     await input.fill(`>${title}`);
-    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first().waitFor();
-    await this.page.keyboard.press('Enter');
+    // Others may have names that begin or end alike.
+    const whole = new RegExp(`^(?:[^:]*: )?${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
+    await this.page.locator('.quick-input-list .monaco-list-row').filter({ has: this.page.locator('.label-name', { hasText: whole }) }).first().click();
     if (answer !== undefined) {
       await this.until('it asks', async () => (await input.inputValue()) === '');
       await input.fill(answer);

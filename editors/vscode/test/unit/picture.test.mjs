@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { load, repository } from './load.mjs';
 
 const { endsOf, rangeOf, stateOf } = await load('src/picture/map.ts');
+const { inHelvetica, width } = await load('src/picture/width.ts');
 const { themed } = await load('src/picture/colour.ts');
 
 const at = (line) => ({ start: { line, character: 0 }, end: { line, character: 4 } });
@@ -51,4 +52,16 @@ test('greys follow the editor, hues the charts', () => {
     assert.match(themed(colour), new RegExp(`^color-mix\\(in srgb, var\\(--vscode-charts-${name}\\) \\d+%, var\\(--vscode-editor-background\\)\\)$`), colour);
   }
   assert.equal(themed('url(#a)'), 'url(#a)');
+});
+
+test('widths of words are those that the layout has room for', async () => {
+  const { instance } = await import('@viz-js/viz');
+  const graphviz = await instance();
+  for (const [text, isBold] of [['enter opened = opened + 1', false], ['withdrawn_by_customer', true], ['[kind == Kind.spam] ~{}', false], ['WMil.,;:\'', true]]) {
+    const label = text.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
+    const html = isBold ? `<b>${label}</b>` : label;
+    const layout = JSON.parse(graphviz.renderString(inHelvetica(`graph { node [fontname="Helvetica,Arial,sans-serif", fontsize=100, shape=plain, margin=0]; a [label=<${html}>] }`), { format: 'json' }));
+    const told = layout.objects[0]._ldraw_.find(({ op }) => op === 'T').width / 100;
+    assert.ok(Math.abs(told - width(text, isBold)) < 0.01 * told, `${text}: ${told}, not ${width(text, isBold)}`);
+  }
 });

@@ -100,7 +100,8 @@ fn yaml_item(
             kind,
             detail: String::new(),
             documentation: found.doc,
-            is_snippet: found.insert.contains("${"),
+            // Always written as a snippet.
+            is_snippet: true,
             text: found.insert,
             replaces,
             sort,
@@ -143,6 +144,7 @@ fn shown(view: &View<'_>, source: &Source, item: Shown) -> lsp::CompletionItem {
         }),
         sort_text: Some(format!("{:05}", item.sort)),
         insert_text_format: Some(format),
+        insert_text_mode: Some(lsp::InsertTextMode::AdjustIndentation),
         text_edit: Some(lsp::CompletionItemTextEdit::TextEdit(lsp::TextEdit {
             range,
             new_text: text,

@@ -50,6 +50,10 @@ pub(super) fn code_action(
     params: lsp::CodeActionParams,
 ) -> Result<Vec<lsp::CodeAction>, Refusal> {
     let (done, file) = view.compiled()?;
+    if !view.client.literal_actions {
+        // The editor takes only commands, and these are edits.
+        return Ok(Vec::new());
+    }
     let source = done.sources.get(file);
     let at = |place| view.client.encoding.offset(source, place) as usize;
     let (start, end) = (at(params.range.start), at(params.range.end));

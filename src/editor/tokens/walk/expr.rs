@@ -79,26 +79,24 @@ impl Walk<'_> {
 
     /// A path that is written as fields of a name.
     fn dotted(&mut self, expr: &Expr, kind: TokenKind) {
-        match &expr.kind {
-            ExprKind::Name(name) => self.sink.name(name, expr.span, Mark::of(kind)),
-            ExprKind::Field(base, field) => {
-                self.dotted(base, kind);
-                self.sink.ident(field, Mark::of(kind));
-            }
-            _ => self.expr(expr),
+        if let ExprKind::Name(name) = &expr.kind {
+            self.sink.name(name, expr.span, Mark::of(kind));
+        } else if let ExprKind::Field(base, field) = &expr.kind {
+            self.dotted(base, kind);
+            self.sink.ident(field, Mark::of(kind));
+        } else {
+            self.expr(expr);
         }
     }
 
     fn field(&self, base: &Expr) -> TokenKind {
-        match &base.kind {
-            ExprKind::Name(name)
-                if !self.locals.contains(name)
-                    && self.names.kind(name) == Some(SymbolKind::Enum) =>
-            {
-                TokenKind::EnumMember
-            }
-            _ => TokenKind::Property,
+        if let ExprKind::Name(name) = &base.kind
+            && !self.locals.contains(name)
+            && self.names.kind(name) == Some(SymbolKind::Enum)
+        {
+            return TokenKind::EnumMember;
         }
+        TokenKind::Property
     }
 
     pub(super) fn template(&mut self, template: &Template) {

@@ -173,12 +173,18 @@ fn continued(before: &str, place: Place, items: &[usize]) -> Option<(usize, Next
     let first_words = place.first_words();
     let last = items.last().copied().unwrap_or(before.len());
     let lines = before[last..].match_indices('\n').map(|(at, _)| last + at + 1);
-    let lines = lines.map(|at| at + blanks(&before[at..]));
+    let lines: Vec<usize> = lines.map(|at| at + blanks(&before[at..])).collect();
     let begins = |at: &usize| first_words.contains(&first_word(&before[*at..]));
-    let mut starts: Vec<usize> = lines.filter(begins).collect();
-    starts.reverse();
-    starts.truncate(TRIES);
-    starts.extend(items.iter().rev().take(TRIES));
+    let nearest = lines.into_iter().rev().filter(begins).take(TRIES);
+    let outside = |at: &usize| unclosed(&before[last..*at]).is_none();
+    let mut starts: Vec<usize> = nearest.filter(outside).collect();
+    let own = items.iter().rev().take(TRIES);
+    if first_words.is_empty() {
+        // Where items begin with names, the rest of one reads as the beginning of another.
+        starts.extend(own.rev());
+    } else {
+        starts.extend(own);
+    }
     let found = starts.into_iter().find_map(|start| {
         let next = ask(rule_of(place), &before[start..])?;
         Some((start, next))
@@ -186,7 +192,21 @@ fn continued(before: &str, place: Place, items: &[usize]) -> Option<(usize, Next
     // After something that cannot be read, a new line may begin an item.
     let line = before.rfind('\n').map_or(0, |at| at + 1);
     let alone = items.is_empty() || before[line..].trim().is_empty();
+    let alone = alone && unclosed(&before[last..]).is_none();
     found.or_else(|| alone.then(|| ask(rule_of(place), "").map(|next| (before.len(), next)))?)
+}
+
+/// Where the innermost bracket opens that a text does not close.
+fn unclosed(text: &str) -> Option<usize> {
+    let mut open = Vec::new();
+    for token in tokens(text) {
+        match token.kind {
+            TokenKind::Open => open.push(token.start),
+            TokenKind::Close => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.pop()
 }
 
 fn blanks(text: &str) -> usize {
@@ -198,15 +218,8 @@ fn in_bad(before: &str, place: Place, last: Option<usize>) -> (Option<Open>, usi
     let none = (None, before.len(), Next::default());
     let Some(last) = last else { return none };
     let bad = &before[last..];
-    let mut braces = Vec::new();
-    for token in tokens(bad) {
-        match (token.kind, token.text(bad)) {
-            (TokenKind::Open, _) => braces.push(token.start),
-            (TokenKind::Close, _) => drop(braces.pop()),
-            _ => {}
-        }
-    }
-    let Some(brace) = braces.pop().filter(|at| bad[*at..].starts_with('{')) else { return none };
+    let brace = unclosed(bad).filter(|at| bad[*at..].starts_with('{'));
+    let Some(brace) = brace else { return none };
     let line = bad[..brace].rfind('\n').map_or(0, |at| at + 1);
     let start = line + blanks(&bad[line..]);
     let inside = match (place, first_word(&bad[start..])) {
@@ -287,13 +300,18 @@ fn add(next: &mut Next, rule: Rule) {
             &["any"]
         }
         Rule::any_tool => &["any"],
-        Rule::expr | Rule::chain | Rule::entry | Rule::named | Rule::record | Rule::run_arg => {
+        Rule::expr | Rule::entry | Rule::run_arg => {
             next.expression = true;
-            if rule == Rule::chain {
-                &["not", "none", "true", "false"]
-            } else {
-                &["if", "not", "none", "true", "false"]
-            }
+            &["if", "not", "none", "true", "false"]
+        }
+        // Behind an operator no `if` may begin.
+        Rule::chain => {
+            next.expression = true;
+            &["not", "none", "true", "false"]
+        }
+        Rule::named | Rule::record => {
+            next.expression = true;
+            &[]
         }
         Rule::kw_none => {
             next.expression = true;

@@ -24,7 +24,10 @@ impl Reader<'_> {
             return Some(Descriptor::All(span));
         }
         let stem = word.strip_suffix(".*").or_else(|| word.strip_suffix('.')).unwrap_or(word);
-        let names = self.dotted(stem, span)?;
+        let is_exact = (span.end - span.start) as usize == word.len();
+        let place =
+            if is_exact { Span { end: span.start + stem.len() as u32, ..span } } else { span };
+        let names = self.dotted(stem, place)?;
         let words: Vec<&str> = names.iter().map(|n| n.node.as_str()).collect();
         match words.as_slice() {
             ["error"] => Some(Descriptor::Error(Spanned::new("error.*".to_owned(), span))),

@@ -1,0 +1,182 @@
+//! Which text is checked when, and what is shown of its findings.
+
+use super::{Known, Session, now};
+use crate::Compilation;
+use crate::cli::lsp::checker::{Depth, Done, Fault, Job};
+use crate::cli::lsp::findings::Paper;
+use crate::cli::lsp::texts::Overlay;
+use gen_lsp_types as lsp;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A check that takes longer than this waits until nobody types.
+const SHORT: Duration = Duration::from_millis(60);
+/// How long nobody types.
+const IDLE: Duration = Duration::from_millis(400);
+
+impl Session {
+    /// Begins a check if there is something to check and nothing is checked. Returns how long nobody may type before there is.
+    pub(super) fn begin_check(&mut self) -> Option<Duration> {
+        if self.is_checking {
+            return None;
+        }
+        let is_asked = |uri: &lsp::Uri| self.waiting.iter().any(|asked| asked.uri == *uri);
+        let on_save_only = self.client.settings.check.on_save_only;
+        let quiet = now().saturating_duration_since(self.changed);
+        let mut pause: Option<Duration> = None;
+        let mut next = None;
+        for (uri, known) in &self.known {
+            let is_short = known.took.is_none_or(|took| took < SHORT) && !on_save_only;
+            let depth = if known.wants_all || is_short { Depth::Full } else { Depth::Quick };
+            let has = known.checked;
+            if has.is_none() && (is_asked(uri) || is_short || quiet >= self.pause(known)) {
+                next = Some((uri.clone(), depth));
+                break;
+            }
+            if has.is_none() {
+                let left = self.pause(known).saturating_sub(quiet);
+                pause = Some(pause.map_or(left, |other| other.min(left)));
+            } else if has == Some(Depth::Quick) && known.wants_all {
+                next = Some((uri.clone(), Depth::Full));
+            }
+        }
+        let Some((uri, depth)) = next else { return pause };
+        self.give(&uri, depth);
+        None
+    }
+
+    /// How long to wait before a long check: as long as it takes, at most [`IDLE`].
+    pub(super) fn pause(&self, known: &Known) -> Duration {
+        known.took.map_or(Duration::ZERO, |took| took.min(IDLE))
+    }
+
+    pub(super) fn give(&mut self, uri: &lsp::Uri, depth: Depth) {
+        let Some(open) = self.texts.get(uri) else { return };
+        let mut names = vec![open.name.clone()];
+        if depth == Depth::Full {
+            names.extend(beside(&open.name));
+        }
+        let overlay = match Overlay::of(&self.texts, &self.places) {
+            Ok(overlay) => overlay,
+            Err(why) => return self.complain(Some(why)),
+        };
+        let job = Job {
+            uri: uri.clone(),
+            names,
+            overlay,
+            settings: Arc::clone(&self.settings),
+            depth,
+            change: self.change,
+        };
+        self.is_checking = true;
+        self.checker.give(job);
+    }
+
+    /// Shows what a check found, if the text is still as it was, and answers who waited for it.
+    pub(super) fn take_in(&mut self, done: Done) {
+        self.is_checking = false;
+        let Some(known) = self.known.get_mut(&done.uri) else { return };
+        if done.depth == Depth::Full {
+            known.took = Some(done.took);
+        }
+        if done.change != self.change {
+            return;
+        }
+        known.checked = Some(done.depth);
+        if done.depth == Depth::Full {
+            known.wants_all = false;
+        }
+        match done.result {
+            Ok(compilation) => {
+                known.compilation = Some((Arc::new(compilation), done.change));
+                self.complain(None);
+                self.publish(&done.uri);
+            }
+            Err(Fault::Settings(why)) => self.complain(Some(why)),
+            Err(Fault::Panic) => self.complain(Some(format!(
+                "{} could not be checked: this is an error in chartc {}",
+                done.uri,
+                env!("CARGO_PKG_VERSION")
+            ))),
+        }
+        self.answer_waiting();
+    }
+
+    /// Says once that something is wrong with more than one text.
+    pub(super) fn complain(&mut self, why: Option<String>) {
+        if let Some(why) = &why
+            && self.complaint.as_ref() != Some(why)
+        {
+            let message = chartc_core::visible::text(why).into_owned();
+            self.tell("window/showMessage", &json!({ "type": 1, "message": message }));
+        }
+        self.complaint = why;
+    }
+
+    /// Shows the findings of a text, and those of files that are not open but were read for it.
+    pub(super) fn publish(&mut self, uri: &lsp::Uri) {
+        let Some(Known { compilation: Some((done, _)), shown, .. }) = self.known.get(uri) else {
+            return;
+        };
+        let (done, mut gone) = (Arc::clone(done), shown.clone());
+        let paper = self.paper(&done);
+        let mut files: BTreeMap<lsp::Uri, Vec<lsp::Diagnostic>> = BTreeMap::new();
+        files.insert(uri.clone(), Vec::new());
+        for found in &done.diagnostics {
+            let Some(other) = paper.uri(found.span.file) else { continue };
+            // An open text shows what its own check finds.
+            if other == *uri || self.texts.get(&other).is_none() {
+                files.entry(other).or_default().push(paper.finding(found));
+            }
+        }
+        let now: BTreeSet<lsp::Uri> = files.keys().cloned().collect();
+        for (file, diagnostics) in files {
+            let version = self.texts.get(&file).map(|open| open.version);
+            gone.remove(&file);
+            let params = lsp::PublishDiagnosticsParams { uri: file, version, diagnostics };
+            self.tell("textDocument/publishDiagnostics", &params);
+        }
+        for file in gone {
+            if self.texts.get(&file).is_none() {
+                self.clear(file);
+            }
+        }
+        if let Some(known) = self.known.get_mut(uri) {
+            known.shown = now;
+        }
+        if self.client.pictures {
+            self.tell("chartc/pictureChanged", &json!({ "uri": uri }));
+        }
+        if self.client.refreshes {
+            self.ask("workspace/inlayHint/refresh", Value::Null);
+        }
+    }
+
+    /// Shows no findings for a file.
+    pub(super) fn clear(&self, uri: lsp::Uri) {
+        let params = lsp::PublishDiagnosticsParams { uri, version: None, diagnostics: Vec::new() };
+        self.tell("textDocument/publishDiagnostics", &params);
+    }
+
+    pub(super) fn paper<'p>(&'p self, done: &'p Compilation) -> Paper<'p> {
+        Paper {
+            sources: &done.sources,
+            encoding: self.client.encoding,
+            places: &self.places,
+            texts: &self.texts,
+        }
+    }
+}
+
+#[cfg(feature = "run")]
+fn beside(name: &str) -> Option<String> {
+    crate::cli::files::tests_of(name)
+}
+
+/// Without the runtime no tests are played.
+#[cfg(not(feature = "run"))]
+fn beside(_: &str) -> Option<String> {
+    None
+}
