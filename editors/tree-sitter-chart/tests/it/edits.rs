@@ -101,11 +101,10 @@ proptest! {
             tree = parser.parse(&text, Some(&tree)).expect("nothing stops it");
             let anew = parser.parse(&text, None).expect("nothing stops it");
             // With faults around, tree-sitter may keep another reading of them; without, there is but one.
-            if !anew.root_node().has_error() {
-                if let Err(why) = same(&tree, &anew) {
-                    return Err(TestCaseError::fail(format!("{why}
-{text}")));
-                }
+            if !anew.root_node().has_error()
+                && let Err(why) = same(&tree, &anew)
+            {
+                return Err(TestCaseError::fail(format!("{why}\n{text}")));
             }
             prop_assert_eq!(tree.root_node().end_byte(), anew.root_node().end_byte());
         }
