@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the repository.
 pub(crate) fn root() -> PathBuf {
-    PathBuf::from(
-        std::env::var("CHARTC_REPOSITORY").unwrap_or(env!("CARGO_MANIFEST_DIR").to_owned()),
-    )
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The files of the repository that the tests of editors read, below `folder`, with the ending `ending`.
