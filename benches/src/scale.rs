@@ -8,7 +8,7 @@ use chartc::load::{Loaded, Memory, load};
 use chartc_check::explore::Runs;
 use chartc_check::facts::Facts;
 use chartc_check::lint::{self, family::Family};
-use chartc_check::lower::{Lowered, lower};
+use chartc_check::lower::lower;
 use pest::Parser;
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -113,8 +113,7 @@ fn staged(loader: &Memory) -> [Duration; 5] {
     let mut found = Vec::new();
     let (front, loaded): (Duration, Loaded) =
         timed(|| load(&[PATH.to_owned()], loader, &mut found));
-    let (lowering, (lowered, _)): (Duration, (Vec<Lowered>, Vec<Lowered>)) =
-        timed(|| lower(&loaded, &mut found));
+    let (lowering, (lowered, _, _)) = timed(|| lower(&loaded, &mut found));
     let (analysis, facts) = timed(|| Facts::of(&lowered[0].chart));
     let (linting, ()) = timed(|| {
         let family = Family::of(&lowered, &[], &BTreeSet::new());

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// How long an answer may take before a test gives up. Nothing is concluded from how long it takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The editor.
 pub(crate) struct Client {
@@ -193,7 +193,7 @@ impl Client {
             }
             match self.messages.recv_timeout(PATIENCE) {
                 Ok(message) => self.take(message),
-                Err(_) => panic!("shown: {:#?}", self.shown.get(uri).map(listed)),
+                Err(why) => panic!("{why}, shown: {:#?}", self.shown.get(uri).map(listed)),
             }
         }
     }

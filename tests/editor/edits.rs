@@ -87,7 +87,7 @@ impl Text {
     fn edit(&mut self, dice: &mut Dice) -> Value {
         if dice.below(40) == 0 {
             let half = self.0.len() / 2;
-            let half = (half..).find(|at| self.0.is_char_boundary(*at)).unwrap_or_default();
+            let half = self.0.ceil_char_boundary(half);
             self.0.truncate(half);
             return json!({ "text": self.0 });
         }
@@ -206,9 +206,8 @@ fn any_editing_ends_as_a_fresh_check() {
         let mut text = Text(begin.clone());
         client.open(&file, kind, &text.0);
         let mut open = Vec::new();
-        for _ in 0..1 + dice.below(25) {
-            let changes: Vec<Value> =
-                (0..1 + dice.below(3)).map(|_| text.edit(&mut dice)).collect();
+        for _ in 0..=dice.below(25) {
+            let changes: Vec<Value> = (0..=dice.below(3)).map(|_| text.edit(&mut dice)).collect();
             edits += changes.len();
             client.change(&file, json!(changes));
             if dice.below(3) == 0 {

@@ -110,7 +110,9 @@ fn grammar(text: &str) -> Vec<Option<Class>> {
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                left_out.into_iter().for_each(|range| found[range].fill(None));
+                for range in left_out {
+                    found[range].fill(None);
+                }
                 return found;
             }
         }

@@ -24,7 +24,9 @@ pub(super) fn document(
     } else {
         let mut flat = Vec::new();
         let uri = &params.text_document.uri;
-        symbols.iter().for_each(|one| flatten(view, source, uri, None, one, &mut flat));
+        for one in &symbols {
+            flatten(view, source, uri, None, one, &mut flat);
+        }
         serde_json::to_value(flat)
     };
     value.map_err(|why| Refusal::Impossible(why.to_string()))

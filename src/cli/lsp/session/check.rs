@@ -16,6 +16,11 @@ const SHORT: Duration = Duration::from_millis(60);
 /// How long nobody types.
 const IDLE: Duration = Duration::from_millis(400);
 
+/// How long to wait before a long check: as long as it takes, at most [`IDLE`].
+fn pause(known: &Known) -> Duration {
+    known.took.map_or(Duration::ZERO, |took| took.min(IDLE))
+}
+
 impl Session {
     /// Begins a check if there is something to check and nothing is checked. Returns how long nobody may type before there is.
     pub(super) fn begin_check(&mut self) -> Option<Duration> {
@@ -25,31 +30,26 @@ impl Session {
         let is_asked = |uri: &lsp::Uri| self.waiting.iter().any(|asked| asked.uri == *uri);
         let on_save_only = self.client.settings.check.on_save_only;
         let quiet = now().saturating_duration_since(self.changed);
-        let mut pause: Option<Duration> = None;
+        let mut wait: Option<Duration> = None;
         let mut next = None;
         for (uri, known) in &self.known {
             let is_short = known.took.is_none_or(|took| took < SHORT) && !on_save_only;
             let depth = if known.wants_all || is_short { Depth::Full } else { Depth::Quick };
             let has = known.checked;
-            if has.is_none() && (is_asked(uri) || is_short || quiet >= self.pause(known)) {
+            if has.is_none() && (is_asked(uri) || is_short || quiet >= pause(known)) {
                 next = Some((uri.clone(), depth));
                 break;
             }
             if has.is_none() {
-                let left = self.pause(known).saturating_sub(quiet);
-                pause = Some(pause.map_or(left, |other| other.min(left)));
+                let left = pause(known).saturating_sub(quiet);
+                wait = Some(wait.map_or(left, |other| other.min(left)));
             } else if has == Some(Depth::Quick) && known.wants_all {
                 next = Some((uri.clone(), Depth::Full));
             }
         }
-        let Some((uri, depth)) = next else { return pause };
+        let Some((uri, depth)) = next else { return wait };
         self.give(&uri, depth);
         None
-    }
-
-    /// How long to wait before a long check: as long as it takes, at most [`IDLE`].
-    pub(super) fn pause(&self, known: &Known) -> Duration {
-        known.took.map_or(Duration::ZERO, |took| took.min(IDLE))
     }
 
     pub(super) fn give(&mut self, uri: &lsp::Uri, depth: Depth) {
