@@ -170,7 +170,7 @@ fn params(uri: &str, dice: &mut Dice, text: &Text) -> Value {
         "position": one,
         "range": range,
         "newName": "renamed",
-        "context": { "includeDeclaration": true, "diagnostics": [] },
+        "context": { "includeDeclaration": true, "diagnostics": [], "triggerKind": 1 },
         "options": { "tabSize": 2, "insertSpaces": true },
     })
 }

@@ -157,7 +157,7 @@ const STRUCTURE: &[Row] = &[
     (
         "from that matches nothing",
         "initial a  state a { on go -> a  from b { on stop -> a } }  state b",
-        &[("C0202", "b", "b", "`from` takes states inside `a`")],
+        &[("C0202", "b", "b", "`from` takes states inside its parent, `a`")],
     ),
 ];
 

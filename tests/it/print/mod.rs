@@ -133,6 +133,8 @@ fn agents_as_charts() {
         let mut found = Vec::new();
         let source = Source::new("agent.yaml", text);
         let mut file = chartc_text::front::parse(FileId(0), &source, &mut found);
+        // Only an agent says of its states where they are meant without a line.
+        file.followed.clear();
         // What an agent may name without a word about it, a chart declares or does not have.
         for noted in &mut file.items {
             if let syntax::Item::Chart(chart) = &mut noted.node {
