@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Keystrokes for each chart.
-const STROKES: usize = 1000;
+/// Keystrokes for a chart of so many states: a tenth where each takes long.
+const fn strokes(states: usize) -> usize {
+    if states > 2_000 { 100 } else { 1_000 }
+}
 
 /// Drives `program` through charts of these sizes.
 pub(crate) fn run(program: &str, sizes: &[usize]) {
@@ -50,7 +52,7 @@ fn measure(program: &str, shape: &str, states: usize, text: &str) {
     let end = lines[line].chars().count();
     let mut times = Vec::new();
     let mut long = 0;
-    for version in 1..=STROKES {
+    for version in 1..=strokes(states) {
         let (from, to, letter) =
             if long < 8 { (end + long, end + long, "x") } else { (end, end + long, "") };
         let letter = if long == 0 { " " } else { letter };

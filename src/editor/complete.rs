@@ -79,6 +79,12 @@ pub enum CompletionKind {
     Value,
 }
 
+/// Whether an offset of a `.chart` text is inside of a placeholder, where a brace begins something that can be written.
+pub fn in_placeholder(text: &str, offset: usize) -> bool {
+    text.is_char_boundary(offset)
+        && matches!(Cursor::at(text, offset).region, Region::Placeholder { .. })
+}
+
 /// What can be written at an offset of a file, the likeliest first. `loader` lists the files that can be imported. Only in `.chart`
 /// files; unknown files and places past the end have nothing.
 pub fn complete(

@@ -2,7 +2,7 @@
 
 use super::navigation::place;
 use super::{Refusal, View};
-use crate::editor::complete::{Completion, CompletionKind, Insert, complete};
+use crate::editor::complete::{Completion, CompletionKind, Insert, complete, in_placeholder};
 use crate::editor::yaml::{self, Format, Item, ItemKind};
 use chartc_text::front;
 use chartc_text::source::Source;
@@ -20,6 +20,13 @@ pub(super) fn items(
     let (done, file) = view.compiled()?;
     let position = params.text_document_position_params.position;
     let (source, offset) = place(view, done, file, position);
+    // Behind the brace of a block a new line follows, not the first offer.
+    let brace = params.context.and_then(|context| context.trigger_character);
+    let is_chart = front::of(source).name == front::chart::FRONTEND.name;
+    let is_block = is_chart && !in_placeholder(&source.text, offset as usize);
+    if is_block && brace.as_deref() == Some("{") {
+        return Ok(lsp::CompletionList::default());
+    }
     let overlay = view.overlay()?;
     let mut items: Vec<lsp::CompletionItem> = complete(done, file, offset as usize, Some(&overlay))
         .into_iter()
