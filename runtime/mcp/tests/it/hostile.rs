@@ -9,13 +9,17 @@ use chartc_runtime::oracle::{OracleError, OracleErrorKind};
 use chartc_runtime::tools::Tools;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A pool with a hostile server, or nothing without Python.
 async fn with(mode: &str, more: &str) -> Option<(Pool, crate::support::Lines, PathBuf)> {
     if !has("python3") {
         return None;
     }
-    let folder = folder(&format!("hostile-{mode}-{}", more.len()));
+    // Tests run at the same time, some with the same server.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let nth = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = folder(&format!("hostile-{mode}-{nth}"));
     let file = folder.join("told");
     let (pool, lines) = pool(&hostile(mode, &file, more), &folder).await;
     Some((pool, lines, file))
