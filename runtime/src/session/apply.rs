@@ -11,6 +11,7 @@ use chartc_core::family::{Member, Told};
 use chartc_core::host::{About, Machine, Mismatch};
 use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
 use chartc_core::tables::StepRowKind;
+use std::mem::take;
 
 /// Inputs that children may cause among each other at one moment before the run is given up.
 const HANDLED: u32 = 10_000;
@@ -35,7 +36,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         member: Member,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        let now = self.clock.now();
+        let now = self.common.clock.now();
         self.apply_at(now, member, input)
     }
 
@@ -45,7 +46,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         &mut self,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        let now = self.clock.now();
+        let now = self.common.clock.now();
         for _ in 0..IDLE_TICKS {
             let due = self.family.next_deadline().filter(|at| *at <= now);
             if self.puts_waiting(now, due)? {
@@ -65,11 +66,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         member: Member,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        self.family.tell(member, input, now);
+        self.family.handling(&mut self.extra.busy.tasks).tell(member, input, now);
         let mut answer = Ok(Receipt::Refused);
         for _ in 0..HANDLED {
-            let mut log = Log::new(!self.tracer.sink.is_deaf());
-            let Some(told) = self.family.handle_next(now, &mut log) else { return Ok(answer) };
+            let busy = &mut *self.extra.busy;
+            let mut log = Log::new(take(&mut busy.log), !self.tracer.sink.is_deaf());
+            let told = self.family.handling(&mut busy.tasks).handle_next(now, &mut log);
+            let Some(told) = told else {
+                busy.log = log.happenings;
+                return Ok(answer);
+            };
             if told.asked {
                 answer.clone_from(&told.receipt);
             }
@@ -79,12 +85,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// One input was handled.
-    fn follow(&mut self, now: Instant, told: Told, log: Log) -> Result<(), RunError> {
+    fn follow(&mut self, now: Instant, told: Told, mut log: Log) -> Result<(), RunError> {
         let Told { member, receipt, answered, asked, passed_on, data } = told;
-        let sent = data.map(|data| self.sending.replace(Value::Map(data)));
+        let sent = data.map(|data| self.extra.busy.sending.replace(Value::Map(data)));
         let notes = self.family.with_member(&member, |machine| machine.take_notes());
         let notes = notes.unwrap_or_default();
-        let called = self.host_log.take();
+        let called = self.host_calls();
         let child = self.path(&member);
         if let Some(key) = answered.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
             let why = notes.iter().find(|note| note.about == About::Answer);
@@ -100,16 +106,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.tracer.put(now, &child, What::NotTaken { input, why, data })?;
         }
         let mut begun: Vec<(StepKey, bool)> = Vec::new();
-        for happening in log.happenings {
+        let mut held = None;
+        for happening in log.happenings.drain(..) {
             match happening {
                 Happening::Record(Record::Refused(event)) if passed_on => {
                     let event = self.event_name(&member, event);
                     self.tracer.put(now, &child, What::PassedOn { event })?;
                 }
-                Happening::Held(line, alternatives) => {
-                    self.history.next = Some((line, alternatives));
+                Happening::Held(line, alternatives) => held = Some((line, alternatives)),
+                Happening::Record(record) => {
+                    self.record(now, &member, &child, record, held.take())?;
                 }
-                Happening::Record(record) => self.record(now, &member, &child, record)?,
                 Happening::Effect(Effect::Start(key)) => match self.kind(&member, key) {
                     Some(StepRowKind::Run { .. }) => self.child_begins(now, &member, key)?,
                     Some(StepRowKind::Call) => begun.push((key, true)),
@@ -118,8 +125,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Happening::Effect(Effect::Ask(key)) => begun.push((key, false)),
                 Happening::Effect(Effect::Call(key, _)) => begun.push((key, true)),
                 Happening::Effect(Effect::Cancel(key)) => {
-                    if begun.contains(&(key, false)) && !self.manual {
-                        self.ready.push_back(((member.clone(), key), Input::Unmade(key)));
+                    if begun.contains(&(key, false)) && !self.common.manual {
+                        self.extra.busy.ready.push_back(((member.clone(), key), Input::Unmade(key)));
                     }
                     begun.retain(|(k, _)| *k != key);
                     self.cancel(now, &(member.clone(), key))?;
@@ -131,9 +138,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 }
             }
         }
+        self.extra.busy.log = log.happenings;
         self.put_notes(now, &child, notes, called)?;
         if let Some(of_the_host) = sent {
-            self.sending = of_the_host;
+            self.extra.busy.sending = of_the_host;
         }
         for (key, is_call) in begun {
             let at = (member.clone(), key);
@@ -157,7 +165,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let mut child = member.clone();
         child.push(key);
         let Some(machine) = self.family.member(&child) else { return Ok(()) };
-        let what = self.run_begins(machine, &Origin::default());
+        let what = self.run_begins(machine, &Origin::NONE);
         let path = self.path(&child);
         self.tracer.put(now, &path, what)
     }
@@ -168,7 +176,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         What::Run {
             chart: tables.name.to_owned(),
             hash: format!("{:016x}", tables.hash),
-            oracle: if self.manual { "nobody".into() } else { self.driver.name() },
+            oracle: if self.common.manual { "nobody".into() } else { self.common.driver.name() },
             variables: Value::Map(machine.variables().into_iter().collect()),
             file: origin.file.clone(),
             calls_per_turn: origin.calls_per_turn,

@@ -3,6 +3,7 @@
 use super::calls::{Call, Work, failure};
 use super::ledger::Admission;
 use super::patience::{self, MOST_RETRY_AFTER};
+use super::spare::Alone;
 use super::{At, Session, place_of};
 use crate::error::RunError;
 use crate::executor::{self, Beside};
@@ -17,6 +18,9 @@ pub(super) type ElementPlace = Vec<(StepId, Option<Element>)>;
 
 /// The element for which a call is made: of nested ones the outermost.
 fn element_place((member, key): &At) -> ElementPlace {
+    if member.is_empty() && key.element.is_none() {
+        return ElementPlace::new();
+    }
     let way = member.iter().chain([key]).map(|key| (key.step, key.element));
     let mut way: ElementPlace = way.collect();
     let element = way.iter().position(|(_, element)| element.is_some());
@@ -27,20 +31,23 @@ fn element_place((member, key): &At) -> ElementPlace {
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Puts the question of a started step.
     pub(super) fn begin(&mut self, at: At) -> Result<(), RunError> {
-        if self.manual {
-            self.calls.push(Call { at, work: Work::Outside });
+        if self.common.manual {
+            self.extra.busy.calls.push(Call { at, work: Work::Outside });
             return Ok(());
         }
-        let now = self.clock.now();
+        let now = self.common.clock.now();
         let (member, key) = at.clone();
-        let complaint = self.complaints.remove(&place_of(&member, key));
+        let has_complaints = !self.extra.rare.complaints.is_empty();
+        let complaint = has_complaints
+            .then(|| self.extra.rare.complaints.remove(&place_of(&member, key)))
+            .flatten();
         let complaint = complaint.filter(|(event, _)| *event == key.event && key.attempt > 1);
         let why = complaint.as_ref().map(|(_, why)| why.as_str());
-        let last = self.failures.get(&place_of(&member, key)).cloned();
+        let last = self.extra.rare.failures.get(&place_of(&member, key)).cloned();
         let last = last.filter(|last| last.event == key.event && key.attempt > 1);
         let client = last.as_ref().map(|last| last.client.as_str());
         let section = self.section_of(&at).to_owned();
-        let used = self.used.get(&place_of(&member, key));
+        let used = self.extra.rare.used.get(&place_of(&member, key));
         let used = used.filter(|(event, _)| *event == key.event).map_or(&[][..], |(_, used)| used);
         let beside = Beside { section: &section, used, complaint: why };
         let question = self
@@ -61,7 +68,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     let (most_ms, which) = (MOST_RETRY_AFTER, self.which(&at));
                     let what = What::NotRetried { step, attempt, wanted_ms, most_ms, which };
                     self.tracer.put(now, &child, what)?;
-                    self.ready.push_back((at, Input::Unmade(key)));
+                    self.extra.busy.ready.push_back((at, Input::Unmade(key)));
                     return Ok(());
                 }
                 self.admit(at, question)?;
@@ -70,7 +77,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let step = self.step_name(&member, key);
                 self.failed_call(now, &at, step, "prompt", why.clone(), None)?;
                 let input = Input::Answer(key, failure(why));
-                self.ready.push_back((at, input));
+                self.extra.busy.ready.push_back((at, input));
             }
         }
         Ok(())
@@ -81,36 +88,36 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if question.kind != Kind::Human {
             let wanted = question.model.max_tokens;
             // First come, first served.
-            let is_behind = self.calls.iter().any(|call| matches!(call.work, Work::Room(..)));
+            let is_behind = self.extra.busy.calls.iter().any(|call| matches!(call.work, Work::Room(..)));
             match self.reserve(&at, &mut question) {
-                Admission::Made if is_behind && self.ledger.is_held(&at) => {
-                    self.ledger.release(&at);
+                Admission::Made if is_behind && self.extra.rare.ledger.is_held(&at) => {
+                    self.extra.rare.ledger.release(&at);
                 }
-                Admission::Made => return self.put_paid(self.calls.len(), at, question),
+                Admission::Made => return self.put_paid(self.extra.busy.calls.len(), at, question),
                 Admission::Waits => {}
                 Admission::Refused => return Ok(()),
             }
             // It is measured again by the room of another time.
             question.model.max_tokens = wanted;
             let work = Work::Room(Box::new(question));
-            self.calls.push(Call { at, work });
+            self.extra.busy.calls.push(Call { at, work });
             return Ok(());
         }
-        self.put_paid(self.calls.len(), at, question)
+        self.put_paid(self.extra.busy.calls.len(), at, question)
     }
 
     /// Puts the first question that waits for room, if there is some now. Those behind it wait until it is put.
     pub(super) fn puts_roomed(&mut self) -> Result<bool, RunError> {
-        let place = self.calls.iter().position(|call| matches!(call.work, Work::Room(..)));
+        let place = self.extra.busy.calls.iter().position(|call| matches!(call.work, Work::Room(..)));
         let Some(place) = place else { return Ok(false) };
-        let Call { at, work } = self.calls.remove(place);
+        let Call { at, work } = self.extra.busy.calls.remove(place);
         let Work::Room(mut question) = work else { return Ok(false) };
         match self.reserve(&at, &mut question) {
             Admission::Made => {
                 self.put_paid(place, at, *question)?;
             }
             Admission::Waits => {
-                self.calls.insert(place, Call { at, work: Work::Room(question) });
+                self.extra.busy.calls.insert(place, Call { at, work: Work::Room(question) });
                 return Ok(false);
             }
             Admission::Refused => {}
@@ -120,11 +127,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Puts a question that is paid for, or lets it wait after a failure.
     fn put_paid(&mut self, place: usize, at: At, question: Question) -> Result<(), RunError> {
-        let now = self.clock.now();
+        let now = self.common.clock.now();
         let (member, key) = at.clone();
         let child = self.path(&member);
         let is_call = question.kind != Kind::Human;
-        let last = self.failures.get(&place_of(&member, key));
+        let last = self.extra.rare.failures.get(&place_of(&member, key));
         let last = last.filter(|last| last.event == key.event && key.attempt > 1);
         let last = last.filter(|last| is_call && !last.is_final);
         let not_before = last.map(|last| {
@@ -134,39 +141,43 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 .iter()
                 .chain(&element)
                 .fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
-            now.saturating_add(self.backoff.wait(last.count, last.retry_after, mark))
+            now.saturating_add(self.common.backoff.wait(last.count, last.retry_after, mark))
         });
         let not_before = not_before.filter(|at| *at > now);
-        let (step, attempt) = (question.step.clone(), key.attempt);
+        let attempt = key.attempt;
         if let Some(until_ms) = not_before {
-            let (step, which) = (step.clone(), self.which(&at));
+            let (step, which) = (question.step.clone(), self.which(&at));
             self.tracer.put(now, &child, What::Waiting { step, attempt, until_ms, which })?;
         }
-        let options = question.options.iter().map(|o| o.offer.name.clone()).collect();
-        let client = self.client_beside(&at, &question.client);
-        let (prompt, which) = (question.prompt.clone(), self.which(&at));
-        let what = What::Question { step, attempt, client, prompt, options, which };
-        self.tracer.put(now, &child, what)?;
+        self.trace(now, &child, |run| What::Question {
+            step: question.step.clone(),
+            attempt,
+            client: run.client_beside(&at, &question.client),
+            prompt: question.prompt.clone(),
+            options: question.options.iter().map(|o| o.offer.name.clone()).collect(),
+            which: run.which(&at),
+        })?;
         match not_before {
             Some(until) => {
                 // What is recorded is found by what came right before it.
-                let early = self.driver.keeps_time().then(|| self.asking(&at, &question));
+                let early = self.common.driver.keeps_time();
+                let early = early.then(|| Alone::new(self.asking(&at, &question)));
                 let work = Work::Waiting(Box::new(question), until, early);
-                self.calls.insert(place, Call { at, work });
+                self.extra.busy.calls.insert(place, Call { at, work });
                 Ok(())
             }
             None => {
                 let asking = self.asking(&at, &question);
-                self.put_question(place, at, Box::new(question), asking)
+                self.put_question(place, at, Box::new(question), Alone::new(asking))
             }
         }
     }
 
     /// Puts the question that has waited at this place among the calls.
     pub(super) fn put_waiting(&mut self, place: usize) -> Result<(), RunError> {
-        let Call { at, work } = self.calls.remove(place);
+        let Call { at, work } = self.extra.busy.calls.remove(place);
         if let Work::Waiting(question, _, early) = work {
-            let asking = early.unwrap_or_else(|| self.asking(&at, &question));
+            let asking = early.unwrap_or_else(|| Alone::new(self.asking(&at, &question)));
             self.put_question(place, at, question, asking)?;
         }
         Ok(())
@@ -175,7 +186,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Puts a question.
     fn asking(&self, at: &At, question: &Question) -> Asking {
         let id = self.call_id(at, false);
-        patience::asked(&self.driver, &self.clock, &id, question.clone(), self.clock.now())
+        patience::asked(&self.common.driver, &self.common.clock, &id, question.clone(), self.common.clock.now())
     }
 
     /// A question is put: from now on it counts as a call.
@@ -184,18 +195,23 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         place: usize,
         at: At,
         question: Box<Question>,
-        asking: Asking,
+        asking: Alone<Asking>,
     ) -> Result<(), RunError> {
         if question.kind != Kind::Human {
             self.total_calls += 1;
-            let recent = self.recent_calls.entry(element_place(&at)).or_default();
+            let element = element_place(&at);
+            let recent = if element.is_empty() {
+                &mut self.recent_calls
+            } else {
+                self.extra.rare.recent_calls.entry(element).or_default()
+            };
             *recent += 1;
-            if *recent > self.max_calls {
-                return Err(RunError::TooManyCalls(self.max_calls));
+            if *recent > self.common.max_calls {
+                return Err(RunError::TooManyCalls(self.common.max_calls));
             }
         }
-        self.calls
-            .insert(place, Call { at, work: Work::Question(question, asking, self.clock.now()) });
+        self.extra.busy.calls
+            .insert(place, Call { at, work: Work::Question(question, asking, self.common.clock.now()) });
         Ok(())
     }
 

@@ -2,13 +2,14 @@
 
 use super::ledger::Bill;
 use super::patience::{self, Failure};
+use super::spare::Alone;
 use super::{At, Session, Trouble, place_of};
 use crate::error::RunError;
 use crate::executor;
-use crate::oracle::{Answer, Asking, OracleError, OracleErrorKind, Question};
+use crate::oracle::{Answer, Asking, Kind, OracleError, OracleErrorKind, Question};
 use crate::tools::Calling;
 use crate::trace::{self, What};
-use chartc_core::expr::Value;
+use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Machine, Mismatch, ToolCall};
 use chartc_core::machine::{Input, Instant, Outcome, Receipt};
 use chartc_core::tables::StepRowKind;
@@ -26,13 +27,13 @@ pub(super) enum Work {
     /// Nothing: it is answered from outside.
     Outside,
     /// The time to put a question to a model again that has failed; the answer, where that is recorded.
-    Waiting(Box<Question>, Instant, Option<Asking>),
+    Waiting(Box<Question>, Instant, Option<Alone<Asking>>),
     /// Room under the limits of tokens or cost, which other calls of the run will give back.
     Room(Box<Question>),
     /// Somebody's answer, since this time.
-    Question(Box<Question>, Asking, Instant),
+    Question(Box<Question>, Alone<Asking>, Instant),
     /// A tool.
-    Tool(ToolCall, Calling),
+    Tool(ToolCall, Alone<Calling>),
 }
 
 impl Call {
@@ -75,7 +76,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
         let mut idle = 0;
         loop {
-            if let Some(((member, _), input)) = self.ready.pop_front() {
+            if !self.extra.busy.ready.is_empty()
+                && let Some(((member, _), input)) = self.extra.busy.ready.pop_front()
+            {
                 // Only answers that were read can mismatch, and those are not put here.
                 drop(self.apply_to(member, input)?);
                 continue;
@@ -83,10 +86,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             if self.puts_roomed()? {
                 continue;
             }
-            if until.is_none() && (self.manual || self.calls.is_empty()) {
+            if until.is_none() && (self.common.manual || self.extra.busy.calls.is_empty()) {
+                self.comes_to_rest();
                 return Ok(());
             }
-            let now = self.clock.now();
+            let now = self.common.clock.now();
             let due = self.next_due();
             if self.puts_waiting(now, due)? {
                 continue;
@@ -101,20 +105,21 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             idle = 0;
             if until.is_some_and(|at| at <= now) {
+                self.comes_to_rest();
                 return Ok(());
             }
             let earliest = self.next_change().into_iter().chain(until).min();
             match self.wait(earliest).await {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
-                    let Call { at, work } = self.calls.remove(index);
+                    let Call { at, work } = self.extra.busy.calls.remove(index);
                     let now = self.put_before()?;
                     if let Work::Question(question, ..) = work {
                         self.ended(now, at, *question, answer)?;
                     }
                 }
                 Woken::Result(index, result) => {
-                    let Call { at, work } = self.calls.remove(index);
+                    let Call { at, work } = self.extra.busy.calls.remove(index);
                     let now = self.put_before()?;
                     if let Work::Tool(call, _) = work {
                         self.returned(now, at, &call.tool, result)?;
@@ -137,8 +142,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Waits for the first call to end, or for a time. Calls that are ready together end in the order they were begun.
     async fn wait(&mut self, until: Option<Instant>) -> Woken {
-        let clock = &self.clock;
-        let calls = &mut self.calls;
+        let clock = &self.common.clock;
+        let calls = &mut self.extra.busy.calls;
         let mut sleep = until.map(|at| clock.sleep_until(at));
         poll_fn(|cx| {
             loop {
@@ -146,12 +151,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     match &mut call.work {
                         Work::Outside | Work::Room(..) | Work::Waiting(..) => {}
                         Work::Question(_, asking, _) => {
-                            if let Poll::Ready(answer) = asking.as_mut().poll(cx) {
+                            if let Poll::Ready(answer) = asking.get_mut().as_mut().poll(cx) {
                                 return Poll::Ready(Woken::Answer(index, answer));
                             }
                         }
                         Work::Tool(_, calling) => {
-                            if let Poll::Ready(result) = calling.as_mut().poll(cx) {
+                            if let Poll::Ready(result) = calling.get_mut().as_mut().poll(cx) {
                                 return Poll::Ready(Woken::Result(index, result));
                             }
                         }
@@ -172,7 +177,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Calls under way, in the order they were begun.
     pub(crate) fn open(&self) -> Vec<At> {
-        self.calls.iter().map(|c| c.at.clone()).collect()
+        self.extra.busy.calls.iter().map(|c| c.at.clone()).collect()
     }
 
     /// Answers a call from outside.
@@ -182,14 +187,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         outcome: Outcome<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         // What it begins may be open under the same key.
-        let index = self.calls.iter().position(|c| c.at == *at);
-        let open = index.map(|index| self.calls.remove(index));
+        let index = self.extra.busy.calls.iter().position(|c| c.at == *at);
+        let open = index.map(|index| self.extra.busy.calls.remove(index));
         let receipt = self.apply_to(at.0.clone(), Input::Answer(at.1, outcome))?;
-        let misfit = self.misfit.take();
+        let misfit = self.extra.busy.misfit.take();
         if (misfit.is_some() || receipt.is_err())
             && let (Some(index), Some(open)) = (index, open)
         {
-            self.calls.insert(index.min(self.calls.len()), open);
+            let calls = &mut self.extra.busy.calls;
+            calls.insert(index.min(calls.len()), open);
         }
         match misfit {
             Some(why) => Ok(Err(Mismatch(why))),
@@ -199,20 +205,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Gives a call up; dropping it cancels it.
     pub(super) fn cancel(&mut self, now: Instant, at: &At) -> Result<(), RunError> {
-        self.ready.retain(|(other, input)| {
+        self.extra.busy.ready.retain(|(other, input)| {
             other != at || matches!(input, Input::Warn(_) | Input::Charge(..))
         });
-        let Some(index) = self.calls.iter().position(|c| c.at == *at) else { return Ok(()) };
-        match self.calls.remove(index).work {
+        let Some(index) = self.extra.busy.calls.iter().position(|c| c.at == *at) else { return Ok(()) };
+        match self.extra.busy.calls.remove(index).work {
             // It was put, and may be billed whatever becomes of it.
             Work::Question(question, ..) => {
                 self.settle_unknown(now, at, question.model.prices)?;
             }
             Work::Waiting(question, ..) => {
                 self.settle_call(now, at, question.model.prices, Bill::nothing(false))?;
-                self.ready.push_back((at.clone(), Input::Unmade(at.1)));
+                self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
-            Work::Room(..) => self.ready.push_back((at.clone(), Input::Unmade(at.1))),
+            Work::Room(..) => self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1))),
             Work::Outside | Work::Tool(..) => {}
         }
         let (member, key) = at;
@@ -241,7 +247,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         let text = match answer {
             Ok(answer) => {
-                self.failures.remove(&place_of(&at.0, key));
+                if !self.extra.rare.failures.is_empty() {
+                    self.extra.rare.failures.remove(&place_of(&at.0, key));
+                }
                 answer.text
             }
             Err(error) => {
@@ -252,7 +260,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 if error.is_fatal() {
                     return Err(RunError::Oracle { step: question.step, error });
                 }
-                self.ready.push_back((at, Input::Answer(key, failure(error.to_string()))));
+                self.extra.busy.ready.push_back((at, Input::Answer(key, failure(error.to_string()))));
                 return Ok(());
             }
         };
@@ -266,47 +274,46 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 return self.unusable(now, at, &question.step, text, why.ambiguous, why.why);
             }
         };
-        let taken = understood.clone();
-        let (option, value) = match executor::chosen(&question, &understood.outcome) {
-            Some((name, list)) if list.is_empty() => (Some(name), Value::None),
-            Some((name, list)) => (Some(name), Value::List(list)),
-            None => match &understood.outcome {
-                Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
-                Outcome::Choice(..)
-                | Outcome::Call(..)
-                | Outcome::Forbidden(_)
-                | Outcome::Unusable
-                | Outcome::Failed(_)
-                | Outcome::Doubt => (None, Value::None),
-            },
-        };
         let child = self.path(&at.0);
-        self.tracer.put(
-            now,
-            &child,
+        self.trace(now, &child, |run| {
+            let (option, value) = match executor::chosen(&question, &understood.outcome) {
+                Some((name, list)) if list.is_empty() => (Some(name), Value::None),
+                Some((name, list)) => (Some(name), Value::List(list)),
+                None => match &understood.outcome {
+                    Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
+                    Outcome::Choice(..)
+                    | Outcome::Call(..)
+                    | Outcome::Forbidden(_)
+                    | Outcome::Unusable
+                    | Outcome::Failed(_)
+                    | Outcome::Doubt => (None, Value::None),
+                },
+            };
             What::Answer {
                 step: question.step.clone(),
                 attempt: key.attempt,
                 text: text.clone(),
                 rung: understood.rung.word().into(),
-                repairs: understood.repairs,
+                repairs: understood.repairs.clone(),
                 option,
                 value,
-                which: self.which(&at),
-            },
-        )?;
-        self.last_answer = Some((text.clone(), question.step.clone()));
+                which: run.which(&at),
+            }
+        })?;
+        let action = action(&question, &understood.outcome);
+        let step = question.step.clone();
+        self.extra.busy.last_answer = Some((text.clone(), question.step));
         let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
-        let fits = self.last_answer.take().is_some();
+        let fits = self.extra.busy.last_answer.take().is_some();
         match receipt {
             Ok(_) if fits => {
-                self.hear(&at, &question, &taken);
+                self.hear(&at, step, action);
                 Ok(())
             }
             Ok(_) => Ok(()),
             Err(Mismatch(why)) => {
-                let now = self.clock.now();
-                self.unusable(now, at, &question.step, text, false, why)
+                let now = self.common.clock.now();
+                self.unusable(now, at, &step, text, false, why)
             }
         }
     }
@@ -317,14 +324,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let Some(machine) = self.family.member(member) else { return };
         let client = patience::next_client(&machine.tables(), &question.client);
         let place = place_of(member, *key);
-        let count = self.failures.get(&place).filter(|last| last.event == key.event);
+        let count = self.extra.rare.failures.get(&place).filter(|last| last.event == key.event);
         let count = count.map_or(1, |last| last.count + 1);
         // Another client has nothing to recover from.
         let other = client != question.client;
         let retry_after = error.retry_after().filter(|_| !other);
         let is_final = other || error.kind() == OracleErrorKind::Denied;
         let event = key.event;
-        self.failures.insert(place, Failure { event, count, retry_after, is_final, client });
+        self.extra.rare.failures.insert(place, Failure { event, count, retry_after, is_final, client });
     }
 
     /// The machine itself found that an answer does not fit, and has gone on.
@@ -333,14 +340,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             // What a chart ended with is nobody's answer; a note says what is wrong with it.
             return Ok(());
         }
-        let Some((text, step)) = self.last_answer.take() else {
-            self.misfit = Some(why.to_owned());
+        let Some((text, step)) = self.extra.busy.last_answer.take() else {
+            self.extra.busy.misfit = Some(why.to_owned());
             return Ok(());
         };
         self.complain(at, why);
         self.trouble(at, &step, Trouble::Answer, why);
         let (attempt, why) = (at.1.attempt, why.to_owned());
-        let now = self.clock.now();
+        let now = self.common.clock.now();
         let child = self.path(&at.0);
         self.tracer.put(
             now,
@@ -352,7 +359,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Keeps what was wrong with an answer for the re-ask.
     pub(super) fn complain(&mut self, (member, key): &At, why: &str) {
         let place = place_of(member, *key);
-        self.complaints.insert(place, (key.event, why.to_owned()));
+        self.extra.rare.complaints.insert(place, (key.event, why.to_owned()));
     }
 
     fn unusable(
@@ -373,7 +380,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             What::Unusable { step, attempt, text, ambiguous, why, which: self.which(&at) },
         )?;
         let key = at.1;
-        self.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
+        self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
         Ok(())
     }
 
@@ -393,6 +400,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             What::CallFailed { step, attempt, error, why, retry_after_ms, which: self.which(at) };
         self.tracer.put(now, &child, what)
     }
+}
+
+/// The action that an `llm` step without a type has answered with. What is no object names none.
+fn action(question: &Question, outcome: &Outcome<Vec<Value>>) -> Option<Map> {
+    let Outcome::Done(values) = outcome else { return None };
+    if question.kind != Kind::Llm || !question.schema.is_empty() {
+        return None;
+    }
+    let Some(Value::Map(answer)) = values.first() else { return Some(Map::new()) };
+    Some(answer.clone())
 }
 
 pub(super) fn failure(why: String) -> Outcome<Vec<Value>> {

@@ -23,9 +23,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) fn doubts(&mut self, at: At) -> Result<(), RunError> {
         let about = self.step_path(&at);
         let text = DOUBT.to_owned();
-        self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
+        self.tracer.put(self.common.clock.now(), "", What::HostNote { about, text })?;
         let key = at.1;
-        self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
+        self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
         Ok(())
     }
 }

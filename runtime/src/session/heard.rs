@@ -2,12 +2,9 @@
 
 use super::{At, Session};
 use crate::error::RunError;
-use crate::executor::Understood;
-use crate::oracle::{Kind, Question};
 use crate::trace::{self, What};
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::Map;
 use chartc_core::host::Machine;
-use chartc_core::machine::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// What the steps of the chart itself have said since its last turn began.
@@ -33,9 +30,21 @@ pub(crate) enum Trouble {
     Limit,
 }
 
+impl Heard {
+    /// Nothing.
+    pub(crate) const fn new() -> Self {
+        Self { actions: Vec::new(), trouble: None, failed: None }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { actions, trouble, failed } = self;
+        actions.is_empty() && trouble.is_none() && failed.is_none()
+    }
+}
+
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(crate) fn heard(&self) -> &Heard {
-        &self.heard
+        &self.extra.rare.heard
     }
 
     pub(crate) fn is_started(&self) -> bool {
@@ -44,13 +53,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The section of prompts that is the host's.
     pub(crate) fn section(&self) -> &str {
-        &self.section
+        &self.extra.rare.section
     }
 
     /// Takes back what a saved run had heard and been told.
     pub(crate) fn recall(&mut self, heard: Heard, section: String) {
-        self.heard = heard;
-        self.section = section;
+        self.extra.rare.heard = heard;
+        self.extra.rare.section = section;
     }
 
     /// Sets what the prompts of `llm` and `ask` steps of the chart itself end with, from now on.
@@ -58,49 +67,41 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// # Errors
     /// The trace cannot be written.
     pub fn set_section(&mut self, text: String) -> Result<(), RunError> {
-        if text == self.section {
+        if text == self.extra.rare.section {
             return Ok(());
         }
-        self.section.clone_from(&text);
+        self.extra.rare.section.clone_from(&text);
         self.say(What::Section { text })
     }
 
     /// Writes what the host has done.
     pub(crate) fn say(&mut self, what: What) -> Result<(), RunError> {
-        self.tracer.put(self.clock.now(), "", what)
+        self.tracer.put(self.common.clock.now(), "", what)
     }
 
     /// The section of a question's prompt.
     pub(super) fn section_of(&self, at: &At) -> &str {
-        if at.0.is_empty() { &self.section } else { "" }
+        if at.0.is_empty() { &self.extra.rare.section } else { "" }
     }
 
-    /// The machine has taken an answer.
-    pub(super) fn hear(&mut self, at: &At, question: &Question, understood: &Understood) {
+    /// The machine has taken the answer of a step, which named an action if the step wants one.
+    pub(super) fn hear(&mut self, at: &At, step: String, action: Option<Map>) {
         if !at.0.is_empty() {
             return;
         }
-        if self.heard.trouble.as_ref().is_some_and(|(step, ..)| *step == question.step) {
-            self.heard.trouble = None;
+        let heard = &self.extra.rare.heard;
+        if heard.trouble.as_ref().is_some_and(|(of, ..)| *of == step) {
+            self.extra.rare.heard.trouble = None;
         }
-        if question.kind == Kind::Llm
-            && question.schema.is_empty()
-            && let Outcome::Done(values) = &understood.outcome
-        {
-            // What is no object names no action.
-            let answer = if let Some(Value::Map(answer)) = values.first() {
-                answer.clone()
-            } else {
-                Map::new()
-            };
-            self.heard.actions.push((question.step.clone(), answer));
+        if let Some(action) = action {
+            self.extra.rare.heard.actions.push((step, action));
         }
     }
 
     /// Something went wrong with a question.
     pub(super) fn trouble(&mut self, at: &At, step: &str, trouble: Trouble, why: &str) {
         if at.0.is_empty() {
-            self.heard.trouble = Some((step.to_owned(), trouble, why.to_owned()));
+            self.extra.rare.heard.trouble = Some((step.to_owned(), trouble, why.to_owned()));
         }
     }
 }

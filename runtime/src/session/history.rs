@@ -1,24 +1,14 @@
 //! The last transitions of each chart of a run, as many as its `trace` line says.
 
 use super::Session;
+use super::trail::{Taken, Trail};
 use crate::trace::{self, Line, What};
 use chartc_core::arena::TransitionId;
 use chartc_core::family::Member;
 use chartc_core::host::Machine;
-use chartc_core::machine::Instant;
+use chartc_core::machine::{Instant, StepKey};
 use chartc_core::tables::Tables;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
-
-/// A transition that was taken, and its place in the trace.
-#[derive(Debug, Clone, Copy)]
-struct Taken {
-    at_ms: Instant,
-    seq: u64,
-    line: TransitionId,
-    /// The alternatives of its guard that held, as bits.
-    held: u64,
-}
 
 /// The history of a chart in a saved run: each transition in words once, for it is saved with every step.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,30 +29,36 @@ impl Told {
     }
 }
 
-/// Transitions by chart, the oldest first.
+/// Transitions by chart, in the order of the charts' first ones.
 #[derive(Debug, Default)]
-pub(super) struct History {
-    kept: BTreeMap<Member, VecDeque<Taken>>,
-    /// Of the transition that is told next: the alternatives of its guard that hold, as bits.
-    pub(super) next: Option<(TransitionId, u64)>,
-}
+pub(super) struct History(Vec<(Member, Trail)>);
 
 impl History {
-    fn put(&mut self, member: &Member, most: Option<u32>, taken: Taken) {
-        let most = most.map_or(usize::MAX, |most| most as usize);
-        if most == 0 {
-            return;
-        }
-        let kept = self.kept.entry(member.clone()).or_default();
-        while kept.len() >= most {
-            kept.pop_front();
-        }
-        kept.push_back(taken);
+    pub(super) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn of(&self, member: &[StepKey]) -> Option<&Trail> {
+        self.0.iter().find(|(of, _)| of == member).map(|(_, trail)| trail)
+    }
+
+    fn put(&mut self, member: &Member, most: usize, taken: Taken) {
+        let place = self.0.iter().position(|(of, _)| of == member).unwrap_or_else(|| {
+            // Most runs have one chart.
+            self.0.reserve_exact(1);
+            self.0.push((member.clone(), Trail::default()));
+            self.0.len() - 1
+        });
+        self.0[place].1.push(most, taken);
     }
 
     /// Forgets a chart that has ended.
-    pub(super) fn forget(&mut self, member: &Member) {
-        self.kept.remove(member);
+    pub(super) fn forget(&mut self, member: &[StepKey]) {
+        self.0.retain(|(of, _)| of != member);
     }
 }
 
@@ -73,14 +69,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.history_of(&Member::new())
     }
 
+    /// How many transitions of a chart are kept.
+    fn most(&self, tables: &Tables<'_>) -> usize {
+        let most = tables.history_kept.into_iter().chain(self.common.history).min();
+        most.map_or(usize::MAX, |most| most as usize)
+    }
+
     fn history_of(&self, member: &Member) -> Vec<Line> {
         let (Some(machine), Some(kept)) =
-            (self.family.member(member), self.history.kept.get(member))
+            (self.family.member(member), self.extra.history.of(member))
         else {
             return Vec::new();
         };
         let (tables, child) = (machine.tables(), self.path(member));
-        let line = |taken: &Taken| Line {
+        let line = |taken: Taken| Line {
             v: trace::VERSION,
             seq: taken.seq,
             at_ms: taken.at_ms,
@@ -90,29 +92,27 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         kept.iter().map(line).collect()
     }
 
-    /// The history of every chart that runs.
+    /// The history of every chart that runs, a chart before those that it runs.
     pub(super) fn histories(&self) -> Vec<(Member, Told)> {
-        let told = |(member, kept): (&Member, &VecDeque<Taken>)| {
+        let told = |(member, kept): &(Member, Trail)| {
             let machine = self.family.member(member)?;
             let (tables, child) = (machine.tables(), self.path(member));
             let (mut ids, mut lines, mut taken) = (Vec::new(), Vec::new(), Vec::new());
-            for Taken { at_ms, seq, line, held } in kept {
-                let known = ids.iter().position(|known| *known == (*line, *held));
+            for Taken { at_ms, seq, line, held } in kept.iter() {
+                let known = ids.iter().position(|known| *known == (line, held));
                 let nth = known.unwrap_or_else(|| {
-                    ids.push((*line, *held));
-                    lines.push(trace::taken(&tables, *line, *held));
+                    ids.push((line, held));
+                    lines.push(trace::taken(&tables, line, held));
                     lines.len() - 1
                 });
-                taken.push((*at_ms, *seq, nth));
+                taken.push((at_ms, seq, nth));
             }
             Some((member.clone(), Told { child, lines, taken }))
         };
-        self.history
-            .kept
-            .iter()
-            .filter_map(told)
-            .filter(|(_, told)| !told.taken.is_empty())
-            .collect()
+        let kept = self.extra.history.0.iter().filter(|(_, trail)| !trail.is_empty());
+        let mut all: Vec<(Member, Told)> = kept.filter_map(told).collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all
     }
 
     /// A transition was taken; its line in the trace is the next one.
@@ -123,8 +123,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         (line, held): (TransitionId, u64),
     ) {
         let Some(machine) = self.family.member(member) else { return };
-        let (most, seq) = (machine.tables().history_kept, self.tracer.seq + 1);
-        self.history.put(member, most, Taken { at_ms, seq, line, held });
+        let (most, seq) = (self.most(&machine.tables()), self.tracer.seq + 1);
+        if most > 0 {
+            self.extra.history.put(member, most, Taken { at_ms, seq, line, held });
+        }
     }
 
     /// Takes back what a saved run remembered.
@@ -132,12 +134,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         for (member, told) in saved {
             let Some(machine) = self.family.member(member) else { continue };
             let tables = machine.tables();
+            let most = self.most(&tables);
             let lines: Vec<_> = told.lines.iter().map(|what| transition(&tables, what)).collect();
             for (at_ms, seq, nth) in &told.taken {
-                if let Some(Some((line, held))) = lines.get(*nth) {
+                if let (Some(Some((line, held))), true) = (lines.get(*nth), most > 0) {
                     let (line, held) = (*line, *held);
                     let taken = Taken { at_ms: *at_ms, seq: *seq, line, held };
-                    self.history.put(member, tables.history_kept, taken);
+                    self.extra.history.put(member, most, taken);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Tokens and money of one run: charged to a state and its ancestors, and to a budget that runs share.
 
+use super::parts::Extra;
 use super::{At, Session, Trouble};
 use crate::budget::{Account, Amount, Budget, Caps, Hold, Prices, Usage};
 use crate::error::RunError;
@@ -51,7 +52,6 @@ pub(super) enum Admission {
 pub(super) struct Ledger {
     places: BTreeMap<(Member, StateId), StateAccount>,
     under_way: BTreeMap<At, Reserved>,
-    pub(super) shared: Option<Budget>,
     pub(super) total: Usage,
 }
 
@@ -70,6 +70,16 @@ fn caps(row: &LimitsRow) -> Caps {
 }
 
 impl Ledger {
+    pub(super) const fn new() -> Self {
+        let total = Usage { input_tokens: 0, output_tokens: 0, cost: None };
+        Self { places: BTreeMap::new(), under_way: BTreeMap::new(), total }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { places, under_way, total } = self;
+        places.is_empty() && under_way.is_empty() && *total == Usage::default()
+    }
+
     pub(super) fn save(&self) -> Saved {
         let accounts = self.places.iter().map(|((member, state), place)| {
             (member.clone(), *state, place.account.spent, place.warned)
@@ -80,7 +90,7 @@ impl Ledger {
         Saved { accounts: accounts.collect(), held: held.collect(), total: self.total }
     }
 
-    pub(super) fn load(&mut self, saved: &Saved) {
+    pub(super) fn load(&mut self, saved: &Saved, shared: Option<&Budget>) {
         self.total = saved.total;
         for (member, state, spent, warned) in &saved.accounts {
             let account = Account { spent: *spent, ..Account::default() };
@@ -92,7 +102,7 @@ impl Ledger {
             for state in states {
                 self.places.entry((at.0.clone(), *state)).or_default().account.hold(amount);
             }
-            let hold = self.shared.as_ref().map(|budget| budget.hold_again(amount));
+            let hold = shared.map(|budget| budget.hold_again(amount));
             let (bound, prices, states) = (*bound, *prices, states.clone());
             self.under_way.insert(at.clone(), Reserved { bound, prices, states, hold });
         }
@@ -124,6 +134,7 @@ impl Ledger {
         machine: &dyn Machine,
         at: &At,
         question: &mut Question,
+        shared: Option<&Budget>,
     ) -> Result<(), Refusal> {
         let tables = machine.tables();
         let row = &tables.steps[at.1.step.index()];
@@ -154,7 +165,7 @@ impl Ledger {
             let bound = Usage { input_tokens, output_tokens, cost: None };
             Ok((prices.amount(bound), Some(bound)))
         };
-        let held = match &self.shared {
+        let held = match shared {
             Some(budget) => budget
                 .hold(|shared| measure(room.tighter(shared)))
                 .map(|(hold, bound)| (Some(hold), bound)),
@@ -162,7 +173,7 @@ impl Ledger {
         };
         let (hold, bound) = held.map_err(|kind| {
             // What the run's own calls may give back may be room enough.
-            let shared = self.shared.as_ref().map_or_else(Caps::default, |budget| {
+            let shared = shared.map_or_else(Caps::default, |budget| {
                 let own = self.under_way.values().filter(|reserved| reserved.hold.is_some());
                 let own = own.map(|Reserved { bound, prices, .. }| prices.amount(*bound));
                 budget.room().wider(own.fold(Amount::default(), Amount::plus))
@@ -225,21 +236,21 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         prices: Prices,
     ) -> Result<(), RunError> {
         let charge = self.settle_call(now, at, prices, Bill::nothing(true))?;
-        self.ready.extend(charge.map(|charge| (at.clone(), Input::Charge(at.1, charge))));
+        self.extra.busy.ready.extend(charge.map(|charge| (at.clone(), Input::Charge(at.1, charge))));
         Ok(())
     }
 
     /// Pays for a call beforehand.
     pub(super) fn reserve(&mut self, at: &At, question: &mut Question) -> Admission {
         let Some(machine) = self.family.member(&at.0) else { return Admission::Made };
-        match self.ledger.reserve(machine, at, question) {
+        match self.extra.rare.ledger.reserve(machine, at, question, self.common.budget.as_ref()) {
             Ok(()) => Admission::Made,
             Err(Refusal::Later) => Admission::Waits,
             Err(Refusal::Limit(kind)) => {
                 let what = if kind == LimitKind::Cost { "cost" } else { "tokens" };
                 let why = format!("the limit of {what} leaves no room for the call");
                 self.trouble(at, &question.step, Trouble::Limit, &why);
-                self.ready.push_back((at.clone(), Input::Exhausted(at.1, kind)));
+                self.extra.busy.ready.push_back((at.clone(), Input::Exhausted(at.1, kind)));
                 Admission::Refused
             }
         }
@@ -254,7 +265,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         bill: Bill,
     ) -> Result<Option<Charge>, RunError> {
         let Bill { usage, billed, cut, allowed } = bill;
-        let reserved = self.ledger.under_way.remove(at);
+        let reserved = self.extra.rare.ledger.under_way.remove(at);
         let assumed = usage.is_none();
         let usage = match (usage, &reserved) {
             (Some(usage), _) => Some(usage),
@@ -274,7 +285,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
         }
         let Some(Usage { input_tokens, output_tokens, .. }) = usage else { return Ok(None) };
-        let total = &mut self.ledger.total;
+        let total = &mut self.extra.rare.ledger.total;
         total.input_tokens = total.input_tokens.saturating_add(input_tokens);
         total.output_tokens = total.output_tokens.saturating_add(output_tokens);
         total.cost = Some(total.cost.unwrap_or(0).saturating_add(taken.cost));
@@ -303,7 +314,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     fn charge(&mut self, at: &At, state: StateId, held: Amount, taken: Amount) {
         let Some(machine) = self.family.member(&at.0) else { return };
         let limits = machine.limits(state);
-        let place = self.ledger.places.entry((at.0.clone(), state)).or_default();
+        let Extra { rare, busy, .. } = &mut *self.extra;
+        let place = rare.ledger.places.entry((at.0.clone(), state)).or_default();
         place.account.settle(held, taken);
         let spent = place.account.spent;
         let bounds = [
@@ -313,13 +325,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         for (warned, (kind, bound, spent)) in place.warned.iter_mut().zip(bounds) {
             if bound.is_some_and(|bound| spent >= bound) && !*warned {
                 *warned = true;
-                self.ready.push_back((at.clone(), Input::Warn(kind)));
+                busy.ready.push_back((at.clone(), Input::Warn(kind)));
             }
         }
     }
 
     /// Tokens and money that calls have taken, those included of which only the bound is known.
     pub fn spent(&self) -> Usage {
-        self.ledger.total
+        self.extra.rare.ledger.total
     }
 }

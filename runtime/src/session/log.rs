@@ -20,9 +20,9 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// `asks_why`: it wants to know why transitions are taken.
-    pub(super) fn new(asks_why: bool) -> Self {
-        Self { happenings: Vec::new(), asks_why }
+    /// Written into an empty list. `asks_why`: it wants to know why transitions are taken.
+    pub(super) fn new(happenings: Vec<Happening>, asks_why: bool) -> Self {
+        Self { happenings, asks_why }
     }
 
     /// Whether the machine took an answer for one: a machine may judge that it does not fit, and go on as after no answer.

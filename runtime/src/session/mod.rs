@@ -13,37 +13,34 @@ mod named;
 mod patience;
 mod population;
 mod record;
+mod parts;
 mod report;
 mod resume;
+mod spare;
 mod tool;
+mod trail;
 mod waiting;
 mod with;
 
 use crate::clock::Clock;
 use crate::data;
-use crate::driver::{Driver, Parts};
 use crate::error::RunError;
-use crate::executor::Used;
-use crate::host::HostLog;
 use crate::oracle::{Deny, Oracle};
-use crate::trace::{self, Line, Origin, What};
-use calls::Call;
+use crate::trace::{self, Line, What};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::expr::{IntoValue, Map, Value};
 use chartc_core::family::{Family, Member};
 use chartc_core::host::{Machine, Mismatch, Typed};
-use chartc_core::machine::{Element, Input, Instant, LimitKind, Receipt, Status, StepKey};
+use chartc_core::machine::{Element, Input, Instant, Receipt, Status, StepKey};
 pub(crate) use heard::{Heard, Trouble};
-use history::History;
 pub use kept::Kept;
-use ledger::Ledger;
 pub(crate) use log::basic_states;
-use patience::Failure;
+use parts::{Common, Extra};
 pub use patience::{Backoff, MOST_RETRY_AFTER};
 pub use population::{AgentId, Population};
 pub use report::TurnReport;
 pub use resume::Saved;
-use std::collections::{BTreeMap, VecDeque};
+use spare::Spare;
 use std::sync::Arc;
 
 /// Model calls that one event or turn may cause before the run is stopped, unless set otherwise; each element of a step with an `each` may
@@ -80,58 +77,15 @@ pub const MAX_CALLS: u32 = 1000;
 /// how. `T` takes the trace.
 pub struct Session<M, T> {
     pub(crate) family: Family<M>,
-    driver: Arc<dyn Driver>,
-    /// What the driver is made of, unless it is the host's own.
-    parts: Parts,
-    /// Whose run it is, for the names of its calls.
-    run: Arc<str>,
-    clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
-    /// Calls of host functions that are not in the trace yet.
-    host_log: HostLog,
-    origin: Origin,
-    /// Calls under way, in the order they were started.
-    calls: Vec<Call>,
-    /// The names of calls that were under way when another version of the chart called their steps otherwise.
-    old_names: BTreeMap<At, named::Spot>,
-    /// What waits to be told to the machine, and the call that it is about.
-    ready: VecDeque<(At, Input<Vec<Value>>)>,
-    /// The last failures of calls, for their next attempts.
-    failures: BTreeMap<CallPlace, Failure>,
-    /// How long to wait after them.
-    backoff: Backoff,
-    /// Tokens and money.
-    ledger: Ledger,
-    /// The last transitions.
-    history: History,
-    /// What was wrong with the last answer, for the re-ask.
-    complaints: BTreeMap<CallPlace, (u32, String)>,
-    /// What the steps have said since the last turn began.
-    heard: Heard,
-    /// What prompts end with.
-    section: String,
-    /// What the models of open `llm` steps have called, since the event for which the step was started.
-    used: BTreeMap<CallPlace, (u32, Vec<Used>)>,
-    /// Text and step of the answer that is being handed over.
-    last_answer: Option<(String, String)>,
-    /// Why the machine judged that an answer from outside does not fit.
-    misfit: Option<String>,
-    /// Data of the event that is being handed over, for its line in the trace.
-    sending: Option<Value>,
-    started: bool,
-    status: Option<Status>,
-    /// The hard limit that was reached last.
-    limit: Option<LimitKind>,
-    summary: Option<String>,
-    /// The step that made this turn's walk fail.
-    failed: Option<String>,
+    common: Arc<Common>,
+    extra: Spare<Extra>,
     turns: u32,
     total_calls: u32,
-    /// Calls since the last event or turn, by the element for which they are made.
-    recent_calls: BTreeMap<begin::ElementPlace, u32>,
-    max_calls: u32,
-    /// Calls stay open until they are answered from outside: no prompt is rendered and nobody is asked.
-    manual: bool,
+    /// Calls since the last event or turn, without those for elements.
+    recent_calls: u32,
+    started: bool,
+    status: Option<Status>,
     /// The place in a population.
     place: Option<population::Member>,
 }
@@ -152,6 +106,7 @@ struct Tracer<T> {
 }
 
 impl<T: trace::Sink> Tracer<T> {
+    /// Writes a line.
     fn put(&mut self, at_ms: Instant, child: &str, what: What) -> Result<(), RunError> {
         self.seq += 1;
         let (seq, child) = (self.seq, child.to_owned());
@@ -160,49 +115,69 @@ impl<T: trace::Sink> Tracer<T> {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Writes a line, which is made only for somebody who hears of it.
+    fn trace(
+        &mut self,
+        at_ms: Instant,
+        child: &str,
+        what: impl FnOnce(&Self) -> What,
+    ) -> Result<(), RunError> {
+        if self.tracer.sink.is_deaf() {
+            self.tracer.seq += 1;
+            return Ok(());
+        }
+        let what = what(self);
+        self.tracer.put(at_ms, child, what)
+    }
+
+    /// Gives back what a session that waits does not need.
+    fn comes_to_rest(&mut self) {
+        if let Some(extra) = self.extra.get_mut() {
+            extra.rare.rest();
+            extra.busy.rest();
+            self.extra.rest();
+        }
+    }
+
+    /// Begins to count the calls of another event or turn.
+    fn counts_anew(&mut self) {
+        self.recent_calls = 0;
+        if !self.extra.rare.recent_calls.is_empty() {
+            self.extra.rare.recent_calls.clear();
+        }
+    }
+
     /// A run that was not started yet.
     pub fn new(machine: M, oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>, sink: T) -> Self {
-        let parts = Parts::of(oracle);
+        Self::of(Common::of(oracle, clock), machine, sink)
+    }
+
+    /// A run that was not started yet, of another machine. It shares with this one what this one was given: who answers, the clock, the bounds.
+    /// Sessions that share weigh less than each with its own.
+    pub fn another<N: Machine, S: trace::Sink>(&self, machine: N, sink: S) -> Session<N, S> {
+        Session::of(self.common.clone(), machine, sink)
+    }
+
+    fn of(common: Arc<Common>, machine: M, sink: T) -> Self {
         Self {
             family: Family::new(machine),
-            driver: Arc::new(parts.clone()),
-            parts,
-            run: "".into(),
-            clock,
             tracer: Tracer { sink, seq: 0 },
-            host_log: HostLog::default(),
-            origin: Origin::default(),
-            calls: Vec::new(),
-            ready: VecDeque::new(),
-            old_names: BTreeMap::new(),
-            failures: BTreeMap::new(),
-            backoff: Backoff::default(),
-            ledger: Ledger::default(),
-            history: History::default(),
-            complaints: BTreeMap::new(),
-            heard: Heard::default(),
-            section: String::new(),
-            used: BTreeMap::new(),
-            last_answer: None,
-            misfit: None,
-            sending: None,
-            started: false,
-            status: None,
-            limit: None,
-            summary: None,
-            failed: None,
+            common,
+            extra: Spare::new(),
             turns: 0,
             total_calls: 0,
-            recent_calls: BTreeMap::new(),
-            max_calls: MAX_CALLS,
-            manual: false,
+            recent_calls: 0,
+            started: false,
+            status: None,
             place: None,
         }
     }
 
     /// A run whose steps and questions stay open until the host answers them.
     pub(crate) fn manual(machine: M, clock: Arc<dyn Clock>, sink: T) -> Self {
-        Self { manual: true, ..Self::new(machine, Arc::new(Deny), clock, sink) }
+        let mut made = Self::new(machine, Arc::new(Deny), clock, sink);
+        Arc::make_mut(&mut made.common).manual = true;
+        made
     }
 
     /// The machine, to look at.
@@ -251,8 +226,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             .set_input(name, value.clone())
             .map_err(|Mismatch(why)| RunError::input(name, &why))?;
         if self.started {
-            let now = self.clock.now();
-            self.tracer.put(now, "", What::Input { name: name.into(), value })?;
+            let now = self.common.clock.now();
+            self.trace(now, "", |_| What::Input { name: name.into(), value })?;
         }
         Ok(())
     }
@@ -278,9 +253,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         }
         self.started = true;
-        let what = self.run_begins(self.family.root(), &self.origin);
-        self.tracer.put(self.clock.now(), "", what)?;
+        let now = self.common.clock.now();
+        self.trace(now, "", |run| run.run_begins(run.family.root(), &run.extra.rare.origin))?;
         self.apply(Input::Start)?.map_err(|Mismatch(why)| RunError::Start(why))?;
+        self.comes_to_rest();
         Ok(())
     }
 
@@ -290,13 +266,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// See [`RunError`].
     pub async fn begin_turn(&mut self) -> Result<Receipt, RunError> {
         self.start().await?;
-        self.recent_calls.clear();
-        self.failed = None;
-        if !self.family.root().is_walking() {
-            self.heard = Heard::default();
+        self.counts_anew();
+        if !self.extra.rare.is_nothing() {
+            self.extra.rare.failed = None;
+            if !self.family.root().is_walking() {
+                self.extra.rare.heard = Heard::new();
+            }
         }
         let receipt = self.apply_of_the_host(Input::Turn)?.unwrap_or(Receipt::Refused);
         self.not_taken("turn", receipt, Value::None)?;
+        self.comes_to_rest();
         Ok(receipt)
     }
 
@@ -309,10 +288,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let calls = self.total_calls;
         let receipt = self.begin_turn().await?;
         self.settle().await?;
+        let failed = self.extra.rare.failed.clone();
+        if failed.is_some() {
+            self.extra.rare.failed = None;
+            self.comes_to_rest();
+        }
         Ok(TurnReport {
             turn: self.turns,
             receipt,
-            failed: self.failed.take(),
+            failed,
             calls: self.total_calls - calls,
             ended: self.status,
         })
@@ -363,13 +347,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.start().await?;
         let (id, payload) = data::payload(&self.family.root().tables(), event, &data)?;
         let kept = if data.is_empty() { Value::None } else { Value::Map(data.clone()) };
-        self.sending = Some(Value::Map(data));
-        self.recent_calls.clear();
+        self.extra.busy.sending = Some(Value::Map(data));
+        self.counts_anew();
         let receipt = self
             .apply_of_the_host(Input::Event(id, payload))?
             .map_err(|Mismatch(why)| RunError::event(event, &why))?;
-        self.sending = None;
+        self.extra.busy.sending = None;
         self.not_taken(event, receipt, kept)?;
+        self.comes_to_rest();
         Ok(receipt)
     }
 
@@ -379,7 +364,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// See [`RunError`].
     pub async fn advance(&mut self, milliseconds: u64) -> Result<(), RunError> {
         self.start().await?;
-        let until = self.clock.now().saturating_add(milliseconds);
+        let until = self.common.clock.now().saturating_add(milliseconds);
         self.work(Some(until)).await
     }
 
@@ -389,8 +374,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Receipt::Busy => "busy",
             Receipt::Handled | Receipt::Unhandled | Receipt::Refused => return Ok(()),
         };
-        let now = self.clock.now();
-        self.tracer.put(now, "", What::NotTaken { input: input.into(), why: why.into(), data })
+        let now = self.common.clock.now();
+        self.trace(now, "", |_| What::NotTaken { input: input.into(), why: why.into(), data })
     }
 }
 

@@ -92,7 +92,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     pub(super) fn spent_by_name(&self) -> Spent {
-        let ledger::Saved { accounts, held, total } = self.ledger.save();
+        let ledger::Saved { accounts, held, total } = self.extra.rare.ledger.save();
         let accounts = accounts.into_iter().filter_map(|(member, state, spent, warned)| {
             Some((self.way(&member)?, self.path_of(&member, state)?, spent, warned))
         });
@@ -118,6 +118,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         });
         let saved =
             ledger::Saved { accounts: accounts.collect(), held: held.collect(), total: *total };
-        self.ledger.load(&saved);
+        self.extra.rare.ledger.load(&saved, self.common.budget.as_ref());
     }
 }

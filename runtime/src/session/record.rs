@@ -2,7 +2,9 @@
 
 use super::Session;
 use crate::error::RunError;
+use crate::host::HostLog;
 use crate::trace::{self, HostCall, What, describe, taken};
+use chartc_core::arena::TransitionId;
 use chartc_core::expr::Value;
 use chartc_core::family::Member;
 use chartc_core::host::{About, Machine, Note};
@@ -12,11 +14,11 @@ use std::collections::VecDeque;
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// What forced an end that no final state has given arguments: which limit was used up, where, after how much work.
     pub fn summary(&self) -> Option<&str> {
-        self.summary.as_deref()
+        self.extra.rare.summary.as_deref()
     }
 
     fn forced(&self) -> Option<String> {
-        let limit = match self.limit? {
+        let limit = match self.extra.rare.limit? {
             LimitKind::Calls => "model calls",
             LimitKind::Turns => "turns",
             LimitKind::Time => "time",
@@ -32,67 +34,84 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         ))
     }
 
-    /// Writes a record of a member; `child` is the way to it.
+    /// Writes a record of a member; `child` is the way to it, and `held` tells which alternatives of the guard hold, of a transition that is
+    /// taken.
     pub(super) fn record(
         &mut self,
         now: Instant,
         member: &Member,
         child: &str,
         record: Record,
+        held: Option<(TransitionId, u64)>,
     ) -> Result<(), RunError> {
         let mut reasons = 0;
         if let Record::Taken(line) = record {
-            reasons =
-                self.history.next.take().filter(|(of, _)| *of == line).map_or(0, |(_, held)| held);
+            reasons = held.filter(|(of, _)| *of == line).map_or(0, |(_, held)| held);
             self.remember(now, member, (line, reasons));
         }
         if let (Record::Ended(_), false) = (record, member.is_empty()) {
-            self.history.forget(member);
+            self.extra.history.forget(member);
         }
         if is_only_told(record) && self.tracer.sink.is_deaf() {
             self.tracer.seq += 1;
             return Ok(());
         }
         let Some(machine) = self.family.member(member) else { return Ok(()) };
-        let mut what = if let Record::Taken(line) = record {
-            taken(&machine.tables(), line, reasons)
-        } else {
-            describe(&machine.tables(), record)
-        };
-        if let What::Ended { result, .. } = &mut what {
-            *result = Value::Map(machine.result().into_iter().collect());
-        }
-        if let (What::Forbidden { tool, state, .. }, Record::Forbidden(key, _)) = (&what, record) {
+        if let Record::Forbidden(key, tool) = record {
+            let tables = machine.tables();
+            let state = tables.states[key.leaf.index()].path;
+            let tool = tables.tools[tool.index()].name;
             let why = format!("the tool `{tool}` may not be called in `{state}`");
             self.complain(&(member.clone(), key), &why);
         }
         if let Record::CallFailed(key, _) = record {
             self.used_in_vain(&(member.clone(), key));
         }
-        if let (What::Event { data, .. }, Some(sent)) = (&mut what, &self.sending) {
+        if member.is_empty() {
+            self.note_own(record);
+        }
+        self.trace(now, child, |run| run.told(member, record, reasons))
+    }
+
+    /// A record in words.
+    fn told(&self, member: &Member, record: Record, reasons: u64) -> What {
+        let machine = self.family.member(member).unwrap_or(self.family.root());
+        let mut what = if let Record::Taken(line) = record {
+            taken(&machine.tables(), line, reasons)
+        } else {
+            describe(&machine.tables(), record)
+        };
+        if let What::Ended { result, summary, .. } = &mut what {
+            *result = Value::Map(machine.result().into_iter().collect());
+            if let (Record::Ended(Status::Limit), true) = (record, member.is_empty()) {
+                summary.clone_from(&self.extra.rare.summary);
+            }
+        }
+        if let (What::Event { data, .. }, Some(sent)) = (&mut what, &self.extra.busy.sending) {
             data.clone_from(sent);
         }
-        if member.is_empty() {
-            self.note_own(&mut what, record);
-        }
-        self.tracer.put(now, child, what)
+        what
     }
 
     /// What the run itself keeps of a record.
-    fn note_own(&mut self, what: &mut What, record: Record) {
-        match (what, record) {
-            (What::Ended { summary, .. }, Record::Ended(Status::Limit)) => {
-                *summary = self.forced();
-                self.summary.clone_from(summary);
-            }
-            (What::Error { .. }, Record::Error(ErrorKind::Limit(kind))) => self.limit = Some(kind),
-            (What::Turn { turn }, _) => self.turns = *turn,
-            (What::WalkEnded { step, .. }, Record::WalkEnded(WalkEnd::Failed(_))) => {
-                self.failed.clone_from(step);
-                self.heard.failed.clone_from(step);
-            }
-            _ => {}
+    fn note_own(&mut self, record: Record) {
+        if let Record::Turn(turn) = record {
+            self.turns = turn;
+        } else if let Record::Ended(Status::Limit) = record {
+            self.extra.rare.summary = self.forced();
+        } else if let Record::Error(ErrorKind::Limit(kind)) = record {
+            self.extra.rare.limit = Some(kind);
+        } else if let Record::WalkEnded(WalkEnd::Failed(step)) = record {
+            let row = self.family.root().tables().steps.get(step.index());
+            let step = row.map(|row| row.name.to_owned());
+            self.extra.rare.failed.clone_from(&step);
+            self.extra.rare.heard.failed = step;
         }
+    }
+
+    /// The calls of host functions since the last time.
+    pub(super) fn host_calls(&self) -> Vec<HostCall> {
+        self.extra.rare.host_log.as_ref().map(HostLog::take).unwrap_or_default()
     }
 
     pub(super) fn notes(
@@ -102,7 +121,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         child: &str,
     ) -> Result<(), RunError> {
         let notes = self.family.with_member(member, |machine| machine.take_notes());
-        let called = self.host_log.take();
+        let called = self.host_calls();
         self.put_notes(now, child, notes.unwrap_or_default(), called)
     }
 
@@ -151,14 +170,14 @@ fn json(value: &Value) -> String {
 /// Whether a record is for the trace alone: the run itself keeps nothing of it.
 fn is_only_told(record: Record) -> bool {
     match record {
-        Record::Event(_)
-        | Record::Turn(_)
+        Record::Turn(_)
         | Record::Forbidden(..)
         | Record::CallFailed(..)
         | Record::WalkEnded(_)
         | Record::Error(_)
         | Record::Ended(_) => false,
-        Record::Sent(..)
+        Record::Event(_)
+        | Record::Sent(..)
         | Record::Delivered(_)
         | Record::Posted(..)
         | Record::Undelivered(..)

@@ -6,6 +6,7 @@ use super::doubt::DOUBT;
 use super::history::Told;
 use super::named::{Spent, Spot, Way};
 use super::patience::{self, Failure};
+use super::spare::Alone;
 use super::waiting::is_usage_of;
 use super::{At, Heard, Kept, Session};
 use crate::driver::Probe;
@@ -180,32 +181,35 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if !self.started {
             return None;
         }
-        let open = self.calls.iter().filter_map(|call| {
+        let open = self.extra.busy.calls.iter().filter_map(|call| {
             let (at, what) = (self.spot(&call.at)?, call.saved()?);
-            Some(Open { at, what, named: self.old_names.get(&call.at).cloned() })
+            Some(Open { at, what, named: self.extra.rare.old_names.get(&call.at).cloned() })
         });
-        let used = self.used.iter().filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
-        let failures = self.failures.iter();
+        let used = self.extra.rare.used.iter().filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let failures = self.extra.rare.failures.iter();
         let failures = failures.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
-        let complaints = self.complaints.iter();
+        let complaints = self.extra.rare.complaints.iter();
         let complaints = complaints.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
         let history = self.histories().into_iter();
         let history = history.filter_map(|(member, lines)| Some((self.way(&member)?, lines)));
+        let own_calls = (self.recent_calls > 0).then(|| (ElementPlace::new(), self.recent_calls));
+        let own_calls = own_calls.into_iter();
+        let element_calls = self.extra.rare.recent_calls.clone().into_iter();
         Some(Saved {
             format: FORMAT,
             machine: self.family.save()?,
-            now: self.clock.now(),
+            now: self.common.clock.now(),
             seq: self.tracer.seq,
             turns: self.turns,
             calls: self.total_calls,
-            recent_calls: self.recent_calls.clone().into_iter().collect(),
+            recent_calls: own_calls.chain(element_calls).collect(),
             status: self.status,
-            limit: self.limit,
-            failed: self.failed.clone(),
+            limit: self.extra.rare.limit,
+            failed: self.extra.rare.failed.clone(),
             open: open.collect(),
             spent: self.spent_by_name(),
-            heard: self.heard.clone(),
-            section: self.section.clone(),
+            heard: self.extra.rare.heard.clone(),
+            section: self.extra.rare.section.clone(),
             agent: None,
             used: used.collect(),
             failures: failures.collect(),
@@ -245,9 +249,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let what = What::Resumed {
             chart: tables.name.to_owned(),
             hash: format!("{:016x}", tables.hash),
-            oracle: self.driver.name(),
+            oracle: self.common.driver.name(),
         };
-        self.tracer.put(self.clock.now(), "", what)?;
+        self.tracer.put(self.common.clock.now(), "", what)?;
         self.take_over(saved)
     }
 
@@ -262,32 +266,35 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.turns = saved.turns;
         self.total_calls = saved.calls;
         if saved.machine.is_of(&self.family.root().tables()) {
-            self.recent_calls = saved.recent_calls.iter().cloned().collect();
+            let (own, of_elements) =
+                saved.recent_calls.iter().cloned().partition::<Vec<_>, _>(|(e, _)| e.is_empty());
+            self.recent_calls = own.first().map_or(0, |(_, calls)| *calls);
+            self.extra.rare.recent_calls = of_elements.into_iter().collect();
         }
         self.status = saved.status;
-        self.limit = saved.limit;
-        self.failed.clone_from(&saved.failed);
-        self.heard = saved.heard.clone();
-        self.section.clone_from(&saved.section);
+        self.extra.rare.limit = saved.limit;
+        self.extra.rare.failed.clone_from(&saved.failed);
+        self.extra.rare.heard = saved.heard.clone();
+        self.extra.rare.section.clone_from(&saved.section);
         self.take_spent(&saved.spent);
         let history: Vec<(Member, Told)> = (saved.history.iter())
             .filter_map(|(way, lines)| Some((self.member_at(way)?, lines.clone())))
             .collect();
         self.recall_history(&history);
         let used = saved.used.iter();
-        self.used = used.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
+        self.extra.rare.used = used.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         let failures = saved.failures.iter();
-        self.failures =
+        self.extra.rare.failures =
             failures.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         let complaints = saved.complaints.iter();
-        self.complaints =
+        self.extra.rare.complaints =
             complaints.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         for Open { at: spot, what, named } in &saved.open {
             // Where its chart does not run, nothing waits for it.
             if let Some(at) = self.at(spot) {
                 let named = named.as_ref().unwrap_or(spot);
                 if self.spot(&at).as_ref() != Some(named) {
-                    self.old_names.insert(at.clone(), named.clone());
+                    self.extra.rare.old_names.insert(at.clone(), named.clone());
                 }
                 self.resume(at, what.clone())?;
             }
@@ -302,15 +309,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Begun::Room { question } => Work::Room(question),
             Begun::Question { question, since } => {
                 let id = self.call_id(&at, false);
-                match self.driver.probe(&id) {
-                    Probe::Answered(answer) => Work::Question(question, ready(answer), since),
+                match self.common.driver.probe(&id) {
+                    Probe::Answered(answer) => Work::Question(question, Alone::new(ready(answer)), since),
                     Probe::NotMade => {
                         let put = *question.clone();
-                        let asking = patience::asked(&self.driver, &self.clock, &id, put, since);
-                        Work::Question(question, asking, since)
+                        let asking = patience::asked(&self.common.driver, &self.common.clock, &id, put, since);
+                        Work::Question(question, Alone::new(asking), since)
                     }
                     Probe::Unknown | Probe::Returned(_) => {
-                        self.settle_unknown(self.clock.now(), &at, question.model.prices)?;
+                        self.settle_unknown(self.common.clock.now(), &at, question.model.prices)?;
                         if question.kind == Kind::Human || self.retries_doubt(&at, None) {
                             return self.begin(at);
                         }
@@ -320,11 +327,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Begun::Tool { call } => {
                 let id = self.call_id(&at, true);
-                match self.driver.probe(&id) {
-                    Probe::Returned(result) => Work::Tool(call, done(result)),
+                match self.common.driver.probe(&id) {
+                    Probe::Returned(result) => Work::Tool(call, Alone::new(done(result))),
                     Probe::NotMade => {
-                        let calling = self.driver.call(&id, call.clone());
-                        Work::Tool(call, calling)
+                        let calling = self.common.driver.call(&id, call.clone());
+                        Work::Tool(call, Alone::new(calling))
                     }
                     Probe::Unknown | Probe::Answered(_) => {
                         if self.retries_doubt(&at, Some(&call.tool)) {
@@ -335,7 +342,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 }
             }
         };
-        self.calls.push(Call { at, work });
+        self.extra.busy.calls.push(Call { at, work });
         Ok(())
     }
 
@@ -346,7 +353,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         line: What,
         next: impl Fn(usize) -> Option<Line>,
     ) -> Result<(), RunError> {
-        self.tracer.put(self.clock.now(), "", line)?;
+        self.tracer.put(self.common.clock.now(), "", line)?;
         self.takes_over_here(next)
     }
 
@@ -356,7 +363,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         &mut self,
         next: impl Fn(usize) -> Option<Line>,
     ) -> Result<(), RunError> {
-        for call in std::mem::take(&mut self.calls) {
+        for call in std::mem::take(&mut self.extra.busy.calls) {
             let (child, step) = (self.path(&call.at.0), self.step_name(&call.at.0, call.at.1));
             let (about, which) = (self.step_path(&call.at), self.which(&call.at));
             let attempt = call.at.1.attempt;
@@ -380,13 +387,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             };
             let is_made = matches!(call.work, Work::Question(..) | Work::Tool(..));
             if !is_made || !(is_again || is_doubted) {
-                self.calls.push(call);
+                self.extra.busy.calls.push(call);
                 continue;
             }
             let Call { at, work } = call;
             let is_tool = matches!(work, Work::Tool(..));
             if let Work::Question(question, ..) = work {
-                self.settle_unknown(self.clock.now(), &at, question.model.prices)?;
+                self.settle_unknown(self.common.clock.now(), &at, question.model.prices)?;
             }
             match (is_doubted, is_tool) {
                 (true, _) => self.doubts(at)?,

@@ -7,6 +7,7 @@ use chartc_core::host::{Offer, ToolCall};
 use chartc_core::machine::Outcome;
 use chartc_core::machine::{Effect, Fault, Record, Sink};
 use chartc_core::tables::{EventRow, FailureRow, Span, StateRow, StepRow, StepRowKind, Tables};
+use std::collections::VecDeque;
 
 const ROOT: StateId = StateId(0);
 
@@ -299,7 +300,7 @@ async fn deadlines_fire_at_their_own_time_while_time_passes() {
     fake.deadline = Some(40);
     let mut session = session(fake, "{}");
     session.advance(100).await.expect("time");
-    assert_eq!(session.clock.now(), 100);
+    assert_eq!(session.common.clock.now(), 100);
     assert_eq!(session.machine().seen[1], (40, "tick".into()));
 }
 
@@ -366,4 +367,18 @@ async fn inputs_are_in_the_trace() {
     let given = [("balance".to_owned(), Value::Int(10))].into_iter().collect();
     assert!(matches!(&lines[0].what, What::Run { variables: v, .. } if *v == Value::Map(given)));
     assert_eq!(lines[1].what, What::Input { name: "balance".into(), value: Value::Int(11) });
+}
+
+#[test]
+fn a_session_weighs_its_machine_and_a_few_counts() {
+    let around = size_of::<Session<[u32; 5], ()>>() - size_of::<[u32; 5]>();
+    assert!(around <= 60, "{around} bytes");
+}
+
+#[tokio::test]
+async fn a_session_that_waits_keeps_nothing_that_it_does_not_need() {
+    let mut session = session(fake(vec![vec![start(1, 1)]]), "answers: {choose: [ship]}");
+    session.turn().await.expect("a turn");
+    assert_eq!(session.calls(), 1);
+    assert!(session.extra.get_mut().is_none());
 }

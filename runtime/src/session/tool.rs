@@ -1,6 +1,7 @@
 //! Tool calls: those that the model has chosen, and those of `call` steps.
 
 use super::calls::{Call, Work, failure};
+use super::spare::Alone;
 use super::{At, Session, place_of};
 use crate::driver::{CallId, CallName};
 use crate::error::RunError;
@@ -15,11 +16,11 @@ use chartc_core::tables::StepRowKind;
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Begins a tool call.
     pub(super) fn begin_call(&mut self, at: At) -> Result<(), RunError> {
-        if self.manual {
-            self.calls.push(Call { at, work: Work::Outside });
+        if self.common.manual {
+            self.extra.busy.calls.push(Call { at, work: Work::Outside });
             return Ok(());
         }
-        let now = self.clock.now();
+        let now = self.common.clock.now();
         let (member, key) = &at;
         let call = self.family.with_member(member, |machine| machine.call(*key));
         let (child, step) = (self.path(member), self.step_name(member, *key));
@@ -28,7 +29,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let why = "its arguments cannot be computed".to_owned();
             self.failed_call(now, &at, step, "arguments", why.clone(), None)?;
             let key = at.1;
-            self.ready.push_back((at, Input::Answer(key, failure(why))));
+            self.extra.busy.ready.push_back((at, Input::Answer(key, failure(why))));
             return Ok(());
         };
         let id = self.call_id(&at, true);
@@ -40,14 +41,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             &child,
             What::ToolCall { step, tool, arguments, which: self.which(&at) },
         )?;
-        let calling = self.driver.call(&id, call.clone());
-        self.calls.push(Call { at, work: Work::Tool(call, calling) });
+        let calling = self.common.driver.call(&id, call.clone());
+        self.extra.busy.calls.push(Call { at, work: Work::Tool(call, Alone::new(calling)) });
         Ok(())
     }
 
     /// The name of a call.
     pub(super) fn call_id(&self, (member, key): &At, is_tool: bool) -> CallId {
-        let used = if self.used.is_empty() { None } else { self.used.get(&place_of(member, *key)) };
+        let used = if self.extra.rare.used.is_empty() { None } else { self.extra.rare.used.get(&place_of(member, *key)) };
         let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
         let nth = used.map_or(0, |used| used.iter().filter(|one| !one.is_open()).count());
         let nth = u32::try_from(nth).unwrap_or(u32::MAX);
@@ -69,14 +70,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             (0..member.len()).map(|i| name(&member[..i], member[i])).collect();
         let mut own = name(member, *key);
         // A call keeps its name in a version of the chart that has renamed its step.
-        if !self.old_names.is_empty()
-            && let Some(old) = self.old_names.get(&(member.clone(), *key))
+        if !self.extra.rare.old_names.is_empty()
+            && let Some(old) = self.extra.rare.old_names.get(&(member.clone(), *key))
         {
             for (name, (state, step)) in path.iter_mut().chain([&mut own]).zip(old.names()) {
                 (name.state, name.step) = (state.into(), step.into());
             }
         }
-        CallId { run: self.run.clone(), path, name: own, nth, is_tool }
+        CallId { run: self.extra.run.clone().unwrap_or_default(), path, name: own, nth, is_tool }
     }
 
     /// Keeps a tool call for the next prompt of its `llm` step. One that was under way when the run was saved begins again.
@@ -85,7 +86,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return;
         }
         let place = place_of(member, *key);
-        let (event, all) = self.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
+        let (event, all) = self.extra.rare.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
         if *event != key.event {
             (*event, *all) = (key.event, Vec::new());
         }
@@ -96,7 +97,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Keeps what it came to.
     fn used_up(&mut self, (member, key): &At, result: &Result<Value, OracleError>) {
         let place = place_of(member, *key);
-        let last = self.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
+        let last = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
         if let Some(last) = last.filter(|last| last.is_open()) {
             match result {
                 Ok(value) => last.ends(Ok(value)),
@@ -108,7 +109,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// What it brought is not of its type: the machine has found that out.
     pub(super) fn used_in_vain(&mut self, (member, key): &At) {
         let place = place_of(member, *key);
-        if let Some(last) = self.used.get_mut(&place).and_then(|(_, all)| all.last_mut()) {
+        if let Some(last) = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut()) {
             last.fails("what it returned does not fit its type");
         }
     }
@@ -130,7 +131,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let what = What::ToolResult { step, tool, value: value.clone(), which };
                 self.tracer.put(now, &child, what)?;
                 drop(self.apply_to(member, Input::Answer(key, Outcome::Done(vec![value])))?);
-                self.misfit = None;
+                self.extra.busy.misfit = None;
                 Ok(())
             }
             Err(error) => {

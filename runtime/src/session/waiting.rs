@@ -25,7 +25,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The step that made the walk of the last turn fail.
     pub fn failed_step(&self) -> Option<&str> {
-        self.failed.as_deref()
+        self.extra.rare.failed.as_deref()
     }
 
     /// The steps whose calls are under way, with the way to each: `dig[1]/search`.
@@ -45,12 +45,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The number of calls under way, those included that wait for their time.
     pub fn open_calls(&self) -> usize {
-        self.calls.len()
+        self.extra.busy.calls.len()
     }
 
     /// The call that is to be made first of those that wait, and when.
     pub(super) fn first_waiting(&self) -> Option<(Instant, usize)> {
-        let calls = self.calls.iter().enumerate();
+        let calls = self.extra.busy.calls.iter().enumerate();
         calls.filter_map(|(index, call)| Some((call.waits_until()?, index))).min()
     }
 
@@ -70,7 +70,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Puts the questions whose wait was over before now, and returns the time: an answer does not overtake them, however late anybody looks
     /// at the clock.
     pub(super) fn put_before(&mut self) -> Result<Instant, RunError> {
-        let now = self.clock.now();
+        let now = self.common.clock.now();
         while let Some((_, index)) = self.first_waiting().filter(|(until, _)| *until < now) {
             self.put_waiting(index)?;
         }

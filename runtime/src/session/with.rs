@@ -14,51 +14,61 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Bounds the model calls that one event or turn may cause; [`MAX_CALLS`](super::MAX_CALLS) unless set.
     #[must_use]
     pub fn with_max_calls(mut self, calls: u32) -> Self {
-        self.max_calls = calls;
+        Arc::make_mut(&mut self.common).max_calls = calls;
+        self
+    }
+
+    /// Remembers at most so many of the last transitions of each chart, fewer than its `trace` line says; with 0, none. A transition takes
+    /// about four bytes.
+    #[must_use]
+    pub fn with_history(mut self, most: u32) -> Self {
+        Arc::make_mut(&mut self.common).history = Some(most);
         self
     }
 
     /// How long to wait after a failed call; [`Backoff::default`] unless set.
     #[must_use]
     pub fn with_backoff(mut self, backoff: Backoff) -> Self {
-        self.backoff = backoff;
+        Arc::make_mut(&mut self.common).backoff = backoff;
         self
     }
 
     /// Tokens and money that this run shares with others; what its chart's own limits allow counts besides.
     #[must_use]
     pub fn with_budget(mut self, budget: Budget) -> Self {
-        self.ledger.shared = Some(budget);
+        Arc::make_mut(&mut self.common).budget = Some(budget);
         self
     }
 
     /// Who has the tools; without this every call of one fails.
     #[must_use]
     pub fn with_tools(mut self, tools: Arc<dyn Tools>) -> Self {
-        self.parts.tools = tools;
-        self.driver = Arc::new(self.parts.clone());
+        let common = Arc::make_mut(&mut self.common);
+        common.parts.tools = tools;
+        common.driver = Arc::new(common.parts.clone());
         self
     }
 
     /// Who answers `human` steps; without this the oracle does.
     #[must_use]
     pub fn with_people(mut self, people: Arc<dyn Oracle>) -> Self {
-        self.parts.people = Some(people);
-        self.driver = Arc::new(self.parts.clone());
+        let common = Arc::make_mut(&mut self.common);
+        common.parts.people = Some(people);
+        common.driver = Arc::new(common.parts.clone());
         self
     }
 
     /// Who answers all calls, in place of the oracle, the people and the tools.
     #[must_use]
     pub fn with_driver(mut self, driver: Arc<dyn Driver>) -> Self {
-        self.driver = driver;
+        Arc::make_mut(&mut self.common).driver = driver;
         self
     }
 
     /// Whose run it is: part of the names of its calls.
     #[must_use]
     pub fn with_run(mut self, run: &str) -> Self {
-        self.run = run.into();
+        self.extra.run = Some(run.into());
         self
     }
 
@@ -66,14 +76,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Without it the trace tells of them in words only.
     #[must_use]
     pub fn with_host_log(mut self, log: HostLog) -> Self {
-        self.host_log = log;
+        self.extra.rare.host_log = Some(log);
         self
     }
 
     /// How the run was started, for the first line of the trace.
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Self {
-        self.origin = origin;
+        self.extra.rare.origin = origin;
         self
     }
 }

@@ -23,3 +23,9 @@ pub struct Origin {
     /// The computer's time passes, not a virtual clock's.
     pub real_clock: bool,
 }
+
+impl Origin {
+    /// Nothing is said.
+    pub(crate) const NONE: Self =
+        Self { file: String::new(), calls_per_turn: None, real_clock: false };
+}

@@ -3,7 +3,7 @@
 use chartc::load::Memory;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::expr::Value;
-use chartc_core::family::{Family, Member};
+use chartc_core::family::{Family, Member, Tasks};
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
@@ -81,10 +81,11 @@ impl<M: Machine> Play<M> {
 
     fn give(&mut self, member: Member, input: Input<Vec<Value>>) {
         self.seen.push(format!("at {} {member:?}: {input:?}", self.now));
-        self.family.tell(member, input, self.now);
+        let mut tasks = Tasks::new();
+        self.family.handling(&mut tasks).tell(member, input, self.now);
         for _ in 0..2000 {
             let mut log = Log::default();
-            let Some(told) = self.family.handle_next(self.now, &mut log) else {
+            let Some(told) = self.family.handling(&mut tasks).handle_next(self.now, &mut log) else {
                 self.look();
                 return;
             };

@@ -1,7 +1,7 @@
 //! Children: made for the steps that run them, and turned into outcomes of these.
 
 use super::tree::joined;
-use super::{DEPTH, Family, Member, Origin, ROUNDS, Task};
+use super::{DEPTH, Handling, Member, Origin, ROUNDS, Task};
 use crate::expr::{Map, Value};
 use crate::host::{Machine, Mismatch};
 use crate::machine::{Input, Outcome, Sink, Status, StepKey};
@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-impl<M: Machine> Family<M> {
+impl<M: Machine> Handling<'_, M> {
     pub(super) fn runs(&self, member: &Member, key: StepKey) -> bool {
         self.member(member).is_some_and(|machine| {
             let steps = machine.tables().steps;
@@ -22,7 +22,7 @@ impl<M: Machine> Family<M> {
     pub(super) fn begin(&mut self, member: &Member, key: StepKey, sink: &mut dyn Sink) {
         if self.goes_round(sink) {
             // The chart may react to the failure by starting the step again.
-            if self.rounds == ROUNDS + 1 {
+            if self.tasks.rounds == ROUNDS + 1 {
                 self.answer(
                     member.clone(),
                     key,
@@ -40,7 +40,7 @@ impl<M: Machine> Family<M> {
         match begun {
             Ok(()) => {
                 let task = Task::Handle(joined(member, key), Input::Start, Origin::Family);
-                self.queue.push_back(task);
+                self.tasks.queue.push_back(task);
             }
             Err(Mismatch(why)) => self.answer(member.clone(), key, failed(why)),
         }
@@ -69,7 +69,7 @@ impl<M: Machine> Family<M> {
 
     fn answer(&mut self, member: Member, key: StepKey, outcome: Outcome<Vec<Value>>) {
         let input = Input::Answer(key, outcome);
-        self.queue.push_back(Task::Handle(member, input, Origin::Family));
+        self.tasks.queue.push_back(Task::Handle(member, input, Origin::Family));
     }
 
     pub(super) fn forget(&mut self, member: &Member) {

@@ -37,6 +37,7 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 use posting::Letter;
 use tree::{Offered, below, joined, reach};
 use watch::{Notice, Watch};
@@ -47,12 +48,49 @@ pub type Member = Vec<StepKey>;
 /// How deep children may nest; a step that would go deeper fails.
 pub const DEPTH: usize = 16;
 
-/// A machine and the machines that its `run` steps have begun.
+/// A machine and the machines that its `run` steps have begun. It weighs what the machine weighs.
 pub struct Family<M> {
     root: M,
+}
+
+/// The inputs that a family still has to handle; empty between two inputs of the host.
+#[derive(Default)]
+pub struct Tasks {
     queue: VecDeque<Task>,
     /// Children started and events sent since the last input of the host.
     rounds: u32,
+}
+
+impl Tasks {
+    /// Nothing to handle.
+    pub const fn new() -> Self {
+        Self { queue: VecDeque::new(), rounds: 0 }
+    }
+
+    /// Whether there is nothing to handle.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+}
+
+/// A family that handles inputs.
+pub struct Handling<'f, M> {
+    family: &'f mut Family<M>,
+    tasks: &'f mut Tasks,
+}
+
+impl<M> Deref for Handling<'_, M> {
+    type Target = Family<M>;
+
+    fn deref(&self) -> &Family<M> {
+        self.family
+    }
+}
+
+impl<M> DerefMut for Handling<'_, M> {
+    fn deref_mut(&mut self) -> &mut Family<M> {
+        self.family
+    }
 }
 
 /// A task in the queue.
@@ -100,7 +138,12 @@ pub struct Told {
 impl<M: Machine> Family<M> {
     /// A family with a single member.
     pub fn new(root: M) -> Self {
-        Self { root, queue: VecDeque::new(), rounds: 0 }
+        Self { root }
+    }
+
+    /// The family at work on its tasks.
+    pub fn handling<'f>(&'f mut self, tasks: &'f mut Tasks) -> Handling<'f, M> {
+        Handling { family: self, tasks }
     }
 
     /// The chart's own machine.
@@ -158,10 +201,13 @@ impl<M: Machine> Family<M> {
         earliest
     }
 
+}
+
+impl<M: Machine> Handling<'_, M> {
     /// Queues what is due by `now`, then an input of the host. `Input::Tick` stands for everything that is due.
     pub fn tell(&mut self, member: Member, input: Input<Vec<Value>>, now: Instant) {
         let tick = matches!(input, Input::Tick);
-        self.rounds = 0;
+        self.tasks.rounds = 0;
         if tick || !self.root.children().is_empty() {
             let mut due: Vec<(Instant, Member)> = Vec::new();
             below(&self.root, &mut Vec::new(), &mut |member, machine| {
@@ -172,20 +218,20 @@ impl<M: Machine> Family<M> {
             let none = due.is_empty();
             for (_, member) in due {
                 let origin = if tick { Origin::Host } else { Origin::Family };
-                self.queue.push_back(Task::Handle(member, Input::Tick, origin));
+                self.tasks.queue.push_back(Task::Handle(member, Input::Tick, origin));
             }
             if tick && !none {
                 return;
             }
         }
-        self.queue.push_back(Task::Handle(member, input, Origin::Host));
+        self.tasks.queue.push_back(Task::Handle(member, input, Origin::Host));
     }
 
     /// Handles the oldest input; `None` if there is nothing to do. The member's effects and records go to `sink`; the family itself handles
     /// the start and end of `run` steps.
     pub fn handle_next(&mut self, now: Instant, sink: &mut dyn Sink) -> Option<Told> {
         loop {
-            match self.queue.pop_front()? {
+            match self.tasks.queue.pop_front()? {
                 Task::Forget(member) => self.forget(&member),
                 Task::Handle(member, input, origin) => {
                     if let Some(told) = self.handle(member, input, origin, now, sink) {
@@ -243,12 +289,12 @@ impl<M: Machine> Family<M> {
             let members = self.takers(&member, &offered);
             if !members.is_empty() {
                 passed_on = true;
-                self.queue.push_front(Task::Offer(members, offered));
+                self.tasks.queue.push_front(Task::Offer(members, offered));
             }
         }
         if let (true, Err(Mismatch(why))) = (starting && !member.is_empty(), &receipt) {
             self.fails(&member, format!("it cannot start: {why}"));
-            self.queue.push_back(Task::Forget(member.clone()));
+            self.tasks.queue.push_back(Task::Forget(member.clone()));
         }
         self.follow_all(&member, seen, stopping, sink);
         Some(Told { member, receipt, answered, asked, passed_on, data: None })
@@ -282,7 +328,7 @@ impl<M: Machine> Family<M> {
                     self.begin(member, key, sink);
                     if key.element.is_some() && !is_turn {
                         let task = Task::Handle(joined(member, key), Input::Turn, Origin::Family);
-                        self.queue.push_back(task);
+                        self.tasks.queue.push_back(task);
                     }
                 }
                 Notice::Cancel(key) => {
@@ -296,7 +342,7 @@ impl<M: Machine> Family<M> {
                     let children = self.member(member).map(Machine::children).unwrap_or_default();
                     for key in children {
                         let task = Task::Handle(joined(member, key), Input::Turn, Origin::Family);
-                        self.queue.push_back(task);
+                        self.tasks.queue.push_back(task);
                     }
                 }
                 Notice::Ended(status) if !member.is_empty() && !stopping => {
@@ -312,7 +358,7 @@ impl<M: Machine> Family<M> {
             }
         }
         for task in first.into_iter().rev() {
-            self.queue.push_front(task);
+            self.tasks.queue.push_front(task);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::tree::{Offered, joined, meant, named};
 use super::watch::Watch;
-use super::{Family, Member, Task, Told};
+use super::{Handling, Member, Task, Told};
 use crate::expr::Value;
 use crate::host::Machine;
 use crate::machine::{Input, Instant, Receipt, Sink, StepKey};
@@ -11,7 +11,7 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-impl<M: Machine> Family<M> {
+impl<M: Machine> Handling<'_, M> {
     /// The event, for the children to handle if this member does not.
     pub(super) fn offered(
         &self,
@@ -73,7 +73,7 @@ impl<M: Machine> Family<M> {
         let Some(event) = event else { return };
         for key in self.member(member).map(Machine::children).unwrap_or_default() {
             if Some(key) != sender && self.forward(member, key) == Forward::All {
-                self.queue.push_back(Task::Copy(joined(member, key), event.clone()));
+                self.tasks.queue.push_back(Task::Copy(joined(member, key), event.clone()));
             }
         }
     }
@@ -103,7 +103,7 @@ impl<M: Machine> Family<M> {
             let seen = watch.seen;
             let Some(Ok(receipt)) = receipt else { continue };
             if receipt == Receipt::Unhandled && !members.is_empty() {
-                self.queue.push_front(Task::Offer(members, event.clone()));
+                self.tasks.queue.push_front(Task::Offer(members, event.clone()));
             }
             self.follow_all(&member, seen, false, sink);
             let receipt = Ok(receipt);

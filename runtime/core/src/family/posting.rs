@@ -2,7 +2,7 @@
 
 use super::tree::{Offered, joined, meant};
 use super::watch::Notice;
-use super::{Family, Member, Origin, Task, Told};
+use super::{Handling, Member, Origin, Task, Told};
 use crate::arena::{EventId, StepId};
 use crate::host::{Machine, Post};
 use crate::machine::{Element, Instant, Receipt, Receiver, Record, Sink, StepKey};
@@ -18,7 +18,7 @@ pub(super) struct Letter {
     written: Offered,
 }
 
-impl<M: Machine> Family<M> {
+impl<M: Machine> Handling<'_, M> {
     /// Handles those effects of a member that concern its family, and collects the events that it has sent to others.
     pub(super) fn follow_all(
         &mut self,
@@ -37,13 +37,13 @@ impl<M: Machine> Family<M> {
                 continue;
             };
             match to {
-                Receiver::Own | Receiver::Parent => self.queue.push_back(Task::Deliver(letter)),
+                Receiver::Own | Receiver::Parent => self.tasks.queue.push_back(Task::Deliver(letter)),
                 // The child may start only now.
                 Receiver::Child(_) | Receiver::Element(..) => down.push(Task::Deliver(letter)),
             }
         }
         self.follow(member, seen, stopping, sink);
-        self.queue.extend(down);
+        self.tasks.queue.extend(down);
     }
 
     /// The event that a member sends; `None` if it has no parent to receive it.
@@ -91,7 +91,7 @@ impl<M: Machine> Family<M> {
                         let (from, written) = (from.clone(), written.clone());
                         let to = Receiver::Element(step, element);
                         let letter = Letter { from, event, to, written };
-                        self.queue.push_front(Task::Deliver(letter));
+                        self.tasks.queue.push_front(Task::Deliver(letter));
                     }
                     return None;
                 }

@@ -3,7 +3,7 @@
 use super::{Follower, Log, MISMATCH, Open, Scripted, Step, records, script, shown, waiting};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use chartc_core::expr::Value;
-use chartc_core::family::{Family, Member};
+use chartc_core::family::{Family, Member, Tasks};
 use chartc_core::host::{Machine, Mismatch, Offer, ToolCall};
 use chartc_core::machine::{Effect, Fault, Input, Instant, Receipt, Sink, StepKey};
 use chartc_core::store::Sent;
@@ -54,6 +54,7 @@ impl<M: Machine> Kin<M> {
         host.nth.set(self.nth);
         self.log = Log::default();
         let mut out = format!("> {}\n", script::line(step));
+        let mut tasks = Tasks::new();
         let now = match step {
             Step::Set(name, value) => {
                 let set = self.family.root_mut().set_input(name, value.clone());
@@ -61,21 +62,21 @@ impl<M: Machine> Kin<M> {
                 0
             }
             Step::Give(now, input) => {
-                self.family.tell(Member::new(), input.clone(), *now);
+                self.family.handling(&mut tasks).tell(Member::new(), input.clone(), *now);
                 *now
             }
             Step::Tell(member, now, input) => {
                 if let Input::Answer(key, _) = input {
                     self.open.retain(|(of, open)| (of, open.key) != (member, *key));
                 }
-                self.family.tell(member.clone(), input.clone(), *now);
+                self.family.handling(&mut tasks).tell(member.clone(), input.clone(), *now);
                 *now
             }
         };
         self.at_rest = false;
         for _ in 0..if matches!(step, Step::Set(..)) { 0 } else { MOST } {
             let mut log = Log::default();
-            let Some(told) = self.family.handle_next(now, &mut log) else {
+            let Some(told) = self.family.handling(&mut tasks).handle_next(now, &mut log) else {
                 self.at_rest = true;
                 break;
             };

@@ -13,7 +13,7 @@ use super::{Notebook, shown};
 use chartc::load::Memory;
 use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
-use chartc_core::family::{Family, Member, ROUNDS};
+use chartc_core::family::{Family, Member, ROUNDS, Tasks};
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
@@ -77,10 +77,11 @@ impl Tree {
     }
 
     fn give(&mut self, member: Member, input: Input<Vec<Value>>) -> &mut Self {
-        self.family.tell(member, input, self.now);
+        let mut tasks = Tasks::new();
+        self.family.handling(&mut tasks).tell(member, input, self.now);
         for _ in 0..10 * ROUNDS {
             let mut both = Both::default();
-            let Some(told) = self.family.handle_next(self.now, &mut both) else { return self };
+            let Some(told) = self.family.handling(&mut tasks).handle_next(self.now, &mut both) else { return self };
             if told.asked {
                 self.receipt = told.receipt.expect("it fits");
             }
