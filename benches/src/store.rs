@@ -49,7 +49,7 @@ impl Host for Deaf {
 struct Nobody;
 
 impl Driver for Nobody {
-    fn ask(&self, _: &CallId, question: Question) -> Asking {
+    fn ask(&self, _: &CallId, question: Arc<Question>) -> Asking {
         Deny.ask(question)
     }
 

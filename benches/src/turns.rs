@@ -50,7 +50,7 @@ impl Host for Deaf {
 struct Same(&'static str);
 
 impl Oracle for Same {
-    fn ask(&self, _: Question) -> Asking {
+    fn ask(&self, _: Arc<Question>) -> Asking {
         ready(Ok(Answer::from(self.0.to_owned())))
     }
 

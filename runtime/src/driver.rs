@@ -107,7 +107,7 @@ pub trait Driver: Send + Sync {
     ///
     /// # Errors
     /// Why there is no answer.
-    fn ask(&self, id: &CallId, question: Question) -> Asking;
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking;
 
     /// Makes a tool call.
     ///
@@ -149,7 +149,7 @@ impl Parts {
 }
 
 impl Driver for Parts {
-    fn ask(&self, _: &CallId, question: Question) -> Asking {
+    fn ask(&self, _: &CallId, question: Arc<Question>) -> Asking {
         match (question.kind, &self.people) {
             (Kind::Human, Some(people)) => people.ask(question),
             (Kind::Human, None) | (Kind::Llm | Kind::Ask, _) => self.oracle.ask(question),
@@ -173,7 +173,7 @@ impl Driver for Parts {
 pub struct Free<D>(pub D);
 
 impl<D: Driver> Driver for Free<D> {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
         self.0.ask(id, question)
     }
 

@@ -190,7 +190,7 @@ pub(super) async fn go(
         // A script goes on behind the answers that are in the store. A server is asked nothing: nobody polls the call.
         for call in store.made(&run).map_err(refused)? {
             match call {
-                Call::Question(question) => drop(cast.who.oracle.ask(*question)),
+                Call::Question(question) => drop(cast.who.oracle.ask(question.into())),
                 Call::Tool(call) => drop(cast.who.tools.call(call)),
             }
         }

@@ -1,6 +1,8 @@
 //! A person at the terminal who answers `human` steps, or plays the model.
 #![allow(clippy::disallowed_methods, reason = "this is where a person types")]
 
+use std::sync::Arc;
+
 use super::output::{Page, ask};
 use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question, ready};
 use std::io::BufRead;
@@ -10,7 +12,7 @@ use std::io::BufRead;
 pub(super) struct Person;
 
 impl Oracle for Person {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         ready(answer(&question))
     }
 

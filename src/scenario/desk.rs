@@ -20,7 +20,7 @@ const LONGEST: usize = 100_000;
 #[derive(Debug, Clone)]
 pub(super) enum Wanted {
     /// An answer.
-    Answer(Box<Question>),
+    Answer(Arc<Question>),
     /// The result of a tool.
     Result(ToolCall),
 }
@@ -194,8 +194,8 @@ impl Drop for Waiting {
 }
 
 impl Oracle for Desk {
-    fn ask(&self, question: Question) -> Asking {
-        let waiting = self.wait(Wanted::Answer(Box::new(question)));
+    fn ask(&self, question: Arc<Question>) -> Asking {
+        let waiting = self.wait(Wanted::Answer(question));
         Box::pin(async move {
             match waiting.await {
                 Reply::Text(text) => Ok(Answer::from(text)),

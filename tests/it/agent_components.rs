@@ -64,9 +64,9 @@ fn an_agent_with_components_is_a_chart_with_components() {
 struct Notes(Mutex<Vec<String>>);
 
 impl Oracle for Notes {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let text = if question.options.is_empty() { r#"{"action": "noop"}"# } else { "continue" };
-        self.0.lock().expect("one thread").push(question.prompt);
+        self.0.lock().expect("one thread").push(question.prompt.clone());
         ready(Ok(Answer::from(text.to_owned())))
     }
 

@@ -99,7 +99,7 @@ impl Providers {
 }
 
 impl Oracle for Providers {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let (server, model) = match self.place(&question) {
             Ok(place) => place,
             // The host's fault, so the chart must not get to handle it.

@@ -117,7 +117,7 @@ fn step<M: Machine>(
 struct Nobody(String);
 
 impl Driver for Nobody {
-    fn ask(&self, _: &CallId, _: Question) -> Asking {
+    fn ask(&self, _: &CallId, _: Arc<Question>) -> Asking {
         Box::pin(async { Err(OracleError::Other("a step makes no calls".into())) })
     }
 

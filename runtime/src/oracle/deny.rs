@@ -1,5 +1,7 @@
 //! Nobody answers.
 
+use std::sync::Arc;
+
 use super::{Asking, Oracle, OracleError, Question, ready};
 
 /// Fails every call: what a chart does without a model.
@@ -7,7 +9,7 @@ use super::{Asking, Oracle, OracleError, Question, ready};
 pub struct Deny;
 
 impl Oracle for Deny {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         ready(Err(OracleError::Denied(format!("`{}` has nobody to ask", question.step))))
     }
 

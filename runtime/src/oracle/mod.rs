@@ -9,7 +9,7 @@
 //! struct TheFirst;
 //!
 //! impl Oracle for TheFirst {
-//!     fn ask(&self, question: Question) -> Asking {
+//!     fn ask(&self, question: Arc<Question>) -> Asking {
 //!         let name = question.options.first().map_or("", |option| &option.offer.name);
 //!         ready(Ok(name.to_owned().into()))
 //!     }
@@ -36,6 +36,8 @@ pub use pick::{First, Random};
 pub use record::{Recording, Shelf, Tape};
 pub use replay::Replaying;
 pub use script::Script;
+
+use std::sync::Arc;
 
 use crate::budget::{Prices, Usage};
 use crate::form::{self, ActionForm};
@@ -191,7 +193,7 @@ pub trait Oracle: Send + Sync {
     ///
     /// # Errors
     /// Why there is no answer.
-    fn ask(&self, question: Question) -> Asking;
+    fn ask(&self, question: Arc<Question>) -> Asking;
 
     /// Whether its answers come at the times of a run that was: waits and deadlines of calls are in them already.
     fn keeps_time(&self) -> bool {

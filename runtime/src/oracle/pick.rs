@@ -1,5 +1,7 @@
 //! Oracles that choose without thinking, to explore a chart.
 
+use std::sync::Arc;
+
 use super::{Alternative, Answer, Asking, Kind, Oracle, OracleError, Question, ready};
 use crate::schema;
 use crate::tools::{Calling, Tools, done};
@@ -12,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct First;
 
 impl Oracle for First {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         ready(answer(&question, &mut |_| 0))
     }
 
@@ -37,7 +39,7 @@ impl Random {
 }
 
 impl Oracle for Random {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         ready(answer(&question, &mut |below| next(&mut state) % below.max(1)))
     }

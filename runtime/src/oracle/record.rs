@@ -84,7 +84,7 @@ impl<O: ?Sized> Recording<O> {
 }
 
 impl<O: Oracle + ?Sized> Oracle for Recording<O> {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let mut open = self.tape.begin(Request::of(&question), element_of(&question));
         let asking = self.inner.ask(question);
         Box::pin(async move {

@@ -126,7 +126,7 @@ fn shown(request: &Request) -> String {
 }
 
 impl Oracle for Replaying {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let (end, after) = match self.find(&Request::of(&question), element_of(&question)) {
             Ok(entry) => (entry.end.clone(), entry.after_ms),
             Err(miss) => return super::ready(Err(miss)),

@@ -75,7 +75,7 @@ fn taken(what: &What) -> Taken {
 }
 
 impl Oracle for Recalled {
-    fn ask(&self, _question: Question) -> Asking {
+    fn ask(&self, _question: Arc<Question>) -> Asking {
         self.wait(answered)
     }
 

@@ -80,7 +80,7 @@ struct Noted {
 }
 
 impl Driver for Noted {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
         let (asking, under_way) = (self.parts.ask(id, question), self.calls.begin(id));
         Box::pin(async {
             let answer = asking.await;

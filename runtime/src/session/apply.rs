@@ -126,7 +126,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Happening::Effect(Effect::Call(key, _)) => begun.push((key, true)),
                 Happening::Effect(Effect::Cancel(key)) => {
                     if begun.contains(&(key, false)) && !self.common.manual {
-                        self.extra.busy.ready.push_back(((member.clone(), key), Input::Unmade(key)));
+                        self.extra
+                            .busy
+                            .ready
+                            .push_back(((member.clone(), key), Input::Unmade(key)));
                     }
                     begun.retain(|(k, _)| *k != key);
                     self.cancel(now, &(member.clone(), key))?;

@@ -1,6 +1,7 @@
 //! Puts the questions of started steps.
 
-use super::calls::{Call, Work, failure};
+use super::answers::failure;
+use super::calls::{Call, Work};
 use super::ledger::Admission;
 use super::patience::{self, MOST_RETRY_AFTER};
 use super::spare::Alone;
@@ -12,6 +13,7 @@ use crate::trace::{self, What};
 use chartc_core::arena::StepId;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Element, Input};
+use std::sync::Arc;
 
 /// The steps and elements that lead to an element of a list; empty for none.
 pub(super) type ElementPlace = Vec<(StepId, Option<Element>)>;
@@ -88,33 +90,37 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if question.kind != Kind::Human {
             let wanted = question.model.max_tokens;
             // First come, first served.
-            let is_behind = self.extra.busy.calls.iter().any(|call| matches!(call.work, Work::Room(..)));
+            let is_behind =
+                self.extra.busy.calls.iter().any(|call| matches!(call.work, Work::Room(..)));
             match self.reserve(&at, &mut question) {
                 Admission::Made if is_behind && self.extra.rare.ledger.is_held(&at) => {
                     self.extra.rare.ledger.release(&at);
                 }
-                Admission::Made => return self.put_paid(self.extra.busy.calls.len(), at, question),
+                Admission::Made => {
+                    return self.put_paid(self.extra.busy.calls.len(), at, Arc::new(question));
+                }
                 Admission::Waits => {}
                 Admission::Refused => return Ok(()),
             }
             // It is measured again by the room of another time.
             question.model.max_tokens = wanted;
-            let work = Work::Room(Box::new(question));
+            let work = Work::Room(Arc::new(question));
             self.extra.busy.calls.push(Call { at, work });
             return Ok(());
         }
-        self.put_paid(self.extra.busy.calls.len(), at, question)
+        self.put_paid(self.extra.busy.calls.len(), at, Arc::new(question))
     }
 
     /// Puts the first question that waits for room, if there is some now. Those behind it wait until it is put.
     pub(super) fn puts_roomed(&mut self) -> Result<bool, RunError> {
-        let place = self.extra.busy.calls.iter().position(|call| matches!(call.work, Work::Room(..)));
+        let place =
+            self.extra.busy.calls.iter().position(|call| matches!(call.work, Work::Room(..)));
         let Some(place) = place else { return Ok(false) };
         let Call { at, work } = self.extra.busy.calls.remove(place);
         let Work::Room(mut question) = work else { return Ok(false) };
-        match self.reserve(&at, &mut question) {
+        match self.reserve(&at, Arc::make_mut(&mut question)) {
             Admission::Made => {
-                self.put_paid(place, at, *question)?;
+                self.put_paid(place, at, question)?;
             }
             Admission::Waits => {
                 self.extra.busy.calls.insert(place, Call { at, work: Work::Room(question) });
@@ -126,7 +132,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Puts a question that is paid for, or lets it wait after a failure.
-    fn put_paid(&mut self, place: usize, at: At, question: Question) -> Result<(), RunError> {
+    fn put_paid(&mut self, place: usize, at: At, question: Arc<Question>) -> Result<(), RunError> {
         let now = self.common.clock.now();
         let (member, key) = at.clone();
         let child = self.path(&member);
@@ -162,13 +168,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 // What is recorded is found by what came right before it.
                 let early = self.common.driver.keeps_time();
                 let early = early.then(|| Alone::new(self.asking(&at, &question)));
-                let work = Work::Waiting(Box::new(question), until, early);
+                let work = Work::Waiting(question, until, early);
                 self.extra.busy.calls.insert(place, Call { at, work });
                 Ok(())
             }
             None => {
                 let asking = self.asking(&at, &question);
-                self.put_question(place, at, Box::new(question), Alone::new(asking))
+                self.put_question(place, at, question, Alone::new(asking))
             }
         }
     }
@@ -184,9 +190,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Puts a question.
-    fn asking(&self, at: &At, question: &Question) -> Asking {
+    fn asking(&self, at: &At, question: &Arc<Question>) -> Asking {
         let id = self.call_id(at, false);
-        patience::asked(&self.common.driver, &self.common.clock, &id, question.clone(), self.common.clock.now())
+        patience::asked(
+            &self.common.driver,
+            &self.common.clock,
+            &id,
+            question.clone(),
+            self.common.clock.now(),
+        )
     }
 
     /// A question is put: from now on it counts as a call.
@@ -194,7 +206,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         &mut self,
         place: usize,
         at: At,
-        question: Box<Question>,
+        question: Arc<Question>,
         asking: Alone<Asking>,
     ) -> Result<(), RunError> {
         if question.kind != Kind::Human {
@@ -210,8 +222,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 return Err(RunError::TooManyCalls(self.common.max_calls));
             }
         }
-        self.extra.busy.calls
-            .insert(place, Call { at, work: Work::Question(question, asking, self.common.clock.now()) });
+        self.extra.busy.calls.insert(
+            place,
+            Call { at, work: Work::Question(question, asking, self.common.clock.now()) },
+        );
         Ok(())
     }
 

@@ -1,19 +1,17 @@
-//! Calls under way: begun, waited for, understood, given up.
+//! Calls under way: waited for, answered from outside, given up.
 
 use super::ledger::Bill;
-use super::patience::{self, Failure};
 use super::spare::Alone;
-use super::{At, Session, Trouble, place_of};
+use super::{At, Session};
 use crate::error::RunError;
-use crate::executor;
-use crate::oracle::{Answer, Asking, Kind, OracleError, OracleErrorKind, Question};
+use crate::oracle::{Answer, Asking, OracleError, Question};
 use crate::tools::Calling;
 use crate::trace::{self, What};
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::Value;
 use chartc_core::host::{Machine, Mismatch, ToolCall};
 use chartc_core::machine::{Input, Instant, Outcome, Receipt};
-use chartc_core::tables::StepRowKind;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::Poll;
 
 /// A call under way.
@@ -27,11 +25,11 @@ pub(super) enum Work {
     /// Nothing: it is answered from outside.
     Outside,
     /// The time to put a question to a model again that has failed; the answer, where that is recorded.
-    Waiting(Box<Question>, Instant, Option<Alone<Asking>>),
+    Waiting(Arc<Question>, Instant, Option<Alone<Asking>>),
     /// Room under the limits of tokens or cost, which other calls of the run will give back.
-    Room(Box<Question>),
+    Room(Arc<Question>),
     /// Somebody's answer, since this time.
-    Question(Box<Question>, Alone<Asking>, Instant),
+    Question(Arc<Question>, Alone<Asking>, Instant),
     /// A tool.
     Tool(ToolCall, Alone<Calling>),
 }
@@ -115,7 +113,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     let Call { at, work } = self.extra.busy.calls.remove(index);
                     let now = self.put_before()?;
                     if let Work::Question(question, ..) = work {
-                        self.ended(now, at, *question, answer)?;
+                        self.ended(now, at, &question, answer)?;
                     }
                 }
                 Woken::Result(index, result) => {
@@ -208,7 +206,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.busy.ready.retain(|(other, input)| {
             other != at || matches!(input, Input::Warn(_) | Input::Charge(..))
         });
-        let Some(index) = self.extra.busy.calls.iter().position(|c| c.at == *at) else { return Ok(()) };
+        let Some(index) = self.extra.busy.calls.iter().position(|c| c.at == *at) else {
+            return Ok(());
+        };
         match self.extra.busy.calls.remove(index).work {
             // It was put, and may be billed whatever becomes of it.
             Work::Question(question, ..) => {
@@ -229,189 +229,4 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             What::Cancelled { step, attempt: key.attempt, which: self.which(at) },
         )
     }
-
-    /// Reads the answer of an ended call and tells the machine.
-    fn ended(
-        &mut self,
-        now: Instant,
-        at: At,
-        question: Question,
-        answer: Result<Answer, OracleError>,
-    ) -> Result<(), RunError> {
-        let key = at.1;
-        let bill = Bill::of(&answer, question.model.max_tokens);
-        let cut = bill.cut;
-        let charge = self.settle_call(now, &at, question.model.prices, bill)?;
-        if let Some(charge) = charge {
-            drop(self.apply_to(at.0.clone(), Input::Charge(key, charge))?);
-        }
-        let text = match answer {
-            Ok(answer) => {
-                if !self.extra.rare.failures.is_empty() {
-                    self.extra.rare.failures.remove(&place_of(&at.0, key));
-                }
-                answer.text
-            }
-            Err(error) => {
-                self.keep_failure(&at, &question, &error);
-                let (kind, why, wait) =
-                    (error.kind().word(), error.to_string(), error.retry_after());
-                self.failed_call(now, &at, question.step.clone(), kind, why, wait)?;
-                if error.is_fatal() {
-                    return Err(RunError::Oracle { step: question.step, error });
-                }
-                self.extra.busy.ready.push_back((at, Input::Answer(key, failure(error.to_string()))));
-                return Ok(());
-            }
-        };
-        let understood = match executor::outcome(&question, &text) {
-            Ok(understood) => understood,
-            Err(why) if cut => {
-                let why = format!("cut off at `max_tokens`: {}", why.why);
-                return self.unusable(now, at, &question.step, text, false, why);
-            }
-            Err(why) => {
-                return self.unusable(now, at, &question.step, text, why.ambiguous, why.why);
-            }
-        };
-        let child = self.path(&at.0);
-        self.trace(now, &child, |run| {
-            let (option, value) = match executor::chosen(&question, &understood.outcome) {
-                Some((name, list)) if list.is_empty() => (Some(name), Value::None),
-                Some((name, list)) => (Some(name), Value::List(list)),
-                None => match &understood.outcome {
-                    Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
-                    Outcome::Choice(..)
-                    | Outcome::Call(..)
-                    | Outcome::Forbidden(_)
-                    | Outcome::Unusable
-                    | Outcome::Failed(_)
-                    | Outcome::Doubt => (None, Value::None),
-                },
-            };
-            What::Answer {
-                step: question.step.clone(),
-                attempt: key.attempt,
-                text: text.clone(),
-                rung: understood.rung.word().into(),
-                repairs: understood.repairs.clone(),
-                option,
-                value,
-                which: run.which(&at),
-            }
-        })?;
-        let action = action(&question, &understood.outcome);
-        let step = question.step.clone();
-        self.extra.busy.last_answer = Some((text.clone(), question.step));
-        let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
-        let fits = self.extra.busy.last_answer.take().is_some();
-        match receipt {
-            Ok(_) if fits => {
-                self.hear(&at, step, action);
-                Ok(())
-            }
-            Ok(_) => Ok(()),
-            Err(Mismatch(why)) => {
-                let now = self.common.clock.now();
-                self.unusable(now, at, &step, text, false, why)
-            }
-        }
-    }
-
-    /// Keeps why a call failed for its next attempt.
-    fn keep_failure(&mut self, at: &At, question: &Question, error: &OracleError) {
-        let (member, key) = at;
-        let Some(machine) = self.family.member(member) else { return };
-        let client = patience::next_client(&machine.tables(), &question.client);
-        let place = place_of(member, *key);
-        let count = self.extra.rare.failures.get(&place).filter(|last| last.event == key.event);
-        let count = count.map_or(1, |last| last.count + 1);
-        // Another client has nothing to recover from.
-        let other = client != question.client;
-        let retry_after = error.retry_after().filter(|_| !other);
-        let is_final = other || error.kind() == OracleErrorKind::Denied;
-        let event = key.event;
-        self.extra.rare.failures.insert(place, Failure { event, count, retry_after, is_final, client });
-    }
-
-    /// The machine itself found that an answer does not fit, and has gone on.
-    pub(super) fn misfit(&mut self, at: &At, why: &str) -> Result<(), RunError> {
-        if matches!(self.kind(&at.0, at.1), Some(StepRowKind::Run { .. })) {
-            // What a chart ended with is nobody's answer; a note says what is wrong with it.
-            return Ok(());
-        }
-        let Some((text, step)) = self.extra.busy.last_answer.take() else {
-            self.extra.busy.misfit = Some(why.to_owned());
-            return Ok(());
-        };
-        self.complain(at, why);
-        self.trouble(at, &step, Trouble::Answer, why);
-        let (attempt, why) = (at.1.attempt, why.to_owned());
-        let now = self.common.clock.now();
-        let child = self.path(&at.0);
-        self.tracer.put(
-            now,
-            &child,
-            What::Unusable { step, attempt, text, ambiguous: false, why, which: self.which(at) },
-        )
-    }
-
-    /// Keeps what was wrong with an answer for the re-ask.
-    pub(super) fn complain(&mut self, (member, key): &At, why: &str) {
-        let place = place_of(member, *key);
-        self.extra.rare.complaints.insert(place, (key.event, why.to_owned()));
-    }
-
-    fn unusable(
-        &mut self,
-        now: Instant,
-        at: At,
-        step: &str,
-        text: String,
-        ambiguous: bool,
-        why: String,
-    ) -> Result<(), RunError> {
-        self.complain(&at, &why);
-        self.trouble(&at, step, Trouble::Answer, &why);
-        let (child, step, attempt) = (self.path(&at.0), step.to_owned(), at.1.attempt);
-        self.tracer.put(
-            now,
-            &child,
-            What::Unusable { step, attempt, text, ambiguous, why, which: self.which(&at) },
-        )?;
-        let key = at.1;
-        self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
-        Ok(())
-    }
-
-    pub(super) fn failed_call(
-        &mut self,
-        now: Instant,
-        at: &At,
-        step: String,
-        error: &str,
-        why: String,
-        retry_after_ms: Option<u64>,
-    ) -> Result<(), RunError> {
-        self.trouble(at, &step, Trouble::Call, &why);
-        let (error, attempt) = (error.to_owned(), at.1.attempt);
-        let child = self.path(&at.0);
-        let what =
-            What::CallFailed { step, attempt, error, why, retry_after_ms, which: self.which(at) };
-        self.tracer.put(now, &child, what)
-    }
-}
-
-/// The action that an `llm` step without a type has answered with. What is no object names none.
-fn action(question: &Question, outcome: &Outcome<Vec<Value>>) -> Option<Map> {
-    let Outcome::Done(values) = outcome else { return None };
-    if question.kind != Kind::Llm || !question.schema.is_empty() {
-        return None;
-    }
-    let Some(Value::Map(answer)) = values.first() else { return Some(Map::new()) };
-    Some(answer.clone())
-}
-
-pub(super) fn failure(why: String) -> Outcome<Vec<Value>> {
-    Outcome::Failed(vec![Value::Text(why)])
 }

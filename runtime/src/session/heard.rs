@@ -85,16 +85,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// The machine has taken the answer of a step, which named an action if the step wants one.
-    pub(super) fn hear(&mut self, at: &At, step: String, action: Option<Map>) {
+    pub(super) fn hear(&mut self, at: &At, step: &str, action: Option<Map>) {
         if !at.0.is_empty() {
             return;
         }
         let heard = &self.extra.rare.heard;
-        if heard.trouble.as_ref().is_some_and(|(of, ..)| *of == step) {
+        if heard.trouble.as_ref().is_some_and(|(of, ..)| of == step) {
             self.extra.rare.heard.trouble = None;
         }
         if let Some(action) = action {
-            self.extra.rare.heard.actions.push((step, action));
+            self.extra.rare.heard.actions.push((step.to_owned(), action));
         }
     }
 

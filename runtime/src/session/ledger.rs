@@ -236,7 +236,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         prices: Prices,
     ) -> Result<(), RunError> {
         let charge = self.settle_call(now, at, prices, Bill::nothing(true))?;
-        self.extra.busy.ready.extend(charge.map(|charge| (at.clone(), Input::Charge(at.1, charge))));
+        self.extra
+            .busy
+            .ready
+            .extend(charge.map(|charge| (at.clone(), Input::Charge(at.1, charge))));
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! A run: performs a machine's effects, feeds answers back, ticks its deadlines.
 
+mod answers;
 mod apply;
 mod begin;
 mod calls;
@@ -10,12 +11,13 @@ mod kept;
 mod ledger;
 mod log;
 mod named;
+mod parts;
 mod patience;
 mod population;
 mod record;
-mod parts;
 mod report;
 mod resume;
+mod saved;
 mod spare;
 mod tool;
 mod trail;
@@ -39,7 +41,7 @@ use parts::{Common, Extra};
 pub use patience::{Backoff, MOST_RETRY_AFTER};
 pub use population::{AgentId, Population};
 pub use report::TurnReport;
-pub use resume::Saved;
+pub use saved::Saved;
 use spare::Spare;
 use std::sync::Arc;
 

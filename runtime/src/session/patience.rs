@@ -81,7 +81,7 @@ pub(super) fn asked(
     driver: &Arc<dyn Driver>,
     clock: &Arc<dyn Clock>,
     id: &CallId,
-    question: Question,
+    question: Arc<Question>,
     since: Instant,
 ) -> Asking {
     let timeout = question.model.timeout.filter(|_| !driver.keeps_time());

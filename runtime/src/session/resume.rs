@@ -1,174 +1,22 @@
-//! A run as data, and going on from it.
+//! A run is saved, and goes on.
 
 use super::begin::ElementPlace;
 use super::calls::{Call, Work};
 use super::doubt::DOUBT;
 use super::history::Told;
-use super::named::{Spent, Spot, Way};
-use super::patience::{self, Failure};
+use super::patience;
+use super::saved::{Begun, FORMAT, Open, Saved};
 use super::spare::Alone;
 use super::waiting::is_usage_of;
-use super::{At, Heard, Kept, Session};
+use super::{At, Session};
 use crate::driver::Probe;
 use crate::error::RunError;
-use crate::executor::Used;
 use crate::oracle::{Kind, Question, ready};
 use crate::tools::done;
 use crate::trace::{self, Line, What};
 use chartc_core::family::Member;
-use chartc_core::host::{Machine, ToolCall};
-use chartc_core::machine::{Instant, LimitKind, Status};
-use chartc_core::saved::{self, Comparison};
-use chartc_core::tables::Tables;
-use serde::{Deserialize, Serialize};
-
-/// Version of the layout of [`Saved`].
-const FORMAT: u32 = 3;
-
-/// A run between two inputs: the machine, and what its session knows besides, with each open question as it was put. Whoever answers is
-/// no part of it: a script begins anew. What became of calls under way, the driver may know; else the chart says what is done.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Saved {
-    format: u32,
-    machine: saved::Saved,
-    now: Instant,
-    seq: u64,
-    turns: u32,
-    calls: u32,
-    /// Calls since the last event or turn, by the element for which they are made.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    recent_calls: Vec<(ElementPlace, u32)>,
-    status: Option<Status>,
-    limit: Option<LimitKind>,
-    failed: Option<String>,
-    open: Vec<Open>,
-    spent: Spent,
-    heard: Heard,
-    section: String,
-    /// Whose run it is, where it is an agent's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    agent: Option<Kept>,
-    used: Vec<(Spot, (u32, Vec<Used>))>,
-    failures: Vec<(Spot, Failure)>,
-    complaints: Vec<(Spot, (u32, String))>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    history: Vec<(Way, Told)>,
-}
-
-/// A call under way.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Open {
-    at: Spot,
-    what: Begun,
-    /// What it was called when the call was made, if it is called otherwise now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    named: Option<Spot>,
-}
-
-/// What is waited for.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Begun {
-    /// The time to put a question again.
-    Wait { question: Box<Question>, until: Instant },
-    /// Room for a question under the limits.
-    Room { question: Box<Question> },
-    /// The answer to a question.
-    Question { question: Box<Question>, since: Instant },
-    /// The result of a tool.
-    Tool { call: ToolCall },
-}
-
-impl Saved {
-    /// The machine; [`Interpreter::resume`](chartc_core::interpreter::Interpreter::resume) makes it go on, and [`Session::go_on`] any other.
-    pub fn machine(&self) -> &saved::Saved {
-        &self.machine
-    }
-
-    /// Compares the saved run with a version of its chart and of its child charts. `tables` finds the tables of a chart by its name.
-    pub fn compare<'t>(&self, tables: impl Fn(&str) -> Option<Tables<'t>>) -> Comparison {
-        self.machine.compare_all(&tables)
-    }
-
-    /// The last transitions, as the `taken` lines of a trace: those of the chart itself, then those of the charts that it runs; of each the
-    /// oldest first.
-    pub fn history(&self) -> impl Iterator<Item = Line> {
-        self.history.iter().flat_map(|(_, told)| told.lines())
-    }
-
-    /// The agent whose run it is, if it is one's.
-    pub fn agent(&self) -> Option<&Kept> {
-        self.agent.as_ref()
-    }
-
-    pub(crate) fn with_agent(self, kept: Kept) -> Self {
-        Self { agent: Some(kept), ..self }
-    }
-
-    /// When it was taken, on the run's clock. The clock of a session that goes on starts there.
-    pub fn now(&self) -> Instant {
-        self.now
-    }
-
-    /// Turns begun.
-    pub fn turns(&self) -> u32 {
-        self.turns
-    }
-
-    /// How the run has ended, if it has.
-    pub fn status(&self) -> Option<Status> {
-        self.status
-    }
-
-    /// It as a text with a checksum, which [`Saved::read`] reads.
-    ///
-    /// # Errors
-    /// A value cannot be written.
-    pub fn text(&self) -> serde_json::Result<String> {
-        let run = serde_json::to_string(self)?;
-        let sum = checksum(run.as_bytes());
-        Ok(format!("{{\"format\":{FORMAT},\"sum\":\"{sum:016x}\",\"run\":{run}}}"))
-    }
-
-    /// Reads what [`Saved::text`] wrote.
-    ///
-    /// # Errors
-    /// Why it cannot be read: it is no snapshot of a run, one of another version, or damaged.
-    pub fn read(text: &str) -> Result<Self, String> {
-        #[derive(Deserialize)]
-        struct Head {
-            format: u32,
-            sum: Option<String>,
-            run: Option<serde_json::Value>,
-        }
-        let none = |why: serde_json::Error| format!("it is no snapshot of a run: {why}");
-        let Head { format, sum, run } = serde_json::from_str(text).map_err(none)?;
-        if format != FORMAT {
-            return Err(format!("it has format version {format}, not {FORMAT}"));
-        }
-        let (Some(sum), Some(run)) = (sum, run) else {
-            return Err("it is no snapshot of a run: `sum` or `run` is missing".into());
-        };
-        let version = run.get("agent").and_then(|agent| agent.get("version"));
-        let version = version.and_then(serde_json::Value::as_u64).unwrap_or(Kept::VERSION.into());
-        if version != u64::from(Kept::VERSION) {
-            return Err(format!("its agent has version {version}, not {}", Kept::VERSION));
-        }
-        let saved: Self = serde_json::from_value(run).map_err(none)?;
-        // The text may have been laid out anew; what it says has not changed.
-        let again = serde_json::to_string(&saved).map_err(none)?;
-        if sum != format!("{:016x}", checksum(again.as_bytes())) {
-            return Err("it is damaged: it does not have the checksum that it says".into());
-        }
-        Ok(saved)
-    }
-}
-
-/// FNV-1a, 64 bits: it finds damage, not forgery.
-fn checksum(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
-}
+use chartc_core::host::Machine;
+use std::sync::Arc;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// The run as it stands; `None` before its start and after its end, and for a machine that cannot be saved.
@@ -185,7 +33,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let (at, what) = (self.spot(&call.at)?, call.saved()?);
             Some(Open { at, what, named: self.extra.rare.old_names.get(&call.at).cloned() })
         });
-        let used = self.extra.rare.used.iter().filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let used = self
+            .extra
+            .rare
+            .used
+            .iter()
+            .filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
         let failures = self.extra.rare.failures.iter();
         let failures = failures.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
         let complaints = self.extra.rare.complaints.iter();
@@ -219,16 +72,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
+fn copy(question: &Question) -> Box<Question> {
+    Box::new(question.clone())
+}
+
 impl Call {
     fn saved(&self) -> Option<Begun> {
         Some(match &self.work {
             Work::Outside => return None,
             Work::Waiting(question, until, _) => {
-                Begun::Wait { question: question.clone(), until: *until }
+                Begun::Wait { question: copy(question), until: *until }
             }
-            Work::Room(question) => Begun::Room { question: question.clone() },
+            Work::Room(question) => Begun::Room { question: copy(question) },
             Work::Question(question, _, since) => {
-                Begun::Question { question: question.clone(), since: *since }
+                Begun::Question { question: copy(question), since: *since }
             }
             Work::Tool(call, _) => Begun::Tool { call: call.clone() },
         })
@@ -282,7 +139,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             .collect();
         self.recall_history(&history);
         let used = saved.used.iter();
-        self.extra.rare.used = used.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
+        self.extra.rare.used =
+            used.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         let failures = saved.failures.iter();
         self.extra.rare.failures =
             failures.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
@@ -305,15 +163,24 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Goes on with a call that was under way: with what came of it, if that is known.
     fn resume(&mut self, at: At, what: Begun) -> Result<(), RunError> {
         let work = match what {
-            Begun::Wait { question, until } => Work::Waiting(question, until, None),
-            Begun::Room { question } => Work::Room(question),
+            Begun::Wait { question, until } => Work::Waiting(question.into(), until, None),
+            Begun::Room { question } => Work::Room(question.into()),
             Begun::Question { question, since } => {
+                let question: Arc<Question> = question.into();
                 let id = self.call_id(&at, false);
                 match self.common.driver.probe(&id) {
-                    Probe::Answered(answer) => Work::Question(question, Alone::new(ready(answer)), since),
+                    Probe::Answered(answer) => {
+                        Work::Question(question, Alone::new(ready(answer)), since)
+                    }
                     Probe::NotMade => {
-                        let put = *question.clone();
-                        let asking = patience::asked(&self.common.driver, &self.common.clock, &id, put, since);
+                        let put = question.clone();
+                        let asking = patience::asked(
+                            &self.common.driver,
+                            &self.common.clock,
+                            &id,
+                            put,
+                            since,
+                        );
                         Work::Question(question, Alone::new(asking), since)
                     }
                     Probe::Unknown | Probe::Returned(_) => {

@@ -1,6 +1,7 @@
 //! Tool calls: those that the model has chosen, and those of `call` steps.
 
-use super::calls::{Call, Work, failure};
+use super::answers::failure;
+use super::calls::{Call, Work};
 use super::spare::Alone;
 use super::{At, Session, place_of};
 use crate::driver::{CallId, CallName};
@@ -48,7 +49,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The name of a call.
     pub(super) fn call_id(&self, (member, key): &At, is_tool: bool) -> CallId {
-        let used = if self.extra.rare.used.is_empty() { None } else { self.extra.rare.used.get(&place_of(member, *key)) };
+        let used = if self.extra.rare.used.is_empty() {
+            None
+        } else {
+            self.extra.rare.used.get(&place_of(member, *key))
+        };
         let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
         let nth = used.map_or(0, |used| used.iter().filter(|one| !one.is_open()).count());
         let nth = u32::try_from(nth).unwrap_or(u32::MAX);
@@ -86,7 +91,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return;
         }
         let place = place_of(member, *key);
-        let (event, all) = self.extra.rare.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
+        let (event, all) =
+            self.extra.rare.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
         if *event != key.event {
             (*event, *all) = (key.event, Vec::new());
         }
@@ -109,7 +115,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// What it brought is not of its type: the machine has found that out.
     pub(super) fn used_in_vain(&mut self, (member, key): &At) {
         let place = place_of(member, *key);
-        if let Some(last) = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut()) {
+        if let Some(last) = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut())
+        {
             last.fails("what it returned does not fit its type");
         }
     }

@@ -88,8 +88,8 @@ impl Planner {
 }
 
 impl Driver for Planner {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
-        let waiter = self.plan(id, Call::Question(Box::new(question)));
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
+        let waiter = self.plan(id, Call::Question(Box::new(Arc::unwrap_or_clone(question))));
         Box::pin(async {
             match waiter.await {
                 Outcome::Answer(answer) => answer,
@@ -172,7 +172,7 @@ impl Drop for Waiter {
 pub async fn made(driver: Arc<dyn Driver>, id: CallId, call: Call) -> Outcome {
     match call {
         Call::Question(question) => {
-            let answer: Result<Answer, OracleError> = driver.ask(&id, *question).await;
+            let answer: Result<Answer, OracleError> = driver.ask(&id, question.into()).await;
             Outcome::Answer(answer)
         }
         Call::Tool(call) => {

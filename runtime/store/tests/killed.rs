@@ -39,7 +39,7 @@ impl Drop for Folder {
 struct Provider(PathBuf);
 
 impl Driver for Provider {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
         let mut bill = OpenOptions::new().create(true).append(true).open(&self.0).expect("a disk");
         writeln!(bill, "{id}").expect("a disk");
         ready(Ok(format!("to {}", question.prompt).into()))
@@ -121,7 +121,8 @@ fn asked(driver: &dyn Driver, agent: &str, tick: u64, attempt: u32) -> Result<St
     let (state, step) = ("s".into(), "think".into());
     let name = CallName { state, step, event, attempt, element: None };
     let id = CallId { run: agent.into(), path: Vec::new(), name, nth: 0, is_tool: false };
-    let mut asking = driver.ask(&id, Question { prompt: tick.to_string(), ..Question::default() });
+    let question = Question { prompt: tick.to_string(), ..Question::default() };
+    let mut asking = driver.ask(&id, question.into());
     match asking.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer.map(|answer| answer.text),
         Poll::Pending => panic!("no answer"),

@@ -49,9 +49,9 @@ pub(super) enum Asked {
 struct Kept(Mutex<Option<Question>>);
 
 impl Oracle for Kept {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         if let Ok(mut kept) = self.0.lock() {
-            kept.get_or_insert(question);
+            kept.get_or_insert(Arc::unwrap_or_clone(question));
         }
         ready(Err(OracleError::Denied("nobody is asked".into())))
     }

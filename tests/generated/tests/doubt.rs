@@ -21,7 +21,7 @@ struct World {
 }
 
 impl Driver for World {
-    fn ask(&self, _: &CallId, _: Question) -> Asking {
+    fn ask(&self, _: &CallId, _: Arc<Question>) -> Asking {
         *self.made.lock().expect("one thread") += 1;
         if self.answers {
             ready(Ok(Answer::from("yes".to_owned())))

@@ -21,7 +21,7 @@ const NOW: &str = include_str!("../charts/grown.chart");
 struct World(Mutex<Vec<String>>);
 
 impl Driver for World {
-    fn ask(&self, id: &CallId, _: Question) -> Asking {
+    fn ask(&self, id: &CallId, _: Arc<Question>) -> Asking {
         self.0.lock().expect("one thread").push(id.to_string());
         Box::pin(pending())
     }

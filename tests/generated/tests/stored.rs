@@ -43,7 +43,7 @@ impl Chance {
 }
 
 impl Driver for Chance {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
         self.of(id).ask(question)
     }
 

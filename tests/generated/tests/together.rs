@@ -77,7 +77,7 @@ struct Crowd {
 }
 
 impl Oracle for Crowd {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let (wanted, waiting) = (self.wanted, self.waiting.clone());
         let mut is_counted = false;
         Box::pin(async move {
@@ -187,7 +187,7 @@ fn elements_of_generated_steps_are_answered_as_interpreted_ones() {
 struct Steady(Arc<dyn Clock>);
 
 impl Oracle for Steady {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let clock = self.0.clone();
         Box::pin(async move {
             clock.sleep_until(clock.now() + 2000).await;

@@ -156,7 +156,7 @@ chart Code {
 struct Slow(Script);
 
 impl Oracle for Slow {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         if question.step == "second" {
             return Box::pin(std::future::pending());
         }

@@ -1,5 +1,7 @@
 //! Fifty calls at the same time under limits of tokens and cost, with failures, timeouts and cancels.
 
+use std::sync::Arc;
+
 use super::budgets::MANY;
 use super::*;
 use chartc_core::expr::Map;
@@ -32,7 +34,7 @@ impl Drop for Held {
 }
 
 impl Oracle for Bank {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let mut draws = self.draws.lock().expect("one thread");
         let mut draw = |below: u64| {
             *draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,5 +1,7 @@
 //! Limits that are computed from params, amounts that charts read, and calls that wait for what others give back.
 
+use std::sync::Arc;
+
 use super::*;
 use chartc_core::host::Machine;
 use chartc_runtime::Saved;
@@ -251,7 +253,7 @@ fn bound_of_one(chart: &Chart, script: &str) -> u64 {
     let seen: Arc<Mutex<u64>> = Arc::default();
     struct Spy(Script, Arc<Mutex<u64>>);
     impl Oracle for Spy {
-        fn ask(&self, question: Question) -> Asking {
+        fn ask(&self, question: Arc<Question>) -> Asking {
             let most = question.model.max_tokens.expect("bounded");
             *self.1.lock().expect("one thread") = question.token_bound() + most;
             self.0.ask(question)

@@ -2,6 +2,8 @@
 //!
 //! `CHARTC_CASES=N` plays N runs of each instead of 300.
 
+use std::sync::Arc;
+
 use super::*;
 use chartc_core::expr::Map;
 use chartc_core::host::{Host, Machine, ToolCall};
@@ -47,7 +49,7 @@ fn delayed<T: Send + 'static>(
 }
 
 impl Oracle for Anybody {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let dice = &self.dice;
         let option = &question.options[dice.below(question.options.len())];
         let name = &option.offer.name;

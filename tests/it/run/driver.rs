@@ -1,5 +1,7 @@
 //! Calls through a driver: their names, what is known of those that were under way when a run broke off.
 
+use std::sync::Arc;
+
 use super::engine::{Own, machine, wait};
 use super::*;
 use chartc_core::expr::Map;
@@ -20,7 +22,7 @@ struct Ledger {
 }
 
 impl Driver for Ledger {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
         self.paid.lock().expect("one thread").push(id.to_string());
         if self.holds {
             return Box::pin(std::future::pending());
@@ -179,7 +181,7 @@ fn every_call_has_a_name_of_its_own() {
     let params = Map::new();
     struct Names(Random, Mutex<Vec<CallId>>);
     impl Driver for Names {
-        fn ask(&self, id: &CallId, question: Question) -> Asking {
+        fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
             self.1.lock().expect("one thread").push(id.clone());
             self.0.ask(question)
         }
@@ -212,7 +214,7 @@ fn every_call_has_a_name_of_its_own() {
 fn a_driver_may_fail() {
     struct Down;
     impl Driver for Down {
-        fn ask(&self, _: &CallId, _: Question) -> Asking {
+        fn ask(&self, _: &CallId, _: Arc<Question>) -> Asking {
             ready(Err(OracleError::Connection("down".into())))
         }
         fn call(&self, _: &CallId, _: chartc_core::host::ToolCall) -> Calling {

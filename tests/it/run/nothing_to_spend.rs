@@ -1,5 +1,7 @@
 //! A limit of 0: nothing may be spent.
 
+use std::sync::Arc;
+
 use super::*;
 
 /// A chart whose `ask` goes to a client with these prices, and with this limit, in the chart or in its state.
@@ -75,7 +77,7 @@ fn a_client_without_prices_is_not_asked_again_when_its_provider_has_billed_too_m
     use chartc_runtime::oracle::{Answer, Asking, Question, ready};
     struct Dear;
     impl Oracle for Dear {
-        fn ask(&self, _: Question) -> Asking {
+        fn ask(&self, _: Arc<Question>) -> Asking {
             let usage = Usage { input_tokens: 1, output_tokens: 1, cost: Some(2_000_000) };
             ready(Ok(Answer { text: "wait".into(), usage: Some(usage), cut: false }))
         }

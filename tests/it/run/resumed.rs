@@ -1,5 +1,7 @@
 //! Runs that were saved and go on.
 
+use std::sync::Arc;
+
 use super::command::{chartc, folder};
 use super::*;
 use crate::batch::random::Random;
@@ -15,7 +17,7 @@ use std::process::{Command, Stdio};
 struct ByWords;
 
 impl Oracle for ByWords {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let mut hasher = DefaultHasher::new();
         (&question.prompt, question.attempt).hash(&mut hasher);
         let draw = hasher.finish();

@@ -1,5 +1,7 @@
 //! Tokens, money and patience: what calls may take, and what happens when they fail.
 
+use std::sync::Arc;
+
 use super::*;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -139,7 +141,7 @@ answers:
     let asked: Arc<Mutex<Vec<Option<u64>>>> = Arc::default();
     struct Spy(Script, Arc<Mutex<Vec<Option<u64>>>>);
     impl Oracle for Spy {
-        fn ask(&self, question: Question) -> Asking {
+        fn ask(&self, question: Arc<Question>) -> Asking {
             self.1.lock().expect("one thread").push(question.model.max_tokens);
             self.0.ask(question)
         }
@@ -164,7 +166,7 @@ struct Random {
 }
 
 impl Oracle for Random {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let draw = self.seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
         let draw = (draw ^ (draw >> 31)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 8;
         let most = question.model.max_tokens.expect("a limit bounds it");

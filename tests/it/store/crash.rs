@@ -1,5 +1,7 @@
 //! A crash at each point of a run where something is kept or paid for.
 
+use std::sync::Arc;
+
 use super::*;
 use chartc_runtime::agents::{Engine, Quiet};
 use chartc_runtime::replay::{Tape, replay};
@@ -220,7 +222,7 @@ impl Once {
 }
 
 impl Driver for Once {
-    fn ask(&self, id: &CallId, _: Question) -> Asking {
+    fn ask(&self, id: &CallId, _: Arc<Question>) -> Asking {
         if self.pays(id) {
             ready(Ok(Answer::from("\"fine\"".to_owned())))
         } else {

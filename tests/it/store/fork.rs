@@ -1,5 +1,7 @@
 //! Runs that begin where another one was at a line of its trace.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::project::root;
 use crate::run::command::chartc;
@@ -17,7 +19,7 @@ fn nameless(id: &CallId) -> CallId {
 }
 
 impl Driver for Alike {
-    fn ask(&self, id: &CallId, _: Question) -> Asking {
+    fn ask(&self, id: &CallId, _: Arc<Question>) -> Asking {
         self.0.pays(id);
         ready(World::answer(&nameless(id)))
     }

@@ -160,7 +160,7 @@ impl World {
 }
 
 impl Driver for World {
-    fn ask(&self, id: &CallId, _: Question) -> Asking {
+    fn ask(&self, id: &CallId, _: Arc<Question>) -> Asking {
         if !self.pays(id) {
             return Box::pin(pending());
         }

@@ -53,7 +53,7 @@ impl Host for Deaf {
 struct Paid(File);
 
 impl Driver for Paid {
-    fn ask(&self, id: &CallId, _: Question) -> Asking {
+    fn ask(&self, id: &CallId, _: Arc<Question>) -> Asking {
         let name = id.to_string();
         let line = format!("{name:<width$}\n", width = BYTES as usize - 1);
         (&self.0).write_all(line.as_bytes()).expect("the book takes it");

@@ -53,14 +53,14 @@ async fn ask(
 ) -> Result<chartc_runtime::oracle::Answer, OracleError> {
     let server = Loopback::start(reply).await;
     let target = Server::with_timeout(&server.url(), Some(KEY.into()), Duration::from_secs(5));
-    Providers::one(target.expect("an address")).ask(question).await
+    Providers::one(target.expect("an address")).ask(question.into()).await
 }
 
 #[tokio::test]
 async fn the_plain_answer() {
     let server = Loopback::start(Reply::json(200, &said(r#"{"choice": "ship"}"#))).await;
     let target = Server::new(&server.url(), Some(KEY.into())).expect("an address");
-    let answer = Providers::one(target).ask(question()).await.expect("an answer");
+    let answer = Providers::one(target).ask(question().into()).await.expect("an answer");
     assert_eq!(answer.text, r#"{"choice": "ship"}"#);
     assert_eq!(answer.usage, Some(Usage { input_tokens: 31, output_tokens: 7, cost: None }));
     let request = server.request().await;
@@ -84,7 +84,7 @@ async fn arguments_of_options_and_answers_of_types_have_their_schemas() {
     asked.options = vec![option("ship", ""), option("finish", schema)];
     let server = Loopback::start(Reply::json(200, &said("{}"))).await;
     let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
-    providers.ask(asked).await.expect("an answer");
+    providers.ask(asked.into()).await.expect("an answer");
     let request = server.request().await;
     assert_eq!(request.header("authorization"), None, "no key, no header");
     let sent = &request.body["response_format"]["json_schema"]["schema"];
@@ -101,7 +101,7 @@ async fn arguments_of_options_and_answers_of_types_have_their_schemas() {
         options: Vec::new(),
         ..question()
     };
-    let answer = providers.ask(typed).await.expect("an answer");
+    let answer = providers.ask(typed.into()).await.expect("an answer");
     assert_eq!(answer.text, r#""bad""#);
     let sent = server.request().await.body["response_format"]["json_schema"]["schema"].clone();
     assert_eq!((&sent["type"], &sent["required"]), (&json!("object"), &json!(["value"])));
@@ -109,7 +109,10 @@ async fn arguments_of_options_and_answers_of_types_have_their_schemas() {
     let server = Loopback::start(Reply::json(200, &said(r#"{"action": "noop"}"#))).await;
     let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
     let action = Question { kind: Kind::Llm, options: Vec::new(), ..question() };
-    assert_eq!(providers.ask(action).await.expect("an answer").text, r#"{"action": "noop"}"#);
+    assert_eq!(
+        providers.ask(action.into()).await.expect("an answer").text,
+        r#"{"action": "noop"}"#
+    );
     assert_eq!(server.request().await.body["response_format"], json!({"type": "json_object"}));
 
     let said_so =
@@ -118,7 +121,7 @@ async fn arguments_of_options_and_answers_of_types_have_their_schemas() {
     let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
     let model = Model { actions: ActionForm::Ooda, ..question().model };
     let action = Question { kind: Kind::Llm, options: Vec::new(), model, ..question() };
-    assert_eq!(providers.ask(action).await.expect("an answer").text, said_so);
+    assert_eq!(providers.ask(action.into()).await.expect("an answer").text, said_so);
     let sent = server.request().await.body["response_format"]["json_schema"]["schema"].clone();
     assert_eq!(sent["required"], json!(["situation_assessment", "action_rationale", "action"]));
     assert_eq!(sent["properties"]["action"]["anyOf"][3]["required"][2], "method");
@@ -137,7 +140,7 @@ async fn a_step_with_tools_may_be_answered_by_a_call() {
         options: vec![option("web.search", query), option("web.home", "")],
         ..question()
     };
-    let answer = providers.ask(asked).await.expect("an answer");
+    let answer = providers.ask(asked.into()).await.expect("an answer");
     assert_eq!(answer.text, r#"{"tool":"web.search","arguments":{"query":"owls"}}"#);
     let sent = server.request().await.body["response_format"]["json_schema"]["schema"].clone();
     let any = &sent["properties"]["value"]["anyOf"];
@@ -183,7 +186,7 @@ async fn no_request_is_longer_than_what_is_held_for_it() {
         let server = Loopback::start(Reply::json(200, &said("x"))).await;
         let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
         let bound = asked.token_bound();
-        providers.ask(asked).await.expect("an answer");
+        providers.ask(asked.into()).await.expect("an answer");
         let body = server.request().await.body;
         let texts = body["messages"].as_array().expect("messages").iter();
         let texts: usize = texts.map(|m| m["content"].as_str().map_or(0, str::len) + 16).sum();
@@ -298,7 +301,7 @@ async fn connections_that_break_are_lost_connections() {
         assert!(matches!(lost, Err(OracleError::Connection(_))), "{lost:?}");
     }
     let nobody = Server::new("http://127.0.0.1:1/v1", None).expect("an address");
-    let lost = Providers::one(nobody).ask(question()).await;
+    let lost = Providers::one(nobody).ask(question().into()).await;
     assert!(matches!(lost, Err(OracleError::Connection(_))), "{lost:?}");
 }
 
@@ -307,12 +310,12 @@ async fn a_server_that_hangs_times_out_and_a_dropped_call_hangs_up() {
     for reply in [Reply::hang(), Reply::drip()] {
         let server = Loopback::start(reply).await;
         let target = Server::with_timeout(&server.url(), None, Duration::from_millis(300));
-        let late = Providers::one(target.expect("an address")).ask(question()).await;
+        let late = Providers::one(target.expect("an address")).ask(question().into()).await;
         assert_eq!(late, Err(OracleError::Timeout(300)));
     }
     let server = Loopback::start(Reply::hang()).await;
     let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
-    let asking = tokio::spawn(providers.ask(question()));
+    let asking = tokio::spawn(providers.ask(question().into()));
     server.request().await;
     asking.abort();
     server.hung_up().await;
@@ -341,7 +344,7 @@ async fn each_client_has_its_provider() {
         model: Model { model: model.into(), ..Model::default() },
         ..question()
     };
-    let text = async |model: &str| providers.ask(put(model)).await.map(|answer| answer.text);
+    let text = async |model: &str| providers.ask(put(model).into()).await.map(|answer| answer.text);
     assert_eq!(text("openai:gpt").await, Ok("one".to_owned()));
     assert_eq!(text("").await, Ok("two".to_owned()));
     assert_eq!(two.request().await.body["model"], "llama3:8b");

@@ -32,7 +32,7 @@ async fn ask(
 ) -> (Result<Answer, OracleError>, Request) {
     let loopback = Loopback::start(reply).await;
     let server = Server::of(provider, &loopback.url(), Some(KEY.into())).expect("an address");
-    let answer = Providers::one(server).ask(question).await;
+    let answer = Providers::one(server).ask(question.into()).await;
     (answer, loopback.request().await)
 }
 
@@ -167,7 +167,7 @@ async fn bodies_are_read_up_to_a_limit() {
     ] {
         let loopback = Loopback::start(Reply::flood(status, &headers)).await;
         let server = Server::new(&loopback.url(), Some(KEY.into())).expect("an address");
-        let error = Providers::one(server).ask(question("")).await.expect_err("too much");
+        let error = Providers::one(server).ask(question("").into()).await.expect_err("too much");
         assert!(matches!(&error, OracleError::Other(why) if why.starts_with(expected)), "{error}");
         let flooded = loopback.flooded().await;
         assert!(flooded < 64 << 20, "{flooded} bytes were taken");

@@ -40,7 +40,7 @@ impl Scripts {
 }
 
 impl Driver for Scripts {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
         self.of(id).ask(question)
     }
 
@@ -76,7 +76,7 @@ impl Ledger {
 }
 
 impl Driver for Ledger {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
         self.pay(id);
         self.driver.ask(id, question)
     }

@@ -248,7 +248,7 @@ impl tools::Tools for Script {
 }
 
 impl Oracle for Script {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let Taken { entry, nth, due } = match self.answer(&question.step) {
             Ok(taken) => taken,
             Err(error) => return ready(Err(error)),
@@ -264,7 +264,8 @@ impl Oracle for Script {
             },
             Reply::Fail(error) => Err(error),
         };
-        let under = Under { script: self.clone(), is_tool: false, name: question.step, nth };
+        let under =
+            Under { script: self.clone(), is_tool: false, name: question.step.clone(), nth };
         later(under, (entry.after, due), reply)
     }
 

@@ -6,7 +6,7 @@ fn script(text: &str) -> Script {
 }
 
 fn ask(script: &Script, step: &str) -> Result<String, OracleError> {
-    let mut asking = script.ask(Question { step: step.into(), ..Question::default() });
+    let mut asking = script.ask(Question { step: step.into(), ..Question::default() }.into());
     match asking.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer.map(|a| a.text),
         Poll::Pending => Ok("(waits)".into()),
@@ -55,7 +55,7 @@ fn an_answer_with_after_is_there_later() {
         Arc::new(clock.clone()),
     )
     .expect("a script");
-    let mut asking = script.ask(Question { step: "s".into(), ..Question::default() });
+    let mut asking = script.ask(Question { step: "s".into(), ..Question::default() }.into());
     let mut cx = Context::from_waker(Waker::noop());
     assert!(asking.as_mut().poll(&mut cx).is_pending());
     assert!(clock.jump());
@@ -148,7 +148,7 @@ tools: {t: [{answer: 7, after: 2s}, 8]}
         ask(&first, step).expect("an answer");
     }
     assert_eq!(first.clone().call("f", &[]), Ok(Value::Int(1)));
-    let mut waits = first.ask(Question { step: "slow".into(), ..Question::default() });
+    let mut waits = first.ask(Question { step: "slow".into(), ..Question::default() }.into());
     let calling = first.tool("t", &[]);
     assert_eq!(ask(&first, "slow").as_deref(), Ok("two"));
     let saved = serde_json::to_string(&first.save()).expect("JSON");
@@ -163,7 +163,7 @@ tools: {t: [{answer: 7, after: 2s}, 8]}
     assert_eq!(next.save(), saved, "what is to be given again is not lost");
     assert_eq!(ask(&next, "a").as_deref(), Ok("z"));
     assert_eq!(ask(&next, "b").as_deref(), Ok("y"));
-    let mut again = next.ask(Question { step: "slow".into(), ..Question::default() });
+    let mut again = next.ask(Question { step: "slow".into(), ..Question::default() }.into());
     let mut cx = Context::from_waker(Waker::noop());
     assert!(again.as_mut().poll(&mut cx).is_pending(), "the one that was not there");
     assert!(clock.jump() && again.as_mut().poll(&mut cx).is_ready());

@@ -62,12 +62,12 @@ impl<D: Driver + ?Sized> Gated<D> {
 }
 
 impl<D: Driver + ?Sized + 'static> Driver for Gated<D> {
-    fn ask(&self, id: &CallId, mut question: Question) -> Asking {
+    fn ask(&self, id: &CallId, mut question: Arc<Question>) -> Asking {
         // A recording has its waits in it.
         if question.kind == Kind::Human || self.inner.keeps_time() {
             return self.inner.ask(id, question);
         }
-        let wish = self.wish(id, &mut question);
+        let wish = self.wish(id, Arc::make_mut(&mut question));
         let (waits, inner, id) = (self.waits(wish), self.inner.clone(), id.clone());
         Box::pin(async move {
             let mut pass = waits.await?;

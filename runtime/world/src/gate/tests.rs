@@ -1,5 +1,7 @@
 //! Agents on virtual time, with a coordinator as small as can be: no window is exceeded, and everybody gets on.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::config::RunFile;
 use chartc_core::expr::Value;
@@ -37,7 +39,7 @@ impl Fake {
 }
 
 impl Driver for Fake {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
         let bound = question.token_bound() + question.model.max_tokens.unwrap_or(0);
         // What is said of it later is less.
         let tokens = bound * 3 / 4;
@@ -71,9 +73,10 @@ fn call_id(agent: &str, is_tool: bool) -> CallId {
     CallId { run: agent.into(), path: Vec::new(), name, nth: 0, is_tool }
 }
 
-fn question(provider: &str, prompt: usize) -> Question {
+fn question(provider: &str, prompt: usize) -> Arc<Question> {
     let model = Model { model: format!("{provider}:m"), max_tokens: Some(100), ..Model::default() };
-    Question { kind: Kind::Ask, prompt: "x".repeat(prompt), model, ..Question::default() }
+    let prompt = "x".repeat(prompt);
+    Arc::new(Question { kind: Kind::Ask, prompt, model, ..Question::default() })
 }
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -258,7 +261,7 @@ fn what_can_never_be_made_is_refused_and_answers_are_shortened_to_a_window() {
     let Poll::Ready(Err(OracleError::Denied(why))) = poll(&mut large) else { panic!("refused") };
     assert!(why.contains("llm_tokens, and an agent has 2000 in a whole window"), "{why}");
     let mut open = question("x", 10);
-    open.model.max_tokens = None;
+    Arc::make_mut(&mut open).model.max_tokens = None;
     let mut open = driver.ask(&call_id("ada", false), open);
     assert_eq!(run.gate.admit(0, |_| 0), None);
     assert!(poll(&mut open).is_pending());

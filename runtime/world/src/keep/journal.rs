@@ -82,13 +82,13 @@ fn strange() -> OracleError {
 }
 
 impl<D: Driver + ?Sized + 'static> Driver for Journaled<D> {
-    fn ask(&self, id: &CallId, question: Question) -> Asking {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
         if self.inner.keeps_time() {
             return self.inner.ask(id, question);
         }
         let key = self.key(id);
         let is_human = question.kind == Kind::Human;
-        let call = Call::Question(Box::new(question.clone()));
+        let call = Call::Question(Box::new(Question::clone(&question)));
         match self.begin(&key, &call, is_human) {
             Ok(Known::Make) => {}
             Ok(Known::Use(Outcome::Answer(answer))) => return ready(answer),

@@ -75,7 +75,7 @@ impl Keep for InMemory {
 struct Paid(Mutex<Vec<String>>);
 
 impl Driver for Paid {
-    fn ask(&self, _: &CallId, question: Question) -> Asking {
+    fn ask(&self, _: &CallId, question: Arc<Question>) -> Asking {
         self.0.lock().expect("a lock").push(question.prompt.clone());
         match question.prompt.as_str() {
             "silence" => Box::pin(pending()),
@@ -100,8 +100,8 @@ fn id(step: &str) -> CallId {
     CallId { run: "".into(), path: Vec::new(), name, nth: 0, is_tool: false }
 }
 
-fn question(prompt: &str) -> Question {
-    Question { prompt: prompt.into(), ..Question::default() }
+fn question(prompt: &str) -> Arc<Question> {
+    Arc::new(Question { prompt: prompt.into(), ..Question::default() })
 }
 
 fn poll<T>(future: &mut Pin<Box<dyn Future<Output = T> + Send>>) -> Poll<T> {
@@ -157,7 +157,8 @@ fn a_call_without_an_answer_is_in_doubt_until_somebody_decides() {
     assert_eq!(next.probe(&id("a")), Probe::Unknown);
     assert!(poll(&mut next.ask(&id("a"), question("silence"))).is_pending());
     assert_eq!(paid.0.lock().expect("a lock").len(), 2, "the chart has decided to");
-    let person = Question { kind: Kind::Human, ..question("silence") };
+    let person = Question { kind: Kind::Human, prompt: "silence".into(), ..Question::default() };
+    let person = Arc::new(person);
     assert!(poll(&mut process(&keep, &paid).ask(&id("h"), person.clone())).is_pending());
     assert!(poll(&mut process(&keep, &paid).ask(&id("h"), person)).is_pending());
     assert_eq!(paid.0.lock().expect("a lock").len(), 4, "people are asked again");

@@ -109,7 +109,7 @@ fn failed(comes: Comes) -> OracleError {
 }
 
 impl Oracle for World {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let words = question.prompt.lines().next().unwrap_or_default();
         let element = words.strip_prefix("n=").and_then(|n| n.parse().ok()).expect("an element");
         if question.child.is_empty() {

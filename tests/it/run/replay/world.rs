@@ -79,7 +79,7 @@ impl Chance {
 }
 
 impl Oracle for Chance {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         if let Some(error) = self.failure() {
             return self.later(Err(error));
         }

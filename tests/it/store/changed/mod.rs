@@ -6,6 +6,8 @@ mod refused;
 mod renamed;
 mod table;
 
+use std::sync::Arc;
+
 use super::*;
 use chartc_core::host::Machine as _;
 use chartc_core::saved::Comparison;
@@ -92,7 +94,7 @@ impl Books {
 }
 
 impl Driver for Books {
-    fn ask(&self, id: &CallId, _: Question) -> Asking {
+    fn ask(&self, id: &CallId, _: Arc<Question>) -> Asking {
         if self.pays(id) {
             ready(Ok(Answer::from("\"fine\"".to_owned())))
         } else {
@@ -305,7 +307,7 @@ fn a_changed_chart_goes_on_with_a_run_or_says_why_not() {
 struct Silent(Mutex<Vec<String>>);
 
 impl Driver for Silent {
-    fn ask(&self, id: &CallId, _: Question) -> Asking {
+    fn ask(&self, id: &CallId, _: Arc<Question>) -> Asking {
         self.0.lock().expect("one thread").push(id.to_string());
         Box::pin(pending())
     }
