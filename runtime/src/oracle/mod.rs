@@ -4,6 +4,7 @@
 //!
 //! ```
 //! use chartc_runtime::oracle::{Asking, Oracle, Question, ready};
+//! use std::sync::Arc;
 //!
 //! /// Always takes the first option.
 //! struct TheFirst;

@@ -11,6 +11,7 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Machine, Mismatch};
 use chartc_core::machine::{Input, Instant, Outcome};
 use chartc_core::tables::StepRowKind;
+use std::sync::Arc;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Reads the answer of an ended call and tells the machine.
@@ -18,7 +19,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         &mut self,
         now: Instant,
         at: At,
-        question: &Question,
+        question: &Arc<Question>,
         answer: Result<Answer, OracleError>,
     ) -> Result<(), RunError> {
         let key = at.1;
@@ -87,15 +88,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
         })?;
         let action = action(question, &understood.outcome);
-        self.extra.busy.last_answer = Some((text.clone(), question.step.clone()));
+        self.extra.busy.last_answer = Some((text, question.clone()));
         let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
-        let fits = self.extra.busy.last_answer.take().is_some();
+        // It is taken when the machine finds that it does not fit.
+        let Some((text, _)) = self.extra.busy.last_answer.take() else { return Ok(()) };
         match receipt {
-            Ok(_) if fits => {
+            Ok(_) => {
                 self.hear(&at, &question.step, action);
                 Ok(())
             }
-            Ok(_) => Ok(()),
             Err(Mismatch(why)) => {
                 let now = self.common.clock.now();
                 self.unusable(now, at, &question.step, text, false, why)
@@ -128,13 +129,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             // What a chart ended with is nobody's answer; a note says what is wrong with it.
             return Ok(());
         }
-        let Some((text, step)) = self.extra.busy.last_answer.take() else {
+        let Some((text, question)) = self.extra.busy.last_answer.take() else {
             self.extra.busy.misfit = Some(why.to_owned());
             return Ok(());
         };
         self.complain(at, why);
-        self.trouble(at, &step, Trouble::Answer, why);
-        let (attempt, why) = (at.1.attempt, why.to_owned());
+        self.trouble(at, &question.step, Trouble::Answer, why);
+        let (step, attempt, why) = (question.step.clone(), at.1.attempt, why.to_owned());
         let now = self.common.clock.now();
         let child = self.path(&at.0);
         self.tracer.put(

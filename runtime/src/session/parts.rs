@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::driver::{self, Driver};
 use crate::executor::Used;
 use crate::host::HostLog;
-use crate::oracle::Oracle;
+use crate::oracle::{Oracle, Question};
 use crate::trace::Origin;
 use chartc_core::expr::Value;
 use chartc_core::family::Tasks;
@@ -120,8 +120,8 @@ pub(super) struct Busy {
     pub(super) calls: Vec<Call>,
     /// What waits to be told to the machine, and the call that it is about.
     pub(super) ready: VecDeque<(At, Input<Vec<Value>>)>,
-    /// Text and step of the answer that is being handed over.
-    pub(super) last_answer: Option<(String, String)>,
+    /// The answer that is being handed over, and its question.
+    pub(super) last_answer: Option<(String, Arc<Question>)>,
     /// Why the machine judged that an answer from outside does not fit.
     pub(super) misfit: Option<String>,
     /// Data of the event that is being handed over, for its line in the trace.
