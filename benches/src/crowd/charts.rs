@@ -130,7 +130,7 @@ pub(super) fn interpreted(
 pub(super) struct Same;
 
 impl Oracle for Same {
-    fn ask(&self, _: Question) -> Asking {
+    fn ask(&self, _: Arc<Question>) -> Asking {
         ready(Ok(Answer::from("left".to_owned())))
     }
 

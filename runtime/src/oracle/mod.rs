@@ -38,14 +38,13 @@ pub use record::{Recording, Shelf, Tape};
 pub use replay::Replaying;
 pub use script::Script;
 
-use std::sync::Arc;
-
 use crate::budget::{Prices, Usage};
 use crate::form::{self, ActionForm};
 use chartc_core::host::Offer;
 use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// What a step asks of a model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
