@@ -2,14 +2,16 @@
 
 use crate::arena::{EventId, SendId};
 use crate::machine::{Instant, Receiver, Record, Sink};
-use crate::store::{Occurrence, Places, Sent};
+use crate::store::{Occurrence, Places, Sends, Sent};
 
 /// The queues of a machine while one of its blocks runs.
 pub struct Outbox<'o> {
     pub(crate) queue: Places<'o>,
     pub(crate) queue_head: &'o mut u32,
     pub(crate) queue_len: &'o mut u32,
-    pub(crate) sends: &'o mut [Sent],
+    pub(crate) sends: Sends<'o>,
+    /// The capacity for waiting sent events.
+    pub(crate) most: u32,
     pub(crate) waiting: &'o mut u32,
     pub(crate) now: Instant,
     pub(crate) sink: &'o mut dyn Sink,
@@ -36,11 +38,12 @@ impl Outbox<'_> {
         id: Option<SendId>,
     ) -> Option<usize> {
         let len = *self.waiting as usize;
-        let slot = self.sends.get(len)?.slot;
+        let slot = self.sends.free(*self.waiting, self.most)?;
+        let sends = self.sends.all();
         let due = self.now.saturating_add(delay).min(Instant::MAX - 1);
-        let at = self.sends[..len].partition_point(|other| other.due <= due);
-        self.sends[at..=len].rotate_right(1);
-        self.sends[at] = Sent { event, due, id, slot, to };
+        let at = sends[..len].partition_point(|other| other.due <= due);
+        sends[at..=len].rotate_right(1);
+        sends[at] = Sent { event, due, id, slot, to };
         *self.waiting += 1;
         self.sink.record(Record::Sent(event, due));
         Some(slot as usize)
@@ -54,11 +57,12 @@ impl Outbox<'_> {
     /// Removes every waiting event that was sent with this id. Linear in the number of waiting events.
     pub fn cancel(&mut self, id: SendId) {
         let mut kept = 0;
+        let sends = self.sends.all();
         for at in 0..*self.waiting as usize {
-            if self.sends[at].id == Some(id) {
-                self.sink.record(Record::SendCanceled(self.sends[at].event));
+            if sends[at].id == Some(id) {
+                self.sink.record(Record::SendCanceled(sends[at].event));
             } else {
-                self.sends.swap(kept, at);
+                sends.swap(kept, at);
                 kept += 1;
             }
         }

@@ -7,6 +7,7 @@ use crate::machine::{Element, Fault, Instant, Receiver};
 pub use crate::outbox::Outbox;
 use crate::store::{Amounts, Observed, Store};
 use crate::tables::{StateRowKind, Tables};
+use core::ops::Deref;
 
 /// An action block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub trait Program {
     type Store: Store;
     /// Data of events, options and answers.
     type Payload;
+    /// How a machine holds its tables: by reference, if they last as long as it does.
+    type Tables<'t>: Copy + Deref<Target = Tables<'t>>;
 
     /// Called when an input begins, or when the host requests a text: resets the counts of repetitions.
     #[inline(always)]
@@ -204,22 +207,22 @@ impl View<'_> {
 
     /// The number of whole turns in the leaf.
     pub fn turns_here(&self) -> u32 {
-        self.cells.states[self.leaf.index()].turns_here
+        self.cells.counts(self.leaf).turns_here
     }
 
     /// The number of turns of the whole run in which `state` was active.
     pub fn turns_in(&self, state: StateId) -> u32 {
-        self.cells.states[state.index()].turns_in
+        self.cells.counts(state).turns_in
     }
 
     /// The number of tool errors, forbidden calls and unusable answers since the leaf was entered.
     pub fn fails_here(&self) -> u32 {
-        self.cells.states[self.leaf.index()].fails_here
+        self.cells.counts(self.leaf).fails_here
     }
 
     /// The number of model calls of the run.
     pub fn calls(&self) -> u32 {
-        self.cells.states[0].calls
+        self.cells.counts(StateId(0)).calls
     }
 
     /// The number of model calls since the leaf was entered.
@@ -249,7 +252,7 @@ impl View<'_> {
 
     /// Milliseconds since the leaf was entered.
     pub fn elapsed_here(&self) -> u64 {
-        self.now.saturating_sub(self.cells.states[self.leaf.index()].entered_at)
+        self.now.saturating_sub(self.cells.entered[self.leaf.index()])
     }
 
     /// The name of the current host event, or the empty string.

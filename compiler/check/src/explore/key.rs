@@ -107,7 +107,7 @@ impl<'c> Keys<'c> {
         if let Some(status) = machine.ended() {
             to.number(1 + status as u64);
             to.count(at.turns, self.counting.turns);
-            to.count(at.cells.states[0].calls, self.counting.calls);
+            to.count(at.cells.counts(StateId(0)).calls, self.counting.calls);
             return (false, 1);
         }
         to.number(0);
@@ -115,7 +115,7 @@ impl<'c> Keys<'c> {
         to.bits(at.cells.history);
         to.number(u64::from(at.dead));
         to.count(at.turns, self.counting.turns);
-        to.count(at.cells.states[0].calls, self.counting.calls);
+        to.count(at.cells.counts(StateId(0)).calls, self.counting.calls);
         let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
         let Relevant { counters, here, .. } = self.relevant;
         let upto = |n: u64, read: &Read| match read {
@@ -131,9 +131,8 @@ impl<'c> Keys<'c> {
             }
         };
         to.optional(upto(u64::from(at.turns), &counters.turns));
-        let states = at.cells.states;
         for state in bits::iter(at.cells.configuration) {
-            let row = &states[state];
+            let row = at.cells.counts(StateId::at(state));
             if here.turns[state] {
                 to.optional(upto(u64::from(row.turns_here), &counters.turns_here));
             }
@@ -142,11 +141,11 @@ impl<'c> Keys<'c> {
             }
         }
         for (state, read) in &counters.turns_in {
-            to.optional(upto(u64::from(states[state.index()].turns_in), read));
+            to.optional(upto(u64::from(at.cells.counts(*state).turns_in), read));
         }
         for (state, calls, turns) in &self.limited {
             let limits = &self.chart.state(*state).limits;
-            let row = &states[state.index()];
+            let row = at.cells.counts(*state);
             let bound = |a: Option<i64>, b: Option<i64>| {
                 a.into_iter().chain(b).max().map(|n| u32::try_from(n).unwrap_or(u32::MAX))
             };
@@ -180,7 +179,7 @@ impl<'c> Keys<'c> {
             to.number(u64::from(key.attempt.min(retries.saturating_add(1))));
         };
         let mut met = Met::default();
-        for question in at.cells.questions.iter().flatten() {
+        for question in at.questions {
             key(to, &question.key);
             to.number(question.calling.map_or(0, |(choice, _)| 1 + u64::from(choice.0)));
             if let Some((_, tool)) = question.calling {
@@ -253,7 +252,7 @@ impl<'c> Keys<'c> {
                 continue;
             }
             for bound in [limits.time_warn, limits.time].into_iter().flatten() {
-                let due = at.cells.states[state.index()].entered_at.saturating_add(bound);
+                let due = at.cells.entered[state.index()].saturating_add(bound);
                 if due > at.now {
                     to.number(u64::from(state.0));
                     waiting.push(due - at.now);
@@ -269,7 +268,7 @@ impl<'c> Keys<'c> {
         for (slot, state) in &self.turned {
             let bound = at.cells.deadlines[*slot];
             if bound != u64::MAX {
-                let here = u64::from(at.cells.states[state.index()].turns_here);
+                let here = u64::from(at.cells.counts(*state).turns_here);
                 to.number(*slot as u64);
                 to.number(bound.saturating_sub(here));
             }

@@ -95,7 +95,7 @@ fn new(context: &Context<'_>, item: &mut Impl) {
     let store = if context.bare { "store::Fixed::new()" } else { "store::Dynamic::new(&TABLES)" };
     let children = if context.has_children() { ", children: Vec::new()" } else { "" };
     new.line(format!(
-        "Ok(Self {{ engine: semantics::Stepper::new(TABLES, {store}, core){children} }})"
+        "Ok(Self {{ engine: semantics::Stepper::new(&TABLES, {store}, core){children} }})"
     ));
 }
 
@@ -276,7 +276,7 @@ impl Context<'_> {
             self.tables.deadlines(),
             histories.count() * words,
             self.queue_places(),
-            states + 1,
+            self.tables.summary.leaves,
             self.sends(),
             self.tables.walks.len()
         )

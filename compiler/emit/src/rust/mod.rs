@@ -32,6 +32,7 @@ mod prompt;
 mod reasons;
 mod saved;
 mod start;
+mod summary;
 mod tables;
 mod tools;
 mod typed;

@@ -1,7 +1,7 @@
 //! The static tables of a chart. Fields with their default value come from `PLAIN`.
 
 use super::Context;
-use super::versions;
+use super::{summary, versions};
 use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId};
 use chartc_core::model::ActionForm;
 use chartc_core::model::{Status, Trigger};
@@ -57,8 +57,12 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "send_ids", t.send_ids.iter(), |name| format!("{name:?}"));
     let _ = write!(
         out,
-        "sends: {},\ncalls_per_turn: {},\nhistory_kept: {:?},\nmicrosteps: {},\n}}\n}};",
-        t.sends, t.calls_per_turn, t.history_kept, t.microsteps
+        "sends: {},\ncalls_per_turn: {},\nhistory_kept: {:?},\nmicrosteps: {},\nsummary: {},\n}}\n}};",
+        t.sends,
+        t.calls_per_turn,
+        t.history_kept,
+        t.microsteps,
+        summary::literal(&t.summary)
     );
     scope.raw(&out);
 }
@@ -227,7 +231,7 @@ fn status_name(status: Status) -> &'static str {
     }
 }
 
-fn reacts(set: Reacts) -> Option<String> {
+pub(super) fn reacts(set: Reacts) -> Option<String> {
     (set != Reacts::NOTHING).then(|| format!("Reacts({:#x})", set.0))
 }
 

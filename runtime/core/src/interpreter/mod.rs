@@ -42,7 +42,7 @@ use crate::plan::Plan;
 use crate::saved::{Saved, Unfit};
 use crate::semantics::Stepper;
 use crate::store::{Dynamic, Sent};
-use crate::tables::{LimitsRow, Tables};
+use crate::tables::{LimitsRow, Own, Tables};
 use alloc::string::String;
 use alloc::vec::Vec;
 use data::Data;
@@ -77,7 +77,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
     fn with_data(plan: &'p Plan<'p>, host: Option<H>, data: Data) -> Self {
         let tables = plan.tables();
         let runner = Runner::new(plan.chart(), plan.quick(), host, data);
-        let engine = Stepper::new(tables, Dynamic::new(&tables), runner);
+        let engine = Stepper::new(Own(tables), Dynamic::new(&tables), runner);
         Self { plan, engine, charts: &[], children: Vec::new() }
     }
 
@@ -128,7 +128,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
 
 impl<H: Host> Machine for Interpreter<'_, H> {
     fn tables(&self) -> Tables<'_> {
-        self.engine.tables()
+        *self.engine.tables()
     }
 
     fn limits(&self, state: StateId) -> LimitsRow {

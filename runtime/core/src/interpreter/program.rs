@@ -14,6 +14,7 @@ use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Caller, Program, View};
 use crate::store::Dynamic;
+use crate::tables::Own;
 use crate::tables::Tables;
 use crate::wording;
 use alloc::format;
@@ -182,6 +183,7 @@ impl<'p, H: Host> Runner<'p, H> {
 
 impl<H: Host> Program for Runner<'_, H> {
     type Store = Dynamic;
+    type Tables<'t> = Own<'t>;
     type Payload = Vec<Value>;
 
     #[inline(always)]

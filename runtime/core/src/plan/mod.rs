@@ -2,6 +2,7 @@
 
 mod ahead;
 mod hash;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod typed;
@@ -18,7 +19,7 @@ use crate::semantics::MICROSTEPS;
 use crate::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, RenameRow, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind,
-    Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, WalkRow, millionths,
+    Summary, Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, WalkRow, millionths,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -42,6 +43,7 @@ pub struct Plan<'c> {
     types: Vec<TypeRow<'c>>,
     renames: Vec<RenameRow<'c>>,
     pools: Pools<'c>,
+    summary: Summary,
     quick: Quick,
 }
 
@@ -136,9 +138,11 @@ impl<'c> Plan<'c> {
             types: typed::types(chart, &mut pools),
             renames: typed::renames(chart),
             pools,
+            summary: Summary::PLAIN,
             quick: Quick::of(chart),
         };
         ahead::fill(&mut plan);
+        plan.summary = summary::summary(&plan.tables());
         plan
     }
 
@@ -182,6 +186,7 @@ impl<'c> Plan<'c> {
             calls_per_turn: self.chart.calls_per_turn.unwrap_or(0),
             history_kept: self.chart.history_kept,
             microsteps: MICROSTEPS,
+            summary: self.summary,
         }
     }
 }

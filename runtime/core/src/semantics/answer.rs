@@ -4,7 +4,7 @@ use super::Stepper;
 use crate::arena::{ChoiceId, StateId, StepId};
 use crate::machine::{Effect, Fallback, Outcome, Receipt, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
-use crate::store::{Occurrence, Question, Store};
+use crate::store::{Occurrence, Question, Underway};
 use crate::tables::{FailureRow, StepRowKind, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
@@ -63,7 +63,7 @@ impl<P: Program> Stepper<'_, P> {
             | Outcome::Unusable => self.unusable(key, in_walk, sink),
             Outcome::Failed(reason) => {
                 if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
-                    self.store.cells_mut().states[leaf.index()].fails_here += 1;
+                    self.counts_mut(leaf).fails_here += 1;
                 }
                 if !self.try_again(key, sink) {
                     self.close(key);
@@ -89,7 +89,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Handles an unusable answer: counts it, then tries again or takes the step's fallback.
     pub(super) fn unusable(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
         let StepKey { step, leaf, .. } = key;
-        self.store.cells_mut().states[leaf.index()].fails_here += 1;
+        self.counts_mut(leaf).fails_here += 1;
         if self.try_again(key, sink) {
             return;
         }
@@ -103,25 +103,20 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     pub(super) fn is_open(&self, key: StepKey) -> bool {
-        let cells = self.store.cells();
         if let Some(each) = self.each(key.step) {
             return self.fan(each).open().contains(&key);
         }
-        let register = cells.steps.get(key.step.index()).and_then(|r| r.pending);
-        register == Some(key) || self.question(key.leaf).is_some_and(|q| q.key == key)
+        self.underway(key.step).pending == Some(key) || self.question(key.leaf).is_some_and(|q| q.key == key)
     }
 
     /// Removes an open step or question; the walk no longer waits for it.
     pub(super) fn close(&mut self, key: StepKey) {
-        let cells = self.store.cells_mut();
-        if cells.questions[key.leaf.index()].is_some_and(|q| q.key == key) {
-            cells.questions[key.leaf.index()] = None;
+        if self.question(key.leaf).is_some_and(|q| q.key == key) {
+            self.take_question(key.leaf);
         }
-        let register = &mut cells.steps[key.step.index()];
-        if register.pending == Some(key) {
-            register.pending = None;
-            register.calling = None;
-            register.called = 0;
+        let Underway { pending, due, .. } = self.underway(key.step);
+        if pending == Some(key) {
+            *self.underway_mut(key.step) = Underway { due, ..Underway::NEW };
         }
         if !self.is_asking(key.step) {
             self.disarm_timeouts(key.step);
@@ -146,11 +141,10 @@ impl<P: Program> Stepper<'_, P> {
         sink.record(Record::Retried(key));
         let next = StepKey { attempt: key.attempt + 1, ..key };
         let is_ask = self.is_ask(key.step);
-        let cells = self.store.cells_mut();
         if is_ask {
-            cells.questions[key.leaf.index()] = Some(Question { key: next, calling: None });
+            self.put_question(Question { key: next, calling: None });
         } else {
-            cells.steps[key.step.index()].pending = Some(next);
+            self.underway_mut(key.step).pending = Some(next);
         }
         sink.record(Record::Started(next));
         sink.effect(if is_ask { Effect::Ask(next) } else { Effect::Start(next) });

@@ -55,14 +55,14 @@ impl<P: Program> Stepper<'_, P> {
     /// Whether any active state reacts to any of `so`.
     #[inline(always)]
     pub(super) fn some_leaf_reacts(&self, so: Reacts) -> bool {
-        self.reacts.meets(so)
+        self.tables.summary.reacts.meets(so)
             && self.active_leaves().iter().any(|leaf| self.reacts_on_path(*leaf, so))
     }
 
     /// The active leaves in document order.
     #[inline]
     pub(super) fn active_leaves(&self) -> &[StateId] {
-        &self.store.cells().leaves[..self.leaves]
+        &self.store.cells().leaves[..self.leaves as usize]
     }
 
     /// The number of active leaves before `state`.
@@ -102,7 +102,7 @@ impl<P: Program> Stepper<'_, P> {
 
     fn add_leaf(&mut self, state: StateId) {
         let place = self.leaves_before(state);
-        let count = self.leaves;
+        let count = self.leaves as usize;
         let cells = self.store.cells_mut();
         if place == count || cells.leaves[place] != state {
             if place < count {
@@ -117,7 +117,7 @@ impl<P: Program> Stepper<'_, P> {
     pub(super) fn deactivate(&mut self, state: StateId) {
         self.take_out(state);
         let place = self.leaves_before(state);
-        let count = self.leaves;
+        let count = self.leaves as usize;
         let cells = self.store.cells_mut();
         if place < count && cells.leaves[place] == state {
             if place + 1 < count {
@@ -133,7 +133,7 @@ impl<P: Program> Stepper<'_, P> {
         let cells = self.store.cells_mut();
         bits::remove(cells.configuration, state.index());
         bits::remove(cells.unbroken, state.index());
-        bits::remove(cells.found, state.index());
+        bits::drop(cells.found, state.index());
     }
 
     /// Computes the active leaves of a configuration that was set as a whole.
@@ -144,7 +144,7 @@ impl<P: Program> Stepper<'_, P> {
         let active = bits::iter(cells.configuration).map(StateId::at);
         self.leaves = 0;
         for leaf in active.filter(|state| is_leaf(&tables.states[state.index()])) {
-            cells.leaves[self.leaves] = leaf;
+            cells.leaves[self.leaves as usize] = leaf;
             self.leaves += 1;
         }
     }

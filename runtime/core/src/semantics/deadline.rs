@@ -35,7 +35,7 @@ impl<P: Program> Stepper<'_, P> {
         if let Some((at, line)) = self.first_due() {
             offer(at, Due::Line(line));
         }
-        if self.has_limits
+        if self.tables.summary.limits
             && let Some((at, soft)) = self.first_time_limit()
         {
             offer(at, Due::Limit(soft));
@@ -47,7 +47,7 @@ impl<P: Program> Stepper<'_, P> {
     #[inline(always)]
     pub(super) fn pass_time(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = now.max(self.scalars.now);
-        if self.scalars.sends == 0 && self.armed == 0 && !self.reacts.meets(Reacts::TIME) {
+        if self.scalars.sends == 0 && self.armed == 0 && !self.tables.summary.reacts.meets(Reacts::TIME) {
             self.scalars.now = now;
         } else {
             self.fire_until(now, sink);
@@ -68,7 +68,7 @@ impl<P: Program> Stepper<'_, P> {
                 break;
             }
             fired += 1;
-            self.scalars.now = at.max(self.scalars.now);
+            self.set_clock(at.max(self.scalars.now));
             match due {
                 Due::Send => {
                     self.deliver(sink);
@@ -81,6 +81,14 @@ impl<P: Program> Stepper<'_, P> {
                 // Other due deadlines wait for the next input: each of their macrosteps could end in a livelock too.
                 break;
             }
+        }
+        self.set_clock(now);
+    }
+
+    /// Sets the clock. At another moment, deliveries are counted anew.
+    fn set_clock(&mut self, now: Instant) {
+        if now != self.scalars.now {
+            self.delivered = 0;
         }
         self.scalars.now = now;
     }
@@ -102,10 +110,8 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn open_key(&self, step: StepId) -> Option<StepKey> {
-        let cells = self.store.cells();
-        cells.steps[step.index()]
-            .pending
-            .or_else(|| cells.questions.iter().flatten().map(|q| q.key).find(|k| k.step == step))
+        let asked = || self.questions().iter().map(|q| q.key).find(|k| k.step == step);
+        self.underway(step).pending.or_else(asked)
     }
 
     /// Fires the `after n turns` transitions whose number of turns is reached, in document order. Runs at the end of a turn.
@@ -142,7 +148,7 @@ impl<P: Program> Stepper<'_, P> {
         let TriggerRow::AfterTurns(slot) = row.trigger else { return false };
         let cells = self.store.cells();
         let bound = cells.deadlines[slot as usize];
-        bound != u64::MAX && u64::from(cells.states[row.source.index()].turns_here) >= bound
+        bound != u64::MAX && u64::from(cells.counts(row.source).turns_here) >= bound
     }
 
     /// Evaluates and arms the deadlines of a state that was just entered.

@@ -10,7 +10,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Notes that the `initial` of a state, or the default of a history, is entered, if it has actions.
     pub(super) fn note_default(&mut self, state: StateId) {
         if self.tables.states[state.index()].default_actions {
-            bits::insert(self.store.cells_mut().defaults, state.index());
+            bits::insert(self.with_sets().defaults, state.index());
         }
     }
 
@@ -18,7 +18,7 @@ impl<P: Program> Stepper<'_, P> {
     pub(super) fn run_defaults_inside(&mut self, sink: &mut dyn Sink) {
         let end = self.tables.states.len();
         let mut at = 0;
-        while let Some(index) = bits::first_in(self.store.cells_mut().defaults, at, end) {
+        while let Some(index) = bits::first_in(self.with_sets().defaults, at, end) {
             at = index + 1;
             let parent = self.tables.states[index].parent;
             // A state that is about to be entered is not active, and neither is the parent of its histories; the root is its own parent.
@@ -41,7 +41,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn run_default(&mut self, state: StateId, inside: StateId, sink: &mut dyn Sink) {
-        bits::remove(self.store.cells_mut().defaults, state.index());
+        bits::remove(self.with_sets().defaults, state.index());
         self.run_block(Block::Default(state), inside, sink);
     }
 

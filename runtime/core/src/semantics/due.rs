@@ -4,7 +4,7 @@ use super::Stepper;
 use crate::arena::TransitionId;
 use crate::machine::Instant;
 use crate::program::Program;
-use crate::store::Store;
+use crate::store::{Part, Store};
 use crate::tables::TriggerRow;
 
 impl<P: Program> Stepper<'_, P> {
@@ -19,30 +19,27 @@ impl<P: Program> Stepper<'_, P> {
         let trigger = &self.tables.transitions[line.index()].trigger;
         let is_time = !matches!(trigger, TriggerRow::AfterTurns(_));
         let Some(slot) = trigger.deadline() else { return };
-        let cells = self.store.cells_mut();
-        let deadline = &mut cells.deadlines[slot as usize];
+        let deadline = &mut self.store.cells_mut().deadlines[slot as usize];
         let was_armed = *deadline != u64::MAX;
         *deadline = at;
-        if !is_time {
+        let is_armed = at != u64::MAX;
+        if !is_time || !was_armed && !is_armed {
             return;
         }
-        let mut place = cells.places[slot as usize] as usize;
-        match (was_armed, at != u64::MAX) {
-            (false, false) => return,
-            (false, true) => {
-                place = self.armed;
-                self.armed += 1;
-                self.place_due(place, line);
+        self.store.need(Part::Due, &self.tables);
+        let mut place = self.store.cells_mut().places[slot as usize] as usize;
+        if !was_armed {
+            place = self.armed as usize;
+            self.armed += 1;
+            self.place_due(place, line);
+        } else if !is_armed {
+            self.armed -= 1;
+            let end = self.armed as usize;
+            let last = self.store.cells().due[end];
+            if place == end {
+                return;
             }
-            (true, true) => {}
-            (true, false) => {
-                self.armed -= 1;
-                let last = self.store.cells().due[self.armed];
-                if place == self.armed {
-                    return;
-                }
-                self.place_due(place, last);
-            }
+            self.place_due(place, last);
         }
         self.rise(place);
         self.sink(place);
@@ -105,7 +102,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Moves an entry down while it is due later than a child.
     fn sink(&mut self, mut place: usize) {
         loop {
-            let below = (2 * place + 1..2 * place + 3).filter(|below| *below < self.armed);
+            let below = (2 * place + 1..2 * place + 3).filter(|below| *below < self.armed as usize);
             let Some(first) = below.min_by_key(|below| self.due_at(*below)) else { return };
             if self.due_at(place) <= self.due_at(first) {
                 return;

@@ -6,7 +6,7 @@ use crate::machine::{
     Effect, Element, ErrorKind, Outcome, Receipt, Record, Sink, StepKey, WalkEnd,
 };
 use crate::program::{Bound, Program};
-use crate::store::{Fan, Occurrence, Store};
+use crate::store::{Fan, Occurrence, Part, Store};
 use crate::tables::{EachRow, Lost, StepRowKind};
 
 impl<P: Program> Stepper<'_, P> {
@@ -17,10 +17,12 @@ impl<P: Program> Stepper<'_, P> {
 
     /// The register of a step with an `each`.
     pub(super) fn fan(&self, each: EachRow) -> &Fan {
-        &self.store.cells().fans[each.slot as usize]
+        const NONE: &Fan = &Fan::NONE;
+        self.store.cells().fans.get(each.slot as usize).unwrap_or(NONE)
     }
 
     fn fan_mut(&mut self, each: EachRow) -> &mut Fan {
+        self.store.need(Part::Fans, &self.tables);
         &mut self.store.cells_mut().fans[each.slot as usize]
     }
 
@@ -105,7 +107,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// The key of the step as a whole, while it is open.
     fn open_whole(&self, step: StepId) -> Option<StepKey> {
-        if self.is_over() { None } else { self.store.cells().steps[step.index()].pending }
+        if self.is_over() { None } else { self.underway(step).pending }
     }
 
     /// Handles the answer of an open element.
@@ -131,7 +133,7 @@ impl<P: Program> Stepper<'_, P> {
             }
             Outcome::Failed(reason) => {
                 if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
-                    self.store.cells_mut().states[leaf.index()].fails_here += 1;
+                    self.counts_mut(leaf).fails_here += 1;
                 }
                 if !self.try_element_again(key, each, sink) {
                     self.program.bind(Bound::Reason(step, reason));
@@ -148,7 +150,7 @@ impl<P: Program> Stepper<'_, P> {
                 }
             }
             Outcome::Choice(..) | Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable => {
-                self.store.cells_mut().states[leaf.index()].fails_here += 1;
+                self.counts_mut(leaf).fails_here += 1;
                 if !self.try_element_again(key, each, sink) {
                     self.program.bind(Bound::Nothing);
                     self.lose(key, each, sink);

@@ -12,25 +12,25 @@ use crate::tables::StepRowKind;
 impl<P: Program> Stepper<'_, P> {
     /// Remembers the steps that the entry of a state starts.
     pub(super) fn note_entry_runs(&mut self, state: StateId) {
-        if !self.has_entry_runs {
+        if !self.tables.summary.entry_runs {
             return;
         }
         for step in self.tables.states[state.index()].steps.of(self.tables.step_pool) {
             let kind = self.tables.steps[step.index()].kind;
             if matches!(kind, StepRowKind::Run { on_entry: true, .. }) {
-                self.store.cells_mut().steps[step.index()].due = true;
+                self.underway_mut(*step).due = true;
             }
         }
     }
 
     /// Starts these steps in document order. Returns whether there were any, so that the macrostep continues.
     pub(super) fn start_entered(&mut self, sink: &mut dyn Sink) -> bool {
-        if !self.has_entry_runs {
+        if !self.tables.summary.entry_runs {
             return false;
         }
         let mut any = false;
         for index in 0..self.tables.steps.len() {
-            let register = &mut self.store.cells_mut().steps[index];
+            let Some(register) = self.store.cells_mut().steps.get_mut(index) else { break };
             if !core::mem::take(&mut register.due) || register.pending.is_some() {
                 continue;
             }

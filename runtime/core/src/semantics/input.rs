@@ -1,6 +1,6 @@
 //! Inputs from the host.
 
-use super::{Phase, Stepper, question, sending};
+use super::{Phase, Stepper, question};
 use crate::arena::EventId;
 use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
 use crate::program::{Bound, Program};
@@ -40,7 +40,7 @@ impl<P: Program> Stepper<'_, P> {
             Input::Exhausted(key, kind) => self.exhausted(key, kind, sink),
             Input::Unmade(key) => self.unmade(key, sink),
             // Without limits there is nothing to warn of.
-            Input::Warn(_) if !self.has_limits => Receipt::Refused,
+            Input::Warn(_) if !self.tables.summary.limits => Receipt::Refused,
             Input::Warn(kind) => {
                 self.soft(kind, sink);
                 Receipt::Handled
@@ -87,9 +87,10 @@ impl<P: Program> Stepper<'_, P> {
         if self.is_over() {
             return Receipt::Closed;
         }
-        self.burst = sending::Burst::default();
+        self.delivered = 0;
         self.scalars.now = now.max(self.scalars.now);
         self.finish(Status::Canceled, sink);
+        self.calm();
         Receipt::Handled
     }
 
@@ -99,7 +100,7 @@ impl<P: Program> Stepper<'_, P> {
         if self.is_over() {
             return false;
         }
-        self.burst = sending::Burst::default();
+        self.delivered = 0;
         self.pass_time(now, sink);
         !self.is_over()
     }

@@ -7,7 +7,7 @@ use crate::machine::{
     Charge, ErrorKind, Instant, LimitKind, Receipt, Record, Sink, Status, StepKey,
 };
 use crate::program::{Bound, Program};
-use crate::store::{Occurrence, Store, bits};
+use crate::store::{Occurrence, Part, Store, bits};
 use crate::tables::{LimitsRow, Reacts, StepRowKind};
 
 impl<P: Program> Stepper<'_, P> {
@@ -27,7 +27,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut path = Some(state);
         while let Some(at) = path {
             let limit = self.limits(at).calls;
-            if limit.is_some_and(|limit| self.store.cells().states[at.index()].calls >= limit) {
+            if limit.is_some_and(|limit| self.store.cells().counts(at).calls >= limit) {
                 self.hard(LimitKind::Calls, sink);
                 return false;
             }
@@ -35,7 +35,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         let mut path = Some(state);
         while let Some(at) = path {
-            let calls = &mut self.store.cells_mut().states[at.index()].calls;
+            let calls = &mut self.counts_mut(at).calls;
             *calls += 1;
             if Some(*calls) == self.limits(at).calls_warn {
                 sink.record(Record::Warned(LimitKind::Calls));
@@ -44,16 +44,24 @@ impl<P: Program> Stepper<'_, P> {
             }
             path = self.parent(at);
         }
+        self.need_amounts();
         if let Some(here) = self.store.cells_mut().amounts.get_mut(leaf.index()) {
             here.calls += 1;
         }
         true
     }
 
+    fn need_amounts(&mut self) {
+        if self.tables.reads_amounts {
+            self.store.need(Part::Amounts, &self.tables);
+        }
+    }
+
     /// Adds what a call took to the amounts of the run and of its leaf. If its outcome is still to come, the macrostep of the outcome tries the
     /// transitions that read them, so that no answer is dropped because of its own price.
     pub(super) fn charge(&mut self, key: StepKey, charge: Charge, sink: &mut dyn Sink) {
         let is_open = self.is_open(key);
+        self.need_amounts();
         let amounts = self.store.cells_mut().amounts;
         // If the call was canceled, its leaf may have been entered again since.
         let leaf = Some(key.leaf.index()).filter(|leaf| is_open && *leaf != 0);
@@ -77,7 +85,7 @@ impl<P: Program> Stepper<'_, P> {
         let is_model = matches!(row.kind, StepRowKind::Llm | StepRowKind::Ask { .. });
         let mut path = Some(row.state).filter(|_| is_model);
         while let Some(at) = path {
-            let calls = &mut self.store.cells_mut().states[at.index()].calls;
+            let calls = &mut self.counts_mut(at).calls;
             *calls = calls.saturating_sub(1);
             path = self.parent(at);
         }
@@ -108,7 +116,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut path = Some(state);
         while let Some(at) = path {
             let limit = self.limits(at).calls;
-            let used = self.store.cells().states[at.index()].calls;
+            let used = self.store.cells().counts(at).calls;
             if limit.is_some_and(|limit| limit < used.saturating_add(calls)) {
                 self.hard(LimitKind::Calls, sink);
                 return false;
@@ -120,7 +128,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Checks the turns of every active state after a turn was counted.
     pub(super) fn check_turn_limits(&mut self, sink: &mut dyn Sink) {
-        if !self.has_limits {
+        if !self.tables.summary.limits {
             return;
         }
         let end = self.tables.states.len();
@@ -128,7 +136,7 @@ impl<P: Program> Stepper<'_, P> {
         while let Some(index) = bits::first_in(self.store.cells().configuration, from, end) {
             from = index + 1;
             let limits = self.limits(StateId::at(index));
-            let turns = self.store.cells().states[index].turns_in;
+            let turns = self.store.cells().counts(StateId::at(index)).turns_in;
             if self.is_over() {
                 return;
             }
@@ -156,7 +164,7 @@ impl<P: Program> Stepper<'_, P> {
                 let limits = self.limits(state);
                 for (bound, hard) in [(limits.time_warn, false), (limits.time, true)] {
                     let Some(bound) = bound else { continue };
-                    let at = cells.states[state.index()].entered_at.saturating_add(bound);
+                    let at = cells.entered[state.index()].saturating_add(bound);
                     // Earlier ones have been reported: the clock never goes back.
                     if at > self.scalars.now {
                         let one = (at, state, hard);

@@ -47,15 +47,16 @@ impl<P: Program> Stepper<'_, P> {
         let cause = Some(Occurrence::Turn);
         let mut faults = 0;
         // No `on` transition needs permission, so none is denied.
-        let (count, _) = self.select(cause, &mut faults, sink);
+        let mut selected = P::Store::selected(self.leaves as usize);
+        let selected = selected.as_mut();
+        let (count, _) = self.select(cause, &mut faults, selected, sink);
         self.raise_faults(0, faults, cause, sink);
-        for nth in 0..count {
-            let source = self.tables.transitions[self.selected(nth).index()].source;
+        let selected = &selected[..count];
+        for line in selected {
+            let source = self.tables.transitions[line.index()].source;
             self.walk_mut(source).turn_taken = true;
         }
-        if count > 0 {
-            self.take(count, sink);
-        }
+        self.take(selected, sink);
         macrostep::go_on(self, 1, sink);
     }
 
@@ -74,7 +75,7 @@ impl<P: Program> Stepper<'_, P> {
     fn is_stable(&self) -> bool {
         !self.is_over()
             && self.scalars.queue_len == 0
-            && !self.has_entry_runs
+            && !self.tables.summary.entry_runs
             && !self.some_leaf_reacts(Reacts::WHEN)
     }
 
@@ -84,7 +85,7 @@ impl<P: Program> Stepper<'_, P> {
         if self.leaves == 1 {
             let leaf = self.store.cells().leaves[0];
             let before = *faults;
-            let picked = self.pick(leaf, cause, 0, faults, sink);
+            let picked = self.pick(leaf, cause, &[], faults, sink);
             self.raise_faults(before, *faults, cause, sink);
             return match picked {
                 Picked::Nothing => false,
@@ -95,12 +96,21 @@ impl<P: Program> Stepper<'_, P> {
                 }
             };
         }
+        self.microstep_of_many(cause, faults, sink)
+    }
+
+    fn microstep_of_many(
+        &mut self,
+        cause: impl Cause,
+        faults: &mut u32,
+        sink: &mut dyn Sink,
+    ) -> bool {
         let before = *faults;
-        let (count, denied) = self.select(cause, faults, sink);
+        let mut selected = P::Store::selected(self.leaves as usize);
+        let selected = selected.as_mut();
+        let (count, denied) = self.select(cause, faults, selected, sink);
         self.raise_faults(before, *faults, cause, sink);
-        if count > 0 {
-            self.take(count, sink);
-        }
+        self.take(&selected[..count], sink);
         count > 0 || denied
     }
 
@@ -135,7 +145,8 @@ impl<P: Program> Stepper<'_, P> {
             tables: &self.tables,
             cells: Observed {
                 configuration: cells.configuration,
-                states: cells.states,
+                entered: cells.entered,
+                counts: cells.counts,
                 amounts: cells.amounts,
             },
             turns: scalars.turns,
@@ -149,6 +160,7 @@ impl<P: Program> Stepper<'_, P> {
             queue_head: &mut scalars.queue_head,
             queue_len: &mut scalars.queue_len,
             sends: cells.sends,
+            most: self.tables.sends,
             waiting: &mut scalars.sends,
             now: scalars.now,
             sink,

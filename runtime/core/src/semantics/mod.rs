@@ -25,6 +25,7 @@
 //! | `sending` | when sent events are delivered |
 //! | `due` | the armed deadlines in the order they are due |
 //! | `limit` | what may still be spent |
+//! | `registers` | which registers take up room |
 //! | `snapshot` | all registers as data |
 //! | `named`, `number` | all registers by names, and back |
 //! | `version`, `fits`, `rearm` | registers by names in another version of the chart |
@@ -55,6 +56,7 @@ mod plain;
 #[cfg(feature = "alloc")]
 mod point;
 mod question;
+mod registers;
 #[cfg(feature = "alloc")]
 mod rearm;
 mod select;
@@ -92,34 +94,30 @@ use crate::arena::{EventId, StateId};
 use crate::machine::{Effect, Instant, Record, Sink, Status, StepKey};
 use crate::program::{Program, View};
 use crate::store::{Cells, Observed, Occurrence, Store, bits};
-use crate::tables::{Reacts, StepRowKind, Tables};
+use crate::tables::Tables;
 use core::ops::Range;
 
 /// The default bound on microsteps in a macrostep.
 pub const MICROSTEPS: u32 = 1000;
 
 /// The bounds of an empty entry set.
-const NO_STATES: Range<usize> = Range { start: usize::MAX, end: 0 };
+const NO_STATES: Range<u32> = Range { start: u32::MAX, end: 0 };
 
 /// One machine: tables, registers and a program.
 pub struct Stepper<'t, P: Program> {
-    tables: Tables<'t>,
+    tables: P::Tables<'t>,
     store: P::Store,
     scalars: Scalars,
-    /// The union of what all states react to.
-    reacts: Reacts,
-    has_history: bool,
-    has_limits: bool,
-    has_default_actions: bool,
-    has_questions: bool,
-    burst: sending::Burst,
+    /// The number of deliveries at this moment of the clock within this input, to stop a chart that keeps sending to itself without delay.
+    delivered: u32,
     /// The number of active leaves.
-    leaves: usize,
+    leaves: u32,
     /// The number of armed deadlines of time.
-    armed: usize,
+    armed: u32,
+    /// The number of open questions.
+    open: u32,
     /// All states of the entry set are in this range; empty between microsteps.
-    entry: Range<usize>,
-    has_entry_runs: bool,
+    entry: Range<u32>,
     /// Guards, actions, data.
     pub program: P,
 }
@@ -161,21 +159,12 @@ enum Phase {
 
 impl<'t, P: Program> Stepper<'t, P> {
     /// A machine that has not started. `store` must be made for the same tables.
-    pub fn new(tables: Tables<'t>, store: P::Store, program: P) -> Self {
+    pub const fn new(tables: P::Tables<'t>, store: P::Store, program: P) -> Self {
         Self {
-            reacts: tables.states.iter().fold(Reacts::NOTHING, |all, state| all.with(state.here)),
-            has_history: tables.histories() > 0,
-            has_questions: tables.steps.iter().any(|s| matches!(s.kind, StepRowKind::Ask { .. })),
-            has_entry_runs: tables
-                .steps
-                .iter()
-                .any(|s| matches!(s.kind, StepRowKind::Run { on_entry: true, .. })),
-            has_limits: !tables.computed_limits.is_empty()
-                || tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::PLAIN),
-            has_default_actions: tables.states.iter().any(|s| s.default_actions),
-            burst: sending::Burst::default(),
+            delivered: 0,
             leaves: 0,
             armed: 0,
+            open: 0,
             entry: NO_STATES,
             tables,
             store,
@@ -198,8 +187,8 @@ impl<'t, P: Program> Stepper<'t, P> {
     }
 
     /// The chart's tables.
-    pub fn tables(&self) -> Tables<'t> {
-        self.tables
+    pub fn tables(&self) -> &Tables<'t> {
+        &self.tables
     }
 
     /// The registers.
@@ -241,13 +230,13 @@ impl<'t, P: Program> Stepper<'t, P> {
         for (register, row) in cells.steps.iter().zip(self.tables.steps) {
             match (register.pending, row.each) {
                 (Some(_), Some(fan)) => {
-                    cells.fans[fan.slot as usize].open().iter().for_each(|key| each(*key));
+                    self.fan(fan).open().iter().for_each(|key| each(*key));
                 }
                 (Some(key), None) => each(key),
                 (None, _) => {}
             }
         }
-        for question in cells.questions.iter().flatten() {
+        for question in self.questions() {
             each(question.key);
         }
     }
@@ -325,6 +314,6 @@ impl<'t, P: Program> Stepper<'t, P> {
 
 #[inline]
 fn observed<'c>(cells: &Cells<'c>) -> Observed<'c> {
-    let Cells { configuration, states, amounts, .. } = *cells;
-    Observed { configuration, states, amounts }
+    let Cells { configuration, entered, counts, amounts, .. } = *cells;
+    Observed { configuration, entered, counts, amounts }
 }

@@ -4,15 +4,16 @@ use super::{Scalars, Stepper};
 use crate::arena::StateId;
 use crate::machine::Instant;
 use crate::program::Program;
-use crate::store::{Cells, Sent, Store};
+use crate::store::{Cells, Question, Sent, Store};
 
 /// The registers of a machine in a stable configuration. Cheaper than a snapshot, and only for machines of the same plan.
 #[derive(Debug, Clone)]
 pub struct Registers<S> {
     scalars: Scalars,
     store: S,
-    leaves: usize,
-    armed: usize,
+    leaves: u32,
+    armed: u32,
+    open: u32,
 }
 
 /// Read access to the registers of a machine, on which its future depends, besides the program's data.
@@ -20,6 +21,8 @@ pub struct Registers<S> {
 pub struct Standing<'m> {
     /// The registers of states, steps and deadlines.
     pub cells: Cells<'m>,
+    /// The open questions in the order of their leaves.
+    pub questions: &'m [Question],
     /// The waiting sent events.
     pub sends: &'m [Sent],
     /// The number of turns ended.
@@ -42,6 +45,7 @@ impl<P: Program> Stepper<'_, P> {
         let Scalars { turns, now, started_at, dead, walking, stopped, .. } = self.scalars;
         Standing {
             cells: self.store.cells(),
+            questions: self.questions(),
             sends: self.sends(),
             turns,
             now,
@@ -57,8 +61,8 @@ impl<P: Program> Stepper<'_, P> {
     where
         P::Store: Clone,
     {
-        let Self { scalars, leaves, armed, .. } = *self;
-        Registers { scalars, store: self.store.clone(), leaves, armed }
+        let Self { scalars, leaves, armed, open, .. } = *self;
+        Registers { scalars, store: self.store.clone(), leaves, armed, open }
     }
 
     /// Restores the registers of a machine with the same tables.
@@ -70,6 +74,7 @@ impl<P: Program> Stepper<'_, P> {
         self.store.clone_from(&registers.store);
         self.leaves = registers.leaves;
         self.armed = registers.armed;
+        self.open = registers.open;
     }
 
     /// Sets the number of turns of the run.
@@ -79,7 +84,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Sets the counters of a state's limits.
     pub(crate) fn set_counted(&mut self, state: StateId, calls: Option<u32>, turns: Option<u32>) {
-        let row = &mut self.store.cells_mut().states[state.index()];
+        let row = self.counts_mut(state);
         row.calls = calls.unwrap_or(row.calls);
         row.turns_in = turns.unwrap_or(row.turns_in);
     }

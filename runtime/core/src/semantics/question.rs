@@ -92,8 +92,11 @@ impl<P: Program> Stepper<'_, P> {
     /// to other leaves, to which the event does not apply.
     pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> Asked {
         let mut asked = Asked::Nobody;
+        if !self.some_leaf_reacts(Reacts::ASK) {
+            return asked;
+        }
         let end = self.tables.states.len();
-        let cells = self.store.cells_mut();
+        let cells = self.with_sets();
         cells.found.copy_from_slice(cells.configuration);
         let mut from = 0;
         while let Some(leaf) = self.next_leaf(from, end) {
@@ -103,7 +106,7 @@ impl<P: Program> Stepper<'_, P> {
                 continue;
             }
             let Some(step) = self.innermost_ask(leaf, Some(event)) else { continue };
-            if self.store.cells().questions[leaf.index()].is_some() {
+            if self.question(leaf).is_some() {
                 if matches!(asked, Asked::Nobody) {
                     asked = Asked::AlreadyOpen;
                 }
@@ -122,7 +125,7 @@ impl<P: Program> Stepper<'_, P> {
         let from = self.leaves_before(state);
         let inside = self.active_leaves()[from..].iter().take_while(|l| self.contains(state, **l));
         inside.copied().find(|leaf| {
-            let walk = &cells.walks[tables.states[leaf.index()].walk as usize];
+            let walk = cells.walk(tables.states[leaf.index()].walk as usize);
             walk.leaf <= leaf.0 && !self.hides_asks(*leaf)
         })
     }
@@ -136,7 +139,7 @@ impl<P: Program> Stepper<'_, P> {
         leaf: StateId,
         sink: &mut dyn Sink,
     ) {
-        self.store.cells_mut().walks[walk].at = Some(step);
+        self.nth_walk_mut(walk).at = Some(step);
         self.walk_mut(leaf).leaf = leaf.0 + 1;
         if !self.step_holds(step, leaf, sink) {
             sink.record(Record::Skipped(step));
@@ -147,7 +150,7 @@ impl<P: Program> Stepper<'_, P> {
             let state = self.tables.steps[inner.index()].state;
             state != row.state && self.contains(row.state, state)
         });
-        if !hidden && self.is_active(leaf) && self.store.cells().questions[leaf.index()].is_none() {
+        if !hidden && self.is_active(leaf) && self.question(leaf).is_none() {
             self.put(step, leaf, true, sink);
         }
     }
@@ -182,10 +185,8 @@ impl<P: Program> Stepper<'_, P> {
             self.end_walk(WalkEnd::Calls(region), sink);
             return;
         }
-        let now = self.scalars.now;
-        let cells = self.store.cells_mut();
-        cells.questions[leaf.index()] = Some(Question { key, calling: None });
-        cells.steps[step.index()].started_at = now;
+        self.put_question(Question { key, calling: None });
+        self.store.cells_mut().started[step.index()] = self.scalars.now;
         self.arm_timeouts(step, leaf, sink);
         if in_walk {
             self.walk_mut(leaf).calls += 1;

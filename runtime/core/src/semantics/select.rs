@@ -30,27 +30,28 @@ impl<P: Program> Stepper<'_, P> {
         &mut self,
         cause: impl Cause,
         faults: &mut u32,
+        selected: &mut [TransitionId],
         sink: &mut dyn Sink,
     ) -> (usize, bool) {
         let mut count = 0;
         let mut denied = false;
-        for nth in 0..self.leaves {
+        for nth in 0..self.leaves as usize {
             let leaf = self.store.cells().leaves[nth];
-            match self.pick(leaf, cause, count, faults, sink) {
+            match self.pick(leaf, cause, &selected[..count], faults, sink) {
                 Picked::Nothing => {}
-                Picked::Line(id) => count = self.add(id, count, sink),
+                Picked::Line(id) => count = self.add(id, count, selected, sink),
                 Picked::Denied => denied = true,
             }
         }
         (count, denied)
     }
 
-    /// The first enabled transition on the path from a leaf to the root. The first `count` of `selected` were picked before.
+    /// The first enabled transition on the path from a leaf to the root, beside those that were picked before.
     pub(super) fn pick(
         &mut self,
         leaf: StateId,
         cause: impl Cause,
-        count: usize,
+        picked: &[TransitionId],
         faults: &mut u32,
         sink: &mut dyn Sink,
     ) -> Picked {
@@ -67,7 +68,7 @@ impl<P: Program> Stepper<'_, P> {
                 && let Some(id) = cause.next(&self.tables, row, from)
             {
                 from = TransitionId(id.0 + 1);
-                if count > 0 && self.store.cells().selected[..count].contains(&id) {
+                if picked.contains(&id) {
                     return Picked::Nothing;
                 }
                 match self.verdict(id, &lines[id.index()], leaf, cause, faults) {
@@ -90,16 +91,22 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Adds an enabled transition unless it is preempted, and removes those that it preempts. A transition that lost to one removed later
     /// does not come back.
-    fn add(&mut self, id: TransitionId, count: usize, sink: &mut dyn Sink) -> usize {
+    fn add(
+        &mut self,
+        id: TransitionId,
+        count: usize,
+        selected: &mut [TransitionId],
+        sink: &mut dyn Sink,
+    ) -> usize {
         if count == 0 {
-            self.store.cells_mut().selected[0] = id;
+            selected[0] = id;
             return 1;
         }
         let domain = self.domain(id);
         let source = self.tables.transitions[id.index()].source;
         if let Some(domain) = domain {
             for i in 0..count {
-                let other = self.store.cells_mut().selected[i];
+                let other = selected[i];
                 let other_source = self.tables.transitions[other.index()].source;
                 if self.meets(domain, other)
                     && !(source != other_source && self.contains(other_source, source))
@@ -110,18 +117,18 @@ impl<P: Program> Stepper<'_, P> {
             }
             let mut kept = 0;
             for i in 0..count {
-                let other = self.store.cells_mut().selected[i];
+                let other = selected[i];
                 if self.meets(domain, other) {
                     sink.record(Record::Lost(other, Loss::Preempted));
                 } else {
-                    self.store.cells_mut().selected[kept] = other;
+                    selected[kept] = other;
                     kept += 1;
                 }
             }
-            self.store.cells_mut().selected[kept] = id;
+            selected[kept] = id;
             return kept + 1;
         }
-        self.store.cells_mut().selected[count] = id;
+        selected[count] = id;
         count + 1
     }
 
@@ -227,8 +234,8 @@ impl<P: Program> Stepper<'_, P> {
                 }
                 path = self.parent(state);
             }
-            let open = self.store.cells().questions[leaf.index()].is_some();
-            if !open && self.innermost_ask(leaf, Some(event)).is_some() {
+            if self.question(leaf).is_none()
+                && self.innermost_ask(leaf, Some(event)).is_some() {
                 return true;
             }
         }

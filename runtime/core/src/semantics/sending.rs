@@ -5,16 +5,12 @@ use crate::machine::{ErrorKind, Instant, Receiver, Record, Sink};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Sent, Store};
 
-/// Deliveries at one moment of the clock within one input, counted to stop a chart that keeps sending to itself without delay.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Burst {
-    at: Instant,
-    delivered: u32,
-}
-
 impl<P: Program> Stepper<'_, P> {
     /// The undelivered sent events in the order of their delivery.
     pub fn sends(&self) -> &[Sent] {
+        if self.scalars.sends == 0 {
+            return &[];
+        }
         &self.store.cells().sends[..self.scalars.sends as usize]
     }
 
@@ -33,6 +29,7 @@ impl<P: Program> Stepper<'_, P> {
         if !rests {
             self.settle_all(sink);
         }
+        self.calm();
     }
 
     fn settle_all(&mut self, sink: &mut dyn Sink) {
@@ -54,16 +51,14 @@ impl<P: Program> Stepper<'_, P> {
         if self.scalars.sends == 0 || self.is_over() {
             return false;
         }
-        let waiting = &mut self.store.cells_mut().sends[..self.scalars.sends as usize];
+        let mut sends = self.store.cells_mut().sends;
+        let waiting = &mut sends.all()[..self.scalars.sends as usize];
         let first = waiting[0];
         if first.due > now {
             return false;
         }
-        if self.burst.at != now {
-            self.burst = Burst { at: now, delivered: 0 };
-        }
-        self.burst.delivered += 1;
-        if self.burst.delivered > MICROSTEPS {
+        self.delivered += 1;
+        if self.delivered > MICROSTEPS {
             self.stop_burst(sink);
             return false;
         }
@@ -84,26 +79,27 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Ends the deliveries after a livelock: discards what the stopped macrostep and earlier ones have sent without delay.
     pub(super) fn end_burst(&mut self) {
-        self.burst = Burst { at: self.scalars.now, delivered: MICROSTEPS + 1 };
+        self.delivered = MICROSTEPS + 1;
     }
 
     /// Whether a macrostep, or a series of events sent without delay, was stopped at this moment.
     pub(super) fn is_in_livelock(&self) -> bool {
-        self.burst.at == self.scalars.now && self.burst.delivered > MICROSTEPS
+        self.delivered > MICROSTEPS
     }
 
     /// Handles too many events sent without delay: discards those that are due, as a livelock discards the internal queue. The error is
     /// raised once; what its own transitions send without delay is discarded too.
     fn stop_burst(&mut self, sink: &mut dyn Sink) {
         let now = self.scalars.now;
-        let waiting = &mut self.store.cells_mut().sends[..self.scalars.sends as usize];
+        let mut sends = self.store.cells_mut().sends;
+        let waiting = &mut sends.all()[..self.scalars.sends as usize];
         let due = waiting.iter().take_while(|sent| sent.due <= now).count();
         for sent in &waiting[..due] {
             sink.record(Record::SendCanceled(sent.event));
         }
         waiting.rotate_left(due);
         self.scalars.sends -= due as u32;
-        if self.burst.delivered == MICROSTEPS + 1 {
+        if self.delivered == MICROSTEPS + 1 {
             sink.record(Record::Error(ErrorKind::Livelock));
             self.program.bind(Bound::Nothing);
             self.macrostep(Some(Occurrence::Error(ErrorKind::Livelock)), sink);

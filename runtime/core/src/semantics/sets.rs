@@ -75,7 +75,7 @@ impl<P: Program> Stepper<'_, P> {
             let cells = self.store.cells_mut();
             let record = &mut cells.history[slot as usize * words..(slot as usize + 1) * words];
             bits::clear(&mut record[state.index() / 64..end.index().div_ceil(64)]);
-            for leaf in cells.leaves[first..self.leaves].iter().take_while(|leaf| **leaf < end) {
+            for leaf in cells.leaves[first..self.leaves as usize].iter().take_while(|leaf| **leaf < end) {
                 let mut kept = *leaf;
                 while !deep && self.tables.states[kept.index()].parent > state {
                     kept = self.tables.states[kept.index()].parent;
@@ -94,14 +94,14 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     pub(super) fn add_to_entry_set(&mut self, state: StateId) {
-        bits::insert(self.store.cells_mut().entry, state.index());
-        self.entry.start = self.entry.start.min(state.index());
-        self.entry.end = self.entry.end.max(state.index() + 1);
+        bits::insert(self.with_sets().entry, state.index());
+        self.entry.start = self.entry.start.min(state.0);
+        self.entry.end = self.entry.end.max(state.0 + 1);
     }
 
     /// The first state of the entry set in `at..end`.
     pub(super) fn next_in_entry_set(&self, at: usize, end: usize) -> Option<StateId> {
-        let (at, end) = (at.max(self.entry.start), end.min(self.entry.end));
+        let (at, end) = (at.max(self.entry.start as usize), end.min(self.entry.end as usize));
         bits::first_in(self.store.cells().entry, at, end).map(StateId::at)
     }
 

@@ -5,7 +5,8 @@ use crate::arena::{StateId, StepId, TransitionId};
 use crate::machine::{Instant, Receiver, StepKey};
 use crate::program::Program;
 use crate::store::{
-    Amounts, Fan, Occurrence, Question, Sent, StateRegister, StepRegister, Store, Walk, bits,
+    Amounts, Counts, Fan, Occurrence, Part, Question, Sent, StepRegister, Store, Underway, Walk,
+    bits,
 };
 use crate::tables::{StateRowKind, StepRowKind, Tables, TriggerRow};
 use alloc::vec::Vec;
@@ -65,6 +66,13 @@ impl core::fmt::Display for RestoreError {
 
 impl core::error::Error for RestoreError {}
 
+/// Copies registers into their places, if there are any.
+fn put<T: Clone>(places: &mut [T], registers: &[T]) {
+    for (place, register) in places.iter_mut().zip(registers) {
+        place.clone_from(register);
+    }
+}
+
 /// No run counts this far; larger values of a register could overflow.
 const FAR: u32 = u32::MAX / 2;
 const FAR_AWAY: u64 = u64::MAX / 2;
@@ -106,6 +114,8 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         .all(|(i, question)| {
             key(&question.key)
                 && question.key.leaf.index() == i
+                && bits::has(configuration, i)
+                && matches!(tables.states[i].kind, StateRowKind::Atomic | StateRowKind::Final(_))
                 && question.calling.is_none_or(|(choice, tool)| {
                     choice.index() < tables.choices.len() && tool.index() < tables.tools.len()
                 })
@@ -190,29 +200,32 @@ impl Snapshot {
 impl<P: Program> Stepper<'_, P> {
     /// The registers. Between two inputs the configuration is always stable.
     pub fn snapshot(&self) -> Snapshot {
-        let cells = self.store.cells();
+        let (cells, tables) = (self.store.cells(), &*self.tables);
+        let states: Vec<StateId> = (0..tables.states.len()).map(StateId::at).collect();
+        let counts = || states.iter().map(|state| cells.counts(*state));
+        let amounts = if tables.reads_amounts { states.len() } else { 0 };
         Snapshot {
             format: FORMAT,
             hash: self.tables.hash,
-            scalars: self.scalars,
+            scalars: Scalars { queue_head: 0, ..self.scalars },
             bits: [
                 cells.configuration.to_vec(),
                 cells.history.to_vec(),
                 cells.touched.to_vec(),
                 cells.unbroken.to_vec(),
             ],
-            entered_at: cells.states.iter().map(|state| state.entered_at).collect(),
+            entered_at: cells.entered.to_vec(),
             counters: [
-                cells.states.iter().map(|state| state.turns_here).collect(),
-                cells.states.iter().map(|state| state.turns_in).collect(),
-                cells.states.iter().map(|state| state.fails_here).collect(),
-                cells.states.iter().map(|state| state.calls).collect(),
+                counts().map(|state| state.turns_here).collect(),
+                counts().map(|state| state.turns_in).collect(),
+                counts().map(|state| state.fails_here).collect(),
+                counts().map(|state| state.calls).collect(),
             ],
-            questions: cells.questions.to_vec(),
-            steps: cells.steps.to_vec(),
-            walks: cells.walks.to_vec(),
-            fans: cells.fans.to_vec(),
-            amounts: cells.amounts.to_vec(),
+            questions: states.iter().map(|state| self.question(*state)).collect(),
+            steps: (0..tables.steps.len()).map(|step| cells.step(step)).collect(),
+            walks: (0..tables.walks.len()).map(|walk| cells.walk(walk)).collect(),
+            fans: tables.steps.iter().filter_map(|row| Some(self.fan(row.each?).clone())).collect(),
+            amounts: (0..amounts).map(|at| cells.amounts.get(at).copied().unwrap_or_default()).collect(),
             deadlines: cells.deadlines.to_vec(),
             added: Vec::new(),
             sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),
@@ -228,23 +241,25 @@ impl<P: Program> Stepper<'_, P> {
         if snapshot.format != FORMAT {
             return Err(RestoreError::Format);
         }
+        let tables = self.tables;
         let cells = self.store.cells_mut();
         let [configuration, history, touched, unbroken] = &snapshot.bits;
         let [turns_here, turns_in, fails_here, calls] = &snapshot.counters;
+        let states = tables.states.len();
         let fits = snapshot.hash == self.tables.hash
             && configuration.len() == cells.configuration.len()
             && touched.len() == cells.touched.len()
             && unbroken.len() == cells.unbroken.len()
             && history.len() == cells.history.len()
-            && snapshot.entered_at.len() == cells.states.len()
-            && snapshot.counters.iter().all(|c| c.len() == cells.states.len())
-            && snapshot.questions.len() == cells.questions.len()
-            && snapshot.steps.len() == cells.steps.len()
-            && snapshot.walks.len() == cells.walks.len()
-            && snapshot.fans.len() == cells.fans.len()
-            && snapshot.amounts.len() == cells.amounts.len()
+            && snapshot.entered_at.len() == states
+            && snapshot.counters.iter().all(|c| c.len() == states)
+            && snapshot.questions.len() == states
+            && snapshot.steps.len() == tables.steps.len()
+            && snapshot.walks.len() == tables.walks.len()
+            && snapshot.fans.len() == tables.fans()
+            && snapshot.amounts.len() == if tables.reads_amounts { states } else { 0 }
             && snapshot.deadlines.len() == cells.deadlines.len()
-            && snapshot.sends.len() <= cells.sends.len();
+            && snapshot.sends.len() <= tables.sends as usize;
         if !fits {
             return Err(RestoreError::OtherChart);
         }
@@ -259,31 +274,59 @@ impl<P: Program> Stepper<'_, P> {
         cells.history.copy_from_slice(history);
         cells.touched.copy_from_slice(touched);
         cells.unbroken.copy_from_slice(unbroken);
-        for (i, state) in cells.states.iter_mut().enumerate() {
-            *state = StateRegister {
-                entered_at: snapshot.entered_at[i],
+        cells.entered.copy_from_slice(&snapshot.entered_at);
+        cells.deadlines.copy_from_slice(&snapshot.deadlines);
+        let counts: Vec<Counts> = (0..states)
+            .map(|i| Counts {
                 turns_here: turns_here[i],
                 turns_in: turns_in[i],
                 fails_here: fails_here[i],
                 calls: calls[i],
-            };
-        }
-        cells.questions.copy_from_slice(&snapshot.questions);
-        cells.steps.copy_from_slice(&snapshot.steps);
-        cells.walks.copy_from_slice(&snapshot.walks);
-        cells.fans.clone_from_slice(&snapshot.fans);
-        cells.amounts.copy_from_slice(&snapshot.amounts);
-        cells.deadlines.copy_from_slice(&snapshot.deadlines);
-        for (slot, sent) in (0..).zip(cells.sends.iter_mut()) {
-            *sent = snapshot.sends.get(slot as usize).copied().unwrap_or(Sent::free(slot));
-        }
-        cells.selected.fill(TransitionId(0));
+            })
+            .collect();
+        let steps: Vec<Underway> = snapshot.steps.iter().map(Underway::from).collect();
+        self.take_parts(snapshot, &counts, &steps);
         self.find_leaves();
         self.order_deadlines();
         self.scalars = snapshot.scalars;
         self.scalars.queue_head = 0;
         self.scalars.queue_len = 0;
         Ok(())
+    }
+
+    /// Takes over the registers that a store may leave out.
+    fn take_parts(&mut self, snapshot: &Snapshot, counts: &[Counts], steps: &[Underway]) {
+        let parts = [
+            (Part::Counts, counts.iter().any(|one| *one != Counts::NEW)),
+            (Part::Walks, snapshot.walks.iter().any(|one| *one != Walk::NEW)),
+            (Part::Amounts, snapshot.amounts.iter().any(|one| *one != Amounts::default())),
+            (Part::Steps, steps.iter().any(|one| *one != Underway::NEW)),
+            (Part::Fans, snapshot.fans.iter().any(|one| *one != Fan::default())),
+        ];
+        for (part, _) in parts.into_iter().filter(|(_, is_needed)| *is_needed) {
+            self.store.need(part, &self.tables);
+        }
+        let mut cells = self.store.cells_mut();
+        put(cells.counts, counts);
+        put(cells.walks, &snapshot.walks);
+        put(cells.amounts, &snapshot.amounts);
+        put(cells.steps, steps);
+        put(cells.fans, &snapshot.fans);
+        for (step, register) in snapshot.steps.iter().enumerate() {
+            cells.started[step] = register.started_at;
+        }
+        for (slot, sent) in (0..).zip(&snapshot.sends) {
+            if cells.sends.free(slot, self.tables.sends).is_some() {
+                cells.sends.all()[slot as usize] = *sent;
+            }
+        }
+        for (slot, place) in (0..).zip(cells.sends.all()).skip(snapshot.sends.len()) {
+            *place = Sent::free(slot);
+        }
+        self.open = 0;
+        for question in snapshot.questions.iter().flatten() {
+            self.put_question(*question);
+        }
     }
 
     /// Arms the deadlines of lines that are new in this version of the chart. They count from the beginning of their state or step. The data
@@ -301,12 +344,12 @@ impl<P: Program> Stepper<'_, P> {
             let cells = self.store.cells();
             let (origin, leaf) = match row.trigger.timed_step() {
                 Some(step) => {
-                    let register = &cells.steps[step.index()];
-                    let leaf = register.pending.map_or(row.source, |key| key.leaf);
-                    (register.started_at, leaf)
+                    let pending = cells.underway(step.index()).pending;
+                    let leaf = pending.map_or(row.source, |key| key.leaf);
+                    (cells.started[step.index()], leaf)
                 }
                 None if matches!(row.trigger, TriggerRow::AfterTurns(_)) => (0, row.source),
-                None => (cells.states[row.source.index()].entered_at, row.source),
+                None => (cells.entered[row.source.index()], row.source),
             };
             // A deadline that cannot be computed does not come.
             self.arm(id, origin, leaf, &mut ());

@@ -4,7 +4,7 @@ use super::Stepper;
 use crate::arena::{StepId, ToolId};
 use crate::machine::{Effect, Outcome, Receipt, Record, Sink, StepKey};
 use crate::program::{Bound, Caller, Program};
-use crate::store::{Occurrence, Store};
+use crate::store::Occurrence;
 
 impl<P: Program> Stepper<'_, P> {
     /// Whether the step is an `llm` step whose model may call tools.
@@ -15,7 +15,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Calls `each` with the tools that the model of this open step may call now: none after its last permitted call.
     pub fn step_tools(&self, key: StepKey, each: &mut dyn FnMut(ToolId)) {
         let Some(row) = self.tables.steps.get(key.step.index()) else { return };
-        if self.store.cells().steps[key.step.index()].called < row.tool_calls {
+        if self.underway(key.step).called < row.tool_calls {
             row.tools.of(self.tables.tool_pool).iter().for_each(|tool| each(*tool));
         }
     }
@@ -28,7 +28,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// The tool whose call is under way for this open step.
     pub(super) fn step_calling(&self, key: StepKey) -> Option<ToolId> {
-        let register = self.store.cells().steps.get(key.step.index())?;
+        let register = self.underway(key.step);
         register.calling.filter(|_| register.pending == Some(key))
     }
 
@@ -40,7 +40,7 @@ impl<P: Program> Stepper<'_, P> {
         payload: P::Payload,
         sink: &mut dyn Sink,
     ) {
-        let register = &mut self.store.cells_mut().steps[key.step.index()];
+        let register = self.underway_mut(key.step);
         register.calling = Some(tool);
         register.called += 1;
         self.program.bind(Bound::Call(Caller::Step(key.step), tool, payload));
@@ -68,14 +68,14 @@ impl<P: Program> Stepper<'_, P> {
                 self.program.bind(Bound::Returned(caller, None, payload));
             }
             Outcome::Failed(reason) => {
-                self.store.cells_mut().states[leaf.index()].fails_here += 1;
+                self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::CallFailed(caller, reason));
             }
             Outcome::Doubt => {
                 self.close(key);
                 self.program.forget_call(caller);
-                self.store.cells_mut().states[leaf.index()].fails_here += 1;
+                self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::Nothing);
                 if !self.macrostep(Some(Occurrence::StepDoubt(step)), sink) {
@@ -89,7 +89,7 @@ impl<P: Program> Stepper<'_, P> {
                 return Receipt::Refused;
             }
         }
-        self.store.cells_mut().steps[step.index()].calling = None;
+        self.underway_mut(step).calling = None;
         self.program.bind(Bound::Nothing);
         self.look_for_loop(sink);
         // `streak` and `last_result` have changed, which may enable eventless transitions.

@@ -4,23 +4,24 @@ use super::{NO_STATES, Phase, Stepper};
 use crate::arena::{StateId, TransitionId};
 use crate::machine::{Effect, ErrorKind, Record, Sink, StepKey};
 use crate::program::{Block, Caller, Program};
-use crate::store::{Amounts, Occurrence, Store, bits};
+use crate::store::{Amounts, Occurrence, Store, Underway, bits};
 use crate::tables::{Reacts, Route, StateRow, StateRowKind, TransitionRow, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Takes the first `count` selected lines together.
-    pub(super) fn take(&mut self, count: usize, sink: &mut dyn Sink) {
-        if count == 1 {
-            return self.take_one(self.selected(0), sink);
+    /// Takes the selected lines together.
+    pub(super) fn take(&mut self, selected: &[TransitionId], sink: &mut dyn Sink) {
+        match selected {
+            [] => return,
+            [id] => return self.take_one(*id, sink),
+            [_, _, ..] => {}
         }
         let mut all_known = true;
-        for i in 0..count {
-            let id = self.selected(i);
+        for id in selected {
             let row = &self.tables.transitions[id.index()];
-            self.begin_line(id, row, sink);
+            self.begin_line(*id, row, sink);
             all_known &= row.route != Route::Computed;
         }
-        self.take_begun(count, all_known, sink);
+        self.take_begun(selected, all_known, sink);
     }
 
     /// Like [`Stepper::take`], for one transition.
@@ -30,7 +31,7 @@ impl<P: Program> Stepper<'_, P> {
         match row.route {
             Route::Stay => self.act(id, row, sink),
             Route::Known { domain, entry } => {
-                if self.has_history {
+                if self.tables.summary.histories {
                     self.record_all(domain);
                 }
                 self.exit(domain, sink);
@@ -40,23 +41,20 @@ impl<P: Program> Stepper<'_, P> {
                 }
             }
             Route::Computed => {
-                self.store.cells_mut().selected[0] = id;
-                self.take_begun(1, false, sink);
+                self.take_begun(&[id], false, sink);
             }
         }
     }
 
     /// The rest of a microstep after its transitions were begun: exit, actions, entry. `all_known` says whether the exit and entry sets of
     /// all of them are known.
-    fn take_begun(&mut self, count: usize, all_known: bool, sink: &mut dyn Sink) {
+    fn take_begun(&mut self, selected: &[TransitionId], all_known: bool, sink: &mut dyn Sink) {
         let lines = self.tables.transitions;
-        self.exit_all(count, sink);
-        for i in 0..count {
-            let id = self.selected(i);
-            self.act(id, &lines[id.index()], sink);
+        self.exit_all(selected, sink);
+        for id in selected {
+            self.act(*id, &lines[id.index()], sink);
         }
-        for i in 0..count {
-            let id = self.selected(i);
+        for id in selected {
             match lines[id.index()].route {
                 Route::Stay => {}
                 Route::Known { entry, .. } => {
@@ -69,9 +67,9 @@ impl<P: Program> Stepper<'_, P> {
                     }
                 }
                 Route::Computed => {
-                    let domain = self.taken_domain(id);
-                    bits::remove(self.store.cells_mut().domains, domain.index());
-                    self.add_targets(id, domain);
+                    let domain = self.taken_domain(*id);
+                    bits::remove(self.with_sets().domains, domain.index());
+                    self.add_targets(*id, domain);
                 }
             }
         }
@@ -103,7 +101,7 @@ impl<P: Program> Stepper<'_, P> {
         if row.route == Route::Computed
             && let Some(domain) = self.domain(id)
         {
-            bits::insert(self.store.cells_mut().domains, domain.index());
+            bits::insert(self.with_sets().domains, domain.index());
         }
     }
 
@@ -130,10 +128,6 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    pub(super) fn selected(&self, nth: usize) -> TransitionId {
-        self.store.cells().selected[nth]
-    }
-
     /// The domain of a selected transition with a target, as it was when the transition was taken.
     fn taken_domain(&self, id: TransitionId) -> StateId {
         let row = &self.tables.transitions[id.index()];
@@ -151,21 +145,19 @@ impl<P: Program> Stepper<'_, P> {
         domain
     }
 
-    /// Exits what is active in the domains of the first `count` selected lines, in reverse document order. All histories are
+    /// Exits what is active in the domains of the selected lines, in reverse document order. All histories are
     /// recorded before. Lines are selected from one leaf after the other and their domains lie apart, so the domains are in
     /// document order.
-    fn exit_all(&mut self, count: usize, sink: &mut dyn Sink) {
-        let recorded = if self.has_history { count } else { 0 };
-        for i in 0..recorded {
-            let id = self.selected(i);
+    fn exit_all(&mut self, selected: &[TransitionId], sink: &mut dyn Sink) {
+        let recorded = if self.tables.summary.histories { selected } else { &[] };
+        for id in recorded {
             if self.tables.transitions[id.index()].route != Route::Stay {
-                self.record_all(self.taken_domain(id));
+                self.record_all(self.taken_domain(*id));
             }
         }
-        for i in (0..count).rev() {
-            let id = self.selected(i);
+        for id in selected.iter().rev() {
             if self.tables.transitions[id.index()].route != Route::Stay {
-                self.exit(self.taken_domain(id), sink);
+                self.exit(self.taken_domain(*id), sink);
             }
         }
     }
@@ -213,15 +205,15 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Enters the entry set in document order, and empties it.
     pub(super) fn enter_all(&mut self, sink: &mut dyn Sink) {
-        if self.has_default_actions {
+        if self.tables.summary.default_actions {
             self.run_defaults_inside(sink);
         }
         let mut at = 0;
         while let Some(state) = self.next_in_entry_set(at, usize::MAX) {
             at = state.index() + 1;
-            bits::remove(self.store.cells_mut().entry, state.index());
+            bits::remove(self.with_sets().entry, state.index());
             self.enter(state, sink);
-            if self.has_default_actions {
+            if self.tables.summary.default_actions {
                 self.run_defaults(state, sink);
             }
         }
@@ -233,18 +225,20 @@ impl<P: Program> Stepper<'_, P> {
         let row = &self.tables.states[state.index()];
         let now = self.scalars.now;
         self.activate(state, row);
-        let register = &mut self.store.cells_mut().states[state.index()];
-        register.entered_at = now;
-        register.turns_here = 0;
-        register.fails_here = 0;
-        if self.tables.reads_amounts {
-            self.store.cells_mut().amounts[state.index()] = Amounts::default();
+        let cells = self.store.cells_mut();
+        cells.entered[state.index()] = now;
+        if let Some(counts) = cells.counts.get_mut(state.index()) {
+            counts.turns_here = 0;
+            counts.fails_here = 0;
+        }
+        if let Some(amounts) = cells.amounts.get_mut(state.index()) {
+            *amounts = Amounts::default();
         }
         self.scalars.dead = false;
         sink.record(Record::Entered(state));
         let is_plain = row.entry == 0
             && !row.here.meets(Reacts::DEADLINE)
-            && !self.has_entry_runs
+            && !self.tables.summary.entry_runs
             && !matches!(row.kind, StateRowKind::Final(_));
         if !is_plain {
             self.begin_state(state, row, sink);
@@ -294,7 +288,7 @@ impl<P: Program> Stepper<'_, P> {
         let is_plain = row.exit == 0
             && row.steps.len == 0
             && !row.here.meets(Reacts::DEADLINE)
-            && !self.has_questions
+            && !self.tables.summary.asks
             && self.tables.walks.len() == 1;
         if !is_plain {
             self.end_state(state, row, sink);
@@ -309,10 +303,9 @@ impl<P: Program> Stepper<'_, P> {
             self.run_block(Block::Exit(state, nth), state, sink);
         }
         for step in row.steps.of(self.tables.step_pool) {
-            let register = &mut self.store.cells_mut().steps[step.index()];
-            register.due = false;
-            register.called = 0;
-            let (pending, calling) = (register.pending.take(), register.calling.take());
+            let underway = self.store.cells_mut().steps.get_mut(step.index());
+            let underway = underway.map(|it| core::mem::replace(it, Underway::NEW));
+            let Some(Underway { pending, calling, .. }) = underway else { break };
             if calling.is_some() {
                 self.program.forget_call(Caller::Step(*step));
             }
@@ -320,7 +313,7 @@ impl<P: Program> Stepper<'_, P> {
                 self.cancel(key, sink);
             }
         }
-        if let Some(question) = self.store.cells_mut().questions[state.index()].take() {
+        if let Some(question) = self.take_question(state) {
             if question.calling.is_some() {
                 self.program.forget_call(Caller::Question(state));
             }

@@ -2,12 +2,12 @@
 //! taken when the tool has returned.
 
 use super::Stepper;
-use crate::arena::{ChoiceId, StateId, ToolId};
+use crate::arena::{ChoiceId, ToolId};
 use crate::machine::{
     Effect, ErrorKind, Fallback, LOOP, Outcome, Receipt, Record, Sink, StepKey, WalkEnd,
 };
 use crate::program::{Bound, Caller, Program};
-use crate::store::{Occurrence, Question, Store};
+use crate::store::{Occurrence, Question};
 use crate::tables::{StepRowKind, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
@@ -43,8 +43,7 @@ impl<P: Program> Stepper<'_, P> {
         payload: P::Payload,
         sink: &mut dyn Sink,
     ) {
-        self.store.cells_mut().questions[key.leaf.index()] =
-            Some(Question { key, calling: Some((choice, tool)) });
+        self.put_question(Question { key, calling: Some((choice, tool)) });
         if !self.is_asking(key.step) {
             self.disarm_timeouts(key.step);
         }
@@ -87,7 +86,7 @@ impl<P: Program> Stepper<'_, P> {
             }
             Outcome::Failed(reason) => {
                 self.close(key);
-                self.store.cells_mut().states[leaf.index()].fails_here += 1;
+                self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::CallFailed(caller, reason));
                 self.program.bind(Bound::Nothing);
@@ -97,7 +96,7 @@ impl<P: Program> Stepper<'_, P> {
             Outcome::Doubt => {
                 self.close(key);
                 self.program.forget_call(caller);
-                self.store.cells_mut().states[leaf.index()].fails_here += 1;
+                self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::Nothing);
                 self.macrostep(Some(Occurrence::StepDoubt(step)), sink);
@@ -122,10 +121,6 @@ impl<P: Program> Stepper<'_, P> {
     fn names_loops(&self) -> bool {
         let mut rows = self.tables.transitions.iter();
         rows.any(|row| matches!(row.trigger, TriggerRow::Error(p) if ErrorKind::names_loops(p)))
-    }
-
-    pub(super) fn question(&self, leaf: StateId) -> Option<Question> {
-        self.store.cells().questions.get(leaf.index()).copied().flatten()
     }
 
     /// The call under way for this open question.

@@ -5,7 +5,7 @@ use super::walk::Next;
 use crate::arena::{StateId, StepId};
 use crate::machine::{ErrorKind, Receipt, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
-use crate::store::{Store, Walk, WalkStage, bits};
+use crate::store::{Part, Store, Walk, WalkStage, bits};
 use crate::tables::{StepRow, StepRowKind};
 
 impl<P: Program> Stepper<'_, P> {
@@ -15,6 +15,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         self.scalars.events += 1;
         sink.record(Record::Turn(self.scalars.turns + 1));
+        self.store.need(Part::Walks, &self.tables);
         let cells = self.store.cells_mut();
         cells.touched.copy_from_slice(cells.configuration);
         cells.unbroken.copy_from_slice(cells.configuration);
@@ -68,7 +69,7 @@ impl<P: Program> Stepper<'_, P> {
     fn walk_step(&mut self, step: StepId, row: &StepRow<'_>, sink: &mut dyn Sink) {
         if matches!(row.kind, StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true, .. })
             || !self.is_active(row.state)
-            || self.store.cells().steps[step.index()].pending.is_some()
+            || self.underway(step).pending.is_some()
         {
             return;
         }
@@ -154,10 +155,8 @@ impl<P: Program> Stepper<'_, P> {
         sink: &mut dyn Sink,
     ) -> StepKey {
         let key = self.key(step, leaf);
-        let now = self.scalars.now;
-        let register = &mut self.store.cells_mut().steps[step.index()];
-        register.pending = Some(key);
-        register.started_at = now;
+        self.underway_mut(step).pending = Some(key);
+        self.store.cells_mut().started[step.index()] = self.scalars.now;
         self.arm_timeouts(step, leaf, sink);
         key
     }
@@ -165,12 +164,13 @@ impl<P: Program> Stepper<'_, P> {
     fn end_turn(&mut self, sink: &mut dyn Sink) {
         self.scalars.walking = false;
         self.scalars.turns += 1;
+        self.store.need(Part::Counts, &self.tables);
         let cells = self.store.cells_mut();
         for state in bits::iter(cells.touched) {
-            cells.states[state].turns_in += 1;
+            cells.counts[state].turns_in += 1;
         }
         for state in bits::iter(cells.unbroken) {
-            cells.states[state].turns_here += 1;
+            cells.counts[state].turns_here += 1;
         }
         sink.record(Record::TurnEnded(self.scalars.turns));
         self.program.bind(Bound::Nothing);

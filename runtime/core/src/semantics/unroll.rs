@@ -9,7 +9,7 @@ use crate::machine::{Effect, Fault, Loss, Record, Sink, Status};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Program, View};
 use crate::store::{Dynamic, Occurrence, Store, bits};
-use crate::tables::{StateRowKind, Tables};
+use crate::tables::{Own, StateRowKind, Tables};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -73,7 +73,7 @@ impl<'t> Unroll<'t> {
     pub fn new(tables: Tables<'t>) -> Self {
         let operations = Rc::new(RefCell::new(Vec::new()));
         let probe = Probe(Rc::clone(&operations));
-        Self { engine: Stepper::new(tables, Dynamic::new(&tables), probe), operations }
+        Self { engine: Stepper::new(Own(tables), Dynamic::new(&tables), probe), operations }
     }
 
     /// The transitions that an occurrence could trigger while `leaf` is the only active leaf, in the order tried. Without an occurrence:
@@ -82,9 +82,9 @@ impl<'t> Unroll<'t> {
         self.put(&[leaf]);
         let mut sink = Ear(Rc::clone(&self.operations));
         // Every guard is false.
-        let (count, _) = self.engine.select(occurrence, &mut 0, &mut sink);
-        let sure = (0..count).map(|i| Candidate::Sure(self.engine.store.cells_mut().selected[i]));
-        let sure: Vec<Candidate> = sure.collect();
+        let mut selected = [TransitionId(0)];
+        let (count, _) = self.engine.select(occurrence, &mut 0, &mut selected, &mut sink);
+        let sure: Vec<Candidate> = selected[..count].iter().copied().map(Candidate::Sure).collect();
         let operations = self.operations.take();
         let tried = operations.into_iter().filter_map(|operation| match operation {
             Operation::Asked(line, place) => Some(Candidate::Guarded(line, place)),
@@ -101,8 +101,7 @@ impl<'t> Unroll<'t> {
     pub fn take(&mut self, leaf: StateId, line: TransitionId) -> Unrolled {
         self.put(&[leaf]);
         let mut sink = Ear(Rc::clone(&self.operations));
-        self.engine.store.cells_mut().selected[0] = line;
-        self.engine.take(1, &mut sink);
+        self.engine.take(&[line], &mut sink);
         self.unrolled(true)
     }
 
@@ -110,10 +109,9 @@ impl<'t> Unroll<'t> {
     pub fn step(&mut self, leaves: &[StateId], occurrence: Option<Occurrence>) -> Unrolled {
         self.put(leaves);
         let mut sink = Ear(Rc::clone(&self.operations));
-        let (count, _) = self.engine.select(occurrence, &mut 0, &mut sink);
-        if count > 0 {
-            self.engine.take(count, &mut sink);
-        }
+        let mut selected = alloc::vec![TransitionId(0); leaves.len()];
+        let (count, _) = self.engine.select(occurrence, &mut 0, &mut selected, &mut sink);
+        self.engine.take(&selected[..count], &mut sink);
         self.unrolled(count > 0)
     }
 
@@ -235,6 +233,7 @@ fn place(view: &View<'_>) -> Place {
 impl Program for Probe {
     type Store = Dynamic;
     type Payload = ();
+    type Tables<'t> = Own<'t>;
 
     fn bind(&mut self, _: Bound<()>) {}
 

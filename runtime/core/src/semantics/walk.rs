@@ -5,7 +5,7 @@ use super::Stepper;
 use crate::arena::{StateId, StepId};
 use crate::machine::{Record, Sink, StepKey, WalkEnd};
 use crate::program::Program;
-use crate::store::{Store, Walk, WalkStage};
+use crate::store::{Part, Store, Walk, WalkStage};
 use crate::tables::StepRowKind;
 
 /// What a walk does next.
@@ -37,7 +37,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// What a walk does next. If it is at an `ask` that is answered in all leaves, it moves on.
     fn next_in(&mut self, nth: usize) -> Next {
-        let walk = self.store.cells().walks[nth];
+        let walk = self.nth_walk(nth);
         if walk.stage != WalkStage::Open {
             return Next::Rests;
         }
@@ -53,7 +53,7 @@ impl<P: Program> Stepper<'_, P> {
             }
             self.pass(nth, step);
         }
-        self.next_from(nth, self.store.cells().walks[nth].cursor)
+        self.next_from(nth, self.nth_walk(nth).cursor)
     }
 
     /// The first step from `cursor` on that the walk can visit, or the fork before it.
@@ -99,7 +99,7 @@ impl<P: Program> Stepper<'_, P> {
             return Next::Rests;
         };
         let is_forked = |walk: usize| self.parent(walks[walk].state) == Some(parallel);
-        let stage = |walk: usize| self.store.cells().walks[walk].stage;
+        let stage = |walk: usize| self.nth_walk(walk).stage;
         if (nth + 1..walks.len()).any(|w| is_forked(w) && stage(w) == WalkStage::New) {
             return Next::Fork(parallel);
         }
@@ -117,7 +117,7 @@ impl<P: Program> Stepper<'_, P> {
         let tables = self.tables;
         for (nth, row) in tables.walks.iter().enumerate().skip(1) {
             if tables.states[row.state.index()].parent == parallel {
-                let walk = &mut self.store.cells_mut().walks[nth];
+                let walk = self.nth_walk_mut(nth);
                 if walk.stage == WalkStage::New {
                     *walk =
                         Walk { stage: WalkStage::Open, cursor: row.steps.start, leaf: 0, ..*walk };
@@ -129,6 +129,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Moves a walk past a step. The walks that it has forked before this step are over.
     pub(super) fn pass(&mut self, nth: usize, step: StepId) {
         let tables = self.tables;
+        self.store.need(Part::Walks, &self.tables);
         let cells = self.store.cells_mut();
         let state = tables.walks[nth].state;
         for (walk, row) in cells.walks.iter_mut().zip(tables.walks).skip(nth + 1) {
@@ -167,7 +168,7 @@ impl<P: Program> Stepper<'_, P> {
     pub(super) fn leave_region(&mut self, state: StateId) {
         let nth = self.tables.states[state.index()].walk as usize;
         if self.tables.walks[nth].state == state {
-            let walk = &mut self.store.cells_mut().walks[nth];
+            let Some(walk) = self.store.cells_mut().walks.get_mut(nth) else { return };
             walk.at = None;
             if walk.stage == WalkStage::Open {
                 walk.stage = WalkStage::Over;
@@ -188,15 +189,16 @@ impl<P: Program> Stepper<'_, P> {
     pub(super) fn awaits(&self, key: StepKey) -> bool {
         let row = &self.tables.steps[key.step.index()];
         let walk = self.tables.states[row.state.index()].walk;
-        self.scalars.walking && self.store.cells().walks[walk as usize].at == Some(key.step)
+        self.scalars.walking && self.nth_walk(walk as usize).at == Some(key.step)
     }
 
     /// Notes that a step of the walk is no longer open. An `ask` may be open in other leaves.
     pub(super) fn no_longer_awaits(&mut self, step: StepId) {
         if !self.is_ask(step) {
             let state = self.tables.steps[step.index()].state;
-            let walk = self.walk_mut(state);
-            if walk.at == Some(step) {
+            let nth = self.tables.states[state.index()].walk as usize;
+            let walk = self.store.cells_mut().walks.get_mut(nth);
+            if let Some(walk) = walk.filter(|walk| walk.at == Some(step)) {
                 walk.at = None;
             }
         }
@@ -204,24 +206,18 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Whether a question of this `ask` is open in any leaf.
     pub(super) fn has_open(&self, step: StepId) -> bool {
-        let questions = self.store.cells().questions;
-        let is_open = |leaf: &StateId| questions[leaf.index()].is_some_and(|q| q.key.step == step);
-        self.active_leaves().iter().any(is_open)
+        self.questions().iter().any(|question| question.key.step == step)
     }
 
     /// Whether a model is being asked this `ask` in any leaf; not while it calls a tool.
     pub(super) fn is_asking(&self, step: StepId) -> bool {
-        let questions = self.store.cells().questions;
-        let is_asked = |leaf: &StateId| {
-            questions[leaf.index()].is_some_and(|q| q.key.step == step && q.calling.is_none())
-        };
-        self.active_leaves().iter().any(is_asked)
+        self.questions().iter().any(|q| q.key.step == step && q.calling.is_none())
     }
 
     /// Whether a further model step may start in the walk of the region of `state`.
     pub(super) fn admits_call(&self, state: StateId) -> bool {
         let cap = self.tables.calls_per_turn;
-        let walk = &self.store.cells().walks[self.tables.states[state.index()].walk as usize];
+        let walk = self.nth_walk(self.tables.states[state.index()].walk as usize);
         !walk.spent && (cap == 0 || walk.calls < cap)
     }
 
@@ -233,14 +229,14 @@ impl<P: Program> Stepper<'_, P> {
     /// The walk of the innermost region that contains a state.
     pub(super) fn walk_mut(&mut self, state: StateId) -> &mut Walk {
         let nth = self.tables.states[state.index()].walk as usize;
-        &mut self.store.cells_mut().walks[nth]
+        self.nth_walk_mut(nth)
     }
 
     /// Whether an `on turn` transition hides the asks of a leaf: one of its region, or of one around it.
     pub(super) fn hides_asks(&self, leaf: StateId) -> bool {
         let mut nth = self.tables.states[leaf.index()].walk as usize;
         loop {
-            if self.store.cells().walks[nth].turn_taken {
+            if self.nth_walk(nth).turn_taken {
                 return true;
             }
             if nth == 0 {

@@ -24,6 +24,14 @@ pub fn remove(set: &mut [u64], i: usize) {
     set[i / 64] &= !(1 << (i % 64));
 }
 
+/// Clears bit `i`, if the set goes so far.
+#[inline]
+pub fn drop(set: &mut [u64], i: usize) {
+    if let Some(word) = set.get_mut(i / 64) {
+        *word &= !(1 << (i % 64));
+    }
+}
+
 /// Clears every bit.
 #[inline]
 pub fn clear(set: &mut [u64]) {

@@ -1,85 +1,67 @@
 //! Copies of registers in vectors, which reuse their memory: returning often to a point does not allocate each time.
 
-use super::Dynamic;
-use super::queue::Many;
+use super::dynamic::{Busy, Counted, Dynamic};
 
-impl Clone for Dynamic {
+impl Clone for Counted {
     fn clone(&self) -> Self {
-        let Self {
-            bits,
-            history,
-            states,
-            questions,
-            steps,
-            walks,
-            fans,
-            amounts,
-            deadlines,
-            sends,
-            ..
-        } = self;
-        let Self { due, places, leaves, selected, queue, .. } = self;
-        Self {
-            bits: bits.clone(),
-            history: history.clone(),
-            states: states.clone(),
-            questions: questions.clone(),
-            steps: steps.clone(),
-            walks: walks.clone(),
-            fans: fans.clone(),
-            amounts: amounts.clone(),
-            deadlines: deadlines.clone(),
-            sends: sends.clone(),
-            due: due.clone(),
-            places: places.clone(),
-            leaves: leaves.clone(),
-            selected: selected.clone(),
-            queue: queue.clone(),
-        }
+        let Self { counts, walks, amounts } = self;
+        Self { counts: counts.clone(), walks: walks.clone(), amounts: amounts.clone() }
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self {
-            bits,
-            history,
-            states,
-            questions,
-            steps,
-            walks,
-            fans,
-            amounts,
-            deadlines,
-            sends,
-            ..
-        } = from;
-        let Self { due, places, leaves, selected, queue, .. } = from;
-        for (to, bits) in self.bits.iter_mut().zip(bits) {
-            to.clone_from(bits);
-        }
-        self.history.clone_from(history);
-        self.states.clone_from(states);
-        self.questions.clone_from(questions);
-        self.steps.clone_from(steps);
+        let Self { counts, walks, amounts } = from;
+        self.counts.clone_from(counts);
         self.walks.clone_from(walks);
-        self.fans.clone_from(fans);
         self.amounts.clone_from(amounts);
-        self.deadlines.clone_from(deadlines);
-        self.sends.clone_from(sends);
-        self.due.clone_from(due);
-        self.places.clone_from(places);
-        self.leaves.clone_from(leaves);
-        self.selected.clone_from(selected);
-        self.queue.clone_from(queue);
     }
 }
 
-impl Clone for Many {
+impl Clone for Busy {
     fn clone(&self) -> Self {
-        Self { places: self.places.clone(), bound: self.bound }
+        let Self { questions, steps, fans, due, places, sets } = self;
+        Self {
+            questions: questions.clone(),
+            steps: steps.clone(),
+            fans: fans.clone(),
+            due: due.clone(),
+            places: places.clone(),
+            sets: sets.clone(),
+        }
     }
 
     fn clone_from(&mut self, from: &Self) {
-        self.places.clone_from(&from.places);
-        self.bound = from.bound;
+        let Self { questions, steps, fans, due, places, sets } = from;
+        self.questions.clone_from(questions);
+        self.steps.clone_from(steps);
+        self.fans.clone_from(fans);
+        self.due.clone_from(due);
+        self.places.clone_from(places);
+        self.sets.clone_from(sets);
+    }
+}
+
+impl Clone for Dynamic {
+    fn clone(&self) -> Self {
+        let Self { words, leaves, queue, sizes, counted, busy, sends } = self;
+        Self {
+            words: words.clone(),
+            leaves: leaves.clone(),
+            queue: queue.clone(),
+            sizes: *sizes,
+            counted: counted.clone(),
+            busy: busy.clone(),
+            sends: sends.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        let Self { words, leaves, queue, sizes, counted, busy, sends } = from;
+        self.words.clone_from(words);
+        self.leaves.clone_from(leaves);
+        self.queue.clone_from(queue);
+        self.sizes = *sizes;
+        self.counted.clone_from(counted);
+        self.busy.clone_from(busy);
+        self.sends.clone_from(sends);
     }
 }

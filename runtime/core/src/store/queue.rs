@@ -1,6 +1,11 @@
-//! The internal queue: a ring, of fixed size without an allocator, otherwise growing up to a bound.
+//! The internal queue: a ring, of fixed size without an allocator, otherwise growing up to a bound. It is empty between two inputs, so that it
+//! takes next to no space then.
 
 use super::Occurrence;
+
+/// Places of a growing ring that need no memory of their own.
+#[cfg(feature = "alloc")]
+const FEW: usize = 2;
 
 /// The storage of a ring. The owner keeps its head and length.
 #[derive(Debug)]
@@ -9,7 +14,7 @@ pub enum Places<'c> {
     Fixed(&'c mut [Occurrence]),
     /// A growing capacity, up to a bound.
     #[cfg(feature = "alloc")]
-    Growing(&'c mut alloc::vec::Vec<Occurrence>, usize),
+    Growing(&'c mut Growing, usize),
 }
 
 impl Places<'_> {
@@ -29,25 +34,22 @@ impl Places<'_> {
         match self {
             Self::Fixed(places) => places,
             #[cfg(feature = "alloc")]
-            Self::Growing(places, _) => places,
+            Self::Growing(ring, _) => ring.all(),
         }
     }
 
     /// Appends an occurrence to the ring; false if it is full.
     pub(crate) fn push(&mut self, head: &mut u32, len: &mut u32, occurrence: Occurrence) -> bool {
         let end = *len as usize;
-        #[cfg(feature = "alloc")]
-        if let Self::Growing(places, bound) = self
-            && end == places.len()
-        {
-            places.rotate_left(*head as usize);
-            *head = 0;
-            places.resize((2 * end + 8).min(*bound), Occurrence::Turn);
-        }
         let places = match self {
             Self::Fixed(places) => &mut **places,
             #[cfg(feature = "alloc")]
-            Self::Growing(places, _) => places,
+            Self::Growing(ring, bound) => {
+                if end == ring.all().len() {
+                    ring.grow(head, *bound);
+                }
+                ring.all_mut()
+            }
         };
         if end >= places.len() {
             return false;
@@ -59,40 +61,103 @@ impl Places<'_> {
     }
 }
 
-/// Storage in an array.
+/// A ring that grows, without the bound.
+#[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
-pub(super) struct Few<const Q: usize>(pub(super) [Occurrence; Q]);
+pub struct Growing {
+    few: [Occurrence; FEW],
+    /// All places, once the few do not suffice.
+    #[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
+    many: Option<alloc::boxed::Box<alloc::vec::Vec<Occurrence>>>,
+}
 
-impl<const Q: usize> Few<Q> {
+#[cfg(feature = "alloc")]
+impl Growing {
+    pub(super) const fn new() -> Self {
+        Self { few: [Occurrence::Turn; FEW], many: None }
+    }
+
+    fn all(&self) -> &[Occurrence] {
+        match &self.many {
+            Some(many) => many,
+            None => &self.few,
+        }
+    }
+
+    fn all_mut(&mut self) -> &mut [Occurrence] {
+        match &mut self.many {
+            Some(many) => many,
+            None => &mut self.few,
+        }
+    }
+
+    /// Makes room in a full ring, whose first occurrence is then at the first place.
+    #[cold]
+    fn grow(&mut self, head: &mut u32, bound: usize) {
+        let few = &self.few;
+        let places = self.many.get_or_insert_with(|| alloc::boxed::Box::new(few.to_vec()));
+        places.rotate_left(*head as usize);
+        *head = 0;
+        places.resize((4 * places.len()).min(bound), Occurrence::Turn);
+    }
+
+    #[inline(always)]
+    pub(super) const fn has_grown(&self) -> bool {
+        self.many.is_some()
+    }
+
+    /// Gives up the memory of an empty ring.
+    pub(super) fn shrink(&mut self) {
+        self.many = None;
+    }
+}
+
+/// The queue of a store in arrays. With an allocator it grows when it has to.
+#[cfg(feature = "alloc")]
+#[derive(Debug, Clone)]
+pub(super) struct Queue<const Q: usize>(Growing);
+
+#[cfg(feature = "alloc")]
+impl<const Q: usize> Queue<Q> {
+    pub(super) const fn new() -> Self {
+        Self(Growing::new())
+    }
+
+    #[inline]
+    pub(super) fn lend(&mut self) -> Places<'_> {
+        Places::Growing(&mut self.0, Q)
+    }
+
+    #[inline(always)]
+    pub(super) const fn has_grown(&self) -> bool {
+        self.0.has_grown()
+    }
+
+    pub(super) fn shrink(&mut self) {
+        self.0.shrink();
+    }
+}
+
+/// The queue of a store in arrays.
+#[cfg(not(feature = "alloc"))]
+#[derive(Debug, Clone)]
+pub(super) struct Queue<const Q: usize>([Occurrence; Q]);
+
+#[cfg(not(feature = "alloc"))]
+impl<const Q: usize> Queue<Q> {
+    pub(super) const fn new() -> Self {
+        Self([Occurrence::Turn; Q])
+    }
+
     #[inline]
     pub(super) fn lend(&mut self) -> Places<'_> {
         Places::Fixed(&mut self.0)
     }
 }
 
-/// Storage in a vector.
-#[cfg(feature = "alloc")]
-#[derive(Debug)]
-pub(super) struct Many {
-    pub(super) places: alloc::vec::Vec<Occurrence>,
-    pub(super) bound: usize,
-}
-
-#[cfg(feature = "alloc")]
-impl Many {
-    pub(super) const fn new(bound: usize) -> Self {
-        Self { places: alloc::vec::Vec::new(), bound }
-    }
-
-    #[inline]
-    pub(super) fn lend(&mut self) -> Places<'_> {
-        Places::Growing(&mut self.places, self.bound)
-    }
-}
-
 #[cfg(all(test, feature = "alloc"))]
 mod tests {
-    use super::{Few, Many, Occurrence, Places};
+    use super::{Growing, Occurrence, Places};
     use crate::arena::EventId;
 
     fn fill(mut places: Places<'_>, bound: u32) {
@@ -113,17 +178,17 @@ mod tests {
 
     #[test]
     fn a_ring_keeps_the_order_up_to_its_bound() {
-        fill(Few([Occurrence::Turn; 5]).lend(), 5);
-        fill(Many::new(5).lend(), 5);
-        fill(Many::new(100).lend(), 100);
+        fill(Places::Fixed(&mut [Occurrence::Turn; 5]), 5);
+        fill(Places::Growing(&mut Growing::new(), 5), 5);
+        fill(Places::Growing(&mut Growing::new(), 100), 100);
     }
 
     #[test]
     fn a_ring_that_has_wrapped_keeps_its_order_when_it_grows() {
-        let mut queue = Many::new(1000);
-        let mut places = queue.lend();
+        let mut queue = Growing::new();
         let (mut head, mut len, mut next) = (0, 0, 0);
         for n in 0..200 {
+            let mut places = Places::Growing(&mut queue, 1000);
             assert!(places.push(&mut head, &mut len, Occurrence::Event(EventId(n))));
             if n % 3 == 0 {
                 assert_eq!(places.at(head), Occurrence::Event(EventId(next)));
@@ -133,5 +198,8 @@ mod tests {
             }
         }
         assert_eq!(len, 200 - next);
+        assert!(queue.has_grown());
+        queue.shrink();
+        assert_eq!(queue.all().len(), super::FEW);
     }
 }

@@ -1,9 +1,9 @@
 //! The registers of steps, walks, states, questions and sent events.
 
-use crate::arena::{ChoiceId, EventId, SendId, StepId, ToolId};
+use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId};
 use crate::machine::{Instant, Receiver, StepKey};
 
-/// The register of a step.
+/// The register of a step, as it is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepRegister {
@@ -23,9 +23,33 @@ pub struct StepRegister {
 }
 
 impl StepRegister {
-    /// Never started.
-    pub(super) const NEW: Self =
-        Self { pending: None, started_at: 0, due: false, calling: None, called: 0 };
+    /// From its parts.
+    pub(crate) const fn of(started_at: Instant, underway: Underway) -> Self {
+        let Underway { pending, due, calling, called } = underway;
+        Self { pending, started_at, due, calling, called }
+    }
+}
+
+/// The part of a step's register that differs from the start only while the step is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are those of `StepRegister`")]
+pub struct Underway {
+    pub pending: Option<StepKey>,
+    pub calling: Option<ToolId>,
+    pub called: u32,
+    pub due: bool,
+}
+
+impl Underway {
+    /// Not under way.
+    pub(crate) const NEW: Self = Self { pending: None, due: false, calling: None, called: 0 };
+
+    /// Of a register.
+    #[cfg(feature = "alloc")]
+    pub(crate) const fn from(register: &StepRegister) -> Self {
+        let StepRegister { pending, due, calling, called, .. } = *register;
+        Self { pending, calling, called, due }
+    }
 }
 
 /// The register of a step with an `each`, while it is under way.
@@ -46,6 +70,16 @@ pub struct Fan {
 }
 
 impl Fan {
+    /// Not under way.
+    pub(crate) const NONE: Self = Self {
+        size: 0,
+        next: 0,
+        done: 0,
+        lost: 0,
+        #[cfg(feature = "alloc")]
+        open: alloc::vec::Vec::new(),
+    };
+
     /// The elements that are under way.
     pub fn open(&self) -> &[StepKey] {
         #[cfg(feature = "alloc")]
@@ -122,7 +156,7 @@ pub enum WalkStage {
     Over,
 }
 
-/// The register of a state.
+/// The register of a state, as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StateRegister {
     /// The time of its last entry.
@@ -138,9 +172,26 @@ pub struct StateRegister {
 }
 
 impl StateRegister {
-    /// Never entered.
-    pub(super) const NEW: Self =
-        Self { entered_at: 0, turns_here: 0, turns_in: 0, fails_here: 0, calls: 0 };
+    /// From its parts.
+    pub(crate) const fn of(entered_at: Instant, counts: Counts) -> Self {
+        let Counts { turns_here, turns_in, fails_here, calls } = counts;
+        Self { entered_at, turns_here, turns_in, fails_here, calls }
+    }
+}
+
+/// What is counted of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the fields are those of `StateRegister`")]
+pub struct Counts {
+    pub turns_here: u32,
+    pub turns_in: u32,
+    pub fails_here: u32,
+    pub calls: u32,
+}
+
+impl Counts {
+    /// Nothing was counted.
+    pub(crate) const NEW: Self = Self { turns_here: 0, turns_in: 0, fails_here: 0, calls: 0 };
 }
 
 /// What calls took since a state was entered.
@@ -163,6 +214,14 @@ pub struct Question {
     pub key: StepKey,
     /// The `may call` transition's option and the tool, once the model has chosen one.
     pub calling: Option<(ChoiceId, ToolId)>,
+}
+
+impl Question {
+    /// A place for one.
+    pub(super) const NONE: Self = Self {
+        key: StepKey { step: StepId(0), leaf: StateId(0), event: 0, attempt: 0, element: None },
+        calling: None,
+    };
 }
 
 /// A sent event that is not delivered yet.

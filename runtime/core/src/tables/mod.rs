@@ -10,6 +10,7 @@ mod limits;
 mod named;
 mod read;
 mod step;
+mod summary;
 mod typed;
 mod walk;
 
@@ -27,13 +28,14 @@ pub use limits::{ComputedLimitRow, LimitsRow, bound_of_count};
 pub use named::CATCH_ALL;
 pub use read::Rows;
 pub use step::{FailureRow, StepRowKind};
+pub use summary::{Own, Summary};
 pub use typed::{RenameRow, RenamedRow, TypeRow, TypedRow};
 pub use walk::WalkRow;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 
 /// The version for which generated code was written; it does not compile against another.
-pub const ABI: u32 = 10;
+pub const ABI: u32 = 11;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -112,6 +114,8 @@ pub struct Tables<'t> {
     pub history_kept: Option<u32>,
     /// The number of microsteps after which a macrostep is stopped as a livelock.
     pub microsteps: u32,
+    /// What follows from the rows together.
+    pub summary: Summary,
 }
 
 /// One state.

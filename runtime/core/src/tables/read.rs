@@ -1,6 +1,6 @@
 //! Queries over the tables as a whole.
 
-use super::{StateRow, StateRowKind, Tables, WalkRow};
+use super::{StateRow, StateRowKind, Summary, Tables, WalkRow};
 use crate::arena::StateId;
 use crate::structure::{self, Shape, Tree};
 
@@ -34,6 +34,7 @@ impl Tables<'_> {
         calls_per_turn: 0,
         history_kept: None,
         microsteps: 0,
+        summary: Summary::PLAIN,
     };
 
     /// The number of histories.

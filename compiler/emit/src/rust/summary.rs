@@ -1,0 +1,27 @@
+//! What follows from all rows of the tables together.
+
+use super::tables::reacts;
+use chartc_core::tables::Summary;
+use std::fmt::Write;
+
+/// The facts that differ from those of a plain chart.
+pub(super) fn literal(of: &Summary) -> String {
+    let Summary { leaves, reacts: all, limits, default_actions, asks, .. } = *of;
+    let Summary { entry_runs, histories, computed, .. } = *of;
+    let flags = [
+        ("limits", limits),
+        ("default_actions", default_actions),
+        ("asks", asks),
+        ("entry_runs", entry_runs),
+        ("histories", histories),
+        ("computed", computed),
+    ];
+    let mut out = format!("Summary {{ leaves: {leaves}, ");
+    if let Some(all) = reacts(all) {
+        let _ = write!(out, "reacts: {all}, ");
+    }
+    for (flag, _) in flags.into_iter().filter(|(_, holds)| *holds) {
+        let _ = write!(out, "{flag}: true, ");
+    }
+    out + "..Summary::PLAIN }"
+}

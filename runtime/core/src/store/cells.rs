@@ -1,0 +1,129 @@
+//! Access to registers.
+
+use super::{Amounts, Counts, Fan, Places, Question, Sends, Sent, StateRegister, StepRegister, Underway, Walk};
+use crate::arena::{StateId, TransitionId};
+use crate::machine::Instant;
+
+/// All registers, as slices. Lengths: `W` words a set, `S` states, `V` leaves that are active together at most, `K` steps, `D` deadlines,
+/// `H` history states, `N` sent events, `L` walks. Those that a store leaves out are empty.
+#[derive(Debug, Clone, Copy)]
+pub struct Cells<'c> {
+    /// W. Active states, root included.
+    pub configuration: &'c [u64],
+    /// V. The active leaves in document order; the engine knows their number.
+    pub leaves: &'c [StateId],
+    /// H × W. The states that each history has recorded; all zero for none.
+    pub history: &'c [u64],
+    /// W. Active at any moment of this turn.
+    pub touched: &'c [u64],
+    /// W. States active continuously since this turn began.
+    pub unbroken: &'c [u64],
+    /// W. The leaves that were active when the current event for questions occurred, and have not been exited since.
+    pub found: &'c [u64],
+    /// S. The time of the last entry.
+    pub entered: &'c [Instant],
+    /// S, or empty while nothing was counted.
+    pub counts: &'c [Counts],
+    /// V, or empty: the open questions in the order of their leaves; the engine knows their number.
+    pub questions: &'c [Question],
+    /// K. The time of the last start.
+    pub started: &'c [Instant],
+    /// K, or empty while none is under way.
+    pub steps: &'c [Underway],
+    /// L, or empty while there was no turn. The walks of the current turn.
+    pub walks: &'c [Walk],
+    /// The steps with an `each`; empty in a store of arrays, and while none is under way.
+    pub fans: &'c [Fan],
+    /// S, or empty: of charts that do not read them, before the first call, and in a store of arrays.
+    pub amounts: &'c [Amounts],
+    /// D. Due time or number of turns; `u64::MAX` if not armed.
+    pub deadlines: &'c [u64],
+    /// Sent events: the waiting ones by due time, then by order of sending; after them free slots. Every slot below their number occurs once.
+    pub sends: &'c [Sent],
+    /// W. Entry set of the microstep.
+    pub entry: &'c [u64],
+    /// W. Domains of the transitions being taken, where the domain is computed.
+    pub domains: &'c [u64],
+    /// D, or empty while none is armed. The transitions with armed deadlines of time, as a heap; the engine knows their number.
+    pub due: &'c [TransitionId],
+}
+
+impl Cells<'_> {
+    /// What is counted of a state.
+    #[inline]
+    pub fn counts(&self, state: StateId) -> Counts {
+        self.counts.get(state.index()).copied().unwrap_or(Counts::NEW)
+    }
+
+    /// The register of a state.
+    pub fn state(&self, state: StateId) -> StateRegister {
+        StateRegister::of(self.entered[state.index()], self.counts(state))
+    }
+
+    /// The register of a step.
+    pub fn step(&self, index: usize) -> StepRegister {
+        StepRegister::of(self.started[index], self.underway(index))
+    }
+
+    /// What is under way of a step.
+    #[inline]
+    pub fn underway(&self, index: usize) -> Underway {
+        self.steps.get(index).copied().unwrap_or(Underway::NEW)
+    }
+
+    /// A walk.
+    #[inline]
+    pub fn walk(&self, nth: usize) -> Walk {
+        self.walks.get(nth).copied().unwrap_or(Walk::NEW)
+    }
+}
+
+/// The part of the registers that guards and actions can see.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the fields are those of `Cells`")]
+pub struct Observed<'c> {
+    pub configuration: &'c [u64],
+    pub entered: &'c [Instant],
+    pub counts: &'c [Counts],
+    pub amounts: &'c [Amounts],
+}
+
+impl Observed<'_> {
+    /// What is counted of a state.
+    #[inline]
+    pub fn counts(&self, state: StateId) -> Counts {
+        self.counts.get(state.index()).copied().unwrap_or(Counts::NEW)
+    }
+}
+
+/// Write access to [`Cells`], and the scratch space of a microstep.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the fields are those of `Cells`")]
+pub struct CellsMut<'c> {
+    pub configuration: &'c mut [u64],
+    pub leaves: &'c mut [StateId],
+    pub history: &'c mut [u64],
+    pub touched: &'c mut [u64],
+    pub unbroken: &'c mut [u64],
+    /// As [`Cells::found`].
+    pub found: &'c mut [u64],
+    pub entered: &'c mut [Instant],
+    pub counts: &'c mut [Counts],
+    pub questions: &'c mut [Question],
+    pub started: &'c mut [Instant],
+    pub steps: &'c mut [Underway],
+    pub walks: &'c mut [Walk],
+    pub fans: &'c mut [Fan],
+    pub amounts: &'c mut [Amounts],
+    pub deadlines: &'c mut [u64],
+    pub sends: Sends<'c>,
+    pub entry: &'c mut [u64],
+    pub due: &'c mut [TransitionId],
+    /// D, or empty while none is armed. The index in `due` of each armed deadline.
+    pub places: &'c mut [u32],
+    pub domains: &'c mut [u64],
+    /// W. States whose `initial`, and histories whose default, is being entered and has actions; empty between microsteps.
+    pub defaults: &'c mut [u64],
+    /// Internal queue.
+    pub queue: Places<'c>,
+}

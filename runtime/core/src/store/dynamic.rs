@@ -1,0 +1,331 @@
+//! Registers in memory that grows with what they hold: a machine that waits has little more than its configuration.
+
+use super::queue::Growing;
+use super::sends::Waiting;
+use super::{
+    Amounts, Cells, CellsMut, Counts, Fan, Part, Places, Question, Sends, Store, Underway, Walk, bits,
+    queue_places,
+};
+use crate::arena::{StateId, TransitionId};
+use crate::tables::Tables;
+use alloc::boxed::Box;
+use alloc::vec;
+
+/// Leaves that need no memory of their own.
+const FEW: usize = 4;
+
+/// Transitions of a microstep that need no memory of their own.
+const TOGETHER: usize = 8;
+
+/// Registers in vectors, sized by the tables.
+#[derive(Debug)]
+pub struct Dynamic {
+    /// The sets, then the times and deadlines, then the histories: see [`Dynamic::cells_mut`].
+    pub(super) words: Box<[u64]>,
+    pub(super) leaves: Leaves,
+    pub(super) queue: Growing,
+    pub(super) sizes: Sizes,
+    pub(super) counted: Option<Box<Counted>>,
+    pub(super) busy: Option<Box<Busy>>,
+    pub(super) sends: Waiting,
+}
+
+/// The lengths of the parts of the words, and what follows from them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    states: u32,
+    steps: u32,
+    deadlines: u32,
+    history: u32,
+}
+
+/// What remains of earlier turns and calls.
+#[derive(Debug, Default)]
+pub(super) struct Counted {
+    pub(super) counts: Box<[Counts]>,
+    pub(super) walks: Box<[Walk]>,
+    pub(super) amounts: Box<[Amounts]>,
+}
+
+/// What is under way, and the sets of a microstep.
+#[derive(Debug, Default)]
+pub(super) struct Busy {
+    pub(super) questions: Box<[Question]>,
+    pub(super) steps: Box<[Underway]>,
+    pub(super) fans: Box<[Fan]>,
+    pub(super) due: Box<[TransitionId]>,
+    pub(super) places: Box<[u32]>,
+    pub(super) sets: Box<[u64]>,
+}
+
+/// The active leaves.
+#[derive(Debug, Clone)]
+pub(super) enum Leaves {
+    Few([StateId; FEW]),
+    Many(Box<[StateId]>),
+}
+
+impl Leaves {
+    fn new(most: usize) -> Self {
+        if most <= FEW {
+            Self::Few([StateId(0); FEW])
+        } else {
+            Self::Many(vec![StateId(0); most].into())
+        }
+    }
+
+    #[inline(always)]
+    fn all(&self) -> &[StateId] {
+        match self {
+            Self::Few(few) => few,
+            Self::Many(many) => many,
+        }
+    }
+
+    #[inline(always)]
+    fn all_mut(&mut self) -> &mut [StateId] {
+        match self {
+            Self::Few(few) => few,
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// The transitions of a microstep.
+#[derive(Debug)]
+pub enum Together {
+    /// Few.
+    Few([TransitionId; TOGETHER]),
+    /// Any number.
+    Many(Box<[TransitionId]>),
+}
+
+impl AsMut<[TransitionId]> for Together {
+    #[inline]
+    fn as_mut(&mut self) -> &mut [TransitionId] {
+        match self {
+            Self::Few(few) => few,
+            Self::Many(many) => many,
+        }
+    }
+}
+
+impl Dynamic {
+    /// Nothing active, nothing armed.
+    pub fn new(tables: &Tables<'_>) -> Self {
+        let (states, steps) = (tables.states.len(), tables.steps.len());
+        let (set, deadlines) = (bits::words(states), tables.deadlines());
+        let history = set * tables.histories();
+        let mut words = vec![0; 3 * set + states + steps + deadlines + history];
+        let first = 3 * set + states + steps;
+        words[first..first + deadlines].fill(u64::MAX);
+        let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Self {
+            words: words.into(),
+            leaves: Leaves::new(tables.summary.leaves as usize),
+            queue: Growing::new(),
+            sizes: Sizes {
+                states: size(states),
+                steps: size(steps),
+                deadlines: size(deadlines),
+                history: size(history),
+            },
+            counted: None,
+            busy: None,
+            sends: None,
+        }
+    }
+
+    fn counted(&mut self) -> &mut Counted {
+        self.counted.get_or_insert_default()
+    }
+
+    fn busy(&mut self) -> &mut Busy {
+        self.busy.get_or_insert_default()
+    }
+}
+
+/// Puts a default into every place of an empty slice.
+fn fill<T: Clone>(slice: &mut Box<[T]>, len: usize, with: T) {
+    if slice.is_empty() && len > 0 {
+        *slice = vec![with; len].into();
+    }
+}
+
+impl Store for Dynamic {
+    type Selected = Together;
+
+    #[inline]
+    fn selected(leaves: usize) -> Together {
+        if leaves <= TOGETHER {
+            Together::Few([TransitionId(0); TOGETHER])
+        } else {
+            Together::Many(vec![TransitionId(0); leaves].into())
+        }
+    }
+
+    #[inline(always)]
+    fn cells(&self) -> Cells<'_> {
+        let Sizes { states, steps, deadlines, history } = self.sizes;
+        let set = bits::words(states as usize);
+        // What is not read costs nothing: none of these can panic.
+        fn cut(words: &[u64], at: usize) -> (&[u64], &[u64]) {
+            words.split_at_checked(at).unwrap_or_default()
+        }
+        let (configuration, rest) = cut(&self.words, set);
+        let (unbroken, rest) = cut(rest, set);
+        let (touched, rest) = cut(rest, set);
+        let (entered, rest) = cut(rest, states as usize);
+        let (started, rest) = cut(rest, steps as usize);
+        let (deadlines, rest) = cut(rest, deadlines as usize);
+        let (history, _) = cut(rest, history as usize);
+        let (counts, walks, amounts): (&[Counts], &[Walk], &[Amounts]) = match &self.counted {
+            Some(counted) => (&counted.counts, &counted.walks, &counted.amounts),
+            None => (&[], &[], &[]),
+        };
+        let (questions, steps, fans, due, sets) = match &self.busy {
+            Some(busy) => {
+                let Busy { questions, steps, fans, due, sets, .. } = &**busy;
+                (&**questions, &**steps, &**fans, &**due, &**sets)
+            }
+            None => (
+                &[] as &[Question],
+                &[] as &[Underway],
+                &[] as &[Fan],
+                &[] as &[TransitionId],
+                &[] as &[u64],
+            ),
+        };
+        let (found, rest) = cut(sets, set);
+        let (entry, rest) = cut(rest, set);
+        let (domains, _) = cut(rest, set);
+        Cells {
+            configuration,
+            leaves: self.leaves.all(),
+            history,
+            touched,
+            unbroken,
+            found,
+            entered,
+            counts,
+            questions,
+            started,
+            steps,
+            walks,
+            fans,
+            amounts,
+            deadlines,
+            sends: self.sends.as_ref().map_or(&[], |sends| sends),
+            entry,
+            domains,
+            due,
+        }
+    }
+
+    #[inline(always)]
+    fn cells_mut(&mut self) -> CellsMut<'_> {
+        let Sizes { states, steps, deadlines, history } = self.sizes;
+        let set = bits::words(states as usize);
+        fn cut(words: &mut [u64], at: usize) -> (&mut [u64], &mut [u64]) {
+            words.split_at_mut_checked(at).unwrap_or_default()
+        }
+        let (configuration, rest) = cut(&mut self.words, set);
+        let (unbroken, rest) = cut(rest, set);
+        let (touched, rest) = cut(rest, set);
+        let (entered, rest) = cut(rest, states as usize);
+        let (started, rest) = cut(rest, steps as usize);
+        let (deadlines, rest) = cut(rest, deadlines as usize);
+        let (history, _) = cut(rest, history as usize);
+        let (counts, walks, amounts): (&mut [Counts], &mut [Walk], &mut [Amounts]) =
+            match &mut self.counted {
+                Some(counted) => {
+                    let Counted { counts, walks, amounts } = &mut **counted;
+                    (counts, walks, amounts)
+                }
+                None => (&mut [], &mut [], &mut []),
+            };
+        let (questions, steps, fans, due, places, sets) = match &mut self.busy {
+            Some(busy) => {
+                let Busy { questions, steps, fans, due, places, sets } = &mut **busy;
+                (
+                    &mut **questions,
+                    &mut **steps,
+                    &mut **fans,
+                    &mut **due,
+                    &mut **places,
+                    &mut **sets,
+                )
+            }
+            None => (
+                &mut [] as &mut [Question],
+                &mut [] as &mut [Underway],
+                &mut [] as &mut [Fan],
+                &mut [] as &mut [TransitionId],
+                &mut [] as &mut [u32],
+                &mut [] as &mut [u64],
+            ),
+        };
+        let (found, rest) = cut(sets, set);
+        let (entry, rest) = cut(rest, set);
+        let (domains, rest) = cut(rest, set);
+        let (defaults, _) = cut(rest, set);
+        CellsMut {
+            configuration,
+            leaves: self.leaves.all_mut(),
+            history,
+            touched,
+            unbroken,
+            found,
+            entered,
+            counts,
+            questions,
+            started,
+            steps,
+            walks,
+            fans,
+            amounts,
+            deadlines,
+            sends: Sends::Growing(&mut self.sends),
+            entry,
+            due,
+            places,
+            domains,
+            defaults,
+            queue: Places::Growing(&mut self.queue, queue_places(states as usize)),
+        }
+    }
+
+    fn need(&mut self, part: Part, tables: &Tables<'_>) {
+        let (states, steps) = (tables.states.len(), tables.steps.len());
+        let leaves = self.leaves.all().len();
+        match part {
+            Part::Counts => fill(&mut self.counted().counts, states, Counts::NEW),
+            Part::Walks => fill(&mut self.counted().walks, tables.walks.len(), Walk::NEW),
+            Part::Amounts => {
+                let len = if tables.reads_amounts { states } else { 0 };
+                fill(&mut self.counted().amounts, len, Amounts::default());
+            }
+            Part::Questions => fill(&mut self.busy().questions, leaves, Question::NONE),
+            Part::Steps => fill(&mut self.busy().steps, steps, Underway::NEW),
+            Part::Fans => fill(&mut self.busy().fans, tables.fans(), Fan::default()),
+            Part::Due => {
+                let deadlines = self.sizes.deadlines as usize;
+                let busy = self.busy();
+                fill(&mut busy.due, deadlines, TransitionId(0));
+                fill(&mut busy.places, deadlines, 0);
+            }
+            Part::Sets => fill(&mut self.busy().sets, 4 * bits::words(states), 0),
+        }
+    }
+
+    #[inline(always)]
+    fn is_busy(&self) -> bool {
+        self.busy.is_some() || self.sends.is_some() || self.queue.has_grown()
+    }
+
+    fn calm(&mut self) {
+        self.busy = None;
+        self.sends = None;
+        self.queue.shrink();
+    }
+}

@@ -1,0 +1,103 @@
+//! Sent events that wait, in an array, or in memory that exists while some wait.
+
+use super::Sent;
+
+/// The storage of sent events. The owner keeps their number.
+#[derive(Debug)]
+pub enum Sends<'c> {
+    /// A fixed capacity.
+    Fixed(&'c mut [Sent]),
+    /// A growing capacity, up to the bound of the chart.
+    #[cfg(feature = "alloc")]
+    Growing(&'c mut Waiting),
+}
+
+/// Sent events; absent while none waits.
+#[cfg(feature = "alloc")]
+#[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
+pub(super) type Waiting = Option<alloc::boxed::Box<alloc::vec::Vec<Sent>>>;
+
+/// The sent events of a store in arrays. With an allocator they take room while some wait.
+#[cfg(feature = "alloc")]
+#[derive(Debug, Clone)]
+pub(super) struct Slots<const N: usize>(Waiting);
+
+#[cfg(feature = "alloc")]
+impl<const N: usize> Slots<N> {
+    pub(super) const fn new() -> Self {
+        Self(None)
+    }
+
+    #[inline]
+    pub(super) fn all(&self) -> &[Sent] {
+        self.0.as_ref().map_or(&[], |waiting| waiting)
+    }
+
+    #[inline]
+    pub(super) fn lend(&mut self) -> Sends<'_> {
+        Sends::Growing(&mut self.0)
+    }
+
+    #[inline(always)]
+    pub(super) const fn has_grown(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(super) fn shrink(&mut self) {
+        self.0 = None;
+    }
+}
+
+/// The sent events of a store in arrays.
+#[cfg(not(feature = "alloc"))]
+#[derive(Debug, Clone)]
+pub(super) struct Slots<const N: usize>([Sent; N]);
+
+#[cfg(not(feature = "alloc"))]
+impl<const N: usize> Slots<N> {
+    pub(super) const fn new() -> Self {
+        let mut sends = [Sent::free(0); N];
+        let mut slot = 0;
+        while slot < N {
+            sends[slot] = Sent::free(slot as u32);
+            slot += 1;
+        }
+        Self(sends)
+    }
+
+    #[inline]
+    pub(super) fn all(&self) -> &[Sent] {
+        &self.0
+    }
+
+    #[inline]
+    pub(super) fn lend(&mut self) -> Sends<'_> {
+        Sends::Fixed(&mut self.0)
+    }
+}
+
+impl Sends<'_> {
+    /// The places that there are.
+    pub(crate) fn all(&mut self) -> &mut [Sent] {
+        match self {
+            Self::Fixed(places) => places,
+            #[cfg(feature = "alloc")]
+            Self::Growing(waiting) => waiting.as_mut().map_or(&mut [], |waiting| waiting),
+        }
+    }
+
+    /// The slot of the place after the `len` waiting events; `None` if all `most` places are taken.
+    pub(crate) fn free(&mut self, len: u32, most: u32) -> Option<u32> {
+        #[cfg(feature = "alloc")]
+        if let Self::Growing(waiting) = self
+            && len < most
+        {
+            let waiting = waiting.get_or_insert_default();
+            if waiting.len() == len as usize {
+                waiting.push(Sent::free(len));
+            }
+        }
+        let free = self.all().get(len as usize).filter(|_| len < most)?;
+        Some(free.slot)
+    }
+}
