@@ -12,6 +12,8 @@
 //! cargo run --release -p chartc-bench -- interpreter      # events a second, and what an event costs in charts of any size
 //! cargo run --release -p chartc-bench -- turns charts/builder.agent.yaml  # what a turn costs beside the model
 //! cargo run --release -p chartc-bench -- store            # events a second into a store of runs, beside plain upserts on the same disk
+//! cargo run --release -p chartc-bench -- crowd            # bytes and time of 1,000 to 1,000,000 agents in one process
+//! cargo run --release -p chartc-bench -- crowd 1000       # of another number
 //! cargo run --release -p chartc-bench -- editor target/release/chartc    # from a keystroke to its findings
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
 //! ```
@@ -21,6 +23,7 @@
 )]
 
 mod agents;
+mod crowd;
 mod dice;
 mod editor;
 mod emitter;
@@ -41,7 +44,7 @@ mod turns;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | table | repository FILES… | turns AGENT | editor PROGRAM [STATES…] | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | crowd [AGENTS…] | table | repository FILES… | turns AGENT | editor PROGRAM [STATES…] | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -64,6 +67,9 @@ fn main() -> ExitCode {
         ("hostile", None) if rest.len() == 1 => hostile::run(&rest[0]),
         ("store", Some([])) => store::run(&[1, 1000, 100_000]),
         ("store", Some(sizes)) => store::run(sizes),
+        ("crowd", Some([])) => crowd::run(&[1000, 10_000, 100_000, 1_000_000]),
+        ("crowd", Some(sizes)) => crowd::run(sizes),
+        ("crowd-alone", _) => crowd::report(rest),
         ("table", Some([])) => print!("{}", table::chart()),
         ("scale", Some([])) => scale::run(&[10_000, 20_000, 50_000, 100_000]),
         ("scale", Some(sizes)) => scale::run(sizes),
