@@ -4,6 +4,8 @@ use chartc_core::machine::Instant;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -89,18 +91,22 @@ impl Clock for Arc<dyn Clock> {
     }
 }
 
-/// A clock that stands still until everybody waits for it, and then jumps to the earliest awaited time.
+/// A clock that stands still until everybody waits for it, and then jumps to the earliest awaited time. Reading the time takes no lock.
 #[derive(Debug, Clone, Default)]
 pub struct VirtualClock {
-    state: Arc<Mutex<State>>,
+    state: Arc<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    now: Instant,
-    next: u64,
-    waiting: BTreeMap<(Instant, u64), Waker>,
+    /// Written only by who holds `waiting`.
+    now: AtomicU64,
+    /// The number of the next sleep: of those that end together the first made wakes first.
+    next: AtomicU64,
+    waiting: Mutex<Sleepers>,
 }
+
+type Sleepers = BTreeMap<(Instant, u64), Waker>;
 
 impl VirtualClock {
     /// Starts at 0.
@@ -111,60 +117,59 @@ impl VirtualClock {
     /// Starts at `first`: the time at which a resumed run was saved.
     pub fn starting_at(first: Instant) -> Self {
         let clock = Self::default();
-        clock.state().now = first;
+        clock.state.now.store(first, Release);
         clock
     }
 
     /// Jumps as [`Clock::jump`] does, but no further than `limit`. Returns whether time has passed.
     pub(crate) fn jump_at_most(&self, limit: Instant) -> bool {
-        let earliest = self.state().waiting.first_key_value().map(|((at, _), _)| *at);
-        self.move_to(earliest.unwrap_or(limit).min(limit))
+        self.move_to(self.next_wake().unwrap_or(limit).min(limit))
     }
 
     /// The earliest time that somebody waits for.
     pub fn next_wake(&self) -> Option<Instant> {
-        self.state().waiting.first_key_value().map(|((at, _), _)| *at)
+        self.waiting().first_key_value().map(|((at, _), _)| *at)
     }
 
     /// Advances to `at`, unless that is past, and wakes everyone who waits for a time up to then. Returns whether time has passed.
     pub fn move_to(&self, at: Instant) -> bool {
-        let mut state = self.state();
-        if at <= state.now {
+        let waiting = self.waiting();
+        if at <= self.now() {
             return false;
         }
-        state.now = at;
-        let later = state.waiting.split_off(&(at.saturating_add(1), 0));
-        for (_, waker) in std::mem::replace(&mut state.waiting, later) {
-            waker.wake();
-        }
+        self.pass(waiting, at);
         true
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Sets the time, and wakes who has waited for it.
+    fn pass(&self, mut waiting: MutexGuard<'_, Sleepers>, now: Instant) {
+        self.state.now.store(now, Release);
+        let later = waiting.split_off(&(now.saturating_add(1), 0));
+        let woken = std::mem::replace(&mut *waiting, later);
+        drop(waiting);
+        woken.into_values().for_each(Waker::wake);
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Sleepers> {
+        self.state.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for VirtualClock {
     fn now(&self) -> Instant {
-        self.state().now
+        self.state.now.load(Acquire)
     }
 
     fn sleep_until(&self, at: Instant) -> Sleep {
-        let mut state = self.state();
-        state.next += 1;
-        Box::pin(Waiting { clock: self.clone(), key: (at, state.next) })
+        let nth = self.state.next.fetch_add(1, Relaxed);
+        Box::pin(Waiting { clock: self.clone(), key: (at, nth), is_waited_for: false })
     }
 
     fn jump(&self) -> bool {
-        let mut state = self.state();
-        let Some(((at, _), _)) = state.waiting.first_key_value() else { return false };
-        state.now = state.now.max(*at);
-        let now = state.now;
-        let later = state.waiting.split_off(&(now.saturating_add(1), 0));
-        for (_, waker) in std::mem::replace(&mut state.waiting, later) {
-            waker.wake();
-        }
+        let waiting = self.waiting();
+        let Some(((at, _), _)) = waiting.first_key_value() else { return false };
+        let now = self.now().max(*at);
+        self.pass(waiting, now);
         true
     }
 }
@@ -172,24 +177,34 @@ impl Clock for VirtualClock {
 struct Waiting {
     clock: VirtualClock,
     key: (Instant, u64),
+    is_waited_for: bool,
 }
 
 impl Future for Waiting {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.clock.state();
-        if state.now >= self.key.0 {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.clock.now() >= self.key.0 {
             return Poll::Ready(());
         }
-        state.waiting.insert(self.key, cx.waker().clone());
+        self.is_waited_for = true;
+        let mut waiting = self.clock.waiting();
+        // Time may have passed before the lock was had.
+        if self.clock.now() >= self.key.0 {
+            return Poll::Ready(());
+        }
+        waiting.insert(self.key, cx.waker().clone());
         Poll::Pending
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.clock.state().waiting.remove(&self.key);
+        if self.is_waited_for {
+            // What the waker holds is dropped when the lock is free again.
+            let waker = self.clock.waiting().remove(&self.key);
+            drop(waker);
+        }
     }
 }
 

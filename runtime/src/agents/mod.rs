@@ -29,7 +29,7 @@
 
 mod memory;
 
-pub use memory::{Memory, SEEN};
+pub use memory::{Memory, SEEN, SnapshotError};
 
 use crate::error::RunError;
 use crate::session::Session;

@@ -1,26 +1,29 @@
 //! Many agents of one chart, and who is in which state.
 //!
-//! Every session that has [`Population::join`]ed tells of the states that it enters and leaves. So a question costs what its
-//! answer is long, not what the population is large.
+//! Every session that has [`Population::join`]ed tells of the states that it enters and leaves. An agent is a bit for each state, in a
+//! block of 4,096 agents that has a lock of its own: so agents that run at the same time do not wait for each other, and a
+//! question costs what its answer is long and a few words for each block.
 
 use super::Session;
 use chartc_core::arena::StateId;
 use chartc_core::host::{Machine, Typed};
 use chartc_core::tables::StateRowKind;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-/// Number of an agent in its population, from 0 in the order of joining.
+/// Number of an agent in its population, from 0 in the order of joining unless the host numbers its agents.
 pub type AgentId = usize;
 
-/// Agents of one chart, by its generated machine. Clones are the same population.
+/// Agents of one chart, interpreted or generated. Clones are the same population.
 pub struct Population<M> {
-    census: Census,
+    census: Arc<Census>,
     chart: PhantomData<fn(M)>,
 }
 
-impl<M: Typed> Population<M> {
+impl<M: Machine> Population<M> {
     /// Nobody yet.
     pub fn new() -> Self {
         Self::default()
@@ -28,43 +31,70 @@ impl<M: Typed> Population<M> {
 
     /// Makes a session an agent of the population, for as long as the session lives; one that joins again leaves where it was.
     pub fn join<T>(&self, session: &mut Session<M, T>) -> AgentId {
-        let mut rows = self.census.rows();
-        if rows.present.is_empty() {
-            let tables = session.family.root().tables();
-            let basic = |kind| matches!(kind, StateRowKind::Atomic | StateRowKind::Final(_));
-            rows.basic = tables.states.iter().map(|row| basic(row.kind)).collect();
-            rows.present.resize_with(tables.states.len(), BTreeSet::new);
-        }
-        let states = rows.present.len();
-        let id = rows.joined;
-        rows.joined += 1;
-        drop(rows);
-        let member = Member { id, census: self.census.clone() };
-        // It may have been started before.
-        member.tell(session.family.root(), (0..states).map(StateId::at));
-        session.place = Some(member);
+        let id = self.census.joined.fetch_add(1, Relaxed);
+        self.enter(id, session);
         id
     }
 
+    /// [`Population::join`] under a number that the host chooses, for agents that are made in any order. Two sessions that live may not have
+    /// the same number.
+    pub fn join_as<T>(&self, id: AgentId, session: &mut Session<M, T>) {
+        self.census.joined.fetch_max(id.saturating_add(1), Relaxed);
+        self.enter(id, session);
+    }
+
+    fn enter<T>(&self, id: AgentId, session: &mut Session<M, T>) {
+        session.place = None;
+        let root = session.family.root();
+        let states = self.census.chart(root).paths.len();
+        let member =
+            Member { nth: (id % BLOCK) as u32, block: self.census.block(id / BLOCK, states) };
+        // It may have been started before.
+        member.tell(root, (0..states).map(StateId::at));
+        session.place = Some(member);
+    }
+
+    /// How many agents are in the state with this dotted path now; `None` if the chart has none, or if nobody has joined yet. Being in a
+    /// state is being in those around it, too.
+    pub fn count_at(&self, path: &str) -> Option<usize> {
+        Some(self.census.count(self.census.row(path)?))
+    }
+
+    /// The agents that are in the state with this dotted path now, ascending; `None` as for [`Population::count_at`].
+    pub fn agents_at(&self, path: &str) -> Option<Vec<AgentId>> {
+        Some(self.census.agents(self.census.row(path)?))
+    }
+
+    /// [`Population::state_distribution`] by dotted paths, also for interpreted charts; empty before anybody has joined.
+    pub fn distribution(&self) -> Vec<(String, usize)> {
+        let counts = self.census.counts();
+        let Some(chart) = self.census.chart.get() else { return Vec::new() };
+        let rows = chart.paths.iter().zip(&chart.basic).zip(counts);
+        rows.filter(|((_, basic), _)| **basic).map(|((path, _), n)| (path.clone(), n)).collect()
+    }
+}
+
+impl<M: Typed> Population<M> {
     /// How many agents are in a state now. Being in a state is being in those around it, too.
     pub fn count_in(&self, state: M::State) -> usize {
-        self.census.rows().present.get(M::row_of(state).index()).map_or(0, BTreeSet::len)
+        self.census.count(M::row_of(state).index())
     }
 
     /// The agents that are in a state now, ascending.
     pub fn agents_in_state(&self, state: M::State) -> Vec<AgentId> {
-        let rows = self.census.rows();
-        rows.present.get(M::row_of(state).index()).into_iter().flatten().copied().collect()
+        self.census.agents(M::row_of(state).index())
     }
 
-    /// How many agents are in each basic state (atomic or final) now, in document order, with those where nobody is.
+    /// How many agents are in each basic state (atomic or final) now, in document order, with those where nobody is; empty before anybody
+    /// has joined.
     ///
     /// Every agent that has started counts once, in a parallel once for each region; one that has ended counts where it ended.
     pub fn state_distribution(&self) -> Vec<(M::State, usize)> {
-        let rows = self.census.rows();
+        let counts = self.census.counts();
+        let Some(chart) = self.census.chart.get() else { return Vec::new() };
         let states = M::STATES.iter().map(|state| (*state, M::row_of(*state).index()));
-        let basic = states.filter(|(_, row)| rows.basic.get(*row) == Some(&true));
-        basic.map(|(state, row)| (state, rows.present.get(row).map_or(0, BTreeSet::len))).collect()
+        let basic = states.filter(|(_, row)| chart.basic.get(*row) == Some(&true));
+        basic.map(|(state, row)| (state, counts.get(row).copied().unwrap_or(0))).collect()
     }
 }
 
@@ -76,40 +106,141 @@ impl<M> Clone for Population<M> {
 
 impl<M> Default for Population<M> {
     fn default() -> Self {
-        Self { census: Census::default(), chart: PhantomData }
+        Self { census: Arc::default(), chart: PhantomData }
     }
 }
 
 impl<M> std::fmt::Debug for Population<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let joined = self.census.rows().joined;
+        let joined = self.census.joined.load(Relaxed);
         f.debug_struct("Population").field("joined", &joined).finish_non_exhaustive()
     }
 }
 
-#[derive(Clone, Default)]
-struct Census(Arc<Mutex<Rows>>);
+/// Agents of a block.
+const BLOCK: usize = 4096;
+const WORD: usize = u64::BITS as usize;
 
 #[derive(Default)]
-struct Rows {
-    /// By the rows of the states: who is in them.
-    present: Vec<BTreeSet<AgentId>>,
-    /// By the rows of the states: whether they are basic ones.
+struct Census {
+    /// Known from the first who joins.
+    chart: OnceLock<Chart>,
+    blocks: RwLock<BTreeMap<usize, Arc<Mutex<Block>>>>,
+    /// The number of the next agent.
+    joined: AtomicUsize,
+}
+
+/// The states of the chart, by their rows.
+struct Chart {
+    paths: Vec<String>,
+    /// Whether they are atomic or final.
     basic: Vec<bool>,
-    /// Agents that ever joined.
-    joined: usize,
+}
+
+/// By the rows of the states: who is in them, and how many.
+struct Block {
+    present: Vec<[u64; BLOCK / WORD]>,
+    counts: Vec<usize>,
 }
 
 impl Census {
-    fn rows(&self) -> MutexGuard<'_, Rows> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn chart(&self, machine: &dyn Machine) -> &Chart {
+        self.chart.get_or_init(|| {
+            let states = machine.tables().states;
+            let basic = |kind| matches!(kind, StateRowKind::Atomic | StateRowKind::Final(_));
+            Chart {
+                paths: states.iter().map(|row| row.path.to_owned()).collect(),
+                basic: states.iter().map(|row| basic(row.kind)).collect(),
+            }
+        })
+    }
+
+    fn row(&self, path: &str) -> Option<usize> {
+        self.chart.get()?.paths.iter().position(|other| other == path)
+    }
+
+    fn block(&self, nth: usize, states: usize) -> Arc<Mutex<Block>> {
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(block) = blocks.get(&nth) {
+            return block.clone();
+        }
+        drop(blocks);
+        let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
+        let empty = || {
+            let present = vec![[0; BLOCK / WORD]; states];
+            Arc::new(Mutex::new(Block { present, counts: vec![0; states] }))
+        };
+        blocks.entry(nth).or_insert_with(empty).clone()
+    }
+
+    /// Calls `act` with each block and the number of its first agent, in order.
+    fn each_block(&self, mut act: impl FnMut(usize, &Block)) {
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        for (nth, block) in blocks.iter() {
+            act(nth * BLOCK, &lock(block));
+        }
+    }
+
+    fn count(&self, row: usize) -> usize {
+        let mut sum = 0;
+        self.each_block(|_, block| sum += block.counts.get(row).copied().unwrap_or(0));
+        sum
+    }
+
+    fn counts(&self) -> Vec<usize> {
+        let mut sums = vec![0; self.chart.get().map_or(0, |chart| chart.paths.len())];
+        self.each_block(|_, block| {
+            for (sum, count) in sums.iter_mut().zip(&block.counts) {
+                *sum += count;
+            }
+        });
+        sums
+    }
+
+    fn agents(&self, row: usize) -> Vec<AgentId> {
+        let mut found = Vec::new();
+        self.each_block(|first, block| {
+            let Some(present) = block.present.get(row).filter(|_| block.counts[row] > 0) else {
+                return;
+            };
+            found.reserve(block.counts[row]);
+            for (nth, word) in present.iter().enumerate() {
+                let mut left = *word;
+                while left != 0 {
+                    found.push(first + nth * WORD + left.trailing_zeros() as usize);
+                    left &= left - 1;
+                }
+            }
+        });
+        found
+    }
+}
+
+fn lock(block: &Mutex<Block>) -> MutexGuard<'_, Block> {
+    block.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Block {
+    fn set(&mut self, row: usize, nth: u32, is_in: bool) {
+        let (Some(present), Some(count)) = (self.present.get_mut(row), self.counts.get_mut(row))
+        else {
+            return;
+        };
+        let word = &mut present[nth as usize / WORD];
+        let bit = 1 << (nth as usize % WORD);
+        match (*word & bit != 0, is_in) {
+            (false, true) => *count += 1,
+            (true, false) => *count -= 1,
+            (true, true) | (false, false) => return,
+        }
+        *word ^= bit;
     }
 }
 
 /// A session's place in its population; given up when it is dropped.
 pub(super) struct Member {
-    id: AgentId,
-    census: Census,
+    nth: u32,
+    block: Arc<Mutex<Block>>,
 }
 
 impl Member {
@@ -119,22 +250,18 @@ impl Member {
         if touched.peek().is_none() {
             return;
         }
-        let mut rows = self.census.rows();
+        let mut block = lock(&self.block);
         for state in touched {
-            let Some(present) = rows.present.get_mut(state.index()) else { continue };
-            if machine.is_active(state) {
-                present.insert(self.id);
-            } else {
-                present.remove(&self.id);
-            }
+            block.set(state.index(), self.nth, machine.is_active(state));
         }
     }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
-        for present in &mut self.census.rows().present {
-            present.remove(&self.id);
+        let mut block = lock(&self.block);
+        for row in 0..block.counts.len() {
+            block.set(row, self.nth, false);
         }
     }
 }

@@ -1,0 +1,194 @@
+//! Agents in the memory of the process: for tests, for simulations, and as the measure of other engines.
+//!
+//! The agents are spread over shards by a hash of their names, each under a lock of its own. What costs is what happens: an idle agent
+//! is visited by nobody. An agent is visited when an event was fired at it, when one of its calls has woken it, or when its
+//! deadline has come.
+
+mod bulk;
+mod dues;
+mod hash;
+mod ids;
+mod names;
+mod shard;
+mod slot;
+mod snapshot;
+mod wake;
+mod work;
+
+pub use snapshot::SnapshotError;
+
+use super::{AgentState, Engine, EngineError, Event, Quiet, Reply, hand_over};
+use crate::clock::{Clock, Shared};
+use crate::error::RunError;
+use crate::session::Session;
+use crate::trace;
+use chartc_core::host::Machine;
+use chartc_core::machine::Receipt;
+use hash::Key;
+use ids::Id;
+use shard::{Agents, SHARDS, Shard};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use wake::Waiting;
+
+/// Event ids of an agent that are remembered, unless an engine is told otherwise; older ones are forgotten first.
+pub const SEEN: usize = 10_000;
+
+/// Makes the session of an agent, with the clock of the engine.
+type Make<'e, M, T> =
+    Box<dyn Fn(&str, Arc<dyn Clock>) -> Result<Session<M, T>, RunError> + Send + Sync + 'e>;
+
+/// The engine without a store.
+pub struct Memory<'e, M, T> {
+    make: Make<'e, M, T>,
+    clock: Arc<dyn Clock>,
+    /// The clock of the sessions: only the engine, which sees all of them wait, moves time on.
+    shared: Arc<dyn Clock>,
+    key: Key,
+    shards: Box<[Shard<M, T>]>,
+    waiting: Arc<Waiting>,
+    /// Held by whoever visits agents and decides whether time passes.
+    at_work: Mutex<()>,
+    threads: usize,
+    seen: usize,
+}
+
+/// Where an agent is.
+#[derive(Clone, Copy)]
+struct Home {
+    shard: usize,
+    hash: u32,
+}
+
+impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
+    /// Without agents. `make` gives the session of a new one by its name; it has to take the clock that it is given.
+    pub fn new(
+        clock: Arc<dyn Clock>,
+        make: impl Fn(&str, Arc<dyn Clock>) -> Result<Session<M, T>, RunError> + Send + Sync + 'e,
+    ) -> Self {
+        let waiting = Arc::<Waiting>::default();
+        let shared = Arc::new(Shared(clock.clone()));
+        let shards = (0..SHARDS).map(|_| Shard::new(&waiting)).collect();
+        let (at_work, key) = (Mutex::default(), Key::random());
+        Self {
+            make: Box::new(make),
+            clock,
+            shared,
+            key,
+            shards,
+            waiting,
+            at_work,
+            threads: 1,
+            seen: SEEN,
+        }
+    }
+
+    /// Lets so many threads visit the agents that can go on at the same time; 1 unless set. With one thread they are visited in the order of
+    /// their names, so that runs which share a budget or a world are the same each time. With more, each agent still runs as it would
+    /// alone, but which of two takes first what they share is open.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads: threads.clamp(1, SHARDS), ..self }
+    }
+
+    /// Remembers so many event ids of each agent; [`SEEN`] unless set, and at most. Where no event comes twice, none has to be remembered.
+    #[must_use]
+    pub fn with_seen(self, ids: usize) -> Self {
+        Self { seen: ids.min(SEEN), ..self }
+    }
+
+    /// Ends the engine and gives its sessions, by agent.
+    pub fn into_sessions(self) -> BTreeMap<String, Session<M, T>> {
+        let slots = self.shards.into_iter().flat_map(|shard| shard.into_agents().slots);
+        slots.map(|slot| (slot.name.into(), slot.session)).collect()
+    }
+
+    /// How many agents there are.
+    pub fn count(&self) -> usize {
+        self.shards.iter().map(|shard| shard.agents().slots.len()).sum()
+    }
+
+    fn home(&self, agent: &str) -> Home {
+        let [hash, other] = self.key.hash(agent.as_bytes());
+        Home { shard: other as usize % SHARDS, hash: hash as u32 }
+    }
+
+    /// Hands an event to an agent of a shard, which is made on its first one.
+    fn take(
+        &self,
+        agents: &mut Agents<M, T>,
+        home: Home,
+        agent: &str,
+        event: &Event,
+    ) -> Result<Reply, EngineError> {
+        let does_not_fit = |why| EngineError::Event { agent: agent.to_owned(), why };
+        let stopped = |why: &str| EngineError::Stopped { agent: agent.into(), why: why.into() };
+        let place = match agents.find(home.hash, agent) {
+            Some(place) => place,
+            None => {
+                let session = (self.make)(agent, self.shared.clone()).map_err(does_not_fit)?;
+                agents.add(home.hash, agent, session)
+            }
+        };
+        let slot = &mut agents.slots[place as usize];
+        let id = Id::of(self.key, &event.id);
+        if let Some(reply) = slot.ids.reply(id) {
+            return Ok(reply);
+        }
+        if let Some(why) = &slot.stopped {
+            return Err(stopped(why));
+        }
+        let at = self.clock.now();
+        let taken = match hand_over(&mut slot.session, event) {
+            Ok(receipt) => {
+                let reply = Reply { receipt, at, is_repeated: false };
+                if receipt != Receipt::Busy {
+                    slot.ids.remember(id, reply, self.seen);
+                }
+                Ok(reply)
+            }
+            Err(why) if why.is_about_input() => Err(does_not_fit(why)),
+            Err(why) => {
+                let why = why.to_string();
+                let error = stopped(&why);
+                slot.stopped = Some(why.into());
+                Err(error)
+            }
+        };
+        agents.touch(place, true);
+        taken
+    }
+}
+
+impl<M: Machine + Send, T: trace::Sink + Send> Engine for Memory<'_, M, T> {
+    async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
+        let home = self.home(agent);
+        let taken = self.take(&mut self.shards[home.shard].agents(), home, agent, &event);
+        self.waiting.wake();
+        taken
+    }
+
+    async fn read(&self, agent: &str) -> Result<Option<AgentState>, EngineError> {
+        let home = self.home(agent);
+        let agents = self.shards[home.shard].agents();
+        let Some(place) = agents.find(home.hash, agent) else { return Ok(None) };
+        let session = &agents.slots[place as usize].session;
+        Ok(Some(AgentState {
+            configuration: session.configuration(),
+            variables: session.machine().variables().into_iter().collect(),
+            status: session.status(),
+            turns: session.turns(),
+            calls: session.calls(),
+            open: session.open().len(),
+        }))
+    }
+}
+
+impl<M: Machine + Send, T: trace::Sink + Send> Quiet for Memory<'_, M, T> {
+    async fn quiet(&self) {
+        self.work(None).await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

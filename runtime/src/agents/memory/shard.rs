@@ -1,0 +1,193 @@
+//! A part of the agents, under a lock of its own.
+
+use super::dues::Dues;
+use super::names::Names;
+use super::slot::Slot;
+use super::wake::{Waiting, Wake, Woken};
+use crate::session::Session;
+use crate::trace;
+use chartc_core::host::Machine;
+use chartc_core::machine::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Shards of an engine: a power of two.
+pub(super) const SHARDS: usize = 64;
+
+pub(super) struct Shard<M, T> {
+    agents: Mutex<Agents<M, T>>,
+    woken: Arc<Woken>,
+}
+
+pub(super) struct Agents<M, T> {
+    pub(super) slots: Vec<Slot<M, T>>,
+    names: Names,
+    /// Those to whom something has happened since they were visited.
+    touched: Vec<u32>,
+    /// Deadlines of those without calls under way, and of those with some.
+    dues: [Dues; 2],
+    /// How many have calls under way.
+    pub(super) busy: usize,
+    /// How many have not stopped.
+    pub(super) live: usize,
+}
+
+/// An agent that is to be visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Visit {
+    /// The first bytes of its name.
+    pub(super) name: [u8; 16],
+    pub(super) shard: u32,
+    pub(super) place: u32,
+}
+
+impl<M: Machine, T: trace::Sink> Shard<M, T> {
+    pub(super) fn new(waiting: &Arc<Waiting>) -> Self {
+        let agents = Agents {
+            slots: Vec::new(),
+            names: Names::default(),
+            touched: Vec::new(),
+            dues: Default::default(),
+            busy: 0,
+            live: 0,
+        };
+        let woken = Arc::new(Woken::new(waiting.clone()));
+        Self { agents: Mutex::new(agents), woken }
+    }
+
+    pub(super) fn agents(&self) -> MutexGuard<'_, Agents<M, T>> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn into_agents(self) -> Agents<M, T> {
+        self.agents.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes those that can go on now, into a list of visits. Deadlines of agents without calls count where time is to pass.
+    pub(super) fn take_ready(&self, shard: usize, now: Instant, passes: bool, to: &mut Vec<Visit>) {
+        let mut agents = self.agents();
+        let woken = self.woken.take();
+        for place in &woken {
+            if let Some(wake) = &agents.slots[*place as usize].wake {
+                wake.is_taken();
+            }
+        }
+        let touched = std::mem::take(&mut agents.touched);
+        let mut list = |slots: &mut [Slot<M, T>], place: u32| {
+            let slot = &mut slots[place as usize];
+            if !slot.is_listed {
+                slot.is_listed = true;
+                let mut name = [0; 16];
+                let length = slot.name.len().min(16);
+                name[..length].copy_from_slice(&slot.name.as_bytes()[..length]);
+                to.push(Visit { name, shard: shard as u32, place });
+            }
+        };
+        for place in touched {
+            agents.slots[place as usize].is_listed = false;
+            list(&mut agents.slots, place);
+        }
+        for place in woken {
+            list(&mut agents.slots, place);
+        }
+        for busy in [true, false] {
+            while (busy || passes)
+                && let Some((at, place)) = agents.first_due(busy)
+                && at <= now
+            {
+                agents.dues[usize::from(busy)].drop_first();
+                agents.slots[place as usize].entered = Instant::MAX;
+                list(&mut agents.slots, place);
+            }
+        }
+    }
+
+    /// Lets an agent go on.
+    pub(super) fn visit(&self, place: u32, now: Instant, until: Option<Instant>) {
+        let mut agents = self.agents();
+        let slot = &mut agents.slots[place as usize];
+        slot.is_listed = false;
+        let was_live = slot.stopped.is_none();
+        slot.work(now, until, || Wake::new(self.woken.clone(), place));
+        agents.look_at(place, was_live);
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Agents<M, T> {
+    /// The place of an agent; its name has this hash.
+    pub(super) fn find(&self, hash: u32, name: &str) -> Option<u32> {
+        self.names.find(hash, |place| *self.slots[place as usize].name == *name)
+    }
+
+    /// Adds an agent that is not there.
+    pub(super) fn add(&mut self, hash: u32, name: &str, session: Session<M, T>) -> u32 {
+        let place = self.slots.len() as u32;
+        self.slots.push(Slot::new(name, session));
+        self.names.add(hash, place);
+        self.live += 1;
+        place
+    }
+
+    /// Something has happened to an agent: it is visited soon.
+    pub(super) fn touch(&mut self, place: u32, was_live: bool) {
+        self.look_at(place, was_live);
+        let slot = &mut self.slots[place as usize];
+        if !slot.is_listed && slot.stopped.is_none() {
+            slot.is_listed = true;
+            self.touched.push(place);
+        }
+    }
+
+    /// Keeps what is known of an agent up to date.
+    fn look_at(&mut self, place: u32, was_live: bool) {
+        let slot = &mut self.slots[place as usize];
+        let (was_busy, is_busy) = (slot.is_busy, slot.has_calls());
+        self.busy = self.busy + usize::from(is_busy) - usize::from(was_busy);
+        self.live -= usize::from(was_live && slot.stopped.is_some());
+        slot.is_busy = is_busy;
+        let Some(at) = slot.due() else {
+            slot.entered = Instant::MAX;
+            return;
+        };
+        // A later one is found when the time comes under which it is entered.
+        if was_busy != is_busy || at < slot.entered {
+            self.enter(place, at);
+        }
+    }
+
+    fn enter(&mut self, place: u32, at: Instant) {
+        let slot = &mut self.slots[place as usize];
+        let is_busy = slot.is_busy;
+        slot.entered = at;
+        let slots = &self.slots;
+        self.dues[usize::from(is_busy)].add(at, place, slots.len(), |at, place| {
+            let slot = &slots[place as usize];
+            slot.is_busy == is_busy && slot.entered == at
+        });
+    }
+
+    /// The first deadline of those that have calls under way, or of those that have none.
+    pub(super) fn first_due(&mut self, is_busy: bool) -> Option<(Instant, u32)> {
+        loop {
+            let (at, place) = self.dues[usize::from(is_busy)].first()?;
+            let slot = &mut self.slots[place as usize];
+            let is_entered = slot.is_busy == is_busy && slot.entered == at;
+            let due = slot.due();
+            if is_entered && due == Some(at) {
+                return Some((at, place));
+            }
+            self.dues[usize::from(is_busy)].drop_first();
+            if is_entered {
+                self.slots[place as usize].entered = Instant::MAX;
+                if let Some(later) = due {
+                    self.enter(place, later);
+                }
+            }
+        }
+    }
+
+    /// How many entries the heaps of deadlines have, with those that are outdated.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        self.dues.iter().map(Dues::len).sum()
+    }
+}

@@ -1,0 +1,92 @@
+//! An agent in its shard.
+
+use super::ids::Ids;
+use super::wake::Wake;
+use crate::session::Session;
+use crate::trace;
+use chartc_core::host::Machine;
+use chartc_core::machine::Instant;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+pub(super) struct Slot<M, T> {
+    pub(super) name: Box<str>,
+    pub(super) session: Session<M, T>,
+    pub(super) ids: Ids,
+    /// Why it cannot go on.
+    pub(super) stopped: Option<Box<str>>,
+    /// What its calls wake.
+    pub(super) wake: Option<Arc<Wake>>,
+    /// The earliest time under which it is among the deadlines of its shard; [`Instant::MAX`] for none.
+    pub(super) entered: Instant,
+    /// Whether it is on a list of those to be visited.
+    pub(super) is_listed: bool,
+    /// Whether it has calls under way.
+    pub(super) is_busy: bool,
+}
+
+impl<M: Machine, T: trace::Sink> Slot<M, T> {
+    pub(super) fn new(name: &str, session: Session<M, T>) -> Self {
+        Self {
+            name: name.into(),
+            session,
+            ids: Ids::default(),
+            stopped: None,
+            wake: None,
+            entered: Instant::MAX,
+            is_listed: false,
+            is_busy: false,
+        }
+    }
+
+    /// When time alone changes it next.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.session.next_change().filter(|_| self.stopped.is_none())
+    }
+
+    /// Whether it has calls under way that somebody waits for.
+    pub(super) fn has_calls(&self) -> bool {
+        self.stopped.is_none() && self.session.open_calls() > 0
+    }
+
+    /// Goes on until it waits for a call or for a later time. A run that breaks off has stopped. Deadlines of an agent without calls count
+    /// only where time is to pass `until` then.
+    pub(super) fn work(
+        &mut self,
+        now: Instant,
+        until: Option<Instant>,
+        wake: impl FnOnce() -> Wake,
+    ) {
+        if self.stopped.is_some() {
+            return;
+        }
+        if until.is_some() && !self.has_calls() {
+            // It does not look further than now, so that nothing is left to wait for.
+            self.poll(Some(now), Waker::noop());
+        }
+        // What comes at the time itself belongs to it.
+        let past = until.map(|at| at.saturating_add(1));
+        if until.is_none() || self.has_calls() {
+            self.poll(past, Waker::noop());
+        }
+        if self.has_calls() {
+            // Only now it is known that an answer takes time.
+            let wake = self.wake.get_or_insert_with(|| Arc::new(wake()));
+            let waker = Waker::from(wake.clone());
+            self.poll(past, &waker);
+        }
+        if !self.has_calls() {
+            self.wake = None;
+        }
+    }
+
+    fn poll(&mut self, until: Option<Instant>, waker: &Waker) {
+        // What is under way is kept by the session: a future of it that is dropped has lost nothing.
+        let polled = pin!(self.session.work(until)).poll(&mut Context::from_waker(waker));
+        if let Poll::Ready(Err(why)) = polled {
+            self.stopped = Some(why.to_string().into());
+        }
+    }
+}

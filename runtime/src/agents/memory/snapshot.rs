@@ -1,0 +1,147 @@
+//! All agents of an engine as a stream of lines: one that says of what, then one for each agent, in the order of their names.
+
+use super::hash::Key;
+use super::ids::Ids;
+use super::{Memory, SEEN};
+use crate::clock::Clock;
+use crate::error::RunError;
+use crate::session::{Saved, Session};
+use crate::trace;
+use chartc_core::host::Machine;
+use chartc_core::machine::Instant;
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+
+/// Version of the layout.
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    engine: u32,
+    now: Instant,
+    agents: usize,
+    /// The key under which long ids are kept.
+    key: (u64, u64),
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    agent: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ids: Vec<[u64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'a str>,
+    run: Saved,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    agent: String,
+    #[serde(default)]
+    ids: Vec<[u64; 3]>,
+    stopped: Option<Box<str>>,
+    run: Saved,
+}
+
+/// A snapshot of an engine could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// An agent's machine is of a kind that cannot be saved.
+    #[error("agent `{0}` cannot be saved: its machine has no snapshots")]
+    NotSaved(String),
+    /// What is read is no snapshot of an engine, is one of another version, or is damaged.
+    #[error("line {line} of the snapshot: {why}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An agent cannot go on with what was saved.
+    #[error("agent `{agent}` cannot be restored: {why}")]
+    Agent {
+        /// Which.
+        agent: String,
+        /// What does not fit.
+        why: RunError,
+    },
+    /// It cannot be written or read at all.
+    #[error("the snapshot: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
+    /// Writes all agents, with the ids of the events that they have taken. Nothing is fired meanwhile. Calls under way are written as they
+    /// were put; see [`Session::take_over`] for what becomes of them.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn save(&self, to: &mut impl Write) -> Result<(), SnapshotError> {
+        let shards: Vec<_> = self.shards.iter().map(|shard| shard.agents()).collect();
+        let slots = shards.iter().flat_map(|agents| &agents.slots);
+        let mut slots: Vec<_> = slots.collect();
+        slots.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        let (now, key) = (self.clock.now(), (self.key.0, self.key.1));
+        let head = Head { engine: VERSION, now, agents: slots.len(), key };
+        let written = |error: serde_json::Error| SnapshotError::Io(error.into());
+        serde_json::to_writer(&mut *to, &head).map_err(written)?;
+        to.write_all(b"\n")?;
+        for slot in slots {
+            let run = slot.session.save_all();
+            let run = run.ok_or_else(|| SnapshotError::NotSaved(slot.name.to_string()))?;
+            let (agent, stopped) = (&*slot.name, slot.stopped.as_deref());
+            let line = Written { agent, ids: slot.ids.save(), stopped, run };
+            serde_json::to_writer(&mut *to, &line).map_err(written)?;
+            to.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// An engine with the agents that [`Memory::save`] wrote. `clock` is given the time of the snapshot, where the new clock has to start;
+    /// `make` is what [`Memory::new`] takes, and the sessions that it makes go on where they were saved.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn restore(
+        from: impl BufRead,
+        clock: impl FnOnce(Instant) -> Arc<dyn Clock>,
+        make: impl Fn(&str, Arc<dyn Clock>) -> Result<Session<M, T>, RunError> + Send + Sync + 'e,
+    ) -> Result<Self, SnapshotError> {
+        let wrong = |line: usize, why: &dyn ToString| {
+            let why = why.to_string();
+            SnapshotError::Line { line: line + 1, why }
+        };
+        let mut lines = from.lines().enumerate();
+        let (_, first) = lines.next().ok_or_else(|| wrong(0, &"it is missing"))?;
+        let head: Head = serde_json::from_str(&first?).map_err(|why| wrong(0, &why))?;
+        if head.engine != VERSION {
+            let why = format!("it has format version {}, not {VERSION}", head.engine);
+            return Err(wrong(0, &why));
+        }
+        let mut engine = Self::new(clock(head.now), make);
+        engine.key = Key(head.key.0, head.key.1);
+        let mut last = 0;
+        for (nth, line) in lines {
+            let Read { agent, ids, stopped, run } =
+                serde_json::from_str(&line?).map_err(|why| wrong(nth, &why))?;
+            let home = engine.home(&agent);
+            let does_not_fit = |why| SnapshotError::Agent { agent: agent.clone(), why };
+            let mut session = (engine.make)(&agent, engine.shared.clone()).map_err(does_not_fit)?;
+            session.take_over(&run).map_err(does_not_fit)?;
+            let mut agents = engine.shards[home.shard].agents();
+            if agents.find(home.hash, &agent).is_some() {
+                return Err(wrong(nth, &format!("agent `{agent}` is there already")));
+            }
+            let place = agents.add(home.hash, &agent, session);
+            let slot = &mut agents.slots[place as usize];
+            (slot.ids, slot.stopped) = (Ids::load(&ids, SEEN), stopped);
+            agents.touch(place, true);
+            last = nth;
+        }
+        if last != head.agents {
+            return Err(wrong(last + 1, &format!("{last} agents of {} are there", head.agents)));
+        }
+        Ok(engine)
+    }
+}

@@ -1,0 +1,332 @@
+//! Who is visited, when, and in which order.
+
+use super::*;
+use crate::clock::VirtualClock;
+use crate::oracle::{Answer, Asking, Oracle, Question};
+use chartc_core::arena::{EventId, StateId, StepId};
+use chartc_core::expr::{Map, Value};
+use chartc_core::host::{Mismatch, Note, Offer, ToolCall};
+use chartc_core::machine::{Effect, Fault, Input, Instant, Sink, StepKey};
+use chartc_core::tables::{EventRow, Span, StateRow, StepRow, StepRowKind, Tables};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::task::{Context, Poll, Waker};
+
+static STATES: [StateRow<'static>; 1] = [StateRow {
+    parent: StateId(0),
+    end: StateId(1),
+    steps: Span { start: 0, len: 1 },
+    ..StateRow::PLAIN
+}];
+static STEPS: [StepRow<'static>; 1] =
+    [StepRow { name: "think", state: StateId(0), kind: StepRowKind::Llm, ..StepRow::PLAIN }];
+static EVENTS: [EventRow<'static>; 2] = [
+    EventRow { name: "call", fields: Span { start: 0, len: 0 } },
+    EventRow { name: "wait", fields: Span { start: 0, len: 1 } },
+];
+
+/// What the agents of a test tell: how often each was looked at, and what happened to whom.
+#[derive(Default)]
+struct Told {
+    looks: Vec<AtomicUsize>,
+    polls: Vec<AtomicUsize>,
+    happened: Mutex<Vec<(Instant, usize)>>,
+}
+
+impl Told {
+    fn of(agents: usize) -> Arc<Self> {
+        let mut told = Self::default();
+        told.looks.resize_with(agents, AtomicUsize::default);
+        told.polls.resize_with(agents, AtomicUsize::default);
+        Arc::new(told)
+    }
+
+    /// The agents that were looked at since this was asked last.
+    fn looked_at(&self) -> Vec<usize> {
+        let looks = self.looks.iter().enumerate();
+        looks.filter(|(_, looks)| looks.swap(0, SeqCst) > 0).map(|(nth, _)| nth).collect()
+    }
+
+    fn happened(&self) -> Vec<(Instant, usize)> {
+        std::mem::take(&mut *self.happened.lock().expect("no test panics with it"))
+    }
+}
+
+/// Calls a model on `call`, waits for so many milliseconds on `wait`, and tells what happens. Whoever visits it asks for its deadline.
+struct Teller {
+    nth: usize,
+    told: Arc<Told>,
+    deadline: Option<Instant>,
+}
+
+impl Machine for Teller {
+    fn tables(&self) -> Tables<'_> {
+        Tables {
+            name: "Teller",
+            states: &STATES,
+            steps: &STEPS,
+            events: &EVENTS,
+            name_pool: &["ms"],
+            step_pool: &[StepId(0)],
+            ..Tables::EMPTY
+        }
+    }
+
+    fn handle(
+        &mut self,
+        input: Input<Vec<Value>>,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Result<Receipt, Mismatch> {
+        match input {
+            Input::Event(EventId(0), _) => {
+                let (step, leaf) = (StepId(0), StateId(0));
+                let key = StepKey { step, leaf, event: 1, attempt: 1, element: None };
+                sink.effect(Effect::Start(key));
+            }
+            Input::Event(_, data) => {
+                let Some(Value::Int(ms)) = data.first() else { return Err(Mismatch("ms".into())) };
+                self.deadline = Some(now + *ms as u64);
+            }
+            Input::Tick => {
+                self.deadline = None;
+                self.told.happened.lock().expect("no test panics with it").push((now, self.nth));
+            }
+            Input::Answer(..) => {
+                self.told.happened.lock().expect("no test panics with it").push((now, self.nth));
+            }
+            Input::Start
+            | Input::Turn
+            | Input::Exhausted(..)
+            | Input::Unmade(_)
+            | Input::Warn(_)
+            | Input::Charge(..)
+            | Input::Stop => {}
+        }
+        Ok(Receipt::Handled)
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        self.told.looks[self.nth].fetch_add(1, SeqCst);
+        self.deadline
+    }
+
+    fn set_input(&mut self, _: &str, _: Value) -> Result<(), Mismatch> {
+        Err(Mismatch("no inputs".into()))
+    }
+
+    fn prompt(&mut self, _: StepKey) -> Result<String, Fault> {
+        Ok(self.nth.to_string())
+    }
+
+    fn options(&mut self, _: StepKey) -> Vec<Offer> {
+        Vec::new()
+    }
+
+    fn call(&mut self, _: StepKey) -> Result<ToolCall, Fault> {
+        Err(Fault)
+    }
+
+    fn is_active(&self, _: StateId) -> bool {
+        true
+    }
+
+    fn enabled_events(&mut self) -> Vec<EventId> {
+        Vec::new()
+    }
+
+    fn is_walking(&self) -> bool {
+        false
+    }
+
+    fn variables(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+
+    fn result(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+
+    fn take_notes(&mut self) -> Vec<Note> {
+        Vec::new()
+    }
+}
+
+/// Answers when somebody opens the gate of the agent that asks, and tells how often it was polled.
+#[derive(Default)]
+struct Gates(Mutex<Vec<(bool, Option<Waker>)>>);
+
+impl Gates {
+    fn open(&self, nth: usize) {
+        let mut gates = self.0.lock().expect("no test panics with it");
+        gates[nth].0 = true;
+        let waker = gates[nth].1.take();
+        drop(gates);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+struct Gated(Arc<Gates>, Arc<Told>);
+
+impl Oracle for Gated {
+    fn ask(&self, question: Question) -> Asking {
+        let (gates, told) = (self.0.clone(), self.1.clone());
+        let nth: usize = question.prompt.lines().next().and_then(|n| n.parse().ok()).unwrap_or(0);
+        Box::pin(std::future::poll_fn(move |cx| {
+            told.polls[nth].fetch_add(1, SeqCst);
+            let mut gates = gates.0.lock().expect("no test panics with it");
+            if gates[nth].0 {
+                return Poll::Ready(Ok(Answer::from(r#"{"action": "noop"}"#.to_owned())));
+            }
+            gates[nth].1 = Some(cx.waker().clone());
+            Poll::Pending
+        }))
+    }
+
+    fn name(&self) -> String {
+        "gated".into()
+    }
+}
+
+type Engine1 = Memory<'static, Teller, ()>;
+
+fn engine(agents: usize) -> (Engine1, Arc<Told>, Arc<Gates>) {
+    let (told, gates) = (Told::of(agents), Arc::new(Gates::default()));
+    gates.0.lock().expect("nobody has it").resize_with(agents, Default::default);
+    let (to, at) = (told.clone(), gates.clone());
+    let engine = Memory::new(Arc::new(VirtualClock::new()), move |name: &str, clock| {
+        let nth = name.parse().expect("a number");
+        let machine = Teller { nth, told: to.clone(), deadline: None };
+        let oracle = Arc::new(Gated(at.clone(), to.clone()));
+        Ok(Session::new(machine, oracle, clock, ()))
+    });
+    (engine, told, gates)
+}
+
+fn now<T>(work: impl Future<Output = T>) -> Poll<T> {
+    pin!(work).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn fire(engine: &Engine1, nth: usize, event: Event) {
+    let Poll::Ready(Ok(reply)) = now(engine.fire(&nth.to_string(), event)) else {
+        panic!("{nth} does not take it");
+    };
+    assert!(!reply.is_repeated);
+}
+
+fn wait_for(ms: i64, id: &str) -> Event {
+    Event::new(id, "wait").with(Map::from_iter([("ms".to_owned(), Value::Int(ms))]))
+}
+
+#[test]
+fn idle_agents_are_not_visited() {
+    for threads in [1, 3] {
+        let (engine, told, gates) = engine(1000);
+        let engine = engine.with_threads(threads);
+        for nth in 0..1000 {
+            fire(&engine, nth, wait_for(1_000_000 + nth as i64, "0"));
+        }
+        assert!(now(engine.quiet()).is_ready());
+        assert_eq!(told.looked_at().len(), 1000, "each had an event");
+        assert!(now(engine.quiet()).is_ready() && now(engine.advance(1)).is_ready());
+        // Only the first that will be due is looked at, in each shard.
+        let looked_at = told.looked_at().len();
+        assert!(looked_at <= SHARDS, "{looked_at}");
+        gates.open(7);
+        fire(&engine, 7, Event::new("1", "call"));
+        assert!(now(engine.quiet()).is_ready());
+        assert_eq!(told.looked_at(), [7]);
+        // One of many is due: besides it, only the first of a shard are looked at.
+        fire(&engine, 8, wait_for(10, "1"));
+        assert!(now(engine.advance(10)).is_ready());
+        assert_eq!(told.happened(), [(1, 7), (11, 8)]);
+        let looked_at = told.looked_at();
+        assert!(looked_at.contains(&8) && looked_at.len() <= SHARDS + 1, "{looked_at:?}");
+    }
+}
+
+#[test]
+fn deadlines_come_in_the_order_of_time_and_then_of_names() {
+    let (engine, told, _) = engine(500);
+    let mut wanted = Vec::new();
+    for nth in 0..500 {
+        let due = (nth * 7919 % 50) as u64 + 1;
+        fire(&engine, nth, wait_for(due as i64, "0"));
+        wanted.push((due, nth.to_string(), nth));
+    }
+    // Some are put off, some come earlier, and some come again.
+    for nth in (0..500).step_by(3) {
+        let due = (nth * 104_729 % 60) as u64 + 1;
+        fire(&engine, nth, wait_for(due as i64, "1"));
+        wanted[nth].0 = due;
+    }
+    wanted.sort();
+    assert!(now(engine.advance(20)).is_ready());
+    assert!(now(engine.advance(100)).is_ready());
+    let wanted: Vec<_> = wanted.into_iter().map(|(at, _, nth)| (at, nth)).collect();
+    assert_eq!(told.happened(), wanted);
+    fire(&engine, 3, wait_for(5, "2"));
+    assert!(now(engine.advance(4)).is_ready());
+    assert_eq!(told.happened(), []);
+    assert!(now(engine.advance(1)).is_ready());
+    assert_eq!(told.happened(), [(125, 3)]);
+}
+
+#[test]
+fn deadlines_that_are_put_off_again_and_again_take_no_room() {
+    let (engine, _, gates) = engine(1);
+    gates.open(0);
+    for round in 0..2000 {
+        // Each time it comes earlier, and goes from one heap into the other and back.
+        fire(&engine, 0, wait_for(1_000_000 - round, &format!("w{round}")));
+        fire(&engine, 0, Event::new(format!("c{round}"), "call"));
+        assert!(now(engine.quiet()).is_ready());
+    }
+    let entries: usize = engine.shards.iter().map(|shard| shard.agents().entries()).sum();
+    assert!(entries < 200, "{entries}");
+}
+
+#[test]
+fn only_an_agent_whose_call_was_answered_goes_on() {
+    let (engine, told, gates) = engine(100);
+    for nth in 0..100 {
+        fire(&engine, nth, Event::new("0", "call"));
+    }
+    let mut quiet = pin!(engine.quiet());
+    let woken = Arc::new(Count::default());
+    let waker = Waker::from(woken.clone());
+    let mut cx = Context::from_waker(&waker);
+    assert!(quiet.as_mut().poll(&mut cx).is_pending());
+    let polls = || -> Vec<usize> { told.polls.iter().map(|polls| polls.load(SeqCst)).collect() };
+    let before = polls();
+    assert_eq!(woken.0.load(SeqCst), 0);
+    for nth in [42, 7, 99] {
+        gates.open(nth);
+    }
+    assert_eq!(woken.0.load(SeqCst), 1, "once is enough");
+    assert!(quiet.as_mut().poll(&mut cx).is_pending());
+    let after = polls();
+    let polled: Vec<usize> = (0..100).filter(|nth| before[*nth] != after[*nth]).collect();
+    assert_eq!(polled, [7, 42, 99]);
+    // An event that comes meanwhile is seen, too.
+    let waked = woken.0.load(SeqCst);
+    fire(&engine, 7, Event::new("1", "call"));
+    assert_eq!(woken.0.load(SeqCst), waked + 1);
+    for nth in (0..100).filter(|nth| ![42, 7, 99].contains(nth)) {
+        assert!(quiet.as_mut().poll(&mut cx).is_pending());
+        gates.open(nth);
+    }
+    assert!(quiet.as_mut().poll(&mut cx).is_ready());
+    assert_eq!(told.happened().len(), 101);
+}
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl std::task::Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}

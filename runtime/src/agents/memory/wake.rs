@@ -1,0 +1,86 @@
+//! Who is woken: agents whose calls can go on, and those who wait for agents.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Waker;
+
+/// Who waits for the agents of an engine.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    wakers: Mutex<Vec<Waker>>,
+    /// Whether there are some.
+    is_anybody: AtomicBool,
+}
+
+impl Waiting {
+    /// Whoever adds its waker looks for work once more afterwards.
+    pub(super) fn add(&self, waker: &Waker) {
+        let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !wakers.iter().any(|other| other.will_wake(waker)) {
+            wakers.push(waker.clone());
+        }
+        self.is_anybody.store(true, SeqCst);
+    }
+
+    pub(super) fn wake(&self) {
+        if self.is_anybody.swap(false, SeqCst) {
+            let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+            let woken = std::mem::take(&mut *wakers);
+            drop(wakers);
+            woken.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+/// The agents of a shard that were woken, by their places.
+#[derive(Debug)]
+pub(super) struct Woken {
+    places: Mutex<Vec<u32>>,
+    waiting: Arc<Waiting>,
+}
+
+impl Woken {
+    pub(super) fn new(waiting: Arc<Waiting>) -> Self {
+        Self { places: Mutex::default(), waiting }
+    }
+
+    /// Those that were woken since this was called last.
+    pub(super) fn take(&self) -> Vec<u32> {
+        std::mem::take(&mut *self.places.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The waker of an agent with calls under way: it puts the agent on the list of its shard.
+#[derive(Debug)]
+pub(super) struct Wake {
+    woken: Arc<Woken>,
+    place: u32,
+    is_listed: AtomicBool,
+}
+
+impl Wake {
+    pub(super) fn new(woken: Arc<Woken>, place: u32) -> Self {
+        Self { woken, place, is_listed: AtomicBool::new(false) }
+    }
+
+    /// It was taken from the list, and is polled.
+    pub(super) fn is_taken(&self) {
+        self.is_listed.store(false, SeqCst);
+    }
+}
+
+impl std::task::Wake for Wake {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.is_listed.swap(true, SeqCst) {
+            let mut places = self.woken.places.lock().unwrap_or_else(PoisonError::into_inner);
+            places.push(self.place);
+            drop(places);
+            self.woken.waiting.wake();
+        }
+    }
+}
