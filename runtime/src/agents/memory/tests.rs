@@ -171,7 +171,7 @@ impl Gates {
 struct Gated(Arc<Gates>, Arc<Told>);
 
 impl Oracle for Gated {
-    fn ask(&self, question: Question) -> Asking {
+    fn ask(&self, question: Arc<Question>) -> Asking {
         let (gates, told) = (self.0.clone(), self.1.clone());
         let nth: usize = question.prompt.lines().next().and_then(|n| n.parse().ok()).unwrap_or(0);
         Box::pin(std::future::poll_fn(move |cx| {
