@@ -1,15 +1,17 @@
-//! The thread that checks. It has one job at a time; texts that change meanwhile are a new job.
+//! The thread that checks. It has one job at a time; texts that change meanwhile end it early, and are a new job.
 
 use super::super::levels;
 use super::super::settings::{Setting, Settings};
 use super::texts::Overlay;
 use crate::Compilation;
-use chartc_check::compile::check_each;
+use chartc_check::compile::{Outdated, check_unless};
 use chartc_check::explore::STATES;
+use chartc_text::span::FileId;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use gen_lsp_types::Uri;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -59,6 +61,8 @@ pub(super) enum Fault {
     Settings(String),
     /// An error in chartc.
     Panic,
+    /// The texts have changed meanwhile.
+    Outdated,
 }
 
 /// The thread.
@@ -66,6 +70,8 @@ pub(super) struct Checker {
     jobs: Option<Sender<Job>>,
     /// What becomes of jobs, in their order.
     pub(super) done: Receiver<Done>,
+    /// The number of the last change of any text or file.
+    change: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -74,14 +80,21 @@ impl Checker {
     pub(super) fn start() -> Self {
         let (jobs, received) = unbounded::<Job>();
         let (send, done) = unbounded();
+        let change = Arc::new(AtomicU64::new(0));
+        let last = Arc::clone(&change);
         let thread = std::thread::spawn(move || {
             for job in received {
-                if send.send(work(job)).is_err() {
+                if send.send(work(job, &last)).is_err() {
                     break;
                 }
             }
         });
-        Self { jobs: Some(jobs), done, thread: Some(thread) }
+        Self { jobs: Some(jobs), done, change, thread: Some(thread) }
+    }
+
+    /// Says that a text or a file has changed: nobody wants to know of earlier ones.
+    pub(super) fn changed(&self, change: u64) {
+        self.change.store(change, Ordering::Relaxed);
     }
 
     /// Gives it a job.
@@ -103,26 +116,29 @@ impl Drop for Checker {
 }
 
 #[allow(clippy::disallowed_methods, reason = "how long a check takes says how often to check")]
-fn work(job: Job) -> Done {
+fn work(job: Job, last: &AtomicU64) -> Done {
     let began = Instant::now();
     let Job { uri, names, overlay, settings, depth, change } = job;
-    let result = catch_unwind(AssertUnwindSafe(|| compile(&names, &overlay, &settings, depth)))
-        .unwrap_or(Err(Fault::Panic));
+    let is_outdated = || last.load(Ordering::Relaxed) != change;
+    let compiled = || compile(&names, &overlay, &settings, depth, &is_outdated);
+    let result = catch_unwind(AssertUnwindSafe(compiled)).unwrap_or(Err(Fault::Panic));
     Done { uri, depth, change, took: began.elapsed(), result }
 }
 
 /// Checks as `chartc check` does.
-pub(super) fn compile(
+fn compile(
     names: &[String],
     overlay: &Overlay,
     settings: &Settings,
     depth: Depth,
+    is_outdated: &dyn Fn() -> bool,
 ) -> Result<Compilation, Fault> {
     let states = |name: &str| match depth {
         Depth::Quick => 0,
         Depth::Full => settings.of(name).map_or(STATES, |own| own.states),
     };
-    let mut done = check_each(names, overlay, &states);
+    let done = check_unless(names, overlay, &states, is_outdated);
+    let mut done = done.map_err(|Outdated| Fault::Outdated)?;
     let silent = std::mem::take(&mut done.silent);
     let of_file = |(_, source): (_, &chartc_text::source::Source)| settings.of(&source.name);
     let own: Vec<Setting> = done
@@ -132,7 +148,11 @@ pub(super) fn compile(
         .collect::<Result<_, _>>()
         .map_err(|fault| Fault::Settings(format!("{fault}")))?;
     if depth == Depth::Full {
-        super::super::check::play(&mut done, &|file| own[file.0 as usize].plays);
+        let plays = |file: FileId| !is_outdated() && own[file.0 as usize].plays;
+        super::super::check::play(&mut done, &plays);
+        if is_outdated() {
+            return Err(Fault::Outdated);
+        }
     }
     levels::apply(|file| &own[file.0 as usize].levels, &mut done.diagnostics, silent);
     Ok(done)

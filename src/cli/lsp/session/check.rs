@@ -78,7 +78,7 @@ impl Session {
     pub(super) fn take_in(&mut self, done: Done) {
         self.is_checking = false;
         let Some(known) = self.known.get_mut(&done.uri) else { return };
-        if done.depth == Depth::Full {
+        if done.depth == Depth::Full && !matches!(done.result, Err(Fault::Outdated)) {
             known.took = Some(done.took);
         }
         if done.change != self.change {
@@ -94,6 +94,8 @@ impl Session {
                 self.complain(None);
                 self.publish(&done.uri);
             }
+            // It is checked again.
+            Err(Fault::Outdated) => known.checked = None,
             Err(Fault::Settings(why)) => self.complain(Some(why)),
             Err(Fault::Panic) => self.complain(Some(format!(
                 "{} could not be checked: this is an error in chartc {}",
