@@ -40,6 +40,13 @@ pub(super) struct Job {
     pub(super) change: u64,
 }
 
+/// What the thread does.
+enum Task {
+    Check(Box<Job>),
+    /// It takes a while to free a large compilation, and the memory is best reused where it was taken.
+    Forget(Arc<Compilation>),
+}
+
 /// What became of a job.
 pub(super) struct Done {
     /// Of the job.
@@ -67,7 +74,7 @@ pub(super) enum Fault {
 
 /// The thread.
 pub(super) struct Checker {
-    jobs: Option<Sender<Job>>,
+    tasks: Option<Sender<Task>>,
     /// What becomes of jobs, in their order.
     pub(super) done: Receiver<Done>,
     /// The number of the last change of any text or file.
@@ -78,18 +85,23 @@ pub(super) struct Checker {
 impl Checker {
     /// Starts it.
     pub(super) fn start() -> Self {
-        let (jobs, received) = unbounded::<Job>();
+        let (tasks, received) = unbounded();
         let (send, done) = unbounded();
         let change = Arc::new(AtomicU64::new(0));
         let last = Arc::clone(&change);
         let thread = std::thread::spawn(move || {
-            for job in received {
-                if send.send(work(job, &last)).is_err() {
-                    break;
+            for task in received {
+                match task {
+                    Task::Check(job) => {
+                        if send.send(work(*job, &last)).is_err() {
+                            break;
+                        }
+                    }
+                    Task::Forget(compilation) => drop(compilation),
                 }
             }
         });
-        Self { jobs: Some(jobs), done, change, thread: Some(thread) }
+        Self { tasks: Some(tasks), done, change, thread: Some(thread) }
     }
 
     /// Says that a text or a file has changed: nobody wants to know of earlier ones.
@@ -99,16 +111,25 @@ impl Checker {
 
     /// Gives it a job.
     pub(super) fn give(&self, job: Job) {
-        if let Some(jobs) = &self.jobs {
+        self.send(Task::Check(Box::new(job)));
+    }
+
+    /// Gives it a compilation that nobody needs any more.
+    pub(super) fn forget(&self, compilation: Arc<Compilation>) {
+        self.send(Task::Forget(compilation));
+    }
+
+    fn send(&self, task: Task) {
+        if let Some(tasks) = &self.tasks {
             // It ends only behind this.
-            drop(jobs.send(job));
+            drop(tasks.send(task));
         }
     }
 }
 
 impl Drop for Checker {
     fn drop(&mut self) {
-        self.jobs = None;
+        self.tasks = None;
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
@@ -156,4 +177,44 @@ fn compile(
     }
     levels::apply(|file| &own[file.0 as usize].levels, &mut done.diagnostics, silent);
     Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::places::Places;
+    use super::super::texts::Texts;
+    use super::*;
+    use crate::cli::config::Config;
+
+    fn job(change: u64) -> Job {
+        let uri: Uri = "untitled:a".parse().expect("an address");
+        let mut texts = Texts::default();
+        texts.open(uri.clone(), "a.chart".to_owned(), "chart A { initial a state a }", 1);
+        let places = Places::of(std::env::temp_dir());
+        Job {
+            uri,
+            names: vec!["a.chart".to_owned()],
+            overlay: Overlay::of(&texts, &places).expect("a folder"),
+            settings: Arc::new(Settings::new(Config::default()).expect("settings")),
+            depth: Depth::Full,
+            change,
+        }
+    }
+
+    #[test]
+    fn a_check_of_an_old_text_ends() {
+        let checker = Checker::start();
+        checker.changed(1);
+        checker.give(job(1));
+        let done = checker.done.recv().expect("it is checked");
+        assert!(
+            done.result.is_ok_and(|done| !done.diagnostics.is_empty() && !done.uses.is_empty())
+        );
+        checker.changed(2);
+        checker.give(job(1));
+        checker.give(job(2));
+        let [old, new] = [(); 2].map(|()| checker.done.recv().expect("it is checked"));
+        assert!(matches!(old.result, Err(Fault::Outdated)));
+        assert!(new.result.is_ok());
+    }
 }

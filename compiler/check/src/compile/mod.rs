@@ -8,6 +8,7 @@ use crate::lint::family::Family;
 use crate::lint::{LINTS, Lint};
 use crate::lower::test::Test;
 use crate::lower::{Lowered, SourceMap, Use, lower};
+use crate::turn::cost::{Cost, cost_soon};
 use crate::{allow, lint};
 use chartc_core::arena::StepId;
 use chartc_core::family::DEPTH;
@@ -20,7 +21,7 @@ use chartc_text::span::{FileId, Span};
 use chartc_text::{disguise, syntax};
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The result of a compilation.
 #[derive(Debug)]
@@ -55,6 +56,7 @@ pub struct Checked {
     children: Vec<Arc<Lowered>>,
     source: String,
     not_yet: Vec<Diagnostic>,
+    cost: Arc<OnceLock<Option<Cost>>>,
 }
 
 impl Checked {
@@ -97,6 +99,12 @@ impl Checked {
     /// The errors about parts of its file that cannot run yet (C05xx): the chart can be drawn, but not generated or run.
     pub fn not_yet(&self) -> &[Diagnostic] {
         &self.not_yet
+    }
+
+    /// Its model calls, computed when they are first asked for; `None` if that would take long.
+    pub fn cost(&self) -> Option<&Cost> {
+        let found = || cost_soon(self.chart(), &Facts::of(self.chart()));
+        self.cost.get_or_init(found).as_ref()
     }
 
     /// The name of its file, as given.
@@ -317,6 +325,7 @@ fn sound(
                 children: children.iter().map(|child| all[*child].clone()).collect(),
                 source: loaded.sources.get(one.map.file).name.clone(),
                 not_yet: own.into_iter().filter(|d| d.stage == Stage::Target).cloned().collect(),
+                cost: Arc::default(),
             };
             if !one.tests.is_empty() {
                 tested.push(checked.clone());

@@ -115,10 +115,32 @@ impl Bound {
 /// parallel; else the number of steps that may run in a turn that begins there.
 pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
     let walks = Walks::of(chart, facts);
-    let mut shared = Shared::of(&walks);
+    bounds(chart, facts, &walks, Shared::of(&walks))
+}
+
+/// Likewise; `None` if it would take long.
+pub fn cost_soon(chart: &Chart, facts: &Facts) -> Option<Cost> {
+    let walks = Walks::of(chart, facts);
+    let shared = Shared::of(&walks);
+    let leaves = walks.leaves.len();
+    let is_soon = shared.is_some()
+        || !walks.calls
+        || leaves.saturating_mul(leaves + chart.steps.len()) <= MOST;
+    is_soon.then(|| bounds(chart, facts, &walks, shared))
+}
+
+/// Most visits of leaves and steps that count as soon.
+const MOST: usize = 4_000_000;
+
+fn bounds(
+    chart: &Chart,
+    facts: &Facts,
+    walks: &Walks<'_>,
+    mut shared: Option<Shared<'_, '_>>,
+) -> Cost {
     let mut one = |leaf: &StateId| {
         let quick = shared.as_mut().and_then(|shared| shared.turn(*leaf));
-        quick.unwrap_or_else(|| turn(&walks, *leaf))
+        quick.unwrap_or_else(|| turn(walks, *leaf))
     };
     let turns: Vec<TurnCost> = walks.leaves.iter().map(&mut one).collect();
     let waits =

@@ -11,14 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A check that takes longer than this waits until nobody types.
+/// A check that takes longer than this waits until nobody has typed for as long. One that has begun ends where somebody types again.
 const SHORT: Duration = Duration::from_millis(60);
-/// How long nobody types.
-const IDLE: Duration = Duration::from_millis(400);
 
-/// How long to wait before a long check: as long as it takes, at most [`IDLE`].
+/// How long to wait before a check.
 fn pause(known: &Known) -> Duration {
-    known.took.map_or(Duration::ZERO, |took| took.min(IDLE))
+    known.took.map_or(Duration::ZERO, |took| took.min(SHORT))
 }
 
 impl Session {
@@ -34,7 +32,9 @@ impl Session {
         let mut next = None;
         for (uri, known) in &self.known {
             let is_short = known.took.is_none_or(|took| took < SHORT) && !on_save_only;
-            let depth = if known.wants_all || is_short { Depth::Full } else { Depth::Quick };
+            // Of a text whose full check takes long, what is quick is shown first.
+            let is_full = is_short || known.wants_all && known.took.is_none();
+            let depth = if is_full { Depth::Full } else { Depth::Quick };
             let has = known.checked;
             if has.is_none() && (is_asked(uri) || is_short || quiet >= pause(known)) {
                 next = Some((uri.clone(), depth));
@@ -77,20 +77,23 @@ impl Session {
     /// Shows what a check found, if the text is still as it was, and answers who waited for it.
     pub(super) fn take_in(&mut self, done: Done) {
         self.is_checking = false;
-        let Some(known) = self.known.get_mut(&done.uri) else { return };
-        if done.depth == Depth::Full && !matches!(done.result, Err(Fault::Outdated)) {
+        let result = done.result.map(Arc::new);
+        let known = self.known.get_mut(&done.uri);
+        let Some(known) = known else { return self.forget(result.ok()) };
+        if done.depth == Depth::Full && !matches!(result, Err(Fault::Outdated)) {
             known.took = Some(done.took);
         }
         if done.change != self.change {
-            return;
+            return self.forget(result.ok());
         }
         known.checked = Some(done.depth);
         if done.depth == Depth::Full {
             known.wants_all = false;
         }
-        match done.result {
+        match result {
             Ok(compilation) => {
-                known.compilation = Some((Arc::new(compilation), done.change));
+                let before = known.compilation.replace((compilation, done.change));
+                self.forget(before.map(|(before, _)| before));
                 self.complain(None);
                 self.publish(&done.uri);
             }
@@ -104,6 +107,13 @@ impl Session {
             ))),
         }
         self.answer_waiting();
+    }
+
+    /// Drops a compilation, where that keeps nobody waiting.
+    pub(super) fn forget(&self, compilation: Option<Arc<Compilation>>) {
+        if let Some(compilation) = compilation {
+            self.checker.forget(compilation);
+        }
     }
 
     /// Says once that something is wrong with more than one text.

@@ -100,6 +100,7 @@ impl Session {
                     self.clear(file.clone());
                 }
             }
+            self.forget(known.compilation.map(|(done, _)| done));
         }
         self.all_changed();
         self.answer_waiting();
