@@ -99,7 +99,7 @@ fn header(from: &mut impl BufRead) -> Result<Option<u64>> {
             "a message of {length} bytes is longer than any: {LONGEST} is the most"
         ))),
         None => Err(invalid("a header without `Content-Length`")),
-        length => Ok(length),
+        Some(length) => Ok(Some(length)),
     }
 }
 

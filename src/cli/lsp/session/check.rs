@@ -29,7 +29,7 @@ impl Session {
         let on_save_only = self.client.settings.check.on_save_only;
         let quiet = now().saturating_duration_since(self.changed);
         let mut wait: Option<Duration> = None;
-        let mut next = None;
+        let (mut next, mut later) = (None, None);
         for (uri, known) in &self.known {
             let is_short = known.took.is_none_or(|took| took < SHORT) && !on_save_only;
             // Of a text whose full check takes long, what is quick is shown first.
@@ -44,9 +44,11 @@ impl Session {
                 let left = pause(known).saturating_sub(quiet);
                 wait = Some(wait.map_or(left, |other| other.min(left)));
             } else if has == Some(Depth::Quick) && known.wants_all {
-                next = Some((uri.clone(), Depth::Full));
+                later = Some((uri.clone(), Depth::Full));
             }
         }
+        // A long check does not begin just before a text may be checked.
+        let next = next.or(later.filter(|_| wait.is_none()));
         let Some((uri, depth)) = next else { return wait };
         self.give(&uri, depth);
         None
@@ -71,6 +73,9 @@ impl Session {
             change: self.change,
         };
         self.is_checking = true;
+        let outdated = self.known.get_mut(uri).filter(|known| known.checked.is_none());
+        let outdated = outdated.and_then(|known| known.compilation.take());
+        self.forget(outdated);
         self.checker.give(job);
     }
 
@@ -92,8 +97,10 @@ impl Session {
         }
         match result {
             Ok(compilation) => {
-                let before = known.compilation.replace((compilation, done.change));
-                self.forget(before.map(|(before, _)| before));
+                let names = compilation.sources.iter().map(|(_, source)| source.name.clone());
+                known.reads = Some(names.collect());
+                let before = known.compilation.replace(compilation);
+                self.forget(before);
                 self.complain(None);
                 self.publish(&done.uri);
             }
@@ -129,7 +136,7 @@ impl Session {
 
     /// Shows the findings of a text, and those of files that are not open but were read for it.
     pub(super) fn publish(&mut self, uri: &lsp::Uri) {
-        let Some(Known { compilation: Some((done, _)), shown, .. }) = self.known.get(uri) else {
+        let Some(Known { compilation: Some(done), shown, .. }) = self.known.get(uri) else {
             return;
         };
         let (done, mut gone) = (Arc::clone(done), shown.clone());

@@ -100,7 +100,7 @@ impl Session {
                     self.clear(file.clone());
                 }
             }
-            self.forget(known.compilation.map(|(done, _)| done));
+            self.forget(known.compilation);
         }
         self.all_changed();
         self.answer_waiting();
@@ -111,14 +111,9 @@ impl Session {
         let Some(name) = self.texts.get(uri).map(|open| open.name.clone()) else { return };
         self.count_change();
         for (other, known) in &mut self.known {
-            let reads = known
-                .compilation
-                .as_ref()
-                .is_none_or(|(done, _)| done.sources.iter().any(|(_, source)| source.name == name));
+            let reads = known.reads.as_ref().is_none_or(|names| names.contains(&name));
             if other == uri || reads {
                 known.checked = None;
-            } else if let Some((_, change)) = &mut known.compilation {
-                *change = self.change;
             }
         }
     }
