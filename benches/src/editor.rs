@@ -15,7 +15,7 @@ const fn strokes(states: usize) -> usize {
 /// Drives `program` through charts of these sizes.
 pub(crate) fn run(program: &str, sizes: &[usize]) {
     println!(
-        "{:>8} {:>8} {:>9} | {:>10} {:>10} {:>10} | {:>10} {:>10} | {:>9} {:>9} {:>9}",
+        "{:>8} {:>8} {:>9} | {:>10} {:>10} {:>10} | {:>10} {:>10} | {:>9} {:>9} | {:>9} {:>9} {:>9}",
         "shape",
         "states",
         "bytes",
@@ -24,9 +24,11 @@ pub(crate) fn run(program: &str, sizes: &[usize]) {
         "max ms",
         "check ms",
         "ratio",
+        "hover 1st",
         "hover ms",
         "start MB",
-        "end MB"
+        "end MB",
+        "most MB"
     );
     for (shape, make) in SHAPES {
         for states in sizes {
@@ -45,7 +47,7 @@ fn measure(program: &str, shape: &str, states: usize, text: &str) {
     let document = json!({ "uri": uri, "languageId": "chart", "version": 0, "text": text });
     server.tell("textDocument/didOpen", json!({ "textDocument": document }));
     server.findings(0);
-    let start = server.memory();
+    let start = server.memory("VmRSS:");
     // A name in the middle of the text is typed over, letter by letter, and put back.
     let lines: Vec<&str> = text.lines().collect();
     let line = lines.len() / 2;
@@ -67,13 +69,20 @@ fn measure(program: &str, shape: &str, states: usize, text: &str) {
         times.push(time);
         long = if long < 8 { long + 1 } else { 0 };
     }
+    // Over the name of the state around: the first time after an edit, and again.
+    let named = (0..=line).rev().find(|nth| lines[*nth].trim_start().starts_with("state "));
+    let named = named.unwrap_or_default();
+    let column = lines[named].find("state ").map_or(0, |at| at + "state ".len());
     let mut hovers = Vec::new();
     for _ in 0..100 {
-        let position = json!({ "line": line, "character": end.saturating_sub(3) });
+        let position = json!({ "line": named, "character": column });
         let params = json!({ "textDocument": { "uri": uri }, "position": position });
-        hovers.push(timed(|| server.ask("textDocument/hover", params)).0);
+        let (time, answer) = timed(|| server.ask("textDocument/hover", params));
+        assert!(answer["result"].is_object(), "nothing is known of line {}", named + 1);
+        hovers.push(time);
     }
-    let end = server.memory();
+    let first = hovers[0];
+    let (end, most) = (server.memory("VmRSS:"), server.memory("VmHWM:"));
     let check = |_| {
         let done =
             || Command::new(program).args(["check", "--format", "short"]).arg(&path).output();
@@ -83,16 +92,18 @@ fn measure(program: &str, shape: &str, states: usize, text: &str) {
     times.sort_unstable();
     let at = |share: usize| ms(times[(times.len() - 1) * share / 100]);
     println!(
-        "{shape:>8} {states:>8} {:>9} | {:>10.1} {:>10.1} {:>10.1} | {:>10.1} {:>10.2} | {:>9.2} {:>9.1} {:>9.1}",
+        "{shape:>8} {states:>8} {:>9} | {:>10.1} {:>10.1} {:>10.1} | {:>10.1} {:>10.2} | {:>9.2} {:>9.2} | {:>9.1} {:>9.1} {:>9.1}",
         text.len(),
         at(50),
         at(99),
         at(100),
         ms(check),
         at(50) / ms(check),
+        ms(first),
         ms(median(hovers)),
         start as f64 / 1e6,
         end as f64 / 1e6,
+        most as f64 / 1e6,
     );
     drop(server);
     drop(std::fs::remove_dir_all(&folder));
@@ -172,11 +183,11 @@ impl Server {
         serde_json::from_slice(&bytes).expect("JSON")
     }
 
-    /// Bytes that it has in memory now; 0 where the system does not say.
-    fn memory(&self) -> u64 {
+    /// Bytes that it has in memory, by a row of its status; 0 where the system does not say.
+    fn memory(&self, row: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let status = status.unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(row));
         let kilobytes =
             line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok());
         kilobytes.unwrap_or(0_u64) * 1024

@@ -22,7 +22,7 @@ pub(crate) fn run(states: usize) {
         let text = make(states);
         let mut found = Vec::new();
         let loaded = load(&["a.chart".to_owned()], &Memory::of("a.chart", &text), &mut found);
-        let (lowered, _, _) = lower(&loaded, &mut found);
+        let (lowered, _) = lower(&loaded, None, &mut found);
         let family = Family::of(&lowered, &[], &BTreeSet::new());
         let lowered = &lowered[0];
         let facts = Facts::of(&lowered.chart);

@@ -108,7 +108,7 @@ fn both(name: &str, text: &str) -> Memory {
 fn lowered(name: &str, text: &str) -> (Loaded, Vec<Lowered>, Vec<Lowered>, Vec<Diagnostic>) {
     let mut found = Vec::new();
     let loaded = load(&[name.to_owned()], &both(name, text), &mut found);
-    let (charts, others, _) = lower::lower(&loaded, &mut found);
+    let (charts, others) = lower::lower(&loaded, None, &mut found);
     (loaded, charts, others, found)
 }
 

@@ -200,6 +200,12 @@ pub fn raw() -> impl Write {
     std::io::stdout()
 }
 
+/// Standard output for the messages of a protocol: a program reads them, no terminal.
+#[cfg(feature = "lsp")]
+pub(super) fn protocol() -> impl Write {
+    std::io::stdout()
+}
+
 fn write(text: &str) -> miette::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

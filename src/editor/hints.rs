@@ -1,6 +1,6 @@
 //! What is shown between the words of a file: types, names of parameters, policies that are not written, and calls.
 
-use super::hover::{Index, Subject, drivers, figures, is_sound, policy};
+use super::hover::{Index, Subject, drivers, figures, policy};
 use super::visit::{self, Node};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
@@ -203,7 +203,7 @@ impl Found<'_> {
     fn calls(&mut self, index: &Index<'_>) {
         let file = self.file;
         for one in index.charts.iter().filter(|one| one.map.file == file) {
-            let Some(found) = figures(&one.chart, is_sound(self.done, one)) else { continue };
+            let Some(found) = figures(self.done, one) else { continue };
             // An agent may name all states on one line.
             let mut lines: BTreeMap<usize, Vec<&TurnCost>> = BTreeMap::new();
             for turn in found.turns.iter().filter(|turn| turn.worst >= MANY) {

@@ -1,8 +1,9 @@
 //! Compilations and texts for the tests of editors.
 
+use chartc::Compilation;
 use chartc::load::{Loader, Memory};
 use chartc::span::FileId;
-use chartc::{Compilation, check_within};
+use chartc_check::compile::check_indexed;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -61,12 +62,12 @@ impl Loader for Changed<'_> {
 
 /// A file of the repository with this text, compiled with what it imports.
 pub(crate) fn compiled(name: &str, text: &str) -> Compilation {
-    check_within(&[name.to_owned()], &Changed { name, text }, 0)
+    check_indexed(&[name.to_owned()], &Changed { name, text }, 0)
 }
 
 /// A text alone.
 pub(crate) fn alone(name: &str, text: &str) -> Compilation {
-    check_within(&[name.to_owned()], &Memory::of(name, text), 0)
+    check_indexed(&[name.to_owned()], &Memory::of(name, text), 0)
 }
 
 /// The first file.

@@ -87,7 +87,7 @@ fn broken_charts_have_hints_too() {
         let end = whole.floor_char_boundary(end);
         files.insert("charts/support.chart".into(), whole[..end].to_owned());
         let names = ["charts/support.chart".to_owned()];
-        let done = chartc::check_within(&names, &Memory(files.clone()), 0);
+        let done = chartc_check::compile::check_indexed(&names, &Memory(files.clone()), 0);
         lenses(&done, first(&done));
         actions(&done, Span::new(first(&done), 0, end));
         found += hints(&done, first(&done), 0..end + 9, &Kind::ALL).len();

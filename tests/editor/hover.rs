@@ -1,9 +1,10 @@
 //! What is shown about names and words.
 
+use chartc::Compilation;
 use chartc::editor::hover::{FUNCTIONS, WORDS, hover, word};
 use chartc::load::Memory;
 use chartc::span::{FileId, Span};
-use chartc::{Compilation, check_within};
+use chartc_check::compile::check_indexed;
 use chartc_check::lower::{language_functions, observables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,12 +28,12 @@ pub(crate) fn folder(path: &str) -> BTreeMap<String, String> {
 
 /// A file of the charts that are shipped, compiled with what it imports.
 pub(crate) fn shipped(path: &str) -> Compilation {
-    check_within(&[path.to_owned()], &Memory(folder("charts")), 0)
+    check_indexed(&[path.to_owned()], &Memory(folder("charts")), 0)
 }
 
 /// A text, compiled as a file of this name.
 pub(crate) fn compiled(name: &str, text: &str) -> Compilation {
-    check_within(&[name.to_owned()], &Memory::of(name, text), 0)
+    check_indexed(&[name.to_owned()], &Memory::of(name, text), 0)
 }
 
 /// The file of the compilation that was asked for.
@@ -201,7 +202,7 @@ chart A {
 ";
     let files = [("tools.chart", tools), ("a.chart", chart)];
     let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
-    let done = check_within(&["a.chart".to_owned()], &Memory(files.into()), 0);
+    let done = check_indexed(&["a.chart".to_owned()], &Memory(files.into()), 0);
     insta::assert_snapshot!(shown(&done, &["tools|.chart", "call rea|ding", "ne|xt on"]));
 }
 
@@ -349,7 +350,7 @@ fn no_place_of_a_shipped_chart_is_too_much() {
     let mut found = 0;
     for name in files.keys().filter(is_chart) {
         found +=
-            everywhere(&check_within(std::slice::from_ref(name), &Memory(files.clone()), 0), 0);
+            everywhere(&check_indexed(std::slice::from_ref(name), &Memory(files.clone()), 0), 0);
     }
     assert!(found > 10_000, "{found} places");
 }
@@ -362,7 +363,7 @@ fn no_place_of_a_broken_chart_is_too_much() {
         for part in 1..12 {
             let end = whole.floor_char_boundary(whole.len() * part / 12 + part);
             files.insert(name.to_owned(), whole[..end].to_owned());
-            let done = check_within(&[name.to_owned()], &Memory(files.clone()), 0);
+            let done = check_indexed(&[name.to_owned()], &Memory(files.clone()), 0);
             everywhere(&done, end.saturating_sub(200));
         }
     }

@@ -178,4 +178,8 @@ fn an_editor_that_goes_away() {
     let mut client = Client::start(&here, json!({}));
     client.send_raw(b"Content-Length: 7\r\n\r\nno json");
     assert!(client.vanish().is_some_and(|code| code == 1 || code == 2));
+    // A message as long as nobody has memory for.
+    let mut client = Client::start(&here, json!({}));
+    client.send_raw(b"Content-Length: 1000000000000\r\n\r\n{}");
+    assert_eq!(client.vanish(), Some(2));
 }

@@ -27,7 +27,7 @@ const CHECK: &[Row] = &[
     ("turn", &["facts"]),
     ("explore", &["facts", "turn"]),
     ("lint", &["explore", "facts", "lower", "notation", "spelling", "turn"]),
-    ("compile", &["allow", "explore", "facts", "lint", "lower"]),
+    ("compile", &["allow", "explore", "facts", "lint", "lower", "turn"]),
     ("fix", &["compile"]),
 ];
 const EMIT: &[Row] = &[

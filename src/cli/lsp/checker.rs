@@ -1,15 +1,17 @@
-//! The thread that checks. It has one job at a time; texts that change meanwhile are a new job.
+//! The thread that checks. It has one job at a time; texts that change meanwhile end it early, and are a new job.
 
 use super::super::levels;
 use super::super::settings::{Setting, Settings};
 use super::texts::Overlay;
 use crate::Compilation;
-use chartc_check::compile::check_each;
+use chartc_check::compile::{Outdated, check_unless};
 use chartc_check::explore::STATES;
+use chartc_text::span::FileId;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use gen_lsp_types::Uri;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -38,6 +40,13 @@ pub(super) struct Job {
     pub(super) change: u64,
 }
 
+/// What the thread does.
+enum Task {
+    Check(Box<Job>),
+    /// It takes a while to free a large compilation, and the memory is best reused where it was taken.
+    Forget(Arc<Compilation>),
+}
+
 /// What became of a job.
 pub(super) struct Done {
     /// Of the job.
@@ -59,43 +68,68 @@ pub(super) enum Fault {
     Settings(String),
     /// An error in chartc.
     Panic,
+    /// The texts have changed meanwhile.
+    Outdated,
 }
 
 /// The thread.
 pub(super) struct Checker {
-    jobs: Option<Sender<Job>>,
+    tasks: Option<Sender<Task>>,
     /// What becomes of jobs, in their order.
     pub(super) done: Receiver<Done>,
+    /// The number of the last change of any text or file.
+    change: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Checker {
     /// Starts it.
     pub(super) fn start() -> Self {
-        let (jobs, received) = unbounded::<Job>();
+        let (tasks, received) = unbounded();
         let (send, done) = unbounded();
+        let change = Arc::new(AtomicU64::new(0));
+        let last = Arc::clone(&change);
         let thread = std::thread::spawn(move || {
-            for job in received {
-                if send.send(work(job)).is_err() {
-                    break;
+            for task in received {
+                match task {
+                    Task::Check(job) => {
+                        if send.send(work(*job, &last)).is_err() {
+                            break;
+                        }
+                    }
+                    Task::Forget(compilation) => drop(compilation),
                 }
             }
         });
-        Self { jobs: Some(jobs), done, thread: Some(thread) }
+        Self { tasks: Some(tasks), done, change, thread: Some(thread) }
+    }
+
+    /// Says that a text or a file has changed: nobody wants to know of earlier ones.
+    pub(super) fn changed(&self, change: u64) {
+        self.change.store(change, Ordering::Relaxed);
     }
 
     /// Gives it a job.
     pub(super) fn give(&self, job: Job) {
-        if let Some(jobs) = &self.jobs {
+        self.send(Task::Check(Box::new(job)));
+    }
+
+    /// Gives it a compilation that nobody needs any more.
+    pub(super) fn forget(&self, compilation: Arc<Compilation>) {
+        self.send(Task::Forget(compilation));
+    }
+
+    fn send(&self, task: Task) {
+        if let Some(tasks) = &self.tasks {
             // It ends only behind this.
-            drop(jobs.send(job));
+            drop(tasks.send(task));
         }
     }
 }
 
 impl Drop for Checker {
     fn drop(&mut self) {
-        self.jobs = None;
+        self.tasks = None;
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
@@ -103,26 +137,29 @@ impl Drop for Checker {
 }
 
 #[allow(clippy::disallowed_methods, reason = "how long a check takes says how often to check")]
-fn work(job: Job) -> Done {
+fn work(job: Job, last: &AtomicU64) -> Done {
     let began = Instant::now();
     let Job { uri, names, overlay, settings, depth, change } = job;
-    let result = catch_unwind(AssertUnwindSafe(|| compile(&names, &overlay, &settings, depth)))
-        .unwrap_or(Err(Fault::Panic));
+    let is_outdated = || last.load(Ordering::Relaxed) != change;
+    let compiled = || compile(&names, &overlay, &settings, depth, &is_outdated);
+    let result = catch_unwind(AssertUnwindSafe(compiled)).unwrap_or(Err(Fault::Panic));
     Done { uri, depth, change, took: began.elapsed(), result }
 }
 
 /// Checks as `chartc check` does.
-pub(super) fn compile(
+fn compile(
     names: &[String],
     overlay: &Overlay,
     settings: &Settings,
     depth: Depth,
+    is_outdated: &dyn Fn() -> bool,
 ) -> Result<Compilation, Fault> {
     let states = |name: &str| match depth {
         Depth::Quick => 0,
         Depth::Full => settings.of(name).map_or(STATES, |own| own.states),
     };
-    let mut done = check_each(names, overlay, &states);
+    let done = check_unless(names, overlay, &states, is_outdated);
+    let mut done = done.map_err(|Outdated| Fault::Outdated)?;
     let silent = std::mem::take(&mut done.silent);
     let of_file = |(_, source): (_, &chartc_text::source::Source)| settings.of(&source.name);
     let own: Vec<Setting> = done
@@ -132,8 +169,52 @@ pub(super) fn compile(
         .collect::<Result<_, _>>()
         .map_err(|fault| Fault::Settings(format!("{fault}")))?;
     if depth == Depth::Full {
-        super::super::check::play(&mut done, &|file| own[file.0 as usize].plays);
+        let plays = |file: FileId| !is_outdated() && own[file.0 as usize].plays;
+        super::super::check::play(&mut done, &plays);
+        if is_outdated() {
+            return Err(Fault::Outdated);
+        }
     }
     levels::apply(|file| &own[file.0 as usize].levels, &mut done.diagnostics, silent);
     Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::places::Places;
+    use super::super::texts::Texts;
+    use super::*;
+    use crate::cli::config::Config;
+
+    fn job(change: u64) -> Job {
+        let uri: Uri = "untitled:a".parse().expect("an address");
+        let mut texts = Texts::default();
+        texts.open(uri.clone(), "a.chart".to_owned(), "chart A { initial a state a }", 1);
+        let places = Places::of(std::env::temp_dir());
+        Job {
+            uri,
+            names: vec!["a.chart".to_owned()],
+            overlay: Overlay::of(&texts, &places).expect("a folder"),
+            settings: Arc::new(Settings::new(Config::default()).expect("settings")),
+            depth: Depth::Full,
+            change,
+        }
+    }
+
+    #[test]
+    fn a_check_of_an_old_text_ends() {
+        let checker = Checker::start();
+        checker.changed(1);
+        checker.give(job(1));
+        let done = checker.done.recv().expect("it is checked");
+        assert!(
+            done.result.is_ok_and(|done| !done.diagnostics.is_empty() && !done.uses.is_empty())
+        );
+        checker.changed(2);
+        checker.give(job(1));
+        checker.give(job(2));
+        let [old, new] = [(); 2].map(|()| checker.done.recv().expect("it is checked"));
+        assert!(matches!(old.result, Err(Fault::Outdated)));
+        assert!(new.result.is_ok());
+    }
 }

@@ -11,6 +11,7 @@ mod places;
 mod position;
 mod session;
 mod texts;
+mod transport;
 
 use super::Exit;
 use capabilities::Client;
@@ -38,7 +39,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> miette::Result<Exit> {
     let Args { stdio: _ } = args;
-    let (connection, threads) = Connection::stdio();
+    let (connection, threads) = transport::stdio();
     let exit = serve(&connection);
     // The threads end when both ends of their channels are gone.
     drop(connection);

@@ -17,7 +17,7 @@ pub use words::{FUNCTIONS, WORDS, Word, word};
 
 use find::Found;
 pub(super) use find::{Index, Subject};
-pub(super) use state::{drivers, figures, is_sound};
+pub(super) use state::{drivers, figures};
 pub(super) use step::policy;
 
 use chartc_check::compile::Compilation;

@@ -4,26 +4,20 @@ use super::View;
 use super::data::fields;
 use super::page::{Page, code};
 use crate::costs;
-use chartc_check::compile::{Checked, Compilation};
-use chartc_check::facts::Facts;
+use chartc_check::compile::Compilation;
 use chartc_check::lint::words::{self, Head};
 use chartc_check::lower::Lowered;
 use chartc_check::notation;
-use chartc_check::turn::cost::{Cost, Driver, cost};
+use chartc_check::turn::cost::{Cost, Driver};
 use chartc_check::turn::money::money;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, Limits, StateKind, StepKind};
 
-/// The model calls of a chart; `None` of one with errors, whose figures would say too little.
-pub(in crate::editor) fn figures(chart: &Chart, is_sound: bool) -> Option<Cost> {
-    is_sound.then(|| cost(chart, &Facts::of(chart)))
-}
-
-/// Whether a chart has no errors.
-pub(in crate::editor) fn is_sound(done: &Compilation, one: &Lowered) -> bool {
-    let mut sound = done.charts.iter().chain(&done.tested).map(Checked::lowered);
-    sound.any(|sound| sound.map.name == one.map.name)
+/// The model calls of a chart; `None` of one with errors, whose figures would say too little, and where they would take long.
+pub(in crate::editor) fn figures<'c>(done: &'c Compilation, one: &Lowered) -> Option<&'c Cost> {
+    let mut sound = done.charts.iter().chain(&done.tested);
+    sound.find(|sound| sound.map().name == one.map.name)?.cost()
 }
 
 /// The trigger of a transition, as code.
@@ -145,7 +139,7 @@ pub(super) fn state(page: &mut Page, view: &View<'_>, id: StateId) {
 /// The model calls of turns that begin in a state.
 fn calls(page: &mut Page, view: &View<'_>, id: StateId) {
     let chart = &view.one.chart;
-    let Some(found) = figures(chart, is_sound(view.done, view.one)) else { return };
+    let Some(found) = figures(view.done, view.one) else { return };
     let inside = found.turns.iter().filter(|turn| chart.contains(id, turn.leaf));
     let Some(worst) = inside.max_by_key(|turn| (turn.worst, std::cmp::Reverse(turn.leaf))) else {
         return;
@@ -187,7 +181,7 @@ pub(super) fn chart(page: &mut Page, view: &View<'_>) {
     let root = chart.states.first();
     let limits = root.map_or_else(Vec::new, |root| limits(chart, &root.limits));
     page.list("Limits", limits.iter().map(|limit| code(limit)));
-    let Some(found) = figures(chart, is_sound(view.done, view.one)) else { return };
+    let Some(found) = figures(view.done, view.one) else { return };
     let worst = found.turns.iter().max_by_key(|turn| (turn.worst, std::cmp::Reverse(turn.leaf)));
     let mut rows = Vec::new();
     if let Some(worst) = worst {

@@ -8,7 +8,7 @@ use super::edits::{Edited, Edits, FileEdits};
 use super::refusal::{Note, Place, Refusal, told};
 use super::spell::{self, Language};
 use super::{Declaration, NameKind, Use, declarations, family, uses_at};
-use chartc_check::compile::{Compilation, check_within};
+use chartc_check::compile::{Compilation, check_indexed};
 use chartc_text::diagnostic::{Diagnostic, Severity, Stage};
 use chartc_text::load::Loader;
 use chartc_text::span::{FileId, Span};
@@ -58,7 +58,7 @@ pub fn rename(
     paths.extend(others.iter().cloned());
     let mut seen = BTreeSet::new();
     paths.retain(|path| seen.insert(path.clone()));
-    let before = check_within(&paths, loader, 0);
+    let before = check_indexed(&paths, loader, 0);
     let source = compilation.sources.get(file);
     let same = before.sources.iter().find(|(_, found)| found.name == source.name);
     let Some((file, _)) = same.filter(|(_, found)| found.text == source.text) else {
@@ -111,7 +111,7 @@ impl Found {
             return Err(Refusal::Syntax(Place::of(before, found.span)));
         }
         let edits = Edits::of(before, family(before, &self.declared), new);
-        let after = check_within(paths, &Edited::of(before, &edits, loader), 0);
+        let after = check_indexed(paths, &Edited::of(before, &edits, loader), 0);
         self.compare(before, &after, &edits, new)?;
         let mut notes: BTreeSet<Note> =
             self.declared.iter().flat_map(|(_, kind)| told(*kind)).copied().collect();

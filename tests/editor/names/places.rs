@@ -72,7 +72,7 @@ fn files() -> Memory {
 }
 
 fn compiled(files: &Memory, root: &str) -> Compilation {
-    chartc::check_within(&[root.to_owned()], files, 0)
+    chartc_check::compile::check_indexed(&[root.to_owned()], files, 0)
 }
 
 /// The file of this name.

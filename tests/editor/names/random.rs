@@ -69,7 +69,11 @@ fn no_place_of_a_broken_text_is_too_much() {
         let mut random = Random::new(seed);
         let text = charts::chart(&mut random);
         let text = charts::broken(&mut random, &text);
-        let done = chartc::check_within(&["a.chart".to_owned()], &Memory::of("a.chart", &text), 0);
+        let done = chartc_check::compile::check_indexed(
+            &["a.chart".to_owned()],
+            &Memory::of("a.chart", &text),
+            0,
+        );
         let file = chartc::span::FileId(0);
         for at in (0..=text.len() + 1).chain([usize::MAX]) {
             let there = names::references(&done, file, at, true);

@@ -13,7 +13,7 @@ pub(super) fn chart(text: &str) -> Chart {
     loader.0.insert("b.chart".into(), String::new());
     let mut found = Vec::new();
     let loaded = chartc::load::load(&["a.chart".to_owned()], &loader, &mut found);
-    let (mut charts, ..) = chartc_check::lower::lower(&loaded, &mut found);
+    let (mut charts, ..) = chartc_check::lower::lower(&loaded, None, &mut found);
     let words: Vec<_> = found.iter().map(|d| &d.message).collect();
     assert!(found.is_empty(), "{words:?}");
     charts.remove(0).chart

@@ -19,11 +19,11 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hostile-{name}"))
 }
 
-/// `chartc` with at most 10 seconds of processor time and, where the system can tell, 420 MB of address space, 20 MB for the code of
-/// real models, and 30 MB for what each of 300,000 names means.
+/// `chartc` with at most 10 seconds of processor time and, where the system can tell, 420 MB of address space, and 20 MB for the code of
+/// real models.
 fn chartc(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    let space = if cfg!(feature = "providers") { 470_000 } else { 450_000 };
+    let space = if cfg!(feature = "providers") { 440_000 } else { 420_000 };
     let limits =
         if cfg!(target_os = "linux") { format!("ulimit -v {space}; ") } else { String::new() };
     command

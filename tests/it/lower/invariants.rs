@@ -63,7 +63,7 @@ fn a_thousand_states_deep() {
     *outer = nested;
     let mut loaded = Loaded { files: vec![file], ..Loaded::default() };
     loaded.roots.insert(loaded.sources.add(source));
-    let lowered = lower(&loaded, &mut found);
+    let lowered = lower(&loaded, None, &mut found);
     let messages: Vec<_> = found.iter().map(|d| &d.message).collect();
     assert!(messages.is_empty(), "{messages:?}");
     assert_eq!(lowered.0[0].chart.states.len(), depth + 3);

@@ -8,6 +8,7 @@ use crate::lint::family::Family;
 use crate::lint::{LINTS, Lint};
 use crate::lower::test::Test;
 use crate::lower::{Lowered, SourceMap, Use, lower};
+use crate::turn::cost::{Cost, cost_soon};
 use crate::{allow, lint};
 use chartc_core::arena::StepId;
 use chartc_core::family::DEPTH;
@@ -19,7 +20,8 @@ use chartc_text::source::Sources;
 use chartc_text::span::{FileId, Span};
 use chartc_text::{disguise, syntax};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::convert::Infallible;
+use std::sync::{Arc, OnceLock};
 
 /// The result of a compilation.
 #[derive(Debug)]
@@ -41,7 +43,7 @@ pub struct Compilation {
     /// The findings of rules that are off by default, in the same order.
     pub silent: Vec<Diagnostic>,
     /// What names mean, by their places: of all charts of the requested files, of those that they run, and of what is declared around
-    /// them. Complete only for charts without errors of syntax.
+    /// them. Complete only for charts without errors of syntax, and empty unless the check was for an editor: [`check_indexed`].
     pub uses: Vec<Use>,
 }
 
@@ -54,6 +56,7 @@ pub struct Checked {
     children: Vec<Arc<Lowered>>,
     source: String,
     not_yet: Vec<Diagnostic>,
+    cost: Arc<OnceLock<Option<Cost>>>,
 }
 
 impl Checked {
@@ -98,6 +101,12 @@ impl Checked {
         &self.not_yet
     }
 
+    /// Its model calls, computed when they are first asked for; `None` if that would take long.
+    pub fn cost(&self) -> Option<&Cost> {
+        let found = || cost_soon(self.chart(), &Facts::of(self.chart()));
+        self.cost.get_or_init(found).as_ref()
+    }
+
     /// The name of its file, as given.
     pub fn source(&self) -> &str {
         &self.source
@@ -131,19 +140,52 @@ pub fn check_each(
     loader: &dyn Loader,
     states: &dyn Fn(&str) -> usize,
 ) -> Compilation {
-    check_by(LINTS, paths, loader, states)
+    let Ok(done) = check_by(LINTS, paths, loader, states, None, &|| Ok::<(), Infallible>(()));
+    done
 }
 
-/// Like [`check_each`], but runs the given lints in the given order.
-fn check_by(
+/// Like [`check_within`], and records what names mean, in [`Compilation::uses`]: only editors need it, and it takes time and memory.
+pub fn check_indexed(paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
+    let go_on = || Ok::<(), Infallible>(());
+    let Ok(done) = check_by(LINTS, paths, loader, &|_| states, Some(Vec::new()), &go_on);
+    done
+}
+
+/// Like [`check_indexed`], with a number of states for each file, by its name. Ends soon after `is_outdated` says that nobody wants the
+/// result any more; it is asked between stages, lints and properties.
+///
+/// # Errors
+/// Nobody wants the result.
+pub fn check_unless(
+    paths: &[String],
+    loader: &dyn Loader,
+    states: &dyn Fn(&str) -> usize,
+    is_outdated: &dyn Fn() -> bool,
+) -> Result<Compilation, Outdated> {
+    let go_on = || if is_outdated() { Err(Outdated) } else { Ok(()) };
+    check_by(LINTS, paths, loader, states, Some(Vec::new()), &go_on)
+}
+
+/// Nobody wants the result of a check any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outdated;
+
+/// Like [`check_each`], but runs the given lints in the given order, fills `uses` if there is one, and ends when it may not go on.
+fn check_by<E>(
     lints: &[&Lint],
     paths: &[String],
     loader: &dyn Loader,
     states: &dyn Fn(&str) -> usize,
-) -> Compilation {
+    mut uses: Option<Vec<Use>>,
+    go_on: &dyn Fn() -> Result<(), E>,
+) -> Result<Compilation, E> {
+    let is_outdated = || go_on().is_err();
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
-    let (lowered, others, uses) = lower(&loaded, &mut diagnostics);
+    go_on()?;
+    let (lowered, others) = lower(&loaded, uses.as_mut(), &mut diagnostics);
+    let uses = uses.unwrap_or_default();
+    go_on()?;
     let lowered: Vec<Arc<Lowered>> = lowered.into_iter().map(Arc::new).collect();
     let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
     let named: BTreeMap<Span, &Chart> =
@@ -162,6 +204,7 @@ fn check_by(
     let family = Family::of(checked, imported, &faulty);
     for one in &lowered {
         let mut facts = Facts::of(&one.chart);
+        go_on()?;
         let mut runs = Runs::default();
         let run = |step: StepId| named.get(&one.map.step(step).child?).copied();
         facts.passed = handling::passed(&one.chart, &run);
@@ -176,9 +219,12 @@ fn check_by(
         facts.sure = steps.filter(|step| is_sure(*step)).collect();
         let states = states(&loaded.sources.get(one.map.file).name);
         if states > 0 && one.whole && ready.contains(&one.map.name) {
-            runs = Runs::of(&one.chart, &facts, states);
+            runs = Runs::unless(&one.chart, &facts, states, &is_outdated);
+            go_on()?;
         }
+        let lints = lints.iter().copied().take_while(|_| !is_outdated());
         lint::run(lints, one, &facts, &runs, &family, &loaded.sources, &mut diagnostics);
+        go_on()?;
     }
     lint::duplicate_agent::told(&lowered, &loaded.sources, &mut diagnostics);
     let every: Vec<&Lowered> = lowered.iter().chain(&others).map(AsRef::as_ref).collect();
@@ -212,7 +258,17 @@ fn check_by(
     let silent = diagnostics.extract_if(.., |d| d.severity == Severity::Off).collect();
     let (charts, tested) = sound(&loaded, &lowered, &others, &diagnostics);
     let (sources, files) = (loaded.sources, loaded.files);
-    Compilation { sources, files, charts, tested, lowered, diagnostics, suppressed, silent, uses }
+    Ok(Compilation {
+        sources,
+        files,
+        charts,
+        tested,
+        lowered,
+        diagnostics,
+        suppressed,
+        silent,
+        uses,
+    })
 }
 
 /// The charts of the files and, separately, the charts with tests, which include charts of imported files. Omits a chart if it or
@@ -269,6 +325,7 @@ fn sound(
                 children: children.iter().map(|child| all[*child].clone()).collect(),
                 source: loaded.sources.get(one.map.file).name.clone(),
                 not_yet: own.into_iter().filter(|d| d.stage == Stage::Target).cloned().collect(),
+                cost: Arc::default(),
             };
             if !one.tests.is_empty() {
                 tested.push(checked.clone());

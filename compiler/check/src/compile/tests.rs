@@ -16,7 +16,11 @@ fn shuffled(seed: u64) -> Vec<&'static Lint> {
 
 /// All findings for a text, in the order in which they are reported.
 fn found(lints: &[&Lint], path: &str, text: &str) -> Vec<String> {
-    let done = check_by(lints, &[path.to_owned()], &Memory::of(path, text), &|_| 200);
+    let done =
+        check_by(lints, &[path.to_owned()], &Memory::of(path, text), &|_| 200, None, &|| {
+            Ok::<(), Infallible>(())
+        });
+    let Ok(done) = done;
     done.diagnostics.iter().chain(&done.silent).map(|found| format!("{found:?}")).collect()
 }
 
@@ -71,4 +75,30 @@ fn findings_of_one_cause_are_one_finding() {
     let told: Vec<_> = done.diagnostics.iter().map(|d| (d.rule.code, d.related.len())).collect();
     // The impossible guard makes `w` a trap.
     assert_eq!(told, [("C0308", 1), ("C0203", 0)]);
+}
+
+#[test]
+fn a_check_ends_when_nobody_wants_it() {
+    let text = "chart T {\n  event go\n  initial a\n  state a { on go -> b }\n  state b\n  check reaches(b)\n  \
+        check reaches(a)\n}\n";
+    let (paths, loader) = (["a.chart".to_owned()], Memory::of("a.chart", text));
+    let run = |most: usize| {
+        let asked = std::cell::Cell::new(0);
+        let is_outdated = || asked.replace(asked.get() + 1) >= most;
+        (check_unless(&paths, &loader, &|_| STATES, &is_outdated), asked.get())
+    };
+    let (done, asked) = run(usize::MAX);
+    // Between stages, before each property and before each lint.
+    assert!(asked > LINTS.len() + 5, "{asked}");
+    let whole = check_indexed(&paths, &loader, STATES);
+    let done = done.expect("it is wanted");
+    assert_eq!(format!("{:?}", done.diagnostics), format!("{:?}", whole.diagnostics));
+    assert_eq!(done.uses, whole.uses);
+    assert!(!whole.uses.is_empty() && check(&paths, &loader).uses.is_empty());
+    for most in 0..asked {
+        let (done, more) = run(most);
+        assert_eq!(done.err(), Some(Outdated), "{most} of {asked}");
+        // A few loops ask once more as they end.
+        assert!(more <= most + 4, "{more} instead of {most}");
+    }
 }

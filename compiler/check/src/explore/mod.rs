@@ -66,7 +66,18 @@ pub struct Runs {
 impl Runs {
     /// Decides the `check` lines, with at most `states` states for each, and keeps what the runs do if all of them were tried.
     pub fn of(chart: &Chart, facts: &Facts, states: usize) -> Self {
-        let (checks, seen) = Properties::of(chart, facts, states).decide_all();
+        Self::unless(chart, facts, states, &|| false)
+    }
+
+    /// Likewise, but decides no more lines as soon as nobody wants to know.
+    pub fn unless(
+        chart: &Chart,
+        facts: &Facts,
+        states: usize,
+        is_outdated: &dyn Fn() -> bool,
+    ) -> Self {
+        let decided = Properties::of(chart, facts, states).decide_unless(is_outdated);
+        let (checks, seen) = decided.unwrap_or_default();
         Self { seen, checks }
     }
 }

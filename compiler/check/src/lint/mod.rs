@@ -209,8 +209,8 @@ pub const LINTS: &[&Lint] = &[
 ];
 
 /// Runs the lints, in any order. Those that need the whole chart run only if no part of it was lost to errors.
-pub fn run(
-    lints: &[&Lint],
+pub fn run<'l>(
+    lints: impl IntoIterator<Item = &'l Lint>,
     lowered: &Lowered,
     facts: &Facts,
     runs: &Runs,
@@ -230,7 +230,7 @@ pub fn run(
     };
     let all_read = !diagnostics.iter().any(hides);
     let context = Context { chart, facts, runs, family, map, sources, full_prompts, all_read };
-    for lint in lints.iter().filter(|l| lowered.whole || !l.needs_whole) {
+    for lint in lints.into_iter().filter(|l| lowered.whole || !l.needs_whole) {
         let mut found = Vec::new();
         (lint.run)(&context, &mut found);
         diagnostics.append(&mut found);

@@ -55,6 +55,8 @@ pub(super) struct Cx<'s> {
     pub(super) canceled: Vec<(SendId, Span)>,
     /// Ids that a `send` gives, each with its place.
     pub(super) ids: Vec<(SendId, Span)>,
+    /// Whether what names mean is recorded.
+    pub(super) records: bool,
     /// What the names mean that were resolved so far.
     pub(super) uses: Vec<Use>,
     /// The names that are declared so far.
@@ -128,7 +130,7 @@ pub(super) struct StepNode<'s> {
 }
 
 impl Cx<'_> {
-    pub(super) fn new(name: &Ident, doc: &str) -> Self {
+    pub(super) fn new(name: &Ident, doc: &str, records: bool) -> Self {
         let chart = Chart {
             name: name.node.clone(),
             doc: doc.to_owned(),
@@ -178,6 +180,7 @@ impl Cx<'_> {
             sent: BTreeSet::new(),
             canceled: Vec::new(),
             ids: Vec::new(),
+            records,
             uses: Vec::new(),
             prints: Vec::new(),
             inner: Vec::new(),

@@ -154,7 +154,9 @@ pub(super) fn event<'s>(cx: &mut Cx<'s>, path: &'s Path, params: &[Param], doc: 
     if declare(&mut cx.findings, &mut cx.names.events, "event", &name, path.span, id) {
         cx.chart.events.push(Event { name, doc: doc.to_owned(), fields });
         cx.map.events.push(path.span);
-        cx.event_paths.push(path);
+        if cx.records {
+            cx.event_paths.push(path);
+        }
     }
 }
 

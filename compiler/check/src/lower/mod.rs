@@ -72,14 +72,15 @@ pub struct Lowered {
     pub tests: Vec<test::Test>,
 }
 
-/// Lowers every chart of every requested file, in order, and separately the charts of other files that these run. Gives also what
-/// the names of these files mean, in order.
+/// Lowers every chart of every requested file, in order, and separately the charts of other files that these run. Puts into `uses` what
+/// the names of these files mean, in order, if somebody wants to know: only editors do, and it takes time and memory.
 pub fn lower(
     loaded: &Loaded,
+    uses: Option<&mut Vec<Use>>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Vec<Lowered>, Vec<Lowered>, Vec<Use>) {
+) -> (Vec<Lowered>, Vec<Lowered>) {
     let mut lowered = Vec::new();
-    let mut record = Record::default();
+    let mut record = Record::new(uses.is_some());
     let mut findings = Vec::new();
     let scenarios = items::scenarios(loaded);
     for file in loaded.files.iter().filter(|f| loaded.is_root(f.id)) {
@@ -98,7 +99,7 @@ pub fn lower(
                     }
                     names.insert(&chart.name.node, chart.name.span);
                     let seen = sight.declarations(Some(chart));
-                    let cx = Cx::new(&chart.name, &noted.doc);
+                    let cx = Cx::new(&chart.name, &noted.doc, record.is_kept);
                     let (record, findings) = (&mut record, &mut findings);
                     lowered.push(one(cx, chart, noted.span, &seen, &scenarios, record, findings));
                 }
@@ -110,7 +111,7 @@ pub fn lower(
                     match items::meant(&seen.charts, file.id, scenario) {
                         Some(chart) => {
                             let (at, declared) = (scenario.chart.span, chart.name.span);
-                            record.uses.push(uses::used(at, declared, NameKind::Chart));
+                            record.means(at, declared, NameKind::Chart);
                         }
                         None => findings.push(for_no_chart(scenario, &seen)),
                     }
@@ -128,7 +129,7 @@ pub fn lower(
         }
         if first == lowered.len() {
             let nobody = Ident::new(String::new(), Span::new(file.id, 0, 0));
-            let mut cx = Cx::new(&nobody, "");
+            let mut cx = Cx::new(&nobody, "", record.is_kept);
             declarations(&mut cx, &seen);
             findings.append(&mut cx.findings);
             record.uses.append(&mut cx.uses);
@@ -145,9 +146,11 @@ pub fn lower(
     let mut known = BTreeSet::new();
     findings.retain(|d| known.insert((d.span, d.rule.code, d.message.clone())));
     diagnostics.append(&mut findings);
-    let all: Vec<&Lowered> = lowered.iter().chain(&others).collect();
-    let uses = record.close(loaded, &all);
-    (lowered, others, uses)
+    if let Some(uses) = uses {
+        let all: Vec<&Lowered> = lowered.iter().chain(&others).collect();
+        *uses = record.close(loaded, &all);
+    }
+    (lowered, others)
 }
 
 /// The finding for a test of a chart that does not exist.

@@ -198,7 +198,7 @@ pub(super) fn others<'s>(
             files.entry(name.file).or_insert_with(|| Others::of(loaded, name.file));
         for (noted, chart) in named.get(&name).into_iter().flatten() {
             let seen = sight.declarations(Some(chart));
-            let cx = Cx::new(&chart.name, &noted.doc);
+            let cx = Cx::new(&chart.name, &noted.doc, record.is_kept);
             let child = one(cx, chart, noted.span, &seen, scenarios, record, findings);
             wanted.extend(children(&child));
             found.push(child);

@@ -39,7 +39,9 @@ pub(super) fn declare_all<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s
         if free {
             kept.push((id, item));
             cx.map.types.push(name.span);
-            cx.type_items.push(item.node);
+            if cx.records {
+                cx.type_items.push(item.node);
+            }
             cx.chart.types.push(TypeDef {
                 name: name.node.clone(),
                 doc: item.doc.to_owned(),

@@ -109,23 +109,36 @@ fn prefixes(names: &[Ident], mut visit: impl FnMut(&str, Span)) {
 impl<'s> Cx<'s> {
     /// Records what a name means.
     pub(super) fn means(&mut self, at: Span, declared: Span, kind: NameKind) {
-        self.uses.push(used(at, declared, kind));
+        if self.records {
+            self.uses.push(used(at, declared, kind));
+        }
     }
 
     /// Records a declaration.
     pub(super) fn declares(&mut self, name: &Ident, kind: NameKind) {
         self.means(name.span, name.span, kind);
-        self.prints.push((name.span, kind, print(&name.node)));
+        self.print(name.span, kind, &name.node);
     }
 
     /// Records a name that a line, a step, a `for` or a comprehension binds.
     pub(super) fn binds(&mut self, name: &Ident, ty: &Type) {
         self.declares(name, NameKind::Local);
-        self.map.bound.push((name.span, ty.clone()));
+        if self.records {
+            self.map.bound.push((name.span, ty.clone()));
+        }
+    }
+
+    fn print(&mut self, declared: Span, kind: NameKind, name: &str) {
+        if self.records {
+            self.prints.push((declared, kind, print(name)));
+        }
     }
 
     /// Records a declared event.
     pub(super) fn declares_event(&mut self, path: &'s Path) {
+        if !self.records {
+            return;
+        }
         let means = self.names.event_segments.declare(&path.names);
         self.segments(&path.names, &means, NameKind::Event);
         self.printed(&path.names, &means, NameKind::Event);
@@ -133,6 +146,9 @@ impl<'s> Cx<'s> {
 
     /// Records a declared tool.
     pub(super) fn declares_tool(&mut self, path: &Path) {
+        if !self.records {
+            return;
+        }
         let means = self.names.tool_segments.declare(&path.names);
         self.segments(&path.names, &means, NameKind::Tool);
         self.printed(&path.names, &means, NameKind::Tool);
@@ -162,9 +178,12 @@ impl<'s> Cx<'s> {
 
     /// Records an option where it is offered. Those with one name are one option to a model and in a trace.
     pub(super) fn declares_choice(&mut self, name: &Ident) {
+        if !self.records {
+            return;
+        }
         let declared = *self.names.choices.entry(name.node.clone()).or_insert(name.span);
         self.means(name.span, declared, NameKind::Choice);
-        self.prints.push((declared, NameKind::Choice, print(&name.node)));
+        self.print(declared, NameKind::Choice, &name.node);
     }
 
     /// Records the name of an option or a tool, in a test.
@@ -180,12 +199,17 @@ impl<'s> Cx<'s> {
     /// Records the id of a `send`.
     pub(super) fn means_id(&mut self, id: SendId, at: Span, declared: Span) {
         self.means(at, declared, NameKind::SendId);
-        let name = print(&self.chart.send_ids[id.index()]);
-        self.prints.push((declared, NameKind::SendId, name));
+        if self.records {
+            let name = print(&self.chart.send_ids[id.index()]);
+            self.prints.push((declared, NameKind::SendId, name));
+        }
     }
 
     /// Records a value that a final state may end with.
     pub(super) fn means_result(&mut self, name: &Ident) {
+        if !self.records {
+            return;
+        }
         for node in &self.nodes {
             let NodeKind::Final(params, ..) = node.kind else { continue };
             let named = params.iter().find(|param| param.name.node == name.node);
@@ -195,6 +219,9 @@ impl<'s> Cx<'s> {
 
     /// Records the field of a record, or the value of an enum.
     pub(super) fn means_member(&mut self, ty: TypeId, name: &Ident) {
+        if !self.records {
+            return;
+        }
         let Some(item) = self.type_items.get(ty.index()) else { return };
         if let Some((declared, kind)) = item.member(&name.node) {
             self.means(name.span, declared, kind);
@@ -203,7 +230,7 @@ impl<'s> Cx<'s> {
 }
 
 /// A use before it is known whether it is written.
-pub(super) const fn used(at: Span, declared: Span, kind: NameKind) -> Use {
+const fn used(at: Span, declared: Span, kind: NameKind) -> Use {
     Use { at, declared, kind, is_written: false }
 }
 
@@ -220,6 +247,8 @@ pub(super) type Print = (Span, NameKind, u64);
 /// What is recorded of charts that are lowered one after the other.
 #[derive(Default)]
 pub(super) struct Record<'s> {
+    /// Whether anything is recorded.
+    pub(super) is_kept: bool,
     /// The uses so far.
     pub(super) uses: Vec<Use>,
     /// The declared names.
@@ -243,6 +272,18 @@ pub(super) struct Inner<'s> {
 }
 
 impl Record<'_> {
+    /// An empty one.
+    pub(super) fn new(is_kept: bool) -> Self {
+        Self { is_kept, ..Self::default() }
+    }
+
+    /// Records what a name outside of charts means.
+    pub(super) fn means(&mut self, at: Span, declared: Span, kind: NameKind) {
+        if self.is_kept {
+            self.uses.push(used(at, declared, kind));
+        }
+    }
+
     /// Adds what joins several charts and files, and gives all uses, in order and each once.
     pub(super) fn close(mut self, loaded: &Loaded, all: &[&Lowered]) -> Vec<Use> {
         let by_name: BTreeMap<Span, &Lowered> =

@@ -6,7 +6,9 @@
 use crate::facts::Facts;
 use crate::facts::graph::Node;
 use crate::facts::reach::is_end;
+use crate::turn::shared::Shared;
 use crate::turn::turns::Walks;
+use crate::turn::walk::turn;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{AskOn, Chart, Step, StepKind, Target, Transition, Trigger};
@@ -109,10 +111,38 @@ impl Bound {
     }
 }
 
-/// Computes all bounds. The work for each leaf is about the number of steps that may run in a turn that begins there.
+/// Computes all bounds. The work for each leaf is about its depth where any event may come while a step is awaited, and no states are
+/// parallel; else the number of steps that may run in a turn that begins there.
 pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
     let walks = Walks::of(chart, facts);
-    let turns: Vec<TurnCost> = walks.leaves.iter().map(|leaf| walks.turn(*leaf)).collect();
+    bounds(chart, facts, &walks, Shared::of(&walks))
+}
+
+/// Likewise; `None` if it would take long.
+pub fn cost_soon(chart: &Chart, facts: &Facts) -> Option<Cost> {
+    let walks = Walks::of(chart, facts);
+    let shared = Shared::of(&walks);
+    let leaves = walks.leaves.len();
+    let is_soon = shared.is_some()
+        || !walks.calls
+        || leaves.saturating_mul(leaves + chart.steps.len()) <= MOST;
+    is_soon.then(|| bounds(chart, facts, &walks, shared))
+}
+
+/// Most visits of leaves and steps that count as soon.
+const MOST: usize = 4_000_000;
+
+fn bounds(
+    chart: &Chart,
+    facts: &Facts,
+    walks: &Walks<'_>,
+    mut shared: Option<Shared<'_, '_>>,
+) -> Cost {
+    let mut one = |leaf: &StateId| {
+        let quick = shared.as_mut().and_then(|shared| shared.turn(*leaf));
+        quick.unwrap_or_else(|| turn(walks, *leaf))
+    };
+    let turns: Vec<TurnCost> = walks.leaves.iter().map(&mut one).collect();
     let waits =
         |step: &&(usize, &Step)| matches!(step.1.kind, StepKind::Ask { on: AskOn::Event(_), .. });
     let steps = chart.steps.iter().enumerate();

@@ -6,5 +6,7 @@ pub mod cost;
 pub mod dataflow;
 pub mod flow;
 pub mod money;
+mod shared;
 mod turns;
 pub mod unreached;
+mod walk;

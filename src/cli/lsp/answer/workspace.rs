@@ -36,10 +36,10 @@ impl View<'_> {
         Overlay::of(self.texts, self.places).map_err(Refusal::Impossible)
     }
 
-    /// All charts and agents, without what needs exploration. `None` if the folder that is open is gone.
+    /// All charts and agents with what their names mean, without what needs exploration. `None` if the folder that is open is gone.
     pub(super) fn everything(&self) -> Option<Compilation> {
         let overlay = self.overlay().ok()?;
-        Some(crate::check_within(&self.names(), &overlay, 0))
+        Some(chartc_check::compile::check_indexed(&self.names(), &overlay, 0))
     }
 
     /// The text of a name.

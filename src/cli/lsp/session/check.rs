@@ -11,14 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A check that takes longer than this waits until nobody types.
+/// A check that takes longer than this waits until nobody has typed for as long. One that has begun ends where somebody types again.
 const SHORT: Duration = Duration::from_millis(60);
-/// How long nobody types.
-const IDLE: Duration = Duration::from_millis(400);
 
-/// How long to wait before a long check: as long as it takes, at most [`IDLE`].
+/// How long to wait before a check.
 fn pause(known: &Known) -> Duration {
-    known.took.map_or(Duration::ZERO, |took| took.min(IDLE))
+    known.took.map_or(Duration::ZERO, |took| took.min(SHORT))
 }
 
 impl Session {
@@ -31,10 +29,12 @@ impl Session {
         let on_save_only = self.client.settings.check.on_save_only;
         let quiet = now().saturating_duration_since(self.changed);
         let mut wait: Option<Duration> = None;
-        let mut next = None;
+        let (mut next, mut later) = (None, None);
         for (uri, known) in &self.known {
             let is_short = known.took.is_none_or(|took| took < SHORT) && !on_save_only;
-            let depth = if known.wants_all || is_short { Depth::Full } else { Depth::Quick };
+            // Of a text whose full check takes long, what is quick is shown first.
+            let is_full = is_short || known.wants_all && known.took.is_none();
+            let depth = if is_full { Depth::Full } else { Depth::Quick };
             let has = known.checked;
             if has.is_none() && (is_asked(uri) || is_short || quiet >= pause(known)) {
                 next = Some((uri.clone(), depth));
@@ -44,9 +44,11 @@ impl Session {
                 let left = pause(known).saturating_sub(quiet);
                 wait = Some(wait.map_or(left, |other| other.min(left)));
             } else if has == Some(Depth::Quick) && known.wants_all {
-                next = Some((uri.clone(), Depth::Full));
+                later = Some((uri.clone(), Depth::Full));
             }
         }
+        // A long check does not begin just before a text may be checked.
+        let next = next.or(later.filter(|_| wait.is_none()));
         let Some((uri, depth)) = next else { return wait };
         self.give(&uri, depth);
         None
@@ -71,29 +73,39 @@ impl Session {
             change: self.change,
         };
         self.is_checking = true;
+        let outdated = self.known.get_mut(uri).filter(|known| known.checked.is_none());
+        let outdated = outdated.and_then(|known| known.compilation.take());
+        self.forget(outdated);
         self.checker.give(job);
     }
 
     /// Shows what a check found, if the text is still as it was, and answers who waited for it.
     pub(super) fn take_in(&mut self, done: Done) {
         self.is_checking = false;
-        let Some(known) = self.known.get_mut(&done.uri) else { return };
-        if done.depth == Depth::Full {
+        let result = done.result.map(Arc::new);
+        let known = self.known.get_mut(&done.uri);
+        let Some(known) = known else { return self.forget(result.ok()) };
+        if done.depth == Depth::Full && !matches!(result, Err(Fault::Outdated)) {
             known.took = Some(done.took);
         }
         if done.change != self.change {
-            return;
+            return self.forget(result.ok());
         }
         known.checked = Some(done.depth);
         if done.depth == Depth::Full {
             known.wants_all = false;
         }
-        match done.result {
+        match result {
             Ok(compilation) => {
-                known.compilation = Some((Arc::new(compilation), done.change));
+                let names = compilation.sources.iter().map(|(_, source)| source.name.clone());
+                known.reads = Some(names.collect());
+                let before = known.compilation.replace(compilation);
+                self.forget(before);
                 self.complain(None);
                 self.publish(&done.uri);
             }
+            // It is checked again.
+            Err(Fault::Outdated) => known.checked = None,
             Err(Fault::Settings(why)) => self.complain(Some(why)),
             Err(Fault::Panic) => self.complain(Some(format!(
                 "{} could not be checked: this is an error in chartc {}",
@@ -102,6 +114,13 @@ impl Session {
             ))),
         }
         self.answer_waiting();
+    }
+
+    /// Drops a compilation, where that keeps nobody waiting.
+    pub(super) fn forget(&self, compilation: Option<Arc<Compilation>>) {
+        if let Some(compilation) = compilation {
+            self.checker.forget(compilation);
+        }
     }
 
     /// Says once that something is wrong with more than one text.
@@ -117,7 +136,7 @@ impl Session {
 
     /// Shows the findings of a text, and those of files that are not open but were read for it.
     pub(super) fn publish(&mut self, uri: &lsp::Uri) {
-        let Some(Known { compilation: Some((done, _)), shown, .. }) = self.known.get(uri) else {
+        let Some(Known { compilation: Some(done), shown, .. }) = self.known.get(uri) else {
             return;
         };
         let (done, mut gone) = (Arc::clone(done), shown.clone());

@@ -23,8 +23,10 @@ use std::time::{Duration, Instant};
 /// What is known of an open text.
 #[derive(Default)]
 struct Known {
-    /// Its last compilation, and the change that it is of.
-    compilation: Option<(Arc<Compilation>, u64)>,
+    /// The compilation of the text as it is. One of an earlier text answers nothing, and would take memory beside the next one.
+    compilation: Option<Arc<Compilation>>,
+    /// The names of the files that the last check has read.
+    reads: Option<BTreeSet<String>>,
     /// The depth of the last check of the text as it is, if it was checked.
     checked: Option<Depth>,
     /// How long the last full check took.

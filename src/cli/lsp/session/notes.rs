@@ -100,6 +100,7 @@ impl Session {
                     self.clear(file.clone());
                 }
             }
+            self.forget(known.compilation);
         }
         self.all_changed();
         self.answer_waiting();
@@ -108,25 +109,25 @@ impl Session {
     /// A text has changed: it, and the texts that read it, are to be checked again.
     pub(super) fn touched(&mut self, uri: &lsp::Uri) {
         let Some(name) = self.texts.get(uri).map(|open| open.name.clone()) else { return };
-        self.change += 1;
-        self.changed = now();
+        self.count_change();
         for (other, known) in &mut self.known {
-            let reads = known
-                .compilation
-                .as_ref()
-                .is_none_or(|(done, _)| done.sources.iter().any(|(_, source)| source.name == name));
+            let reads = known.reads.as_ref().is_none_or(|names| names.contains(&name));
             if other == uri || reads {
                 known.checked = None;
-            } else if let Some((_, change)) = &mut known.compilation {
-                *change = self.change;
             }
         }
     }
 
-    /// Anything may have changed.
-    pub(super) fn all_changed(&mut self) {
+    /// Something has changed: what is being checked is not up to date any more.
+    fn count_change(&mut self) {
         self.change += 1;
         self.changed = now();
+        self.checker.changed(self.change);
+    }
+
+    /// Anything may have changed.
+    pub(super) fn all_changed(&mut self) {
+        self.count_change();
         for known in self.known.values_mut() {
             known.checked = None;
         }

@@ -73,7 +73,7 @@ impl Session {
         uri: Option<&lsp::Uri>,
     ) -> Result<Value, Refusal> {
         let known = uri.and_then(|uri| self.known.get(uri));
-        let done = known.and_then(|known| known.compilation.clone()).map(|(done, _)| done);
+        let done = known.and_then(|known| known.compilation.clone());
         let view = View {
             client: &self.client,
             places: &self.places,

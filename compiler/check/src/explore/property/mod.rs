@@ -112,7 +112,15 @@ impl<'c> Properties<'c> {
     }
 
     /// Decides all lines of the chart, and returns what its runs do if every run was tried.
-    pub fn decide_all(mut self) -> (Vec<Verdict>, Option<Seen>) {
+    pub fn decide_all(self) -> (Vec<Verdict>, Option<Seen>) {
+        self.decide_unless(&|| false).unwrap_or_default()
+    }
+
+    /// Likewise; `None` if nobody wants to know any more, as is asked before each line.
+    pub fn decide_unless(
+        mut self,
+        is_outdated: &dyn Fn() -> bool,
+    ) -> Option<(Vec<Verdict>, Option<Seen>)> {
         let chart = self.chart;
         // Lines that only look for one state come last: what other lines find may answer them.
         let (later, first): (Vec<usize>, Vec<usize>) =
@@ -120,9 +128,12 @@ impl<'c> Properties<'c> {
         let mut verdicts = vec![Verdict::Unknown; chart.checks.len()];
         // The last state is often the furthest, and entering it enters others.
         for nth in first.into_iter().chain(later.into_iter().rev()) {
+            if is_outdated() {
+                return None;
+            }
             verdicts[nth] = self.decide(&chart.checks[nth]);
         }
-        (verdicts, self.seen())
+        Some((verdicts, self.seen()))
     }
 
     /// What runs do with the real bounds of turns, if these are small enough to try them all.

@@ -1,0 +1,191 @@
+//! What the walks of all turns share.
+//!
+//! Once an event may have come, any leaf may be active, so that the rest of a walk depends only on the step at which that happened, and on
+//! the ends of the run that were entered before. It is worked out once for all leaves instead of walked for each.
+
+use crate::facts::reach::is_end;
+use crate::turn::calls::is_model;
+use crate::turn::cost::TurnCost;
+use crate::turn::turns::{Walks, attempts, elements};
+use crate::turn::walk::Walk;
+use chartc_core::arena::{StateId, StepId};
+use chartc_core::model::StepKind;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What follows once any leaf may be active.
+pub(super) struct Shared<'w, 'c> {
+    walks: &'w Walks<'c>,
+    /// The leaves that may be active then.
+    at: Vec<StateId>,
+    /// The steps that are due then.
+    due: BTreeSet<StepId>,
+    /// By end of the run that is not among the leaves: the steps that may lead there, ascending.
+    ends: BTreeMap<StateId, Vec<StepId>>,
+    /// The steps that surely call if the run goes on, ascending.
+    sure: Vec<StepId>,
+    /// The model steps after which the turn may end, ascending.
+    stops: Vec<StepId>,
+    /// The model steps by their attempts, the most first.
+    ranks: BTreeMap<Reverse<u64>, Vec<StepId>>,
+    /// The beginning of all walks, if they begin alike.
+    begun: Option<Begun>,
+}
+
+/// A walk up to the step at which any leaf may be active.
+#[derive(Clone)]
+struct Begun {
+    step: StepId,
+    /// The ends of the run that may have been entered.
+    ends: BTreeSet<StateId>,
+    least: u64,
+    stops: bool,
+}
+
+impl<'w, 'c> Shared<'w, 'c> {
+    /// `None` if walks go on side by side, if no event comes while a step is awaited, or if a step leads elsewhere than events do.
+    pub(super) fn of(walks: &'w Walks<'c>) -> Option<Self> {
+        if !walks.interrupted || walks.parallel {
+            return None;
+        }
+        let chart = walks.chart;
+        let mut walk = Walk::new(walks, true);
+        walks.leaves.iter().for_each(|leaf| walk.enter(*leaf, false));
+        let due = std::mem::take(&mut walk.due);
+        let at: Vec<StateId> = walk.at.iter().copied().collect();
+        let row = |step: &StepId| &chart.steps[step.index()];
+        let models: Vec<StepId> = due.iter().copied().filter(|s| is_model(row(s))).collect();
+        let sure = models.iter().copied().filter(|s| walks.surely(*s, &walk.at)).collect();
+        let stops = models.iter().copied().filter(|s| row(s).ends_turn.is_some()).collect();
+        let mut ranks: BTreeMap<Reverse<u64>, Vec<StepId>> = BTreeMap::new();
+        for step in &models {
+            ranks.entry(Reverse(attempts(&walks.driver(*step)))).or_default().push(*step);
+        }
+        let outside: Vec<StateId> =
+            chart.state_ids().filter(|s| is_end(chart, *s) && !walk.at.contains(s)).collect();
+        let mut ends: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
+        for step in &due {
+            walk.visit(*step);
+            if walk.at.len() > at.len() {
+                for end in outside.iter().filter(|end| walk.at.remove(end)) {
+                    ends.entry(*end).or_default().push(*step);
+                }
+            }
+            if walk.at.len() > at.len() || !walk.due.is_subset(&due) {
+                return None;
+            }
+            walk.due.clear();
+        }
+        Some(Self { walks, at, due, ends, sure, stops, ranks, begun: None })
+    }
+
+    /// The calls of a turn that begins in a leaf; `None` if it begins in another way than was foreseen.
+    pub(super) fn turn(&mut self, leaf: StateId) -> Option<TurnCost> {
+        let begun = match &self.begun {
+            Some(begun) => begun.clone(),
+            None => {
+                let mut walk = Walk::begin(self.walks, leaf, true);
+                let last = loop {
+                    // Nothing that calls is due.
+                    let Some(step) = walk.due.pop_first() else { return Some(walk.total(leaf)) };
+                    walk.visit(step);
+                    if walk.is_anywhere {
+                        break step;
+                    }
+                };
+                self.begun(&walk, last)?
+            }
+        };
+        if self.walks.sends && self.begun.is_none() {
+            self.begun = Some(begun.clone());
+        }
+        let least = self.least(&begun);
+        Some(self.most(leaf, &begun, least))
+    }
+
+    fn begun(&self, walk: &Walk<'_, '_>, step: StepId) -> Option<Begun> {
+        let is_leaf = |state: &StateId| self.at.binary_search(state).is_ok();
+        let ends: BTreeSet<StateId> = walk.at.iter().copied().filter(|s| !is_leaf(s)).collect();
+        let is_foreseen = ends.iter().all(|end| is_end(self.walks.chart, *end))
+            && walk.due.is_subset(&self.due)
+            && self.due.contains(&step);
+        is_foreseen.then_some(Begun { step, ends, least: walk.least, stops: walk.stops })
+    }
+
+    /// The fewest calls.
+    fn least(&self, begun: &Begun) -> u64 {
+        let (walks, first, cap) = (self.walks, begun.step, self.walks.cap());
+        let mut least = begun.least;
+        if begun.stops {
+            return least.min(cap);
+        }
+        let stop = self.stops.get(self.stops.partition_point(|step| *step <= first));
+        let from = self.sure.partition_point(|step| *step <= first);
+        for step in &self.sure[from..] {
+            if least >= cap || stop.is_some_and(|stop| step > stop) {
+                break;
+            }
+            let place = walks.facts.places.step(*step);
+            let entered = |steps: &Vec<StepId>| {
+                let next = steps.get(steps.partition_point(|step| *step <= first));
+                next.is_some_and(|next| next < step)
+            };
+            let later = self.ends.iter().filter(|(_, steps)| entered(steps)).map(|(end, _)| end);
+            if begun.ends.iter().chain(later).all(|end| place.covers(walks.chart, *end)) {
+                least += 1;
+            }
+        }
+        least.min(cap)
+    }
+
+    /// The most calls, with the steps that make them.
+    fn most(&self, leaf: StateId, begun: &Begun, least: u64) -> TurnCost {
+        let Walks { chart, steps, facts, .. } = self.walks;
+        let first = begun.step;
+        // The steps that may run in the leaf come first among those with as many attempts.
+        let above = chart.ancestors(leaf).flat_map(|state| steps.get(&state).into_iter().flatten());
+        let here = |step: &StepId| {
+            let place = facts.places.step(*step);
+            *step >= first && self.due.contains(step) && place.covers(chart, leaf)
+        };
+        let own: BTreeSet<StepId> = above.copied().filter(here).collect();
+        let (mut worst, mut drivers, mut left) = (0_u64, Vec::new(), self.walks.cap());
+        for rank in self.ranks.values() {
+            let from = rank.partition_point(|step| *step < first);
+            let rest = &rank[from..];
+            let mine = own.iter().filter(|step| rest.binary_search(step).is_ok());
+            for step in mine.chain(rest.iter().filter(|step| !own.contains(step))) {
+                if left == 0 {
+                    return TurnCost { leaf, least, worst, drivers };
+                }
+                let mut driver = self.walks.driver(*step);
+                let most = self.times(*step, begun).min(left);
+                driver.times = elements(&chart.steps[step.index()]).saturating_mul(most);
+                left -= most;
+                worst = worst.saturating_add(driver.calls());
+                if driver.times > 0 {
+                    drivers.push(driver);
+                }
+            }
+        }
+        TurnCost { leaf, least, worst, drivers }
+    }
+
+    /// How often a step may call: a question in each leaf that may be active.
+    fn times(&self, step: StepId, begun: &Begun) -> u64 {
+        let chart = self.walks.chart;
+        let row = &chart.steps[step.index()];
+        if !matches!(row.kind, StepKind::Ask { .. }) {
+            return 1;
+        }
+        let end = chart.state(row.state).end;
+        let before = |state: StateId| self.at.partition_point(|leaf| *leaf < state);
+        let later = self.ends.iter().filter(|(_, steps)| steps.last() > Some(&begun.step));
+        let ended = later.map(|(end, _)| *end).chain(begun.ends.iter().copied());
+        let ended: BTreeSet<StateId> = ended.filter(|s| chart.contains(row.state, *s)).collect();
+        (before(end) - before(row.state) + ended.len()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests;

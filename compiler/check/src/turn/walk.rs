@@ -1,0 +1,231 @@
+//! Which steps may call the model in a turn, by the leaf in which the turn begins.
+
+use crate::facts::place::exclusive;
+use crate::facts::reach::{entered_by_default, entries, is_history, is_leaf};
+use crate::turn::calls::is_model;
+use crate::turn::cost::{Driver, TurnCost};
+use crate::turn::turns::{Walks, attempts, elements};
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{Chart, StateKind, StepKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The calls of a turn that begins in a leaf.
+pub(super) fn turn(walks: &Walks<'_>, leaf: StateId) -> TurnCost {
+    let mut walk = Walk::begin(walks, leaf, false);
+    while let Some(step) = walk.due.pop_first() {
+        walk.visit(step);
+    }
+    walk.total(leaf)
+}
+
+/// The leaves that may be active in one walk, and its calls so far.
+pub(super) struct Walk<'w, 'c> {
+    walks: &'w Walks<'c>,
+    pub(super) at: BTreeSet<StateId>,
+    pub(super) due: BTreeSet<StepId>,
+    pub(super) past: Option<StepId>,
+    /// The steps that were visited, where the walks of regions go on side by side and none is known to be behind the others.
+    passed: BTreeSet<StepId>,
+    /// Whether every leaf has been entered, or has to be.
+    pub(super) is_anywhere: bool,
+    /// Whether the leaves that an event may lead to are only noted.
+    is_lazy: bool,
+    /// The states with questions that may be put now.
+    asked: BTreeSet<StateId>,
+    /// The number of active leaves when options were last chosen: the set only grows.
+    chosen: usize,
+    drivers: Vec<Driver>,
+    pub(super) least: u64,
+    /// Whether the turn may have ended.
+    pub(super) stops: bool,
+}
+
+impl<'w, 'c> Walk<'w, 'c> {
+    /// A walk that is nowhere.
+    pub(super) fn new(walks: &'w Walks<'c>, is_lazy: bool) -> Self {
+        Self {
+            walks,
+            at: BTreeSet::new(),
+            due: BTreeSet::new(),
+            past: None,
+            passed: BTreeSet::new(),
+            is_anywhere: false,
+            is_lazy,
+            asked: BTreeSet::new(),
+            chosen: 0,
+            drivers: Vec::new(),
+            least: 0,
+            stops: false,
+        }
+    }
+
+    /// The walk of a turn that begins in a leaf.
+    pub(super) fn begin(walks: &'w Walks<'c>, leaf: StateId, is_lazy: bool) -> Self {
+        let mut walk = Self::new(walks, is_lazy);
+        if !walks.calls {
+            return walk;
+        }
+        walk.enter(leaf, true);
+        if walks.parallel {
+            let beside = |l: &&StateId| !exclusive(walks.chart, leaf, **l);
+            walks.leaves.iter().filter(beside).for_each(|l| walk.enter(*l, true));
+        }
+        if walks.sends {
+            walks.leaves.iter().for_each(|l| walk.enter(*l, true));
+        }
+        walk
+    }
+
+    /// Visits a step that is due.
+    pub(super) fn visit(&mut self, step: StepId) {
+        let walks = self.walks;
+        self.pass(step);
+        let row = &walks.chart.steps[step.index()];
+        if is_model(row) {
+            self.drivers.push(walks.driver(step));
+            if !self.stops && walks.surely(step, &self.at) {
+                self.least += 1;
+            }
+            self.stops |= row.ends_turn.is_some();
+            if matches!(row.kind, StepKind::Ask { .. }) {
+                self.ask(row.state);
+            }
+            if walks.interrupted {
+                self.enter_any();
+            }
+        }
+        for line in walks.ends.get(&step).into_iter().flatten() {
+            if !walks.facts.places.line(*line).within.is_empty() {
+                self.take(*line);
+            }
+        }
+        if walks.interrupted && matches!(row.kind, StepKind::Call(..)) {
+            self.enter_any();
+        }
+        if walks.parallel {
+            // The question may be put only after another region has moved.
+            self.choose();
+        }
+    }
+
+    /// The calls of the whole walk.
+    pub(super) fn total(self, leaf: StateId) -> TurnCost {
+        let Self { walks, mut drivers, at, least, .. } = self;
+        let elsewhere = |d: &Driver| !walks.facts.places.step(d.step).covers(walks.chart, leaf);
+        // The limit counts calls, not attempts.
+        drivers.sort_by_key(|d| (std::cmp::Reverse(attempts(d)), elsewhere(d), d.step));
+        let mut worst = 0_u64;
+        let mut left: BTreeMap<StateId, u64> = BTreeMap::new();
+        let cap = walks.cap();
+        drivers.retain_mut(|driver| {
+            let row = &walks.chart.steps[driver.step.index()];
+            driver.times = 0;
+            for (region, most) in walks.times(row, &at) {
+                let left = left.entry(region).or_insert(cap);
+                driver.times += elements(row).saturating_mul(most.min(*left));
+                *left -= most.min(*left);
+            }
+            worst = worst.saturating_add(driver.calls());
+            driver.times > 0
+        });
+        TurnCost { leaf, least: least.min(cap), worst, drivers }
+    }
+
+    /// Notes that a step was visited.
+    fn pass(&mut self, step: StepId) {
+        if self.walks.parallel {
+            self.passed.insert(step);
+        } else {
+            self.past = Some(step);
+        }
+    }
+
+    /// Marks every leaf as possibly active.
+    fn enter_any(&mut self) {
+        if !std::mem::replace(&mut self.is_anywhere, true) && !self.is_lazy {
+            self.walks.leaves.iter().for_each(|leaf| self.enter(*leaf, false));
+        }
+    }
+
+    /// Takes a transition: enters its targets.
+    fn take(&mut self, line: TransitionId) {
+        let chart = self.walks.chart;
+        let mut leaves = Vec::new();
+        for entered in entries(chart, chart.transition(line)) {
+            leaves_of(chart, entered, &mut leaves);
+        }
+        for leaf in leaves {
+            self.enter(leaf, false);
+        }
+    }
+
+    /// Puts the question of a state.
+    fn ask(&mut self, state: StateId) {
+        if !self.walks.parallel {
+            self.asked.clear();
+        }
+        self.asked.insert(state);
+        self.chosen = 0;
+        self.choose();
+    }
+
+    /// Chooses every enabled option of the questions, also in the leaves that options lead to.
+    fn choose(&mut self) {
+        let Walks { chart, choices, .. } = self.walks;
+        while std::mem::replace(&mut self.chosen, self.at.len()) != self.at.len() {
+            let below = |s: &StateId| self.at.range(*s..chart.state(*s).end);
+            let mut lines = BTreeSet::new();
+            for above in self.asked.iter().flat_map(below).flat_map(|leaf| chart.ancestors(*leaf)) {
+                lines.extend(choices.get(&above).into_iter().flatten().copied());
+            }
+            for line in lines {
+                self.take(line);
+            }
+        }
+    }
+
+    /// Marks the leaf as possibly active, and everything that its own transitions enter.
+    pub(super) fn enter(&mut self, leaf: StateId, first: bool) {
+        let Walks { chart, steps, moving, starting, facts, .. } = self.walks;
+        let mut open = vec![leaf];
+        while let Some(state) = open.pop() {
+            if !facts.reach.enters(state) || is_history(chart, state) || !self.at.insert(state) {
+                continue;
+            }
+            for above in chart.ancestors(state) {
+                let past = self.past;
+                let later = steps
+                    .get(&above)
+                    .into_iter()
+                    .flatten()
+                    .filter(|s| past.is_none_or(|p| **s > p) && !self.passed.contains(s));
+                let covers = |s: &&StepId| !facts.places.step(**s).leaves_out(chart, state);
+                self.due.extend(later.filter(covers));
+                let turn = first.then(|| starting.get(&above)).flatten();
+                for line in moving.get(&above).into_iter().chain(turn).flatten() {
+                    for entered in entries(chart, chart.transition(*line)) {
+                        leaves_of(chart, entered, &mut open);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Adds the leaves that entering a state may activate; for a history, all leaves of its parent.
+fn leaves_of(chart: &Chart, state: StateId, found: &mut Vec<StateId>) {
+    let mut open = vec![state];
+    while let Some(state) = open.pop() {
+        match &chart.state(state).kind {
+            StateKind::Atomic | StateKind::Final { .. } => found.push(state),
+            StateKind::Compound { .. } | StateKind::Parallel => {
+                open.extend(entered_by_default(chart, state));
+            }
+            StateKind::History { .. } => {
+                let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
+                let all = (parent.0..chart.state(parent).end.0).map(StateId);
+                found.extend(all.filter(|s| is_leaf(chart, *s)));
+            }
+        }
+    }
+}
