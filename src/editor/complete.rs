@@ -2,7 +2,7 @@
 //!
 //! The text at the place is usually broken, so its tree says little. The grammar itself tells which keywords it takes there
 //! (`chartc_text::front::chart::spot`), the tokens before the place tell which names are meant, and the trees of all files, as far as
-//! they are sound, which names there are.
+//! they are sound, which names there are. SCXML documents have a reader of their own for broken text (`xml`).
 
 mod binding;
 mod comment;
@@ -15,6 +15,7 @@ mod scope;
 mod snippet;
 mod value;
 mod word;
+mod xml;
 
 use super::notation::{Notation, notation};
 use crate::Compilation;
@@ -85,8 +86,8 @@ pub fn in_placeholder(text: &str, offset: usize) -> bool {
         && matches!(Cursor::at(text, offset).region, Region::Placeholder { .. })
 }
 
-/// What can be written at an offset of a file, the likeliest first. `loader` lists the files that can be imported. Only in `.chart`
-/// files; unknown files and places past the end have nothing.
+/// What can be written at an offset of a file, the likeliest first. `loader` lists the files that can be imported. Only in charts and
+/// SCXML documents; unknown files and places past the end have nothing.
 pub fn complete(
     compilation: &Compilation,
     file: FileId,
@@ -97,8 +98,13 @@ pub fn complete(
         return Vec::new();
     }
     let source = compilation.sources.get(file);
-    if notation(source) != Notation::Chart || !source.text.is_char_boundary(offset) {
+    if !source.text.is_char_boundary(offset) {
         return Vec::new();
+    }
+    match notation(source) {
+        Notation::Chart => {}
+        Notation::Yaml => return Vec::new(),
+        Notation::Xml => return xml::complete(file, &source.text, offset),
     }
     let text = source.text.as_str();
     let cursor = Cursor::at(text, offset);

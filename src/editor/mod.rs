@@ -16,4 +16,5 @@ pub mod outline;
 mod show;
 pub mod tokens;
 mod visit;
+mod xml;
 pub mod yaml;

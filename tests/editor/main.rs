@@ -23,4 +23,5 @@ mod requests;
 mod server;
 mod tokens;
 mod treesitter;
+mod xml;
 mod yaml;

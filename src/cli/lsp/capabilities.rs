@@ -135,7 +135,7 @@ pub(super) fn hello(client: &Client) -> Value {
             "workspaceSymbolProvider": true,
             "foldingRangeProvider": true,
             "documentFormattingProvider": true,
-            "completionProvider": { "triggerCharacters": [".", "{", "\"", "(", "/", ">", ":"] },
+            "completionProvider": { "triggerCharacters": [".", "{", "\"", "(", "/", ">", ":", "<"] },
             "codeActionProvider": { "codeActionKinds": ["quickfix", "source.fixAll"] },
             "codeLensProvider": {},
             "executeCommandProvider": { "commands": commands },

@@ -12,6 +12,7 @@ mod step;
 mod tools;
 mod used;
 mod words;
+mod xml;
 
 pub use words::{FUNCTIONS, WORDS, Word, word};
 
@@ -20,6 +21,7 @@ pub(super) use find::{Index, Subject};
 pub(super) use state::{drivers, figures};
 pub(super) use step::policy;
 
+use super::notation::{Notation, notation as notation_of};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
 use chartc_check::notation;
@@ -62,6 +64,10 @@ pub fn hover(done: &Compilation, file: FileId, offset: usize) -> Option<Hover> {
         let known = FUNCTIONS.iter().find(|known| known.name == name)?;
         page.line(known.text);
         (span, page.finish())
+    } else if notation_of(done.sources.get(file)) == Notation::Xml {
+        let (at, text) = xml::word(&done.sources.get(file).text, offset as usize)?;
+        page.line(text);
+        (Span::new(file, at.start, at.end), page.finish())
     } else {
         let span = word_at(done, syntax, offset)?;
         let word = word(done.sources.get(file).slice(span))?;

@@ -20,11 +20,8 @@ pub(super) fn items(
     let (done, file) = view.compiled()?;
     let position = params.text_document_position_params.position;
     let (source, offset) = place(view, done, file, position);
-    // Behind the brace of a block a new line follows, not the first offer.
-    let brace = params.context.and_then(|context| context.trigger_character);
-    let is_chart = front::of(source).name == front::chart::FRONTEND.name;
-    let is_block = is_chart && !in_placeholder(&source.text, offset as usize);
-    if is_block && brace.as_deref() == Some("{") {
+    let typed = params.context.and_then(|context| context.trigger_character);
+    if typed.is_some_and(|typed| ends(source, offset, &typed)) {
         return Ok(lsp::CompletionList::default());
     }
     let overlay = view.overlay()?;
@@ -35,7 +32,8 @@ pub(super) fn items(
     if front::of(source).name == front::agent::FRONTEND.name
         && let Some(format) = Format::of(&source.name, &source.text)
     {
-        let found = yaml::complete(format, &source.text, offset as usize);
+        let found = yaml::names(done, file, offset as usize)
+            .unwrap_or_else(|| yaml::complete(format, &source.text, offset as usize));
         let replaces = Span::new(file, found.replace.start, found.replace.end);
         let known = items.len();
         let all = found.items.into_iter().enumerate();
@@ -44,6 +42,16 @@ pub(super) fn items(
     let is_incomplete = items.len() > MOST;
     items.truncate(MOST);
     Ok(lsp::CompletionList { is_incomplete, items, ..lsp::CompletionList::default() })
+}
+
+/// Whether a character ends something in the notation of a file: a new line follows, not the first offer.
+fn ends(source: &Source, offset: u32, typed: &str) -> bool {
+    let front = front::of(source).name;
+    if front == front::scxml::FRONTEND.name {
+        return matches!(typed, ">" | ":" | "{");
+    }
+    let is_block = || !in_placeholder(&source.text, offset as usize);
+    typed == "<" || front == front::chart::FRONTEND.name && typed == "{" && is_block()
 }
 
 fn item(view: &View<'_>, source: &Source, found: Completion) -> lsp::CompletionItem {

@@ -1,121 +1,19 @@
-//! The elements of SCXML, their attributes, and the elements allowed in them.
+//! What a document has that SCXML does not define.
 
+use super::elements::{self, EXECUTABLE, Tag};
 use super::xml::{Attribute, Child, Element};
 use crate::diagnostic::Diagnostic;
 use crate::rules::{left_out, unknown_field};
-
-/// An element, its attributes, its child elements.
-type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
-
-const EXECUTABLE: &[&str] =
-    &["raise", "if", "foreach", "log", "assign", "script", "send", "cancel"];
-
-const IN_IF: &[&str] =
-    &["raise", "if", "foreach", "log", "assign", "script", "send", "cancel", "elseif", "else"];
-
-const KNOWN: &[Row] = &[
-    (
-        "scxml",
-        &["initial", "name", "xmlns", "version", "datamodel", "binding"],
-        // Transitions and blocks of the whole chart are an extension that other processors also have.
-        &[
-            "state",
-            "parallel",
-            "final",
-            "datamodel",
-            "script",
-            "initial",
-            "transition",
-            "onentry",
-            "onexit",
-            "history",
-        ],
-    ),
-    (
-        "state",
-        &["id", "initial"],
-        &[
-            "onentry",
-            "onexit",
-            "transition",
-            "initial",
-            "state",
-            "parallel",
-            "final",
-            "history",
-            "datamodel",
-            "invoke",
-        ],
-    ),
-    (
-        "parallel",
-        &["id"],
-        &[
-            "onentry",
-            "onexit",
-            "transition",
-            "state",
-            "parallel",
-            "history",
-            "datamodel",
-            "invoke",
-            "final",
-        ],
-    ),
-    ("transition", &["event", "cond", "target", "type"], EXECUTABLE),
-    ("initial", &[], &["transition"]),
-    ("final", &["id"], &["onentry", "onexit", "donedata"]),
-    ("onentry", &[], EXECUTABLE),
-    ("onexit", &[], EXECUTABLE),
-    ("history", &["id", "type"], &["transition"]),
-    ("raise", &["event"], &[]),
-    ("if", &["cond"], IN_IF),
-    ("elseif", &["cond"], &[]),
-    ("else", &[], &[]),
-    ("foreach", &["array", "item", "index"], EXECUTABLE),
-    ("log", &["label", "expr"], &[]),
-    ("datamodel", &[], &["data"]),
-    ("data", &["id", "src", "expr"], &[]),
-    ("assign", &["location", "expr"], &[]),
-    ("donedata", &[], &["content", "param"]),
-    ("content", &["expr"], &["scxml"]),
-    ("param", &["name", "expr", "location"], &[]),
-    ("script", &["src"], &[]),
-    (
-        "send",
-        &[
-            "event",
-            "eventexpr",
-            "target",
-            "targetexpr",
-            "type",
-            "typeexpr",
-            "id",
-            "idlocation",
-            "delay",
-            "delayexpr",
-            "namelist",
-        ],
-        &["param", "content"],
-    ),
-    ("cancel", &["sendid", "sendidexpr"], &[]),
-    (
-        "invoke",
-        &["type", "typeexpr", "src", "srcexpr", "id", "idlocation", "namelist", "autoforward"],
-        &["param", "finalize", "content"],
-    ),
-    ("finalize", &[], EXECUTABLE),
-];
 
 /// Reports attributes and elements that SCXML does not define, in `root` and below.
 pub(super) fn check(root: &Element, findings: &mut Vec<Diagnostic>) {
     let mut open = vec![root];
     while let Some(element) = open.pop() {
-        let Some((name, attributes, inside)) = row(element) else { continue };
+        let Some(Tag { name, attributes, inside, .. }) = row(element) else { continue };
         for Attribute { name: attribute, .. } in &element.attributes {
-            if !attributes.contains(&attribute.node.as_str()) {
+            let known = attributes.iter().map(|known| known.name);
+            if !known.clone().any(|known| known == attribute.node) {
                 let what = format!("`<{name}>`");
-                let known = attributes.iter().copied();
                 let finding =
                     unknown_field::attribute(&what, &attribute.node, attribute.span, known);
                 findings.push(finding);
@@ -137,7 +35,7 @@ pub(super) fn check(root: &Element, findings: &mut Vec<Diagnostic>) {
                         inside.iter().copied(),
                     ));
                 }
-                Child::Foreign(found) if EXECUTABLE.contains(inside.first().unwrap_or(&"")) => {
+                Child::Foreign(found) if inside.first().is_some_and(|n| EXECUTABLE.contains(n)) => {
                     findings.push(left_out::foreign(&found.node, found.span));
                 }
                 Child::Text(span) if !matches!(*name, "script" | "content" | "data" | "assign") => {
@@ -149,11 +47,11 @@ pub(super) fn check(root: &Element, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-fn row(element: &Element) -> Option<&'static Row> {
-    KNOWN.iter().find(|(name, ..)| *name == element.name.node)
+fn row(element: &Element) -> Option<&'static Tag> {
+    elements::named(&element.name.node)
 }
 
 /// Whether the parent allows this child.
 pub(super) fn fits(parent: &Element, child: &Element) -> bool {
-    row(parent).is_some_and(|(_, _, inside)| inside.contains(&child.name.node.as_str()))
+    row(parent).is_some_and(|tag| tag.inside.contains(&child.name.node.as_str()))
 }

@@ -4,6 +4,7 @@ mod beyond;
 mod build;
 mod convert;
 mod document;
+pub mod elements;
 mod infer;
 mod invoke;
 mod kinds;

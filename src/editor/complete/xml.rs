@@ -1,0 +1,302 @@
+//! What can be written at a place of an SCXML document: elements, attributes, values.
+
+mod names;
+mod script;
+
+use super::offer::{Offer, escaped, ranked};
+use super::{Completion, CompletionKind, Insert};
+use crate::editor::xml::{Element, Place, Tree, read};
+use chartc_text::front::scxml::elements::{Attribute, Holds, Need, Tag, named};
+use chartc_text::span::{FileId, Span};
+use names::Names;
+use script::Part;
+use std::ops::Range;
+
+/// How many elements around a place count.
+const NEAR: usize = 100;
+
+/// What can be written at an offset of a document, the likeliest first.
+pub(super) fn complete(file: FileId, text: &str, offset: usize) -> Vec<Completion> {
+    let tree = read(text);
+    let at = At { text, offset, prefix: prefix(text, &tree), tree: &tree };
+    let (offers, replaces) = at.offers(tree.place(text, offset));
+    let written = text.get(replaces.start..offset).unwrap_or_default();
+    ranked(offers, written, Span::new(file, replaces.start, replaces.end))
+}
+
+/// What stands before the names of elements, with its colon: the prefix of the document's namespace.
+fn prefix<'t>(text: &'t str, tree: &Tree) -> &'t str {
+    let root = tree.elements.iter().map(|one| &text[one.name.clone()]);
+    let root = root.filter_map(|name| name.strip_suffix("scxml")).next();
+    root.filter(|prefix| prefix.ends_with(':')).unwrap_or_default()
+}
+
+/// A place in a document.
+struct At<'t> {
+    text: &'t str,
+    offset: usize,
+    prefix: &'t str,
+    tree: &'t Tree,
+}
+
+type Found = (Vec<Offer>, Range<usize>);
+
+impl At<'_> {
+    fn offers(&self, place: Place) -> Found {
+        let here = self.offset..self.offset;
+        match place {
+            Place::Nothing => (Vec::new(), here),
+            Place::Name(nth) => {
+                let element = &self.tree.elements[nth];
+                let is_begun = element.is_whole || !element.attributes.is_empty();
+                let form = if is_begun { Form::Name } else { Form::Tag };
+                let mut found = self.elements(element.parent, form);
+                if !is_begun {
+                    found.extend(self.closing(element.parent, "/"));
+                }
+                (found, element.name.clone())
+            }
+            Place::Closing(name) => {
+                let around = self.tree.around(name.start - 2);
+                (self.closing(around, ""), name)
+            }
+            Place::Attribute(nth, name) => (self.attributes(nth, &name), name),
+            Place::Value(nth, number, value) => self.value(nth, number, value, ""),
+            Place::NoValue(nth, number) => self.value(nth, number, here, "\""),
+            Place::Inside(around) => self.inside(around),
+        }
+    }
+
+    /// The name of an element, without the prefix.
+    fn name(&self, element: &Element) -> &str {
+        let name = &self.text[element.name.clone()];
+        name.strip_prefix(self.prefix).unwrap_or(name)
+    }
+
+    fn tag(&self, element: &Element) -> Option<&'static Tag> {
+        named(self.name(element))
+    }
+
+    /// The elements that may be in another, or that begin a document.
+    fn elements(&self, parent: Option<usize>, form: Form) -> Vec<Offer> {
+        let inside = match parent.map(|nth| &self.tree.elements[nth]) {
+            None if self.is_behind_root() => &[],
+            None => &["scxml"][..],
+            Some(parent) => self.tag(parent).map(|tag| tag.inside).unwrap_or_default(),
+        };
+        let tags = inside.iter().filter_map(|name| named(name));
+        tags.enumerate()
+            .map(|(nth, tag)| {
+                let label = format!("{}{}", self.prefix, tag.name);
+                let insert = match form {
+                    Form::Name => Insert::Plain(label.clone()),
+                    Form::Tag => Insert::Snippet(whole(&label, tag)),
+                    Form::Bracket => Insert::Snippet(format!("<{}", whole(&label, tag))),
+                };
+                let offer = Offer::new(label, CompletionKind::Keyword, nth as u32).doc(tag.doc);
+                Offer { insert: Some(insert), ..offer }
+            })
+            .collect()
+    }
+
+    fn is_behind_root(&self) -> bool {
+        let before = self.tree.elements.iter().take_while(|one| one.tag.end <= self.offset);
+        before.map(|one| self.name(one)).any(|name| name == "scxml")
+    }
+
+    /// The closing tags of what is open around a place, the innermost first.
+    fn closing(&self, around: Option<usize>, slash: &str) -> Vec<Offer> {
+        let Some(around) = around else { return Vec::new() };
+        let open = std::iter::once(around).chain(self.tree.above(around)).take(NEAR);
+        let is_whole = self.text[self.offset..].trim_start_matches(char::is_alphanumeric);
+        let end = if slash.is_empty() && is_whole.starts_with('>') { "" } else { ">" };
+        open.enumerate()
+            .map(|(nth, open)| {
+                let name = &self.text[self.tree.elements[open].name.clone()];
+                let label = format!("{slash}{name}");
+                let insert = Some(Insert::Plain(format!("{label}{end}")));
+                let weight = if slash.is_empty() { nth as u32 } else { 100 + nth as u32 };
+                let offer = Offer::new(label, CompletionKind::Keyword, weight);
+                Offer { insert, ..offer.detail("the end of the element") }
+            })
+            .collect()
+    }
+
+    /// The attributes that an element lacks.
+    fn attributes(&self, nth: usize, here: &Range<usize>) -> Vec<Offer> {
+        let element = &self.tree.elements[nth];
+        let Some(tag) = self.tag(element) else { return Vec::new() };
+        let own = element.attributes.iter().find(|one| one.name == *here);
+        let has_value = own.is_some_and(|own| own.equals.is_some());
+        let others = element.attributes.iter().filter(|one| one.name != *here);
+        let others: Vec<&str> = others.map(|one| &self.text[one.name.clone()]).collect();
+        let left = tag.attributes.iter().filter(|known| !others.contains(&known.name));
+        left.enumerate()
+            .map(|(nth, known)| {
+                let offer = Offer::new(known.name, CompletionKind::Field, nth as u32);
+                let detail = if known.need == Need::Required { "required" } else { "" };
+                let insert = if has_value {
+                    Insert::Plain(known.name.to_owned())
+                } else {
+                    Insert::Snippet(filled(known, 0))
+                };
+                Offer { insert: Some(insert), ..offer.detail(detail).doc(known.doc) }
+            })
+            .collect()
+    }
+
+    /// The value of an attribute. `quote` surrounds what is written.
+    fn value(&self, nth: usize, number: usize, value: Range<usize>, quote: &str) -> Found {
+        let element = &self.tree.elements[nth];
+        let name = &self.text[element.attributes[number].name.clone()];
+        let known = self.tag(element).and_then(|tag| tag.attribute(name));
+        let Some(known) = known else { return (Vec::new(), value) };
+        let names = Names::of(self.text, self.tree, self.prefix, nth);
+        let before = &self.text[value.start..self.offset];
+        let is_list = !matches!(known.holds, Holds::Words(_));
+        // One word of several, or the whole value.
+        let start = if is_list {
+            value.start + before.rfind(char::is_whitespace).map_or(0, |n| n + 1)
+        } else {
+            value.start
+        };
+        let rest = &self.text[self.offset..value.end];
+        let end = if is_list {
+            self.offset + rest.find(char::is_whitespace).unwrap_or(rest.len())
+        } else {
+            value.end
+        };
+        let offers = match known.holds {
+            Holds::Words(words) => words
+                .iter()
+                .enumerate()
+                .map(|(nth, word)| Offer::new(*word, CompletionKind::Value, nth as u32))
+                .collect(),
+            Holds::States => names.targets(),
+            Holds::Inside => names.below(),
+            Holds::Heard => names.heard(),
+            Holds::Event => names.events(),
+            Holds::SendId => names.sends(),
+            Holds::Receiver => names.receivers(),
+            Holds::Variables => names.variables(),
+            Holds::Param => names.params(),
+            Holds::Expression | Holds::Location => {
+                let what = if known.holds == Holds::Location { Part::Place } else { Part::Value };
+                let (offers, replaces) =
+                    script::offers(&names, what, self.text, &value, self.offset);
+                return (quoted(offers, quote), replaces);
+            }
+            Holds::New | Holds::Text => Vec::new(),
+        };
+        let offers = offers.into_iter().map(|offer| {
+            let insert = Some(Insert::Plain(offer.label.clone()));
+            Offer { insert, ..offer }
+        });
+        (quoted(offers.collect(), quote), start..end)
+    }
+
+    /// Between tags: elements, or a script.
+    fn inside(&self, around: Option<usize>) -> Found {
+        let before = &self.text[..self.offset];
+        let word = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
+        let element = around.map(|nth| &self.tree.elements[nth]);
+        let name = element.map(|element| self.name(element)).unwrap_or_default();
+        if let Some((nth, element)) = around.zip(element)
+            && matches!(name, "script" | "data" | "assign" | "content")
+        {
+            let names = Names::of(self.text, self.tree, self.prefix, nth);
+            let whole = element.tag.end..element.inner_end;
+            return if name == "content" {
+                (self.elements(around, Form::Bracket), word..self.offset)
+            } else {
+                script::offers(&names, Part::Value, self.text, &whole, self.offset)
+            };
+        }
+        // Behind a text nothing fits.
+        let above = before[..word].trim_end();
+        let fits = above.is_empty() || above.ends_with('>');
+        let found = if fits { self.elements(around, Form::Bracket) } else { Vec::new() };
+        (found, word..self.offset)
+    }
+}
+
+/// How an element is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Its name: attributes follow already.
+    Name,
+    /// What follows its `<`.
+    Tag,
+    /// With its `<`.
+    Bracket,
+}
+
+/// A tag with the attributes that it mostly has, from behind its `<`.
+fn whole(label: &str, tag: &Tag) -> String {
+    let mut text = label.to_owned();
+    let usual = tag.attributes.iter().filter(|known| known.need < Need::Rare);
+    for (nth, known) in usual.enumerate() {
+        text.push(' ');
+        text.push_str(&filled(known, nth + 1));
+    }
+    if tag.is_short || tag.inside.is_empty() && tag.name != "script" {
+        text.push_str("/>");
+    } else {
+        text.push_str(&format!(">\n  $0\n</{label}>"));
+    }
+    text
+}
+
+/// An attribute with a place for its value, which is clear if there is but one.
+fn filled(known: &Attribute, hole: usize) -> String {
+    let name = known.name;
+    match (known.holds, known.need) {
+        (Holds::Words([word]), _) => format!("{name}=\"{}\"", escaped(word)),
+        (Holds::Words([word, ..]), Need::Usual) => {
+            format!("{name}=\"${{{hole}:{}}}\"", escaped(word))
+        }
+        _ => format!("{name}=\"${hole}\""),
+    }
+}
+
+/// With quotes around what is written, where they are missing.
+fn quoted(offers: Vec<Offer>, quote: &str) -> Vec<Offer> {
+    if quote.is_empty() {
+        return offers;
+    }
+    let around = |text: &str| format!("{quote}{text}{quote}");
+    let one = |offer: Offer| {
+        let insert = match &offer.insert {
+            Some(Insert::Plain(text)) => Insert::Plain(around(text)),
+            Some(Insert::Snippet(text)) => Insert::Snippet(around(text)),
+            None => Insert::Plain(around(&offer.label)),
+        };
+        Offer { insert: Some(insert), ..offer }
+    };
+    offers.into_iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chartc_text::front::scxml::elements::TAGS;
+
+    #[test]
+    fn elements_are_whole_when_they_are_taken() {
+        for tag in TAGS {
+            let text = whole(tag.name, tag);
+            let tree = read(&format!("<{text}"));
+            let first = &tree.elements[0];
+            assert!(first.is_closed, "{text}");
+            for known in tag.attributes.iter().filter(|known| known.need == Need::Required) {
+                assert!(
+                    first
+                        .attributes
+                        .iter()
+                        .any(|one| text[one.name.start - 1..].starts_with(known.name)),
+                    "{text}"
+                );
+            }
+        }
+    }
+}
