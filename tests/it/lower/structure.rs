@@ -145,6 +145,8 @@ chart Lines {
     from b { on go -> b }
     from c | a { each after 3s -> b }
     from * except b { on go -> b }
+    from h { on go -> b }
+    history h -> c
     state c
     initial c
     on done(c) -> b
