@@ -24,6 +24,11 @@ chart Start {
 }
 
 #[test]
+fn a_chart_without_states() {
+    shown!(faults("chart Empty { initial a }"));
+}
+
+#[test]
 fn defaults_of_several_regions() {
     shown!(faults(
         r"

@@ -56,6 +56,12 @@ pub fn final_region(span: Span) -> Diagnostic {
         .help("put it inside one of the regions")
 }
 
+/// `initial` where there is no state inside; `what` is a chart or a state.
+pub fn initial_of_nothing(what: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`initial` names a state inside this {what}, and there is none"))
+        .help(format!("declare a state inside the {what}, or remove this line"))
+}
+
 /// `initial` on a state that is not compound.
 pub fn initial_in(place: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`initial` is not allowed in {place}")).help("remove it")
@@ -76,14 +82,13 @@ pub fn initial_outside(
 
 /// Two targets of a transition that are never active together.
 pub fn apart(a: &str, b: &str, second: Span, first: Span) -> Diagnostic {
-    let message = if a == b {
-        format!("`{a}` is named twice")
+    let (message, help) = if a == b {
+        (format!("`{a}` is named twice"), "remove one of the two")
     } else {
-        format!("`{a}` and `{b}` cannot be entered together")
+        let help = "the targets of one line must be in different regions of one parallel";
+        (format!("`{a}` and `{b}` cannot be entered together"), help)
     };
-    RULE.at(second, message)
-        .related(first, "the other target")
-        .help("the targets of one line must be in different regions of one parallel")
+    RULE.at(second, message).related(first, "the other target").help(help)
 }
 
 /// A state in `from` that is never active together with the source.
