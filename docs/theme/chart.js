@@ -7,6 +7,8 @@
     hljs.registerLanguage("chart", function (hljs) {
         const placeholder = { className: "subst", begin: /\{[a-zA-Z_]/, end: /\}/ };
         const escape = { begin: /\\./ };
+        // What is declared, or led to, is a name, even if it is spelled like a keyword.
+        const name = { end: /[a-z_][\w.]*/ };
         return {
             keywords: {
                 keyword:
@@ -16,13 +18,15 @@
                     "pred any as at expect answers turns deep idempotent doubt renamed_from advice always before calls contains ended " +
                     "ends enough events except fail fails given offered only per skip trace wait warn with",
                 literal: "true false none",
-                built_in: "Bool Int Float Text List Map Any Time Duration"
+                built_in: "Bool Int Float Text Duration Json List Map"
             },
             contains: [
                 hljs.COMMENT(/\/\//, /$/),
                 { className: "string", begin: /"""/, end: /"""/, contains: [escape, placeholder] },
                 { className: "string", begin: /"/, end: /"/, illegal: /\n/, contains: [escape, placeholder] },
                 { className: "number", begin: /\b\d[\d_]*(\.\d+)?(ms|s|m|h|d)?\b/ },
+                { className: "keyword", begin: /\b(?:state|parallel|final|history|initial|event|param|input|var|pred)(?=\s+[a-z_])/, starts: name },
+                { className: "symbol", begin: /->(?=\s*[a-z_])/, starts: name },
                 { className: "symbol", begin: /->/ }
             ]
         };

@@ -197,17 +197,17 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     // What is wrong with settings is said before the work begins.
     files.names().iter().try_for_each(|name| settings.of(name).map(drop))?;
     let states = |name: &str| settings.of(name).map_or(STATES, |own| own.states);
-    let mut done = if args.fixing.is_asked() {
+    let (mut done, fixed) = if args.fixing.is_asked() {
         let counts = |name: &str, found: &Diagnostic| {
             settings.of(name).is_ok_and(|own| !own.levels.is_off(found.rule))
         };
         let fixed = args.fixing.apply(&files, &states, &counts, paper(args.color))?;
         match fixed {
             Outcome::Shown(exit) => return Ok(exit),
-            Outcome::Applied(done) => *done,
+            Outcome::Applied(done, said) => (*done, said),
         }
     } else {
-        check_each(files.names(), &files, &states)
+        (check_each(files.names(), &files, &states), None)
     };
     read.extend(done.sources.iter().map(|(_, source)| source.name.clone()));
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
@@ -254,6 +254,9 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
         } else {
             print_coloured(&text)?;
         }
+    }
+    if let Some(said) = fixed {
+        output::complain(said);
     }
     if let Some(folder) = &args.witness {
         write_runs(folder, &done)?;

@@ -6,6 +6,7 @@ use super::wording::json;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::machine::Status;
+use chartc_core::tables::StepRowKind;
 use chartc_runtime::budget::Usage;
 use chartc_runtime::trace::Sink;
 use chartc_runtime::{Session, TurnReport};
@@ -44,6 +45,11 @@ pub(super) fn close<M: Machine, T: Sink>(
         complain(format!("error: {fault}"));
         return Ok(Exit::Findings);
     }
+    if let Some(step) = waits_for_a_turn(session) {
+        complain(format!(
+            "help: `{step}` starts in a turn, and no turn has begun: add `--turns N`, or the line {{\"event\": \"turn\"}} to the events"
+        ));
+    }
     if nobody && session.calls() > 0 {
         complain(
             "help: this chart asks a model; say who answers: --llm script:FILE, --llm first, --llm random:SEED, or --llm deny to \
@@ -57,6 +63,22 @@ pub(super) fn close<M: Machine, T: Sink>(
         None if failed.is_some() => Exit::Findings,
         None => Exit::Clean,
     })
+}
+
+/// A step of an active state that would start in a turn, if the run goes on and has had none.
+fn waits_for_a_turn<M: Machine, T: Sink>(session: &Session<M, T>) -> Option<&str> {
+    if session.status().is_some() || session.turns() > 0 || session.machine().is_walking() {
+        return None;
+    }
+    let machine = session.machine();
+    let starts_in_a_turn = |kind: StepRowKind| match kind {
+        StepRowKind::Llm | StepRowKind::Code | StepRowKind::Call | StepRowKind::Human => true,
+        StepRowKind::Ask { on, .. } => on.is_none(),
+        StepRowKind::Run { on_entry, .. } => !on_entry,
+    };
+    let steps = machine.tables().steps;
+    let step = steps.iter().find(|row| starts_in_a_turn(row.kind) && machine.is_active(row.state));
+    step.map(|row| row.name)
 }
 
 /// Tokens and money, if they are known.

@@ -31,8 +31,9 @@ pub(super) struct Fixing {
 pub(super) enum Outcome {
     /// Everything has been shown.
     Shown(Exit),
-    /// The files are written, and standard input to standard output; the findings that are left have to be reported.
-    Applied(Box<Compilation>),
+    /// The files are written, and standard input to standard output; the findings that are left have to be reported, and then what was
+    /// fixed, if anything was.
+    Applied(Box<Compilation>, Option<String>),
 }
 
 impl Fixing {
@@ -93,14 +94,12 @@ impl Fixing {
                 write(path, &format!("{mark}{new}"))?;
             }
         }
-        if !changed.is_empty() {
-            complain(said("fixed", &fixed, changed.len()));
-        }
+        let summary = (!changed.is_empty()).then(|| said("fixed", &fixed, changed.len()));
         if let Some(stdin) = files.stdin() {
             let text = fixed.texts.get(stdin).or_else(|| fixed.originals.get(stdin));
             print_made(text.map_or("", String::as_str))?;
         }
-        Ok(Outcome::Applied(Box::new(fixed.done)))
+        Ok(Outcome::Applied(Box::new(fixed.done), summary))
     }
 }
 

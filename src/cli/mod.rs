@@ -65,6 +65,8 @@ mod prompt;
 mod recall;
 #[cfg(feature = "run")]
 mod replay;
+#[cfg(feature = "sqlite")]
+mod reply;
 #[cfg(feature = "run")]
 mod run;
 mod save;

@@ -4,12 +4,16 @@ use super::Exit;
 use super::durable::{begun, refused};
 use super::instance::values_of_event;
 use super::output::{Page, complain, print, print_json, say};
-use super::{crowd, fork, run, send};
+use super::{crowd, fork, reply, run, send};
 use chartc_core::visible;
 use chartc_store::{Kind, Letter, Listed, Store, StoreError, WorldStore};
 use std::path::PathBuf;
 
-/// List and operate the runs that `chartc run --store` keeps in a file
+/// List, continue and answer the runs that `chartc run --store` keeps in a file
+///
+/// A run in a store survives its process. It may wait there for days: for the answer of a person (`reply`), for an event (`send`), or for a
+/// process that continues it (`resume`). `reply` and `send` store what they are given and start nothing: a process that is running the run
+/// takes it at once, and otherwise `resume` does.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -51,7 +55,9 @@ enum What {
     /// The new run repeats the journal of the old one up to this position. Calls that had no result there become new calls of the new run.
     /// The old run does not change. The step that wrote the line is copied as a whole.
     Fork(fork::Args),
-    /// Answer an open step of a run, as a person
+    /// Answer an open question of a run, as a person
+    ///
+    /// An answer that the step cannot use is refused here, with the form that it expects: it is not stored and costs no attempt.
     Reply {
         /// Name of the run
         run: String,
@@ -61,6 +67,8 @@ enum What {
         answer: String,
     },
     /// Send an event to a run
+    ///
+    /// An event that its chart does not declare, and data that do not fit, are refused here.
     Send {
         /// Name of the run
         run: String,
@@ -81,9 +89,9 @@ enum What {
     /// Each run of the chart loads as it is, loads with the changes that are listed, or is refused for the reason that is given. Nothing is
     /// changed: a run takes over a version when `chartc run --store` or `store … resume` continues it. Exit code 1 if one is refused.
     Migrate(super::migrate::Args),
-    /// Forget runs that have ended
+    /// Delete runs that ended some time ago
     Prune {
-        /// Keep runs that ended in the last so many days
+        /// Keep the runs that ended in the last N days
         #[arg(long, value_name = "N", default_value_t = 30)]
         days: u32,
     },
@@ -123,6 +131,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         What::List { format } => list(&store, format == "json")?,
         What::Reply { run, step, answer } => {
+            reply::check(&store, &run, &step, &answer)?;
             store.post(&run, &Letter::Reply(step, answer)).map_err(refused)?;
             posted(path, &run);
         }
@@ -146,12 +155,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             if !faults.is_empty() {
                 return Ok(Exit::Findings);
             }
-            say(format!("{}: all as it was written", path.display()))?;
+            say(format!("{}: no damage", path.display()))?;
         }
         What::Prune { days } => {
             let count = store.prune(days).map_err(refused)?;
             let runs = if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
-            say(format!("{runs} forgotten"))?;
+            say(format!("{runs} deleted"))?;
         }
     }
     Ok(Exit::Clean)
@@ -180,7 +189,7 @@ pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<Result
 
 fn posted(path: &std::path::Path, run: &str) {
     complain(format!(
-        "taken at once if a process goes on with `{run}`, else by: chartc store {} resume {run}",
+        "stored: a process that is running `{run}` takes it at once; otherwise: chartc store {} resume {run}",
         path.display()
     ));
 }

@@ -25,6 +25,16 @@ struct Seen {
     found: String,
 }
 
+/// Why no step may have begun yet: most begin in a turn.
+pub(super) fn no_turn(player: &Player<'_>) -> &'static str {
+    let session = &player.session;
+    if session.turns() == 0 && !session.machine().is_walking() {
+        ", and no turn has begun: steps start in a `turn`"
+    } else {
+        ""
+    }
+}
+
 /// Fails unless `expected` has the value `wanted`.
 pub(super) fn expect(
     player: &mut Player<'_>,
@@ -86,8 +96,12 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen,
         Expected::Called(name, arguments) => called(player, name, arguments.as_deref(), span)?,
         Expected::Asked(step) => {
             let holds = asked(player, step).is_some();
-            let found = if holds { "it has asked" } else { "it has not asked" };
-            Seen { holds, what: format!("`{step}` to have asked"), found: found.to_owned() }
+            let found = if holds {
+                "it has asked".to_owned()
+            } else {
+                format!("it has not asked{}", no_turn(player))
+            };
+            Seen { holds, what: format!("`{step}` to have asked"), found }
         }
         Expected::Prompt(step, text) => match last_prompt(player, step) {
             Some(prompt) => Seen {

@@ -315,7 +315,7 @@ impl Player<'_> {
                 self.desk.open().iter().map(|w| format!("`{}`", w.name())).collect();
             let what = if is_tool { "is not being called" } else { "does not ask" };
             let found = match open.as_slice() {
-                [] => "nothing waits for an answer".to_owned(),
+                [] => format!("nothing waits for an answer{}", expect::no_turn(self)),
                 open => format!("waiting: {}", open.join(", ")),
             };
             return Err(Failure::new(span, format!("`{name}` {what} now")).found(found));

@@ -117,17 +117,17 @@ const STRUCTURE: &[Row] = &[
     (
         "two children of one compound",
         "initial a  state a { on go -> c.x, c.y }  state c { initial x  state x { on go -> y }  state y { on go -> x } }",
-        &[("C0202", "c.y", "c.x", "several targets lie in different regions")],
+        &[("C0202", "c.y", "c.x", "the targets of one line must be in different regions")],
     ),
     (
         "region and outside",
         "initial a  state a { on go -> p.l, b }  state b { on go -> a }  parallel p { state l { on go -> a }  state r }",
-        &[("C0202", "p.l", "b", "several targets lie in different regions")],
+        &[("C0202", "p.l", "b", "the targets of one line must be in different regions")],
     ),
     (
         "useless history",
         "initial a  state a { on go -> c }  state c { initial x  state x { on go -> y }  state y { on go -> a }  history h -> x }",
-        &[("C0204", "h", "", "lead to it where `c` is to go on")],
+        &[("C0204", "h", "", "lead to it where `c` should continue")],
     ),
     (
         "history without default",
@@ -157,7 +157,7 @@ const STRUCTURE: &[Row] = &[
     (
         "from that matches nothing",
         "initial a  state a { on go -> a  from b { on stop -> a } }  state b",
-        &[("C0202", "b", "b", "`from` takes states inside its parent, `a`")],
+        &[("C0202", "b", "b", "name a state inside `a`")],
     ),
 ];
 

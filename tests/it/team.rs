@@ -146,6 +146,23 @@ fn files_are_fixed_in_place() {
     assert!(!said.contains("fixed"), "{said}");
 }
 
+/// On a terminal, both streams are one: what was fixed comes after the findings that are left.
+#[test]
+fn what_was_fixed_comes_last() {
+    let here = folder("fix-last", &[("a.chart", FAULTY), ("b.chart", HIDDEN)]);
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let status = Command::new(env!("CARGO_BIN_EXE_chartc"))
+        .args(["check", "--fix", "--format", "short"])
+        .current_dir(&here)
+        .stdout(writer.try_clone().expect("a pipe"))
+        .stderr(writer)
+        .status();
+    assert!(status.is_ok_and(|status| status.success()));
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut reader, &mut text).expect("it is text");
+    assert!(text.contains("C0302") && text.ends_with("fixed 1 finding in 1 file\n"), "{text}");
+}
+
 #[test]
 fn what_a_setting_turns_off_is_not_fixed() {
     let agent = "id: x\nllm_model: m\nstarting_credits: 3\nworkflow:\n  steps:\n    - name: s\n      type: llm\n      prompt: hello\n";

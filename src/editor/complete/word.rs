@@ -130,7 +130,7 @@ pub(super) fn errors() -> Vec<&'static str> {
 
 /// Formats of placeholders.
 pub(super) const FORMATS: &[(&str, &str)] = &[
-    (".2f", "two digits behind the point"),
+    (".2f", "two digits after the decimal point"),
     (".0%", "a share in percent"),
     (",", "thousands apart"),
     ("03d", "at least three digits"),

@@ -89,7 +89,7 @@ fn steps_that_no_turn_comes_to() {
         &agent(steps),
         &[
             (5, "C0307", "`decide` never runs: `look` always takes the one model call of a turn"),
-            (6, "C0307", "`act` never runs: each turn ends before at `decide`"),
+            (6, "C0307", "`act` never runs: each turn ends earlier, at `decide`"),
         ],
     );
     says(&agent(&steps.replace("llm, prompt: Decide.", "code, code: m = 1")), &[]);

@@ -270,3 +270,24 @@ chart Renamed {
     let old: Vec<&str> = chart.renames.iter().map(|rename| rename.old.as_str()).collect();
     assert_eq!(old, ["b", "r", "a.b", "u", "t"]);
 }
+
+#[test]
+fn states_inside_others_need_their_paths() {
+    shown!(faults(
+        r#"
+chart Nested {
+  event go
+  initial a
+  state a {
+    initial one
+    state one { on go -> two }
+    state two { on go -> b.same }
+  }
+  state b { initial same  state same { on go -> one } }
+  state c { initial same  state same  on go -> missing }
+  on go -> same
+}
+test "paths" for Nested { expect at two  expect at a.two  expect at same }
+"#
+    ));
+}

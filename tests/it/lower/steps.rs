@@ -174,3 +174,28 @@ chart Tools {
 "#
     ));
 }
+
+/// What is missing may stand in what cannot be read: only the first is reported.
+#[test]
+fn a_question_that_a_syntax_error_cuts_off() {
+    shown!(faults(
+        r#"
+client c { model "a:b" }
+chart Cut {
+  initial a
+  state a {
+    ask one on turn with c else stay { prompt "{options}" }
+    may x "one" -> b
+    may y "two" -> b
+  }
+  state b {
+    ask two on turn { prompt "{options}" }
+    may z "one" -> c
+    may w "two" -> a
+    nothing of this
+  }
+  final c
+}
+"#
+    ));
+}

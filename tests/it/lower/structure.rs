@@ -24,6 +24,11 @@ chart Start {
 }
 
 #[test]
+fn a_chart_without_states() {
+    shown!(faults("chart Empty { initial a }"));
+}
+
+#[test]
 fn defaults_of_several_regions() {
     shown!(faults(
         r"
@@ -145,6 +150,8 @@ chart Lines {
     from b { on go -> b }
     from c | a { each after 3s -> b }
     from * except b { on go -> b }
+    from h { on go -> b }
+    history h -> c
     state c
     initial c
     on done(c) -> b

@@ -17,6 +17,25 @@ fn states_and_ends() {
 }
 
 #[test]
+fn a_step_that_waits_for_a_turn() {
+    let why = "and no turn has begun: steps start in a `turn`";
+    fails(
+        "unasked",
+        "at sorting\nexpect asked next",
+        "expect asked",
+        &format!("it has not asked, {why}"),
+    );
+    fails(
+        "unanswered",
+        "at sorting\nanswers next drop",
+        "answers next",
+        &format!("nothing waits for an answer, {why}"),
+    );
+    let (text, _) = desk("other", "at sorting\nturn\nanswers next drop\nanswers next drop");
+    assert!(text.contains("does not ask now") && !text.contains("no turn"), "{text}");
+}
+
+#[test]
 fn conditions_show_what_they_read() {
     passes("holds", "given name = \"ann\"\nexpect name == \"ann\" and calls == 0 and hour == 9");
     fails(

@@ -65,6 +65,54 @@ fn a_person_answers_when_no_process_is_there() {
     assert!(code == 2 && err.contains("does not wait for"), "{err}");
 }
 
+/// An answer that the step cannot use is not stored and costs no attempt, in a child chart, too.
+#[test]
+fn an_answer_that_cannot_be_used_is_refused() {
+    let text = "enum Verdict { pay refuse }
+type Offer { price: Int  note: Text }
+chart Asks { initial a  state a { run inner Inner() { done -> b  error -> c } }  final b  final c : error }
+chart Inner {
+  var n: Int = 1
+  initial q
+  state q { human verdict \"Pay?\" { returns Verdict  done if verdict == Verdict.pay -> r  done -> t } }
+  state r { human amount \"How much?\" { returns Int into n } -> s }
+  state s { human offer \"What?\" { returns Offer } -> t }
+  final t
+}
+";
+    let folder = asks("unusable", text);
+    let (code, out, err) =
+        chartc(&folder, &[&RUN[..], &["--chart", "Asks", "--turns", "1"]].concat());
+    assert_eq!((code, err.as_str()), (0, "`ada` waits for inner/verdict\n"), "{out}");
+    let store = |arguments: &[&str]| chartc(&folder, &[&["store", "s.db"], arguments].concat());
+    let refused = |step: &str, answer: &str, why: &str| {
+        let (code, _, err) = store(&["reply", "ada", step, answer]);
+        assert_eq!(code, 2, "{answer}: {err}");
+        assert!(err.contains(why) && err.contains("nothing was stored"), "{answer}: {err}");
+    };
+    let taken = |step: &str, answer: &str, line: &str| {
+        let (code, _, err) = store(&["reply", "ada", step, answer]);
+        assert_eq!(code, 0, "{answer}: {err}");
+        let (_, out, err) = store(&["resume", "ada"]);
+        assert!(out.contains(line) && !out.contains("no usable answer"), "{out}{err}");
+    };
+    // The next question of the child is asked in its next turn.
+    let turn = || {
+        assert_eq!(store(&["send", "ada", "turn"]).0, 0);
+        assert_eq!(store(&["resume", "ada"]).0, 0);
+    };
+    refused("inner/verdict", "pay or refuse, I am not sure", "the answer is pay or refuse");
+    taken("inner/verdict", "Pay.", "q -> r");
+    turn();
+    refused("inner/amount", "many", "the answer is a whole number");
+    refused("inner/amount", "3.5", "expected Int, found Float");
+    taken("inner/amount", "9", "r -> s");
+    turn();
+    refused("inner/offer", "a lot", "there is no JSON in the answer");
+    refused("inner/offer", "{\"price\": \"low\"}", "expected Int, found Text");
+    taken("inner/offer", "{\"price\": 3, \"note\": \"\"}", "a -> b");
+}
+
 #[test]
 fn a_deadline_that_came_while_nobody_was_there_fires_at_its_time() {
     let folder = asks("deadline", ASKS);

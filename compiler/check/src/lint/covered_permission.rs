@@ -58,7 +58,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 .iter()
                 .take(3)
                 .fold(found, |found, row| found.related(map.permissions[*row], "this permits it"));
-            diagnostics.push(found.help("take the row out, or the one that makes it needless"));
+            diagnostics.push(found.help("remove this row, or the one that makes it unnecessary"));
         }
     }
 }

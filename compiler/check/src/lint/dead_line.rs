@@ -45,7 +45,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let there = words::states(chart, &entered);
         let mut one = RULE.at(
             map.lines[i].guard.unwrap_or(map.lines[i].trigger),
-            format!("no run takes this line: in {there}, `{text}` does not hold when it could be"),
+            format!("no run takes this line: in {there}, `{text}` does not hold when the line could be taken"),
         );
         let values: Vec<String> =
             variables.into_iter().filter_map(|id| told_of(context, &entered, id)).collect();

@@ -20,7 +20,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             Why::Unasked => {
                 let state = words::state(chart, chart.transition(line).source);
                 RULE.at(at, format!("{name} is never offered: nothing asks while {state} is active"))
-                    .help("add an `ask` step to the state or to one around it, or write an `on`, `when` or `after` line instead")
+                    .help("add an `ask` step to the state or an ancestor, or write an `on`, `when` or `after` line instead")
             }
             Why::Empty(set) => {
                 let set = &chart.tool_sets[set.index()].name;

@@ -24,9 +24,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             (None, Some(caller)) => takes(context, caller),
             (Some(end), Some(_)) => {
                 let end = words::step(chart, end);
-                format!("each turn ends before at {end}, for which no model call is left")
+                format!("each turn ends earlier, at {end}, for which no model call is left")
             }
-            (Some(end), None) => format!("{} always ends the turn before", words::step(chart, end)),
+            (Some(end), None) => format!("{} always ends the turn first", words::step(chart, end)),
             (None, None) => continue,
         };
         let told = one.caller.and_then(|caller| wide.get(&caller));

@@ -49,7 +49,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
             _ if hides || !context.all_read => {}
             Some((next, Behind::Next)) if next.is_condition && open => {
-                let help = "lead it to a state or give it actions; if the `when` behind it is its condition, write `if`";
+                let help = "lead it to a state or give it actions; if the `when` after it is meant as its condition, write `if`";
                 diagnostics
                     .push(nothing(&name, spans.trigger, help).replace(next.span, "if", false));
             }

@@ -39,7 +39,7 @@ fn look(
         let name = expression(chart, expr);
         diagnostics.push(
             RULE.at(parts.get(i).copied().unwrap_or(whole), message)
-                .help(format!("for digits behind the point write `{{{name}:{spec}f}}`")),
+                .help(format!("for digits after the decimal point, write `{{{name}:{spec}f}}`")),
         );
     }
 }

@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let (name, of) = (&chart.variables[variable.index()].name, words::step(chart, step));
         let message = format!(
-            "{} uses `{name}`, which is to hold the answer of {of}: there is none when it fails",
+            "{} uses `{name}`, which holds the answer of {of}: when it fails, there is none",
             words::line(chart, id)
         );
         let found = RULE.at(map.line(id).whole, message);

@@ -45,7 +45,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let never = format!("nothing ever sets `{}`", row.name);
         let message = match &refused {
             Some(refused) => format!("{}: {never}", refused.so),
-            None => format!("this always comes out alike: {never}"),
+            None => format!("this always has the same result: {never}"),
         };
         let mut found = RULE
             .at(place, message)

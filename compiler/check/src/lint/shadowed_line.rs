@@ -48,7 +48,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         } else {
             (
                 "a line above it always comes first",
-                "the first line that can be taken is: put the narrower one first, or remove one of them",
+                "lines are tried from top to bottom, and the first that can be taken wins: put the narrower line first, or remove one of them",
             )
         };
         let mut found = RULE

@@ -25,8 +25,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     format!("not refuted within {states} states, and not proved: {}", why.join(", ")),
                 )
                 .help("`chartc check --explore N` looks at more states; what is unbounded is tried with some values only"),
-            Verdict::Unknown => RULE.at(*span, "no property is written so").help(
-                "there are `reaches(s)`, `always_reaches(s)`, `never(a before b)`, `no_call(s)`, `ends_within(n turns)`, `at_most(n calls)`",
+            Verdict::Unknown => RULE.at(*span, "there is no such property").help(
+                "the properties are `reaches(s)`, `always_reaches(s)`, `never(a before b)`, `no_call(s)`, `ends_within(n turns)`, `at_most(n calls)`",
             ),
             Verdict::Holds | Verdict::NeverEntered(_) | Verdict::Refuted(..) => continue,
         };

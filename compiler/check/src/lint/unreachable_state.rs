@@ -89,7 +89,7 @@ pub(super) fn closed_by_values(
                 words::line(chart, line)
             )
         } else if chart.transition(id).guard.is_some() {
-            "leads here, but its condition does not hold when it could be taken".into()
+            "leads here, but its condition does not hold when the line could be taken".into()
         } else {
             "leads here, but no run takes it".into()
         };

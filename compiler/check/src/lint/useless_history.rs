@@ -26,7 +26,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let (message, help) = if !used[state.index()] {
             (
                 format!("no line leads to history {name}"),
-                format!("lead to it where {outer} is to go on, or remove it"),
+                format!("lead to it where {outer} should continue, or remove it"),
             )
         } else if !deep && parallel {
             (

@@ -41,8 +41,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let mut holds = scope(chart, line);
         holds.within.retain(|s| facts.reach.enters(*s));
         if facts.reach.enters(line.source) && !has_leaf(context, &holds) {
-            let found =
-                RULE.at(place, format!("this `from` holds in no state: {}", reason(context, from)));
+            let found = RULE
+                .at(place, format!("this `from` applies to no state: {}", reason(context, from)));
             let found = found.label(format!("{} can never be taken", name()));
             diagnostics
                 .push(found.help("name a state that can be active here, or remove the line"));
@@ -70,5 +70,5 @@ fn reason(context: &Context<'_>, from: &Scope) -> String {
             words::states(chart, &from.none_of)
         );
     }
-    "its states are not below the state that the line belongs to".into()
+    "its states are not inside the state to which the line belongs".into()
 }

@@ -111,10 +111,12 @@ fn result(cx: &mut Cx<'_>, id: StateId, params: &[syntax::Param], values: &[Opti
     } else if let (false, Some((param, _))) =
         (given.is_empty(), params.iter().zip(values).find(|(_, value)| value.is_none()))
     {
-        let message =
-            format!("`{}` is not computed, and others of this final are", param.name.node);
+        let message = format!(
+            "`{}` has no value, but other arguments of this final state have one",
+            param.name.node
+        );
         let finding = illegal_structure::RULE.at(param.name.span, message);
-        cx.report(finding.help("all of them are computed when it is entered, or none is"));
+        cx.report(finding.help("give each argument a value, or none"));
     }
 }
 

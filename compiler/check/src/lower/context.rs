@@ -127,6 +127,8 @@ pub(super) struct Part<'s> {
 #[derive(Clone, Copy)]
 pub(super) struct StepNode<'s> {
     pub(super) step: &'s syntax::Step,
+    /// Whether what follows it cannot be read, and may be the rest of it.
+    pub(super) is_cut: bool,
 }
 
 impl Cx<'_> {

@@ -173,7 +173,7 @@ pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let length = cx.length.saturating_add(1);
     if length > LONGEST {
         let finding = illegal_structure::RULE
-            .at(span, format!("condition `{name}` is too long: with those that it uses written out it comes to more than {LONGEST}"))
+            .at(span, format!("condition `{name}` is too long: with the conditions that it uses, it consists of more than {LONGEST}"))
             .help("use each condition fewer times");
         cx.report(finding);
         expr.kind = ExprKind::Unknown(name.clone());

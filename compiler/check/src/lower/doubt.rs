@@ -18,7 +18,7 @@ pub(super) fn retry(cx: &mut Cx<'_>, id: StepId, span: Span) {
         }
         StepKind::Code(_) | StepKind::Run(_) => {
             let message =
-                "`doubt retry` stands only in steps that make a call: `llm`, `ask`, `call`";
+                "`doubt retry` is allowed only in steps that make a call: `llm`, `ask`, `call`";
             Some(illegal_structure::RULE.at(span, message))
         }
     };

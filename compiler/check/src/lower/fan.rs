@@ -62,7 +62,7 @@ pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
     let Some(each) = &mut cx.chart.steps[id.index()].each else {
         let finding = illegal_structure::RULE
             .at(span, "this belongs in a step with `each`")
-            .help("write `each x in xs` behind the name of the step, or leave the line out");
+            .help("write `each x in xs` after the name of the step, or leave the line out");
         cx.report(finding);
         return;
     };
@@ -110,7 +110,10 @@ pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
     let has_type = node.items.iter().any(|item| matches!(item.node, StepItem::Returns(..)));
     if matches!(step.kind, StepKind::Llm) && !has_type && !is_plain {
         let finding = illegal_structure::RULE
-            .at(node.name.span, "an `llm` step with `each` says what each element `returns`")
+            .at(
+                node.name.span,
+                "an `llm` step with `each` needs a `returns` line, the type for one element",
+            )
             .help("add a line such as `returns Text`");
         cx.report(finding);
         return;

@@ -176,6 +176,8 @@ pub(super) fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
             let state = cx.chart.steps[id.index()].state;
             instead(cx, id, target, state).map_or(Otherwise::Stay, Otherwise::Take)
         }
+        // The `else` may stand in what cannot be read.
+        None if cx.step_nodes[id.index()].is_cut => Otherwise::Stay,
         None => {
             let step = &cx.chart.steps[id.index()];
             let name = cx.map.steps[id.index()].name;

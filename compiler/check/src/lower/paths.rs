@@ -82,11 +82,15 @@ fn report(cx: &mut Cx<'_>, from: StateId, names: &[&Ident], miss: Miss) {
         return;
     }
     // A state with exactly this name deeper in the tree is a better guess than a similar name nearby.
-    let deeper = cx.chart.states.iter().skip(1).find(|s| s.name == name);
-    let near = deeper.map(|s| Near { name: &s.path, is_only: false }).or_else(|| {
-        let visible = cx.chart.ancestors(from).flat_map(|scope| cx.chart.children(scope));
-        near(name, visible.map(|c| cx.chart.state(c).name.as_str()))
-    });
+    let deeper: Vec<&str> =
+        cx.chart.states.iter().skip(1).filter(|s| s.name == name).map(|s| &*s.path).collect();
+    if !deeper.is_empty() {
+        let finding = unknown_name::nested(name, span, &deeper);
+        cx.report(finding);
+        return;
+    }
+    let visible = cx.chart.ancestors(from).flat_map(|scope| cx.chart.children(scope));
+    let near = near(name, visible.map(|c| cx.chart.state(c).name.as_str()));
     let near = near.or_else(|| {
         let all = cx.chart.states.iter().skip(1);
         let near = nearest(name, all.map(|s| s.name.as_str()))?;

@@ -104,7 +104,12 @@ fn reachable(cx: &mut Cx<'_>, source: StateId, written: &[syntax::Path]) -> Vec<
         let together = cx.chart.contains(source, state)
             || cx.chart.contains(state, source)
             || paths::in_two_regions(cx, source, state);
-        if paths::is_history(cx, state) || !together {
+        if paths::is_history(cx, state) {
+            let declared = cx.map.state(state).name;
+            cx.report(illegal_structure::history_in_from(&path.text(), path.span, declared));
+            continue;
+        }
+        if !together {
             let outer = &cx.chart.state(source).name;
             let declared = cx.map.state(state).name;
             let finding =

@@ -73,7 +73,10 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
         } else if let StateItem::Step(step) = part.item
             && may_stand(cx, id, "a step", part.span)
         {
-            add_step(cx, id, step, part);
+            let next = cx.nodes[id.index()].items.get(index + 1);
+            let is_open = step.items.is_empty() && step.then.is_none();
+            let is_cut = is_open && next.is_some_and(|next| matches!(next.item, StateItem::Bad(_)));
+            add_step(cx, id, StepNode { step, is_cut }, part);
         } else if let StateItem::Bad(_) = part.item {
             cx.dropped = true;
         }
@@ -166,7 +169,8 @@ fn add_state<'s>(
     id
 }
 
-fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, step: &'s syntax::Step, part: Part<'s>) {
+fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: Part<'s>) {
+    let step = node.step;
     let id = StepId::at(cx.chart.steps.len());
     let name = &step.name.node;
     cx.declares(&step.name, NameKind::Step);
@@ -191,5 +195,5 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, step: &'s syntax::Step, part: P
         outcomes: Vec::new(),
     });
     cx.map.steps.push(StepSpans { name: step.name.span, whole: part.span, ..StepSpans::default() });
-    cx.step_nodes.push(StepNode { step });
+    cx.step_nodes.push(node);
 }

@@ -124,7 +124,7 @@ fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
         EventPattern::Event(path, names) => {
             if let Some(name) = names.first() {
                 let finding = illegal_structure::RULE
-                    .at(name.span, "an `ask` binds no fields of its event")
+                    .at(name.span, "an `ask` cannot name the data of its event")
                     .help("keep them in a `var` with an `on` line of their own");
                 cx.report(finding);
             }
@@ -158,7 +158,7 @@ fn client(cx: &mut Cx<'_>, step: &syntax::Step, id: StepId) {
     };
     if !asks_a_model {
         let finding = illegal_structure::RULE
-            .at(client.span, "`with` stands only on steps that call a model: `llm` and `ask`");
+            .at(client.span, "`with` is allowed only on steps that call a model: `llm` and `ask`");
         cx.report(finding);
     }
 }
@@ -235,7 +235,7 @@ fn tools(
             Some(finding.help(format!("write `may call {}` in the state", set.text())))
         }
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => {
-            let message = "`tools` stands only in `llm` steps: no model is asked here";
+            let message = "`tools` is allowed only in `llm` steps: this step has no model that could call them";
             Some(illegal_structure::RULE.at(span, message))
         }
     };

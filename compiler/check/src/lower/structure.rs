@@ -25,7 +25,10 @@ fn kind(cx: &mut Cx<'_>, id: StateId) -> StateKind {
         NodeKind::Root | NodeKind::State => match first_child(cx, id) {
             Some(first) => compound(cx, id, first, initial),
             None => {
-                refuse_initial(cx, initial, "a state without children");
+                if let Some(initial) = initial {
+                    let what = if id.0 == 0 { "chart" } else { "state" };
+                    cx.report(illegal_structure::initial_of_nothing(what, initial.span));
+                }
                 StateKind::Atomic
             }
         },

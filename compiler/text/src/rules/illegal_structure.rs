@@ -47,13 +47,19 @@ pub fn history_default(name: &str, outer: &str, span: Span, declared: Span) -> D
 /// A parallel without children.
 pub fn no_regions(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("parallel `{name}` has no regions"))
-        .help("give it a child for each region, or write `state`")
+        .help("give it a child state for each region, or make it a `state`")
 }
 
 /// A final state that is a region.
 pub fn final_region(span: Span) -> Diagnostic {
     RULE.at(span, "a final state cannot be a region of a parallel")
         .help("put it inside one of the regions")
+}
+
+/// `initial` where there is no state inside; `what` is a chart or a state.
+pub fn initial_of_nothing(what: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`initial` names a state inside this {what}, and there is none"))
+        .help(format!("declare a state inside the {what}, or remove this line"))
 }
 
 /// `initial` on a state that is not compound.
@@ -76,21 +82,30 @@ pub fn initial_outside(
 
 /// Two targets of a transition that are never active together.
 pub fn apart(a: &str, b: &str, second: Span, first: Span) -> Diagnostic {
-    let message = if a == b {
-        format!("`{a}` is named twice")
+    let (message, help) = if a == b {
+        (format!("`{a}` is named twice"), "remove one of the two")
     } else {
-        format!("`{a}` and `{b}` cannot be entered together")
+        let help = "the targets of one line must be in different regions of one parallel";
+        (format!("`{a}` and `{b}` cannot be entered together"), help)
     };
-    RULE.at(second, message)
-        .related(first, "the other target")
-        .help("several targets lie in different regions of one parallel")
+    RULE.at(second, message).related(first, "the other target").help(help)
 }
 
 /// A state in `from` that is never active together with the source.
 pub fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
-    RULE.at(span, format!("`{path}` is never active in `{outer}`"))
+    let message = format!(
+        "this `from` belongs to `{outer}`, and `{path}` is never active while `{outer}` is"
+    );
+    RULE.at(span, message)
         .related(declared, "it is declared here")
-        .help(format!("`from` takes states inside its parent, `{outer}`"))
+        .help(format!("name a state inside `{outer}`, or move the `from` into a state that contains `{path}`, or to the top of the chart"))
+}
+
+/// A history in `from`.
+pub fn history_in_from(path: &str, span: Span, declared: Span) -> Diagnostic {
+    RULE.at(span, format!("the history `{path}` is never active, so `from` cannot name it"))
+        .related(declared, "it is declared here")
+        .help("name the state that contains it, or the states that it remembers")
 }
 
 /// The help for a `when` transition that does nothing.
@@ -98,13 +113,14 @@ pub const GIVE_TARGET: &str = "give it `-> state`, or actions that make its cond
 
 /// A `when` transition without targets and actions.
 pub fn idle_when(span: Span, help: &str) -> Diagnostic {
-    RULE.at(span, "a `when` line without target and actions does nothing, for ever").help(help)
+    RULE.at(span, "this `when` line has no target and no actions: it does nothing").help(help)
 }
 
 /// An `ask` without `else`.
 pub fn no_else(ask: &str, name: Span) -> Diagnostic {
-    let message = format!("ask `{ask}` does not say what no usable answer does");
-    let mut finding = RULE.at(name, message).help("add `else stay` or `else some_state`");
+    let message = format!("`ask {ask}` does not say what happens without a usable answer");
+    let help = "add `else stay`, which keeps the state, or `else` and a state to enter";
+    let mut finding = RULE.at(name, message).help(help);
     let edits = vec![(name, " else stay".to_owned())];
     finding.fix = Some(Box::new(Fix { edits, pending: Some(Pending::BeforeBody), is_safe: true }));
     finding

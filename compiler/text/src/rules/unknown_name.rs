@@ -1,5 +1,6 @@
 //! Undeclared names: of states, events, variables, steps, functions, tools, clients, types.
 
+use super::prose::names;
 use crate::diagnostic::{Diagnostic, Near, Rule, Severity, Stage, near};
 use crate::span::Span;
 
@@ -25,6 +26,18 @@ pub fn unknown<'k>(
 /// No state has the name; `near` is the best guess.
 pub fn state(name: &str, span: Span, near: Option<Near<'_>>) -> Diagnostic {
     RULE.at(span, format!("no state `{name}`")).meant(name, near)
+}
+
+/// The name alone reaches no state from here, but these states, at least one, have it: their `paths`.
+pub fn nested(name: &str, span: Span, paths: &[&str]) -> Diagnostic {
+    if let [path] = paths {
+        return RULE
+            .at(span, format!("no state `{name}` here, only `{path}`"))
+            .help(format!("write its path, `{path}`"))
+            .rename(name, path, false);
+    }
+    RULE.at(span, format!("no state `{name}` here, but several of this name inside other states"))
+        .help(format!("write a path: {} have this name", names(paths.iter().copied())))
 }
 
 /// The list of states contains a name that nothing uses, a misspelling of the name at `uses`.

@@ -20,7 +20,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 let message =
                     format!("{state} is left as soon as it is entered: {name} holds by then");
                 let found = RULE.at(span, message).help(
-                    "negate one of the two conditions, or use what should end the state: an event, a deadline, a step",
+                    "negate one of the two conditions, or wait for what should end the state: an event, a deadline, a step",
                 );
                 ways.iter().take(4).fold(found, |found, way| {
                     found.related(map.line(*way).whole, "leads here when the condition holds")

@@ -219,8 +219,8 @@ fn one<'s>(cx: &mut Cx<'s>, scenario: &'s Scenario) -> Test {
 fn refuse_late(cx: &mut Cx<'_>, begun: bool, what: &str, span: Span) {
     if begun {
         let finding = illegal_structure::RULE
-            .at(span, format!("{what} says how the run begins, and here it has begun"))
-            .help("put it before all that is done; `set` changes an input later on");
+            .at(span, format!("{what} says how the run begins: it must come first"))
+            .help("put it before the first thing that happens in the test; `set` changes an input later");
         cx.report(finding);
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> 
             "only a line of a state names what came with the outcome: `on error(step) as why -> state`"
         }
         "with" if rules.contains(&Rule::kw_always) => {
-            "the client stands behind the name of the step: `ask s with c on turn`"
+            "the client comes right after the name of the step: `ask s with c on turn`"
         }
         "=>" | "→" => "an arrow is `->`",
         "&&" => "write `and`",

@@ -59,7 +59,7 @@ impl Reader<'_> {
             }
             "script" => Some(ActKind::Script(self.script(element))),
             "elseif" | "else" => {
-                let message = format!("`<{}>` stands outside of `<if>`", element.name.node);
+                let message = format!("`<{}>` is not inside an `<if>`", element.name.node);
                 self.findings.push(illegal_structure::RULE.at(element.name.span, message));
                 None
             }
@@ -108,7 +108,7 @@ impl Reader<'_> {
             };
             if over || branches.len() > MOST_BRANCHES {
                 let message = if over {
-                    "nothing comes behind `<else/>`".to_owned()
+                    "nothing may follow `<else/>`".to_owned()
                 } else {
                     format!("an `<if>` with more than {MOST_BRANCHES} branches")
                 };

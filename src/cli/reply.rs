@@ -1,0 +1,92 @@
+//! Whether a person's answer can be used by the run that waits for it.
+
+use super::durable::{begun, made, refused};
+use super::files::Root;
+use super::instance::Given;
+use super::output::complain;
+use super::pick::pick_to_run;
+use chartc_core::expr::Map;
+use chartc_core::plan::Plan;
+use chartc_runtime::driver::{Free, Parts};
+use chartc_runtime::oracle::{Answer, Deny, Question, Script};
+use chartc_runtime::stepped::{Call, Outcome, Stepped};
+use chartc_runtime::tools::NoTools;
+use chartc_runtime::trace::{Line, Origin, What};
+use chartc_store::{Listed, Store};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Refuses an answer that the step cannot use, so that it costs no attempt. The answer is handed to a copy of the run, which is thrown away
+/// and calls nobody.
+pub(super) fn check(store: &Store, run: &str, step: &str, answer: &str) -> miette::Result<()> {
+    let listed = store.list().map_err(refused)?;
+    let Some(row) = listed.into_iter().find(|row| row.run == run && row.status == "running") else {
+        // The store says why nothing can be sent to it.
+        return Ok(());
+    };
+    let asked = store.asked(run).map_err(refused)?;
+    let Some((_, question)) = asked.into_iter().find(|(name, _)| name == step) else {
+        return Ok(());
+    };
+    let Some(why) = objection(store, &row, &question, answer)? else { return Ok(()) };
+    let form = question.wanted_of_a_person();
+    let form = if form == question.schema { format!("JSON of the schema {form}") } else { form };
+    Err(miette::miette!(
+        help = format!("expected: {form}; nothing was stored, and the question is still open"),
+        "run `{run}`: the answer to `{step}` cannot be used: {why}"
+    ))
+}
+
+/// Why the run would not use the answer.
+fn objection(
+    store: &Store,
+    row: &Listed,
+    question: &Question,
+    answer: &str,
+) -> miette::Result<Option<String>> {
+    let Some(saved) = store.session(&row.run).map_err(refused)? else { return Ok(None) };
+    let begun = begun(row)?;
+    let picked = pick_to_run(&begun.file, Some(&row.chart), &Root::default(), 0);
+    let Ok(Ok(checked)) = picked else {
+        complain(format!(
+            "warning: not checked, because the chart `{}` cannot be read from {}; if the answer does not fit, the trace of the run says so",
+            row.chart, begun.file
+        ));
+        return Ok(None);
+    };
+    let charts = checked.family();
+    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let given = Given { params: begun.params, inputs: Map::new() };
+    let nobody = Parts { oracle: Arc::new(Deny), people: None, tools: Arc::new(NoTools) };
+    let copy = Stepped::new(
+        (&row.run, &row.given),
+        Some(&saved),
+        saved.now(),
+        (Arc::new(Free(nobody)), BTreeMap::new()),
+        |making| made(making, &plans, &given, Script::empty(), Origin::default()),
+    );
+    // A run that does not fit its chart any more says so when it goes on.
+    let Ok(mut copy) = copy else { return Ok(None) };
+    copy.begin(saved.now());
+    copy.step();
+    let is_it = |call: &Call| matches!(call, Call::Question(put) if is_same(put, question));
+    let Some(open) = copy.take().planned.into_iter().find(|planned| is_it(&planned.call)) else {
+        return Ok(None);
+    };
+    copy.end(&open.id.to_string(), Outcome::Answer(Ok(Answer::from(answer.to_owned()))));
+    copy.step();
+    Ok(copy.take().lines.into_iter().find_map(|line| unusable(line, question)))
+}
+
+/// Whether two questions are put by the same step, for the same element.
+fn is_same(a: &Question, b: &Question) -> bool {
+    (&a.step, &a.child, a.element) == (&b.step, &b.child, b.element)
+}
+
+/// Why the answer to this question cannot be used, if the line says so.
+fn unusable(line: Line, question: &Question) -> Option<String> {
+    let What::Unusable { step, why, which, .. } = line.what else { return None };
+    let is_it =
+        (&step, &line.child, which.element) == (&question.step, &question.child, question.element);
+    is_it.then_some(why)
+}
