@@ -2,7 +2,7 @@
 
 mod run;
 
-use super::hover::{Index, Subject, drivers, figures, is_sound, policy};
+use super::hover::{Index, Subject, drivers, figures, policy};
 use super::visit::{self, Node};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
