@@ -64,14 +64,16 @@ pub fn head(chart: &Chart, id: TransitionId) -> Head<'_> {
             let guard = row.guard.as_ref().map(|g| notation::expression_in(chart, g, &payload));
             format!("when {}", short(&guard.unwrap_or_else(|| "true".into())))
         }
-        Trigger::StateDone(s) => format!("on done({})", chart.state(*s).path),
+        Trigger::StateDone(s) => {
+            format!("on done({})", notation::path(&chart.state(*s).path))
+        }
         Trigger::After(bound) => format!("after {}", notation::expression(chart, bound)),
         Trigger::AfterTurns(bound) => format!("after {} turns", notation::expression(chart, bound)),
         Trigger::Choice(choice) => {
             let choice = &chart.choices[choice.index()];
             match choice.kind {
-                ChoiceKind::Option(_) => format!("may {}", choice.name),
-                ChoiceKind::Call(..) => format!("may call {}", choice.name),
+                ChoiceKind::Option(_) => format!("may {}", notation::name(&choice.name)),
+                ChoiceKind::Call(..) => format!("may call {}", notation::path(&choice.name)),
             }
         }
         Trigger::StepDone(id) => return Head::Outcome("done", step(id)),

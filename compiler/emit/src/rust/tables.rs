@@ -2,9 +2,10 @@
 
 use super::Context;
 use super::versions;
-use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId};
+use chartc_check::lint::words::{self, Head};
+use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::model::ActionForm;
-use chartc_core::model::{Status, Trigger};
+use chartc_core::model::Status;
 use chartc_core::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind, ToolRow,
@@ -89,27 +90,9 @@ pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
         "" => chart.name.clone(),
         path => path.to_owned(),
     };
-    let event = |id: &EventId| chart.events[id.index()].name.clone();
-    let step = |id: &StepId| chart.steps[id.index()].name.clone();
-    let trigger = match &line.trigger {
-        Trigger::Event(events) => {
-            format!("on {}", events.iter().map(event).collect::<Vec<_>>().join(" | "))
-        }
-        Trigger::AnyEvent => "on *".to_owned(),
-        Trigger::AnyOccurrence => "on **".to_owned(),
-        Trigger::Turn => "on turn".to_owned(),
-        Trigger::When => "when".to_owned(),
-        Trigger::StateDone(id) => format!("on done({})", path(*id)),
-        Trigger::After(_) => "after a time".to_owned(),
-        Trigger::AfterTurns(_) => "after turns".to_owned(),
-        Trigger::Choice(id) => format!("may {}", chart.choices[id.index()].name),
-        Trigger::StepDone(id) => format!("{} done", step(id)),
-        Trigger::StepError(id) => format!("{} error", step(id)),
-        Trigger::StepTimeout(id, _) => format!("{} timeout", step(id)),
-        Trigger::StepDoubt(id) => format!("{} doubt", step(id)),
-        Trigger::StepElse(id) => format!("{} else", step(id)),
-        Trigger::Error(pattern) => format!("on error.{pattern}"),
-        Trigger::LimitWarn(pattern) => format!("on limit.warn.{pattern}"),
+    let trigger = match words::head(chart, TransitionId::at(index)) {
+        Head::Line(words) => words,
+        Head::Outcome(what, step) => format!("{what} of {step}"),
     };
     let mut text = format!("{index} {}: {trigger}", path(line.source));
     for (i, target) in line.targets.iter().enumerate() {
