@@ -82,6 +82,8 @@ struct Status {
     /// Steps that wait for an answer.
     waits: Vec<String>,
     last: String,
+    /// An option was chosen, and its line is not taken yet.
+    chosen: bool,
 }
 
 impl Status {
@@ -118,15 +120,21 @@ impl Status {
             }
             What::Acted { action, failed, .. } => self.last = format!("{action}: {failed}"),
             What::NotActed { step, failed, .. } => self.last = format!("{step}: {failed}"),
-            What::Unasked { option } => self.last = format!("{option}, the only option"),
+            What::Unasked { option } => {
+                self.last = format!("{option}, the only option");
+                self.chosen = true;
+            }
+            What::Chosen { .. } => self.chosen = true,
             What::Fallback { step, why } => self.last = format!("{step}: fell back, {why}"),
             What::Denied { line } => {
                 self.last = format!("{}: denied, no `allow` line permits it", line.trigger);
             }
-            What::Taken { line, .. }
-                if !line.targets.is_empty() && !line.trigger.starts_with("may ") =>
-            {
-                self.last = format!("-> {}, {}", line.targets.join(", "), line.trigger);
+            What::Taken { line, .. } => {
+                // Of an option that was chosen the line says so already.
+                let is_told = std::mem::take(&mut self.chosen);
+                if !is_told && !line.targets.is_empty() {
+                    self.last = format!("-> {}, {}", line.targets.join(", "), line.trigger);
+                }
             }
             What::Section { .. }
             | What::HostNote { .. }
@@ -134,7 +142,6 @@ impl Status {
             | What::Entered { .. }
             | What::Exited { .. }
             | What::Turn { .. }
-            | What::Taken { .. }
             | What::Run { .. }
             | What::Resumed { .. }
             | What::Input { .. }
@@ -160,7 +167,6 @@ impl Status {
             | What::Forbidden { .. }
             | What::Skipped { .. }
             | What::Done { .. }
-            | What::Chosen { .. }
             | What::Retried { .. }
             | What::Failed { .. }
             | What::Dropped { .. }
