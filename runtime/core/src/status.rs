@@ -15,6 +15,10 @@ pub enum Status {
 }
 
 impl Status {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Ok, Self::Partial, Self::Stuck, Self::Limit, Self::Canceled, Self::Error];
+
     /// The word for it in a chart.
     pub const fn word(self) -> &'static str {
         match self {

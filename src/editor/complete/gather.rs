@@ -5,13 +5,16 @@ mod state;
 use super::binding::bound;
 use super::cursor::{Cursor, Region};
 use super::offer::{Offer, call};
-use super::role::{CLIENT, Role, role};
+use super::role::{Role, role};
 use super::scope::Scope;
 use super::word::{self, meaning};
 use super::{CompletionKind, snippet, value};
 use crate::Compilation;
 use crate::editor::known::{self, Decl};
 use crate::editor::outline::SymbolKind;
+use chartc_check::lower::test::REASONS;
+use chartc_check::lower::{CLIENT_OPTIONS, language_types, limit_names};
+use chartc_core::model::Status;
 use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
 use chartc_text::front::chart::spot::{Next, Place, Spot, in_placeholder, spot};
 use chartc_text::span::FileId;
@@ -148,10 +151,10 @@ impl Site<'_, '_> {
                 let host = self.kinds(&[SymbolKind::Effect, SymbolKind::Function], 0);
                 [host, self.tools(false)].concat()
             }
-            Role::Status => fixed(word::STATUSES),
-            Role::Why => fixed(word::FAILURES),
-            Role::Limit => fixed(word::LIMITS),
-            Role::ClientOption => fixed(&CLIENT),
+            Role::Status => fixed(&Status::ALL.map(Status::word)),
+            Role::Why => fixed(&REASONS),
+            Role::Limit => fixed(&limit_names().collect::<Vec<_>>()),
+            Role::ClientOption => fixed(&CLIENT_OPTIONS),
             Role::ClientValue(option) => match option.as_str() {
                 "fallback" => self.kinds(&[SymbolKind::Client], 0),
                 "actions" => fixed(&["simple", "ooda"]),
@@ -212,10 +215,10 @@ impl Site<'_, '_> {
 
     fn types(&self) -> Vec<Offer> {
         let mut found = self.kinds(&[SymbolKind::Type, SymbolKind::Enum], 1);
-        found.extend(word::TYPES.iter().enumerate().map(|(nth, name)| {
-            let common = nth < 4;
-            let offer = Offer::new(*name, CompletionKind::Type, if common { 0 } else { 2 });
-            match *name {
+        found.extend(language_types().map(|name| {
+            let common = word::COMMON.contains(&name);
+            let offer = Offer::new(name, CompletionKind::Type, if common { 0 } else { 2 });
+            match name {
                 "List" => offer.snippet("List(${1:Text})".to_owned()),
                 "Map" => offer.snippet("Map(Text, ${1:Text})".to_owned()),
                 _ => offer,
@@ -313,9 +316,9 @@ impl Site<'_, '_> {
         if !listens {
             return found;
         }
-        let limits = [word::LIMITS, &["warn", "*"]].concat();
+        let limits: Vec<&str> = limit_names().chain(["warn", "*"]).collect();
         found.extend(match chain.as_deref() {
-            Some("error") => fixed(word::ERRORS),
+            Some("error") => fixed(&word::errors()),
             Some("limit") => fixed(&limits),
             Some(_) => Vec::new(),
             None => vec![

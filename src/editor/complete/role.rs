@@ -1,6 +1,7 @@
 //! Which names are meant at a place, from the tokens before it.
 
 use super::cursor::{Cursor, bare};
+use chartc_check::lower::CLIENT_OPTIONS;
 use chartc_text::front::chart::lex::{Token, TokenKind};
 use chartc_text::front::chart::spot::{Next, Place};
 
@@ -80,19 +81,6 @@ pub(super) enum Role {
     /// Nothing says what: any name.
     Any,
 }
-
-/// The options of a client.
-pub(super) const CLIENT: [&str; 9] = [
-    "model",
-    "temperature",
-    "max_tokens",
-    "timeout",
-    "retry",
-    "fallback",
-    "input_price",
-    "output_price",
-    "actions",
-];
 
 /// The role of the name at the cursor. The tokens of its item begin with `item`.
 pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: Place, next: &Next) -> Role {
@@ -279,7 +267,7 @@ fn by_place(words: &[&str], first: &str, place: Place, next: &Next) -> Role {
         return Role::Why;
     }
     if place == Place::Client && next.name {
-        let valued = CLIENT.contains(&last) && (next.text || next.words.contains(&"true"));
+        let valued = CLIENT_OPTIONS.contains(&last) && (next.text || next.words.contains(&"true"));
         return if valued { Role::ClientValue(last.to_owned()) } else { Role::ClientOption };
     }
     if next.expression {

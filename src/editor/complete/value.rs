@@ -5,10 +5,12 @@ use super::binding::Bound;
 use super::cursor::{Cursor, bare};
 use super::offer::{Offer, call};
 use super::scope::Scope;
-use super::word::{FUNCTIONS, OBSERVABLES};
+use super::word::FUNCTIONS;
 use crate::editor::known::{Decl, Part, parts};
 use crate::editor::outline::SymbolKind;
 use crate::editor::show;
+use chartc_check::lower::observables;
+use chartc_core::expr::type_text;
 use chartc_text::front::chart::spot::Place;
 use chartc_text::syntax::{TypeExpr, TypeKind};
 
@@ -36,8 +38,9 @@ pub(super) fn offers(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]
             found.push(declared(decl, *weight, cursor.followed_by("(")));
         }
     }
-    for (name, ty) in OBSERVABLES {
-        found.push(Offer::new(*name, CompletionKind::Variable, 7).detail(*ty));
+    for (name, ty) in observables() {
+        let ty = type_text(ty, &[]);
+        found.push(Offer::new(name, CompletionKind::Variable, 7).detail(ty));
     }
     if scope.place == Place::Test {
         found.push(

@@ -1,4 +1,6 @@
-//! Fixed words: keywords, settings, functions of the language, what a run knows.
+//! What keywords, functions and properties mean, in a few words. Which there are the compiler knows; the tests compare.
+
+use chartc_check::lower::machine_errors;
 
 /// What a keyword begins, in a few words; empty for those that only join others.
 pub(super) fn meaning(word: &str) -> &'static str {
@@ -96,29 +98,8 @@ pub(super) const FUNCTIONS: &[(&str, &[&str], &str)] = &[
     ("repeated", &["set.argument"], "the value that a streak counts"),
 ];
 
-/// What a run itself knows.
-pub(super) const OBSERVABLES: &[(&str, &str)] = &[
-    ("state", "Text"),
-    ("turns", "Int"),
-    ("turns_here", "Int"),
-    ("fails_here", "Int"),
-    ("elapsed", "Duration"),
-    ("elapsed_here", "Duration"),
-    ("health", "Text"),
-    ("advice", "Text"),
-    ("last_result", "Text"),
-    ("event", "Text"),
-    ("calls", "Int"),
-    ("calls_here", "Int"),
-    ("tokens", "Int"),
-    ("tokens_here", "Int"),
-    ("cost", "Float"),
-    ("cost_here", "Float"),
-];
-
-/// Types of the language.
-pub(super) const TYPES: &[&str] =
-    &["Text", "Int", "Bool", "List", "Float", "Map", "Duration", "Json"];
+/// Types of the language that are written most.
+pub(super) const COMMON: [&str; 4] = ["Text", "Int", "Bool", "List"];
 
 /// Properties with what they take.
 pub(super) const PROPERTIES: &[(&str, &str, &str)] = &[
@@ -134,18 +115,18 @@ pub(super) const PROPERTIES: &[(&str, &str, &str)] = &[
     ("at_most", "at_most(${1:10} calls)", "no run makes more model calls"),
 ];
 
-/// Limits.
-pub(super) const LIMITS: &[&str] = &["turns", "calls", "tokens", "cost", "time"];
-
-/// How runs end.
-pub(super) const STATUSES: &[&str] = &["ok", "partial", "stuck", "limit", "canceled", "error"];
-
-/// How calls fail.
-pub(super) const FAILURES: &[&str] =
-    &["timeout", "rate_limited", "server", "connection", "refusal", "empty", "endless"];
-
-/// Events of the run itself, without the first word.
-pub(super) const ERRORS: &[&str] = &["execution", "stuck", "livelock", "*"];
+/// Errors of the machine, behind `error.`.
+pub(super) fn errors() -> Vec<&'static str> {
+    let mut found: Vec<&str> = Vec::new();
+    for name in machine_errors() {
+        let first = name.split('.').next().unwrap_or(name);
+        if !found.contains(&first) {
+            found.push(first);
+        }
+    }
+    found.push("*");
+    found
+}
 
 /// Formats of placeholders.
 pub(super) const FORMATS: &[(&str, &str)] = &[
@@ -157,3 +138,23 @@ pub(super) const FORMATS: &[(&str, &str)] = &[
     ("<10", "at the left of ten characters"),
     ("^10", "in the middle of ten characters"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chartc_check::lower::{language_functions, language_types, properties};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn words_are_those_of_the_compiler() {
+        let own: BTreeSet<&str> = FUNCTIONS.iter().map(|(name, ..)| *name).collect();
+        // Those of translations are not written by people.
+        let known = language_functions().filter(|name| *name != "fail" && !name.starts_with("js_"));
+        assert_eq!(own, known.collect());
+        let own: BTreeSet<&str> = PROPERTIES.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(own, properties().collect());
+        let types: BTreeSet<&str> = language_types().collect();
+        assert!(COMMON.iter().all(|name| types.contains(name)));
+        assert_eq!(errors(), ["execution", "livelock", "limit", "stuck", "*"]);
+    }
+}

@@ -282,8 +282,8 @@ pub(super) fn known_to_all(file: &File, offset: u32) -> Option<(Span, &'static s
         let inside = |span: Span| span.file == file.id && span.start <= offset && offset < span.end;
         match &expr.kind {
             ExprKind::Name(name) if inside(expr.span) => {
-                let known = observables().find(|known| known == name);
-                found = known.map(|known| (expr.span, known));
+                let known = observables().find(|(known, _)| known == name);
+                found = known.map(|(known, _)| (expr.span, known));
             }
             ExprKind::Call(name, _) if inside(name.span) => {
                 let known = language_functions().find(|known| *known == name.node);

@@ -86,6 +86,11 @@ const CHECKS: [(&str, Takes); 6] = [
     ("at_most", Takes::Bound("calls")),
 ];
 
+/// What a `check` line can claim, by name.
+pub fn properties() -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().map(|(name, _)| *name)
+}
+
 /// Lowers a `check` line.
 pub(super) fn check(cx: &mut Cx<'_>, check: &syntax::Check, span: Span) {
     let (name, place) = (check.name.node.as_str(), check.name.span);

@@ -74,7 +74,8 @@ pub(super) fn constant(
     value
 }
 
-const OPTIONS: [&str; 9] = [
+/// The options of a client.
+pub const OPTIONS: [&str; 9] = [
     "model",
     "temperature",
     "max_tokens",

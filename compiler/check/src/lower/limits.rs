@@ -14,13 +14,18 @@ use chartc_text::span::Span;
 use chartc_text::syntax::{self, Limit, Noted};
 use std::collections::BTreeMap;
 
-const KINDS: [(&str, LimitKind, Type); 5] = [
+static KINDS: [(&str, LimitKind, Type); 5] = [
     ("calls", LimitKind::Calls, Type::Int),
     ("tokens", LimitKind::Tokens, Type::Int),
     ("cost", LimitKind::Cost, Type::Float),
     ("time", LimitKind::Time, Type::Duration),
     ("turns", LimitKind::Turns, Type::Int),
 ];
+
+/// What can be limited, by name.
+pub fn limit_names() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(name, ..)| *name)
+}
 
 /// Lowers all `limits` blocks of a state.
 pub(super) fn limits(cx: &mut Cx<'_>, state: StateId, blocks: &[&[Noted<Limit>]]) {
@@ -64,7 +69,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
     let name = limit.what.node.as_str();
     let Some((kind, ty)) = KINDS.iter().find(|(known, ..)| *known == name).map(|(_, k, t)| (*k, t))
     else {
-        return cx.unknown("limit", name, limit.what.span, KINDS.map(|(name, ..)| name));
+        return cx.unknown("limit", name, limit.what.span, limit_names());
     };
     let bound = bound(cx, &limit.bound, ty, &format!("`{name}`"));
     let warn = limit.warn.as_ref().and_then(|warn| self::bound(cx, warn, ty, "`warn`"));

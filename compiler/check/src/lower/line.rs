@@ -3,6 +3,7 @@
 use super::beside::{Beside, idle_when};
 use super::context::{Cx, NodeKind};
 use super::expr::{self, Bound, Env};
+use super::uses::NameKind;
 use super::{LineSpans, block, data, paths, trigger};
 use chartc_core::arena::{ChoiceId, StateId, TransitionId};
 use chartc_core::model::{
@@ -313,9 +314,12 @@ pub(super) fn payload(
                 }
             }
         }
-        let ty = ty.unwrap_or(Type::Json);
-        cx.binds(name, &ty);
-        bound.push(Bound::local(name, ty));
+        match &ty {
+            Some(ty) => cx.binds(name, ty),
+            // Nobody knows what an unknown event carries.
+            None => cx.declares(name, NameKind::Local),
+        }
+        bound.push(Bound::local(name, ty.unwrap_or(Type::Json)));
     }
     (Trigger::Event(events), bound)
 }

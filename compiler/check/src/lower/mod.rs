@@ -38,8 +38,13 @@ mod trigger;
 mod types;
 mod uses;
 
+pub use closing::properties;
+pub use declare::OPTIONS as CLIENT_OPTIONS;
 pub use expr::{language_functions, observables};
+pub use limits::limit_names;
 pub use source_map::{Follower, LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
+pub use trigger::machine_errors;
+pub use types::language_types;
 pub use uses::{NameKind, Use};
 
 use crate::notation;

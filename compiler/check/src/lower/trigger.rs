@@ -210,6 +210,11 @@ const ERRORS: [&str; 9] = [
     "stuck.loop",
 ];
 
+/// The errors that the machine itself reports, without the word `error`.
+pub fn machine_errors() -> impl Iterator<Item = &'static str> {
+    ERRORS.into_iter()
+}
+
 /// Soft limits.
 const WARNINGS: [&str; 5] = ["calls", "tokens", "cost", "time", "turns"];
 

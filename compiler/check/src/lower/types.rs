@@ -12,7 +12,10 @@ use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, TypeExpr};
 use std::collections::BTreeMap;
 
-const PLAIN: [(&str, Type); 6] = [
+/// Types of other types.
+const CONTAINERS: [&str; 2] = ["List", "Map"];
+
+static PLAIN: [(&str, Type); 6] = [
     ("Bool", Type::Bool),
     ("Int", Type::Int),
     ("Float", Type::Float),
@@ -21,6 +24,11 @@ const PLAIN: [(&str, Type); 6] = [
     ("Json", Type::Json),
 ];
 
+/// The types of the language, by name.
+pub fn language_types<'n>() -> impl Iterator<Item = &'n str> {
+    PLAIN.iter().map(|(name, _)| *name).chain(CONTAINERS)
+}
+
 /// Declares all records and enums. All names come first, so that types may refer to each other in any order.
 pub(super) fn declare_all<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s>>]) {
     let mut kept = Vec::new();
@@ -28,7 +36,7 @@ pub(super) fn declare_all<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s
         let name = item.node.name();
         cx.declares(name, NameKind::Type);
         let id = TypeId::at(cx.chart.types.len());
-        if ["List", "Map"].contains(&name.node.as_str())
+        if CONTAINERS.contains(&name.node.as_str())
             || PLAIN.iter().any(|(plain, _)| *plain == name.node)
         {
             cx.report(duplicate_name::of_the_language(&name.node, "a type", name.span));
@@ -143,7 +151,7 @@ fn named(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
         return Type::Named(id);
     }
     let declared: Vec<String> = cx.names.types.keys().cloned().collect();
-    let plain = PLAIN.iter().map(|(name, _)| *name).chain(["List", "Map"]);
+    let plain = language_types();
     let known = plain.chain(declared.iter().map(String::as_str));
     cx.unknown("type", name, span, known);
     Type::Json

@@ -17,7 +17,7 @@ use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
 
 /// Observables that are written as a plain name.
-const OBSERVABLES: [(&str, Observable, Type); 16] = [
+static OBSERVABLES: [(&str, Observable, Type); 16] = [
     ("state", Observable::State, Type::Text),
     ("turns", Observable::Turns, Type::Int),
     ("turns_here", Observable::TurnsHere, Type::Int),
@@ -36,9 +36,9 @@ const OBSERVABLES: [(&str, Observable, Type); 16] = [
     ("cost_here", Observable::Cost(Since::Entry), Type::Float),
 ];
 
-/// What a run knows of itself, as far as it is written as a plain name.
-pub fn observables() -> impl Iterator<Item = &'static str> {
-    OBSERVABLES.iter().map(|(name, ..)| *name)
+/// What a run knows of itself, as far as it is written as a plain name, with its type.
+pub fn observables() -> impl Iterator<Item = (&'static str, &'static Type)> {
+    OBSERVABLES.iter().map(|(name, _, ty)| (*name, ty))
 }
 
 /// Resolves a name, innermost scope first, so that a chart's own names hide the machine's.
