@@ -137,6 +137,19 @@ fn tests_and_pictures_on_request() {
     assert_eq!((&picture["chart"], &picture["at"]), (&json!("Door"), &json!("s1")));
     assert!(picture["dot"].as_str().is_some_and(|dot| dot.starts_with("digraph")));
     assert_eq!(picture["states"][0]["range"]["start"], json!({ "line": 3, "character": 8 }));
+    // The arrow of the line at the position is drawn with its id.
+    let dot = picture["dot"].as_str().unwrap_or_default();
+    let edges = picture["edges"].as_array().expect("arrows");
+    assert!(!edges.is_empty());
+    for edge in edges {
+        assert!(dot.contains(&format!("id=\"{}\"", edge["id"].as_str().unwrap_or_default())));
+        let picture = client
+            .ask("chartc/picture", json!({ "uri": door, "position": edge["range"]["start"] }));
+        assert_eq!(picture["edge"], edge["id"]);
+    }
+    let outside = json!({ "line": 0, "character": 0 });
+    let picture = client.ask("chartc/picture", json!({ "uri": door, "position": outside }));
+    assert_eq!(picture["edge"], Value::Null);
     client.change(&door, json!([{ "text": "chart Door {" }]));
     assert_eq!(client.ask("chartc/picture", json!({ "uri": door })), Value::Null);
     assert_eq!(client.end(), Some(0));

@@ -4,7 +4,7 @@
 
 use crate::project::{corpus, number, read, root};
 use chartc::emit::Options;
-use chartc::emit::dot::dot;
+use chartc::emit::dot::{dot, with_ids};
 use chartc::load::Memory;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -208,6 +208,30 @@ fn lines_that_look_alike_share_an_edge() {
     );
     has(&text, &["s1 -> s2", " go \\l stop \\l"]);
     assert_eq!(text.matches("s1 -> s2").count(), 2, "{text}");
+}
+
+/// Editors find the line of an arrow by the arrow's id.
+#[test]
+fn every_arrow_has_an_id_of_its_own_and_knows_its_lines() {
+    let shared = "chart A {\n  event x\n  event y\n  initial a\n  state a { on x -> b  on y -> b }\n  parallel b { state c { initial c1  state c1  state c2 } state d { initial d1  state d1  state d2 } on x -> c.c2, d.d2 }\n}\n";
+    for (path, text) in corpus().into_iter().chain([("a.chart".to_owned(), shared.to_owned())]) {
+        let done = chartc::check(&[path.clone()], &Memory::of(&path, &text));
+        for one in &done.charts {
+            let options = Options::default();
+            let (with, edges) = with_ids(one.chart(), one.map(), &options);
+            let mut bare = with.clone();
+            for (id, _) in &edges {
+                let attribute = format!(", id=\"{id}\"");
+                assert_eq!(with.matches(&attribute).count(), 1, "{id} in {path}");
+                bare = bare.replace(&attribute, "");
+            }
+            assert_eq!(bare, dot(one.chart(), one.map(), &options), "{path}");
+        }
+    }
+    let done = chartc::check(&["a.chart".to_owned()], &Memory::of("a.chart", shared));
+    let (_, edges) = with_ids(done.charts[0].chart(), done.charts[0].map(), &Options::default());
+    let edges: Vec<(&str, u32)> = edges.iter().map(|(id, line)| (id.as_str(), line.0)).collect();
+    assert_eq!(edges, [("e0", 0), ("e0", 1), ("e1", 2), ("f2_0", 2), ("f2_1", 2)]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ export interface PictureState {
   range: Range;
 }
 
-/** An arrow of a picture, where the server tells of arrows. */
+/** A line that an arrow of a picture shows; several may share one. */
 export interface PictureEdge {
   id: string;
   range: Range;
@@ -34,6 +34,8 @@ export interface Picture {
   edges?: PictureEdge[];
   /** The innermost state at the position. */
   at?: string | null;
+  /** The arrow whose line is at the position. */
+  edge?: string | null;
 }
 
 export interface TestItem {

@@ -53,10 +53,12 @@ fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges)
     }
     let tooltip = words::whole(chart, line);
     match line.targets.as_slice() {
-        [target] => edges.add(arrow.origin, target.state, stroke, label, tooltip),
+        [target] => {
+            edges.add(Some(arrow.line), arrow.origin, target.state, stroke, label, tooltip);
+        }
         targets => {
             let targets = targets.iter().map(|t| t.state).collect();
-            edges.fork(arrow.line.0, arrow.origin, targets, stroke, label, tooltip);
+            edges.fork(arrow.line, arrow.origin, targets, stroke, label, tooltip);
         }
     }
 }
@@ -74,5 +76,5 @@ fn faint(places: &Places<'_>, permit: Permit, edges: &mut Edges) {
     let label = wrap(&format!("allow{guard}"), WIDTH);
     let to = &places.chart.state(permit.target).path;
     let tooltip = format!("allow -> {to}{guard}");
-    edges.add(permit.origin, permit.target, stroke, label, tooltip);
+    edges.add(None, permit.origin, permit.target, stroke, label, tooltip);
 }

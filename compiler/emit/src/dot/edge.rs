@@ -2,7 +2,7 @@
 
 use super::text::{label, quoted};
 use crate::picture::place::{Node, Origin, Places};
-use chartc_core::arena::StateId;
+use chartc_core::arena::{StateId, TransitionId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of lines in a label. Beyond it, a second edge is drawn beside the first.
@@ -30,6 +30,8 @@ enum End {
 }
 
 struct Edge {
+    /// The transitions that it shows; none for a permission.
+    lines: Vec<TransitionId>,
     origin: Origin,
     end: End,
     stroke: Stroke,
@@ -41,14 +43,15 @@ struct Edge {
 #[derive(Default)]
 pub(super) struct Edges {
     lines: Vec<Edge>,
-    forks: Vec<(u32, Vec<StateId>, &'static str)>,
+    forks: Vec<(TransitionId, Vec<StateId>, &'static str)>,
     last: BTreeMap<(Origin, End, Stroke), usize>,
 }
 
 impl Edges {
-    /// Adds a transition with one target.
+    /// Adds a transition with one target, or a permission.
     pub(super) fn add(
         &mut self,
+        line: Option<TransitionId>,
         origin: Origin,
         target: StateId,
         stroke: Stroke,
@@ -58,28 +61,43 @@ impl Edges {
         let end = End::State(target);
         let like = self.last.get(&(origin, end, stroke)).map(|i| &mut self.lines[*i]);
         if let Some(edge) = like.filter(|e| e.label.len() + label.len() <= LINES) {
+            edge.lines.extend(line);
             edge.label.extend(label);
             edge.tooltip.push(tooltip);
             return;
         }
         self.last.insert((origin, end, stroke), self.lines.len());
-        self.lines.push(Edge { origin, end, stroke, label, tooltip: vec![tooltip] });
+        let lines = line.into_iter().collect();
+        self.lines.push(Edge { lines, origin, end, stroke, label, tooltip: vec![tooltip] });
     }
 
     /// Adds a transition with several targets: an edge to a bar, and from the bar an edge to each target.
     pub(super) fn fork(
         &mut self,
-        number: u32,
+        line: TransitionId,
         origin: Origin,
         targets: Vec<StateId>,
         stroke: Stroke,
         label: Vec<String>,
         tooltip: String,
     ) {
-        self.forks.push((number, targets, stroke.colour));
+        self.forks.push((line, targets, stroke.colour));
         let stroke = Stroke { head: "none", ..stroke };
-        let end = End::Fork(number);
-        self.lines.push(Edge { origin, end, stroke, label, tooltip: vec![tooltip] });
+        let (lines, end) = (vec![line], End::Fork(line.0));
+        self.lines.push(Edge { lines, origin, end, stroke, label, tooltip: vec![tooltip] });
+    }
+
+    /// The transitions with the ids of their edges.
+    pub(super) fn ids(&self) -> Vec<(String, TransitionId)> {
+        let branches = self.forks.iter().flat_map(|(line, targets, _)| {
+            (0..targets.len()).map(|branch| (branch_id(*line, branch), *line))
+        });
+        let edges = self
+            .lines
+            .iter()
+            .enumerate()
+            .flat_map(|(nth, edge)| edge.lines.iter().map(move |line| (edge_id(nth), *line)));
+        edges.chain(branches).collect()
     }
 
     /// The compounds whose `*` is the tail of an edge.
@@ -92,27 +110,43 @@ impl Edges {
     }
 
     /// Writes the edges as lines of DOT.
-    pub(super) fn write(&self, out: &mut String, places: &Places<'_>) {
-        for (number, targets, colour) in &self.forks {
+    pub(super) fn write(&self, out: &mut String, places: &Places<'_>, with_ids: bool) {
+        let id =
+            |id: String| if with_ids { format!(", id={}", quoted(&id)) } else { String::new() };
+        for (line, targets, colour) in &self.forks {
+            let number = line.0;
             out.push_str(&format!(
                 "  f{number} [shape=box, style=filled, fillcolor=\"{colour}\", color=\"{colour}\", label=\"\", width=0.5, height=0.05, fixedsize=true];\n"
             ));
-            for target in targets {
+            for (branch, target) in targets.iter().enumerate() {
+                let id = id(branch_id(*line, branch));
                 let end = places.rim(*target).name();
                 let lhead = clip("lhead", places.is_cluster(*target).then_some(*target));
-                out.push_str(&format!("  f{number} -> {end} [color=\"{colour}\"{lhead}];\n"));
+                out.push_str(&format!("  f{number} -> {end} [color=\"{colour}\"{lhead}{id}];\n"));
             }
         }
-        for edge in &self.lines {
-            edge.write(out, places);
+        for (nth, edge) in self.lines.iter().enumerate() {
+            // A permission has no line that could be looked for.
+            let id = if edge.lines.is_empty() { String::new() } else { id(edge_id(nth)) };
+            edge.write(out, places, &id);
         }
     }
+}
+
+/// The id of an edge.
+fn edge_id(nth: usize) -> String {
+    format!("e{nth}")
+}
+
+/// The id of an edge from a bar to one of its targets.
+fn branch_id(line: TransitionId, branch: usize) -> String {
+    format!("f{}_{branch}", line.0)
 }
 
 impl Edge {
     /// Graphviz ranks nodes by the direction of edges. An edge that leads up the document is written from its head to its tail, so that the
     /// picture stays in document order.
-    fn write(&self, out: &mut String, places: &Places<'_>) {
+    fn write(&self, out: &mut String, places: &Places<'_>, id: &str) {
         let (Origin::State(source) | Origin::Any(source)) = self.origin;
         let (is_upwards, end, at_end) = match self.end {
             End::Fork(number) => (false, format!("f{number}"), None),
@@ -147,7 +181,7 @@ impl Edge {
         };
         let Stroke { colour, style, .. } = self.stroke;
         out.push_str(&format!(
-            "  {from} -> {to} [label={}, color=\"{colour}\", fontcolor=\"{colour}\", style={style}, tooltip={}{}{}{}{}];\n",
+            "  {from} -> {to} [label={}, color=\"{colour}\", fontcolor=\"{colour}\", style={style}, tooltip={}{}{}{}{}{id}];\n",
             label(&self.label),
             quoted(&self.tooltip.join("\n")),
             self.stroke.ends(is_upwards),

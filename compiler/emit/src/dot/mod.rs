@@ -17,8 +17,9 @@ use super::picture::rows::Rows;
 use super::picture::text::{paragraph, short, wrap};
 use super::{Emitter, Kind, Options};
 use chartc_check::lower::SourceMap;
-use chartc_core::arena::StateId;
+use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, State, StateKind};
+use edge::Edges;
 use std::collections::BTreeSet;
 use style::{HEAD, cluster_fill};
 use text::{html, quoted};
@@ -36,6 +37,21 @@ const INDENT: usize = 12;
 
 /// Draws the chart as DOT.
 pub fn dot(chart: &Chart, map: &SourceMap, options: &Options) -> String {
+    draw(chart, map, options, false).0
+}
+
+/// Draws the chart as DOT whose edges have ids, with the ids of the edges and the transitions that each of them shows. Several
+/// transitions share an edge, and one may have several.
+pub fn with_ids(
+    chart: &Chart,
+    map: &SourceMap,
+    options: &Options,
+) -> (String, Vec<(String, TransitionId)>) {
+    let (out, edges) = draw(chart, map, options, true);
+    (out, edges.ids())
+}
+
+fn draw(chart: &Chart, map: &SourceMap, options: &Options, with_ids: bool) -> (String, Edges) {
     let places = Places::of(chart, map);
     let rows = Rows::of(&places);
     let edges = arrow::edges(&places, options);
@@ -51,12 +67,12 @@ pub fn dot(chart: &Chart, map: &SourceMap, options: &Options) -> String {
     }
     sketch.states(&mut out, &edges.any());
     pointers(&mut out, &places);
-    edges.write(&mut out, &places);
+    edges.write(&mut out, &places, with_ids);
     if options.legend {
         out.push_str(&legend::legend());
     }
     out.push_str("}\n");
-    out
+    (out, edges)
 }
 
 fn heading(chart: &Chart) -> String {

@@ -3,9 +3,9 @@
 import type { Clicked } from './map';
 
 export type ToPanel =
-  | { kind: 'picture'; chart: string; charts: string[]; dot: string; at?: string }
+  | { kind: 'picture'; chart: string; charts: string[]; dot: string; at?: string; edge?: string }
   /** The cursor has moved. */
-  | { kind: 'at'; id?: string }
+  | { kind: 'at'; id?: string; edge?: string }
   /** There is no picture of the text as it is now. The last one stays if it is of the same text. */
   | { kind: 'none'; why: string; keep: boolean };
 

@@ -105,7 +105,7 @@ export class PicturePanel implements vscode.Disposable {
     this.soon = setTimeout(() => void this.follow(editor), 60);
   }
 
-  /** Points out the state at the cursor; the picture is drawn again only for another file or chart. */
+  /** Points out the state and the arrow at the cursor; the picture is drawn again only for another file or chart. */
   private async follow(editor: vscode.TextEditor): Promise<void> {
     const uri = editor.document.uri;
     if (uri.toString() !== this.uri?.toString()) {
@@ -122,11 +122,11 @@ export class PicturePanel implements vscode.Disposable {
     if (here.chart !== this.picture?.chart) {
       await this.refresh();
     } else {
-      this.tell({ kind: 'at', ...(here.at != null && { id: here.at }) });
+      this.tell({ kind: 'at', ...(here.at != null && { id: here.at }), ...(here.edge != null && { edge: here.edge }) });
     }
   }
 
-  /** The chart and the state at the cursor. */
+  /** The chart, the state and the arrow at the cursor. */
   private async here(): Promise<Picture | undefined> {
     const { uri } = this;
     const client = this.session.client;
@@ -196,6 +196,7 @@ export class PicturePanel implements vscode.Disposable {
       charts: picture.charts,
       dot: picture.dot,
       ...(here?.chart === picture.chart && here.at != null && { at: here.at }),
+      ...(here?.chart === picture.chart && here.edge != null && { edge: here.edge }),
     });
   }
 

@@ -20,6 +20,7 @@ const page = {
 const view = new View(page.canvas);
 let shown: { chart: string; svg: SVGSVGElement; groups: Map<string, Element> } | undefined;
 let at: string | undefined;
+let edge: string | undefined;
 /** The last message wins: a layout that takes long must not hide a later one. */
 let latest = 0;
 
@@ -39,6 +40,7 @@ window.addEventListener('message', (event: MessageEvent<ToPanel>) => {
       break;
     case 'at':
       at = message.id;
+      edge = message.edge;
       pointOut(true);
       break;
     case 'none':
@@ -66,6 +68,7 @@ async function draw(picture: Extract<ToPanel, { kind: 'picture' }>): Promise<voi
     const another = shown?.chart !== picture.chart;
     shown = { chart: picture.chart, svg, groups: groupsIn(svg) };
     at = picture.at;
+    edge = picture.edge;
     offer(picture.charts, picture.chart);
     say('');
     squeeze(svg);
@@ -142,7 +145,7 @@ function squeeze(svg: SVGSVGElement): void {
   }
 }
 
-/** Marks the state under the cursor, and brings it into view if it was the cursor that has moved. */
+/** Marks the state and the arrow under the cursor, and brings the state into view if it was the cursor that has moved. */
 function pointOut(move: boolean): void {
   if (shown === undefined) {
     return;
@@ -150,6 +153,8 @@ function pointOut(move: boolean): void {
   for (const it of shown.svg.querySelectorAll('.at, .outline')) {
     it.classList.remove('at', 'outline');
   }
+  const arrow = edge === undefined ? null : shown.svg.querySelector(`g.edge[id="${CSS.escape(edge)}"]`);
+  arrow?.classList.add('at');
   const group = shown.groups.get(at ?? '');
   if (group !== undefined) {
     group.classList.add('at');

@@ -151,9 +151,20 @@ try {
     await screen.locator('.active-line-number').filter({ hasText: /^55$/ }).waitFor();
     await panel.locator('g.node.at').filter({ hasText: 'idle' }).waitFor();
     await panel.locator('g.edge text').filter({ hasText: 'kind == Kind.spam' }).click();
-    await screen.locator('.active-line-number').filter({ hasText: /^73$/ }).waitFor();
+    await screen.locator('.active-line-number').filter({ hasText: /^81$/ }).waitFor();
     await panel.locator('g.node.at').filter({ hasText: 'sorting' }).waitFor();
+    const arrow = panel.locator('g.edge.at');
+    await arrow.filter({ hasText: 'kind == Kind.spam' }).waitFor();
+    assert.equal(await arrow.count(), 1);
     await workbench.shot('revealed');
+    // In the line of another arrow that one is pointed out, and in the line of a state none is.
+    await screen.locator('.tab', { hasText: 'support.chart' }).click();
+    await workbench.goTo(99, 12);
+    await arrow.filter({ hasText: 'you know what to answer' }).waitFor();
+    assert.equal(await arrow.count(), 1);
+    await workbench.shot('arrow');
+    await workbench.goTo(85, 12);
+    await arrow.waitFor({ state: 'detached' });
   });
 
   await step('the last picture stays while the text is broken', async () => {

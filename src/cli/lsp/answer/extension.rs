@@ -2,8 +2,9 @@
 
 use super::{Refusal, View};
 use chartc_check::compile::Checked;
-use chartc_core::arena::StateId;
+use chartc_core::arena::{StateId, TransitionId};
 use chartc_emit::{Options, dot};
+use chartc_text::span::Span;
 use gen_lsp_types::{Position, Range, Uri};
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +30,11 @@ pub(super) struct Picture {
     charts: Vec<String>,
     dot: String,
     states: Vec<Drawn>,
+    edges: Vec<Arrow>,
     /// The `id` of the innermost state at the position.
     at: Option<String>,
+    /// The `id` of the arrow whose line is at the position.
+    edge: Option<String>,
 }
 
 /// A state in the picture. Its node is called `s3`, or `cluster3` with children; both have the id `s3`.
@@ -38,6 +42,13 @@ pub(super) struct Picture {
 struct Drawn {
     id: String,
     path: String,
+    range: Range,
+}
+
+/// A line that an arrow in the picture shows. Lines of the same look share an arrow, and a line may have several.
+#[derive(Serialize)]
+struct Arrow {
+    id: String,
     range: Range,
 }
 
@@ -62,7 +73,19 @@ pub(super) fn picture(view: &View<'_>, params: PictureParams) -> Result<Option<P
         .iter()
         .filter_map(|path| chart.state_ids().find(|id| chart.state(*id).path == *path));
     let options = Options { highlight: named.chain(here).collect(), ..Options::default() };
-    let Ok(dot) = (dot::EMITTER.emit)(chosen, &options) else { return Ok(None) };
+    let (dot, arrows) = dot::with_ids(chart, chosen.map(), &options);
+    let span = |line: TransitionId| chosen.map().line(line).whole;
+    let edge = at.and_then(|at| {
+        let around = |span: Span| span.file == file && span.start <= at && at <= span.end;
+        let there = arrows.iter().filter(|(_, line)| around(span(*line)));
+        // A line may stand in another: the shortest is meant.
+        there.min_by_key(|(_, line)| span(*line).end - span(*line).start)
+    });
+    let edge = edge.map(|(id, _)| id.clone());
+    let arrow = |(id, line): (String, TransitionId)| Arrow {
+        id,
+        range: encoding.range(&done.sources, span(line)),
+    };
     let drawn = |id: StateId| Drawn {
         id: format!("s{}", id.0),
         path: chart.state(id).path.clone(),
@@ -73,7 +96,9 @@ pub(super) fn picture(view: &View<'_>, params: PictureParams) -> Result<Option<P
         charts: own.iter().map(|one| one.chart().name.clone()).collect(),
         dot,
         states: chart.state_ids().skip(1).map(drawn).collect(),
+        edges: arrows.into_iter().map(arrow).collect(),
         at: here.map(|id| format!("s{}", id.0)),
+        edge,
     }))
 }
 
