@@ -1,10 +1,12 @@
 //! What is shown between the words of a file: types, names of parameters, policies that are not written, and calls.
 
+mod run;
+
 use super::hover::{Index, Subject, drivers, figures, is_sound, policy};
 use super::visit::{self, Node};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
-use chartc_check::turn::cost::{Bound, TurnCost};
+use chartc_check::turn::cost::TurnCost;
 use chartc_core::arena::StateId;
 use chartc_core::expr::type_text;
 use chartc_core::model::{Failure, FailurePolicy, Field, StateKind, VariableKind};
@@ -27,7 +29,7 @@ pub enum Kind {
     Parameter,
     /// What follows a failed call of a step that does not say it; at the end of a line.
     Policy,
-    /// The most model calls of a turn or a run; at the end of a line.
+    /// The most model calls of a turn, or what a run may use; at the end of a line.
     Calls,
 }
 
@@ -220,14 +222,7 @@ impl Found<'_> {
                 let text = format!("at most {worst} model calls a turn{by}");
                 self.add(offset, Kind::Calls, &text);
             }
-            let text = match found.run.worst {
-                Bound::NoCalls => continue,
-                Bound::Formula | Bound::None { .. } => "model calls without a bound".to_owned(),
-                Bound::Calls(_) | Bound::States(_) | Bound::Turns { .. } => {
-                    let most = found.run.worst.calls().unwrap_or_default();
-                    format!("at most {most} model calls a run")
-                }
-            };
+            let Some(text) = run::worst(&one.chart, &found.run) else { continue };
             self.add(self.line_end(one.map.name), Kind::Calls, &text);
         }
     }

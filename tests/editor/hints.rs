@@ -68,6 +68,28 @@ chart A {
 }
 
 #[test]
+fn names_of_unknown_events_have_no_type() {
+    let text = "chart A {\n  event came(why: Text)\n  var last: Text = \"\"\n  initial a\n  state a {\n    on came(why) { last = why }\n    on gone(who) -> b\n  }\n  final b\n}\n";
+    let done = compiled("a.chart", text);
+    assert_eq!(shown(&done, &[Kind::Type]), "on came(why«: Text») { last = why }");
+}
+
+#[test]
+fn a_run_that_is_bounded_says_what_it_may_use() {
+    let text = "client fast {\n  model \"a:b\"\n  max_tokens 100\n  input_price 1.0\n  output_price 2.0\n}\n\
+                chart A {\n  LIMITS\n  initial a\n  state a { llm think with fast { prompt \"x\" } -> b }\n  final b\n}\n";
+    let run = |text: &str| shown(&compiled("a.chart", text), &[Kind::Calls]);
+    assert_eq!(
+        run(&text.replace("LIMITS", "limits { calls 5 }")),
+        "chart A {«at most 5 model calls a run, answers of 500 tokens»"
+    );
+    assert_eq!(
+        run(&text.replace("LIMITS", "limits { tokens 1000000 }").replace("  max_tokens 100\n", "")),
+        "chart A {«model calls without a bound, a cost of 2»"
+    );
+}
+
+#[test]
 fn only_the_range_is_looked_at() {
     let done = shipped("charts/support.chart");
     let file = first(&done);

@@ -76,24 +76,28 @@ pub(super) fn events(page: &mut Page, view: &View<'_>, all: &[EventId]) {
     if let [_] = all {
         rows.for_each(|row| page.docs(&row.doc));
     }
-    let lines = chart.transitions.iter().enumerate().filter(|(_, line)| match &line.trigger {
-        Trigger::Event(events) => events.iter().any(|event| all.contains(event)),
-        Trigger::AnyEvent
-        | Trigger::AnyOccurrence
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::Choice(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepError(_)
-        | Trigger::StepTimeout(..)
-        | Trigger::StepDoubt(_)
-        | Trigger::StepElse(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => false,
-    });
+    let handles = |any: bool| {
+        let lines = chart.transitions.iter().enumerate();
+        lines.filter(move |(_, line)| match &line.trigger {
+            Trigger::Event(events) => !any && events.iter().any(|event| all.contains(event)),
+            Trigger::AnyEvent | Trigger::AnyOccurrence => any,
+            Trigger::Turn
+            | Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::After(_)
+            | Trigger::AfterTurns(_)
+            | Trigger::Choice(_)
+            | Trigger::StepDone(_)
+            | Trigger::StepError(_)
+            | Trigger::StepTimeout(..)
+            | Trigger::StepDoubt(_)
+            | Trigger::StepElse(_)
+            | Trigger::Error(_)
+            | Trigger::LimitWarn(_) => false,
+        })
+    };
+    // Lines for any event come behind those that name this one.
+    let lines = handles(false).chain(handles(true));
     let lines = lines.map(|(i, _)| line(view, TransitionId::at(i), true));
     let asks = chart.steps.iter().enumerate().filter(|(_, step)| match &step.kind {
         StepKind::Ask { on: AskOn::Event(events), .. } => {

@@ -138,8 +138,30 @@ pub(super) fn state(page: &mut Page, view: &View<'_>, id: StateId) {
     from.sort_unstable();
     from.dedup();
     page.list("Leads to", from.into_iter().map(|id| line(view, id, false)));
+    page.list("Also left by enclosing states", above(view, id));
     page.list("Limits", limits(chart, &row.limits).iter().map(|limit| code(limit)));
     calls(page, view, id);
+}
+
+/// The lines of the states around a state that lead away from it, the nearest first.
+fn above(view: &View<'_>, id: StateId) -> Vec<String> {
+    let chart = &view.one.chart;
+    let row = chart.state(id);
+    let stays = match &row.kind {
+        // The run is over, or nothing is ever in it.
+        StateKind::Final { .. } => row.parent == Some(StateId::at(0)),
+        StateKind::History { .. } => true,
+        StateKind::Atomic | StateKind::Compound { .. } | StateKind::Parallel => false,
+    };
+    let around = chart.ancestors(id).filter(|up| *up != id && !stays);
+    let lines = around.flat_map(|up| chart.state(up).transitions.iter().copied());
+    lines
+        .filter(|line| !chart.transition(*line).targets.is_empty())
+        .map(|id| {
+            let source = code(costs::path(chart, chart.transition(id).source));
+            format!("{source} {}", line(view, id, false))
+        })
+        .collect()
 }
 
 /// The model calls of turns that begin in a state.
