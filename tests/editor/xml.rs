@@ -82,6 +82,7 @@ fn elements_are_written_with_what_they_need() {
     has("§", "onentry", "<onentry>\n  $0\n</onentry>");
     has("<onentry><§</onentry>", "assign", "<assign location=\"$1\" expr=\"$2\"/>");
     has("<onentry><§</onentry>", "/onentry", "<onentry></onentry></onentry>");
+    assert!(taken(&on("<onentry></§>"), "onentry").contains("<onentry></onentry>\n"));
     // The attributes are there already.
     has("<tr§ event=\"nap\"/>", "transition", "<transition event=\"nap\"/>");
 }
@@ -356,9 +357,15 @@ fn no_text_and_no_offset_is_too_broken() {
             }
         }
     }
-    for hostile in
-        ["<".repeat(50_000), "<a>".repeat(30_000), "<a ".repeat(30_000), "<a></b>".repeat(20_000)]
-    {
+    let nested = format!("{}<transition event=\"", "<state id='a'>".repeat(20_000));
+    for hostile in [
+        nested.clone(),
+        nested.replace("event", "target"),
+        "<".repeat(50_000),
+        "<a>".repeat(30_000),
+        "<a ".repeat(30_000),
+        "<a></b>".repeat(20_000),
+    ] {
         let done = alone("a.scxml", &hostile);
         complete(&done, FIRST, hostile.len(), None);
     }

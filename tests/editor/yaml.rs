@@ -1,6 +1,6 @@
 //! Completion and hover in YAML.
 
-use chartc::editor::yaml::{Format, Item, ItemKind, complete, hover};
+use chartc::editor::yaml::{Format, Item, ItemKind, complete, hover, names};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -125,6 +125,40 @@ fn run_files_and_components() {
     assert_eq!(labels(Format::Component, "name: x\n|")[..2], ["inject_into", "prompt_fragment"]);
     assert_eq!(labels(Format::Component, "inject_into:\n  - {|}")[..2], ["step", "if"]);
     assert_eq!(labels(Format::Component, "at: |"), ["start", "end", "replace"]);
+}
+
+#[test]
+fn placeholders_have_the_names_of_the_agent() {
+    let agent = "id: a\ninputs: {mood: calm}\nworkflow:\n  state_machine:\n    states: [on]\n    initial_state: on\n  steps:\n    - name: think\n      type: llm\n      in_state: on\n      run_if: \"RUN\"\n      prompt: |\n        Think of {goal} and {mood}. PROMPT\n";
+    let found = |from: &str, to: &str| {
+        let marked = agent.replace(from, to).replace("RUN", "balance > 0").replace("PROMPT", "");
+        let offset = marked.find('§').expect("a place");
+        let text = marked.replace('§', "");
+        let files = chartc::load::Memory::of("agent.yaml", &text);
+        let done = chartc::check(&["agent.yaml".to_owned()], &files);
+        let found = names(&done, chartc::span::FileId(0), offset)?;
+        let word = text[found.replace].to_owned();
+        Some((word, found.items.into_iter().map(|item| item.label).collect::<Vec<_>>()))
+    };
+    let all = |from: &str, to: &str| {
+        let (word, names) = found(from, to).expect("names");
+        for wanted in ["mood", "goal", "balance", "artifacts"] {
+            assert!(names.iter().any(|name| name == wanted), "{wanted} in {names:?}");
+        }
+        assert!(!names.contains(&word) && !names.iter().any(|name| name == "turns"), "{names:?}");
+        word
+    };
+    let none = |word: &str| Some((word.to_owned(), Vec::new()));
+    assert_eq!(all("PROMPT", "{§"), "");
+    assert_eq!(all("PROMPT", "{go§"), "go");
+    assert_eq!(all("PROMPT", "and {bal§}"), "bal");
+    assert_eq!(all("RUN", "not §"), "");
+    // A doubled brace is one of the text; behind a name come its parts.
+    assert_eq!(found("PROMPT", "{{§"), none(""));
+    assert_eq!(found("PROMPT", "{goal:§}"), none(""));
+    assert_eq!(found("PROMPT", "goal§"), none("goal"));
+    // Elsewhere there are keys and words.
+    assert_eq!(found("type: llm", "type: §"), None);
 }
 
 #[test]

@@ -12,6 +12,9 @@ use names::Names;
 use script::Part;
 use std::ops::Range;
 
+/// How many elements around a place count.
+const NEAR: usize = 100;
+
 /// What can be written at an offset of a document, the likeliest first.
 pub(super) fn complete(file: FileId, text: &str, offset: usize) -> Vec<Completion> {
     let tree = read(text);
@@ -104,12 +107,14 @@ impl At<'_> {
     /// The closing tags of what is open around a place, the innermost first.
     fn closing(&self, around: Option<usize>, slash: &str) -> Vec<Offer> {
         let Some(around) = around else { return Vec::new() };
-        let open = std::iter::once(around).chain(self.tree.above(around));
+        let open = std::iter::once(around).chain(self.tree.above(around)).take(NEAR);
+        let is_whole = self.text[self.offset..].trim_start_matches(char::is_alphanumeric);
+        let end = if slash.is_empty() && is_whole.starts_with('>') { "" } else { ">" };
         open.enumerate()
             .map(|(nth, open)| {
                 let name = &self.text[self.tree.elements[open].name.clone()];
                 let label = format!("{slash}{name}");
-                let insert = Some(Insert::Plain(format!("{label}>")));
+                let insert = Some(Insert::Plain(format!("{label}{end}")));
                 let weight = if slash.is_empty() { nth as u32 } else { 100 + nth as u32 };
                 let offer = Offer::new(label, CompletionKind::Keyword, weight);
                 Offer { insert, ..offer.detail("the end of the element") }

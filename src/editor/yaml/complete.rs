@@ -251,7 +251,7 @@ fn values(shapes: &'static [Shape], tree: &Node) -> Vec<Item> {
     items
 }
 
-fn plain(word: &str, kind: ItemKind, doc: &str) -> Item {
+pub(super) fn plain(word: &str, kind: ItemKind, doc: &str) -> Item {
     let (label, doc) = (word.to_owned(), doc.to_owned());
     let mut insert = String::new();
     for c in word.chars() {

@@ -2,11 +2,13 @@
 
 mod complete;
 mod flow;
+mod hole;
 mod hover;
 mod place;
 mod tree;
 
 pub use complete::{Completion, Item, ItemKind, complete};
+pub use hole::names;
 pub use hover::{Hover, hover};
 
 use crate::keys::{AGENT, COMPONENT, Mapping, RUN};

@@ -57,9 +57,9 @@ test('first words of each place', () => {
 });
 
 test('types and what the run knows', () => {
-  assert.deepEqual(sorted(words.types), sorted([...table('compiler/check/src/lower/types.rs', 'const PLAIN:', /\("(\w+)"/g), 'List', 'Map']));
+  assert.deepEqual(sorted(words.types), sorted([...table('compiler/check/src/lower/types.rs', 'static PLAIN:', /\("(\w+)"/g), 'List', 'Map']));
   // `{options}` is known in the prompts of `ask` steps only.
-  assert.deepEqual(sorted(words.observables), sorted([...table('compiler/check/src/lower/expr/name.rs', 'const OBSERVABLES:', /\("(\w+)"/g), 'options']));
+  assert.deepEqual(sorted(words.observables), sorted([...table('compiler/check/src/lower/expr/name.rs', 'static OBSERVABLES:', /\("(\w+)"/g), 'options']));
 });
 
 test('the grammar has every word of the language, and no other', () => {

@@ -32,7 +32,8 @@ pub(super) fn items(
     if front::of(source).name == front::agent::FRONTEND.name
         && let Some(format) = Format::of(&source.name, &source.text)
     {
-        let found = yaml::complete(format, &source.text, offset as usize);
+        let found = yaml::names(done, file, offset as usize)
+            .unwrap_or_else(|| yaml::complete(format, &source.text, offset as usize));
         let replaces = Span::new(file, found.replace.start, found.replace.end);
         let known = items.len();
         let all = found.items.into_iter().enumerate();

@@ -68,7 +68,8 @@ impl<'t> Names<'t> {
 
     /// How far a state is from the place, by the element that both are in: the nearest have the least.
     fn state_offers(&self, from: usize, is_it: impl Fn(usize) -> bool) -> Vec<Offer> {
-        let around: Vec<usize> = std::iter::once(from).chain(self.tree.above(from)).collect();
+        let around = std::iter::once(from).chain(self.tree.above(from));
+        let around: Vec<usize> = around.take(super::NEAR).collect();
         let states = self.states().filter(|(nth, _)| is_it(*nth));
         let offers = states.filter_map(|(nth, one)| {
             let id = one.value(self.text, "id").filter(|id| !id.trim().is_empty())?;
@@ -135,14 +136,11 @@ impl<'t> Names<'t> {
     /// What a transition may wait for.
     pub(super) fn heard(&self) -> Vec<Offer> {
         let mut found = self.events();
-        for (_, one) in self.all(&self.own, &["state", "parallel"]) {
+        let finals = self.all(&self.own, &["final"]);
+        let ended: BTreeSet<usize> = finals.filter_map(|(_, one)| one.parent).collect();
+        for (nth, one) in self.all(&self.own, &["state", "parallel"]) {
             let Some(id) = one.value(self.text, "id") else { continue };
-            let has_end = |inner: &Element| {
-                let parent =
-                    inner.parent.is_some_and(|up| std::ptr::eq(&self.tree.elements[up], one));
-                parent && self.name(inner) == "final"
-            };
-            let ends = self.name(one) == "parallel" || self.tree.elements.iter().any(has_end);
+            let ends = self.name(one) == "parallel" || ended.contains(&nth);
             let weight = if ends { 1 } else { 5 };
             found.push(
                 Offer::new(format!("done.state.{id}"), CompletionKind::Event, weight)

@@ -38,6 +38,20 @@ const fn row(name: &'static str, ty: Plain) -> Builtin {
     Builtin { name, ty }
 }
 
+/// The names of the context, with their types as charts write them.
+pub fn context() -> impl Iterator<Item = (&'static str, &'static str)> {
+    BUILTINS.iter().map(|one| {
+        let ty = match one.ty {
+            Plain::Int => "Int",
+            Plain::Float => "Float",
+            Plain::Text => "Text",
+            Plain::List => "List(Json)",
+            Plain::Map => "Map(Text, Json)",
+        };
+        (one.name, ty)
+    })
+}
+
 /// All names of the context, in the order in which charts declare them.
 pub(super) const BUILTINS: &[Builtin] = &[
     row("agent_id", Plain::Text),

@@ -15,6 +15,8 @@ mod python;
 mod read;
 mod scalar;
 
+pub use builtin::context;
+
 use super::{Frontend, Nearby};
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
