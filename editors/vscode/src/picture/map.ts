@@ -23,11 +23,18 @@ export interface Clicked {
   head?: string;
 }
 
-/** The text of a state, of an arrow, or of the state that the arrow begins at. */
-export function rangeOf(states: readonly Placed[], edges: readonly Placed[], clicked: Clicked): Stretch | undefined {
-  const known = [...states, ...edges].find((it) => it.id === clicked.id);
+/** The text of a state, of an arrow, or of the state that the arrow begins at. Of several lines that share an arrow, the one after that at the cursor. */
+export function rangeOf(states: readonly Placed[], edges: readonly Placed[], clicked: Clicked, cursor?: Place): Stretch | undefined {
+  const all = [...states, ...edges].filter((it) => it.id === clicked.id);
+  const nth = all.findIndex((it) => cursor !== undefined && holds(it.range, cursor));
+  const known = all[(nth + 1) % all.length];
   const end = (id: string | undefined) => (id === undefined ? undefined : states.find((state) => state.id === id));
   return (known ?? end(clicked.tail) ?? end(clicked.head))?.range;
+}
+
+function holds({ start, end }: Stretch, { line, character }: Place): boolean {
+  const isBehind = line > start.line || (line === start.line && character >= start.character);
+  return isBehind && (line < end.line || (line === end.line && character <= end.character));
 }
 
 /** The ends of an arrow: Graphviz calls it by the names of its nodes, with ports behind colons. */

@@ -215,11 +215,11 @@ export class PicturePanel implements vscode.Disposable {
   /** Shows the text of what was clicked on. */
   private async reveal(clicked: Clicked): Promise<void> {
     const { uri, picture } = this;
-    const range = picture && rangeOf(picture.states, picture.edges ?? [], clicked);
+    const open = vscode.window.visibleTextEditors.find((it) => it.document.uri.toString() === uri?.toString());
+    const range = picture && rangeOf(picture.states, picture.edges ?? [], clicked, open?.selection.active);
     if (uri === undefined || range === undefined) {
       return;
     }
-    const open = vscode.window.visibleTextEditors.find((it) => it.document.uri.toString() === uri.toString());
     // The panel keeps the focus, so that one click can follow another.
     const editor = await vscode.window.showTextDocument(uri, { viewColumn: open?.viewColumn ?? vscode.ViewColumn.One, preserveFocus: true });
     const start = new vscode.Position(range.start.line, range.start.character);

@@ -15,10 +15,18 @@ const states = [{ id: 's1', range: at(3) }, { id: 's2', range: at(7) }];
 test('a state, an arrow, and an arrow of which only the ends are known', () => {
   const edges = [{ id: 'e5', range: at(9) }];
   assert.deepEqual(rangeOf(states, edges, { id: 's2' }), at(7));
+  assert.deepEqual(rangeOf(states, edges, { id: 's2' }, { line: 7, character: 2 }), at(7));
   assert.deepEqual(rangeOf(states, edges, { id: 'e5', tail: 's1', head: 's2' }), at(9));
   assert.deepEqual(rangeOf(states, edges, { id: 'edge7', tail: 's2', head: 's1' }), at(7));
   assert.deepEqual(rangeOf(states, edges, { id: 'edge8', head: 's1' }), at(3));
   assert.equal(rangeOf(states, edges, { id: 'edge9' }), undefined);
+});
+
+test('lines that share an arrow are shown one after the other', () => {
+  const edges = [{ id: 'e1', range: at(4) }, { id: 'e2', range: at(5) }, { id: 'e1', range: at(6) }];
+  const shown = (line) => rangeOf(states, edges, { id: 'e1' }, { line, character: 1 });
+  assert.deepEqual([shown(0), shown(4), shown(6), shown(5)], [at(4), at(6), at(4), at(4)]);
+  assert.deepEqual(rangeOf(states, edges, { id: 'e1' }), at(4));
 });
 
 test('names of nodes and arrows', () => {
