@@ -181,6 +181,30 @@ fn a_test_knows_its_chart() {
 }
 
 #[test]
+fn handlers_of_any_event_and_of_enclosing_states_are_shown() {
+    let text = "chart A {
+  event go
+  event stop
+  initial a
+  state a {
+    initial b
+    on * -> c
+    state b { on go -> c }
+  }
+  final c
+}
+";
+    let done = compiled("a.chart", text);
+    let go = shown(&done, &["event g|o"]);
+    assert!(go.contains("- `a.b` `on go`") && go.contains("- `a` `on *`"), "{go}");
+    let stop = shown(&done, &["event st|op"]);
+    assert!(!stop.contains("`on go`") && stop.contains("- `a` `on *`"), "{stop}");
+    let inner = shown(&done, &["state |b"]);
+    assert!(inner.contains("**Also left by enclosing states**\n\n- `a` `on *` → `c`"), "{inner}");
+    assert!(!shown(&done, &["final |c"]).contains("enclosing"));
+}
+
+#[test]
 fn what_stands_outside_charts_is_known() {
     let tools = "/// Finds pages.
 tool web.search(query: Text) -> List(Text)

@@ -196,3 +196,38 @@ fn an_editor_that_goes_away() {
     client.send_raw(b"Content-Length: 1000000000000\r\n\r\n{}");
     assert_eq!(client.vanish(), Some(2));
 }
+
+#[test]
+fn documents_and_agents_are_completed() {
+    let here = folder("completed");
+    let mut client = Client::start(&here, json!({}));
+    let mut labels = |name: &str, language: &str, marked: &str, typed: &str| {
+        let file = uri(&here, name);
+        let before = marked.split('§').next().unwrap_or_default();
+        let line = before.matches('\n').count();
+        let character = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+        client.open(&file, language, &marked.replace('§', ""));
+        let found = client.ask(
+            "textDocument/completion",
+            json!({
+                "textDocument": { "uri": file },
+                "position": { "line": line, "character": character },
+                "context": { "triggerKind": 2, "triggerCharacter": typed },
+            }),
+        );
+        let items = found["items"].as_array().cloned().unwrap_or_default();
+        let label = |item: &Value| item["label"].as_str().unwrap_or_default().to_owned();
+        items.iter().map(label).collect::<Vec<_>>()
+    };
+    let door = "<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\">\n  <state id=\"shut\"><§</state>\n</scxml>\n";
+    let found = labels("a.scxml", "xml", door, "<");
+    assert!(found.contains(&"transition".to_owned()), "{found:?}");
+    let target = door.replace("<§", "<transition target=\"§\"/>");
+    assert_eq!(labels("b.scxml", "xml", &target, "\""), ["shut"]);
+    // A tag that ends asks for nothing.
+    let ended = door.replace("<§", "<onentry>§");
+    assert_eq!(labels("c.scxml", "xml", &ended, ">"), [""; 0]);
+    let agent = "id: a\nworkflow:\n  state_machine: {states: [on], initial_state: on}\n  steps:\n    - name: think\n      type: llm\n      in_state: on\n      prompt: |\n        Think of {§}\n";
+    let found = labels("agent.yaml", "yaml", agent, "{");
+    assert!(found.contains(&"goal".to_owned()), "{found:?}");
+}

@@ -37,7 +37,7 @@ fn holds(text: &str, wanted: &[&str], absent: &[&str]) {
     }
 }
 
-const PLAYER: &str = r##"<scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0" initial="off">
+const PLAYER: &str = r#"<scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0" initial="off">
   <datamodel><data id="played" expr="0"/><data id="list"/></datamodel>
   <state id="off"><transition event="power" target="on"/></state>
   <state id="on" initial="playing">
@@ -48,7 +48,7 @@ const PLAYER: &str = r##"<scxml xmlns="http://www.w3.org/2005/07/scxml" version=
   </state>
   <final id="over"/>
 </scxml>
-"##;
+"#;
 
 fn on(text: &str) -> String {
     PLAYER.replace("HERE", text)

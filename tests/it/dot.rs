@@ -215,7 +215,7 @@ fn lines_that_look_alike_share_an_edge() {
 fn every_arrow_has_an_id_of_its_own_and_knows_its_lines() {
     let shared = "chart A {\n  event x\n  event y\n  initial a\n  state a { on x -> b  on y -> b }\n  parallel b { state c { initial c1  state c1  state c2 } state d { initial d1  state d1  state d2 } on x -> c.c2, d.d2 }\n}\n";
     for (path, text) in corpus().into_iter().chain([("a.chart".to_owned(), shared.to_owned())]) {
-        let done = chartc::check(&[path.clone()], &Memory::of(&path, &text));
+        let done = chartc::check(std::slice::from_ref(&path), &Memory::of(&path, &text));
         for one in &done.charts {
             let options = Options::default();
             let (with, edges) = with_ids(one.chart(), one.map(), &options);

@@ -26,8 +26,8 @@ pub(super) fn complete(file: FileId, text: &str, offset: usize) -> Vec<Completio
 
 /// What stands before the names of elements, with its colon: the prefix of the document's namespace.
 fn prefix<'t>(text: &'t str, tree: &Tree) -> &'t str {
-    let root = tree.elements.iter().map(|one| &text[one.name.clone()]);
-    let root = root.filter_map(|name| name.strip_suffix("scxml")).next();
+    let mut names = tree.elements.iter().map(|one| &text[one.name.clone()]);
+    let root = names.find_map(|name| name.strip_suffix("scxml"));
     root.filter(|prefix| prefix.ends_with(':')).unwrap_or_default()
 }
 

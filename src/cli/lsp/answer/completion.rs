@@ -32,12 +32,15 @@ pub(super) fn items(
     if front::of(source).name == front::agent::FRONTEND.name
         && let Some(format) = Format::of(&source.name, &source.text)
     {
-        let found = yaml::names(done, file, offset as usize)
-            .unwrap_or_else(|| yaml::complete(format, &source.text, offset as usize));
-        let replaces = Span::new(file, found.replace.start, found.replace.end);
-        let known = items.len();
-        let all = found.items.into_iter().enumerate();
-        items.extend(all.map(|(nth, found)| yaml_item(view, source, found, replaces, known + nth)));
+        // A value may be an expression, or a mapping that is about to begin.
+        let names = yaml::names(done, file, offset as usize);
+        let others = yaml::complete(format, &source.text, offset as usize);
+        for found in names.into_iter().chain([others]) {
+            let replaces = Span::new(file, found.replace.start, found.replace.end);
+            for one in found.items {
+                items.push(yaml_item(view, source, one, replaces, items.len()));
+            }
+        }
     }
     let is_incomplete = items.len() > MOST;
     items.truncate(MOST);

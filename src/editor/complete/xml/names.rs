@@ -84,11 +84,10 @@ impl<'t> Names<'t> {
 
     /// Where a transition may lead: the states beside its own first, or those that it begins with.
     pub(super) fn targets(&self) -> Vec<Offer> {
-        let parent = self.tree.elements[self.nth].parent;
-        let owner = parent.filter(|up| self.name(&self.tree.elements[*up]) == "initial");
-        // Beside `<initial>` and `<history>` is what is in their parent, beside a transition what is beside its state.
-        let Some(owner) = owner.or(parent) else { return self.state_offers(self.nth, |_| true) };
+        let owner = self.tree.elements[self.nth].parent;
+        let Some(owner) = owner else { return self.state_offers(self.nth, |_| true) };
         let inside = self.tree.elements[owner].parent;
+        // `<initial>` and `<history>` lead to what is in their parent, a transition mostly to what is beside its state.
         match (self.name(&self.tree.elements[owner]), inside) {
             ("initial" | "history", Some(up)) => {
                 self.state_offers(up, |nth| self.is_below(nth, up))
