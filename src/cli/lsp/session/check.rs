@@ -100,16 +100,18 @@ impl Session {
         }
         match result {
             Ok(compilation) => {
-                let names = compilation.sources.iter().map(|(_, source)| source.name.clone());
-                known.reads = Some(names.collect());
-                let before = known.compilation.replace(compilation);
+                let before = known.keep(compilation);
                 self.forget(before);
                 self.complain(None);
                 self.publish(&done.uri);
             }
             // It is checked again.
             Err(Fault::Outdated) => known.checked = None,
-            Err(Fault::Settings(why)) => self.complain(Some(why)),
+            Err(Fault::Settings(why, compilation)) => {
+                let before = known.keep(Arc::from(compilation));
+                self.forget(before);
+                self.complain(Some(why));
+            }
             Err(Fault::Panic) => self.complain(Some(format!(
                 "{} could not be checked: this is an error in chartc {}",
                 done.uri,
