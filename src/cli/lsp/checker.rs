@@ -64,8 +64,8 @@ pub(super) struct Done {
 /// Why there is no compilation.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The settings of the project are wrong.
-    Settings(String),
+    /// The settings of the project are wrong: findings have the levels of none. What names mean does not depend on them.
+    Settings(String, Box<Compilation>),
     /// An error in chartc.
     Panic,
     /// The texts have changed meanwhile.
@@ -162,12 +162,10 @@ fn compile(
     let mut done = done.map_err(|Outdated| Fault::Outdated)?;
     let silent = std::mem::take(&mut done.silent);
     let of_file = |(_, source): (_, &chartc_text::source::Source)| settings.of(&source.name);
-    let own: Vec<Setting> = done
-        .sources
-        .iter()
-        .map(of_file)
-        .collect::<Result<_, _>>()
-        .map_err(|fault| Fault::Settings(format!("{fault}")))?;
+    let own: Vec<Setting> = match done.sources.iter().map(of_file).collect::<Result<_, _>>() {
+        Ok(own) => own,
+        Err(fault) => return Err(Fault::Settings(format!("{fault}"), Box::new(done))),
+    };
     if depth == Depth::Full {
         let plays = |file: FileId| !is_outdated() && own[file.0 as usize].plays;
         super::super::check::play(&mut done, &plays);

@@ -21,6 +21,7 @@ pub(super) struct Threads {
 }
 
 /// Starts to read and to write.
+#[allow(clippy::disallowed_methods, reason = "an editor speaks on standard input")]
 pub(super) fn stdio() -> (Connection, Threads) {
     let (send, receiver) = unbounded();
     let (sender, messages) = unbounded();

@@ -1,3 +1,5 @@
+mod costs;
+
 use super::*;
 use chartc_text::load::Memory;
 use chartc_text::rules::RULES;

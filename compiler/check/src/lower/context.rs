@@ -2,7 +2,8 @@
 
 use super::SourceMap;
 use super::items::{Charts, TypeItem};
-use super::uses::{Inner, Print, Segments, Use};
+use super::segments::Segments;
+use super::uses::{Inner, Print, Use};
 use chartc_core::arena::{
     ClientId, EventId, FunctionId, PredicateId, SendId, StateId, StepId, ToolId, ToolSetId, TypeId,
     VarId,

@@ -28,6 +28,7 @@ mod posts;
 mod renamed;
 mod run;
 mod scope;
+mod segments;
 mod skeleton;
 mod source_map;
 mod step;

@@ -70,42 +70,6 @@ pub enum NameKind {
     SendId,
 }
 
-/// The segments of dotted names. By prefix: the place of its last segment in the first name that begins with it.
-#[derive(Default)]
-pub(super) struct Segments(HashMap<String, Span>);
-
-impl Segments {
-    /// Adds a declared name. Gives the place that each of its segments means, in order.
-    fn declare(&mut self, names: &[Ident]) -> Vec<Span> {
-        let mut means = Vec::new();
-        prefixes(names, |prefix, at| {
-            means.push(*self.0.entry(prefix.to_owned()).or_insert(at));
-        });
-        means
-    }
-
-    /// The places that the segments of a name mean, as far as there are any.
-    fn find(&self, names: &[Ident]) -> Vec<Span> {
-        let mut means = Vec::new();
-        prefixes(names, |prefix, _| means.extend(self.0.get(prefix)));
-        means
-    }
-}
-
-fn prefixes(names: &[Ident], mut visit: impl FnMut(&str, Span)) {
-    let [first, rest @ ..] = names else { return };
-    visit(&first.node, first.span);
-    let mut prefix = String::new();
-    for name in rest {
-        if prefix.is_empty() {
-            prefix.push_str(&first.node);
-        }
-        prefix.push('.');
-        prefix.push_str(&name.node);
-        visit(&prefix, name.span);
-    }
-}
-
 impl<'s> Cx<'s> {
     /// Records what a name means.
     pub(super) fn means(&mut self, at: Span, declared: Span, kind: NameKind) {

@@ -118,7 +118,12 @@ pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
     bounds(chart, facts, &walks, Shared::of(&walks))
 }
 
-/// Likewise; `None` if it would take long.
+/// Likewise, with a walk for each leaf: what [`cost`] has to agree with.
+pub fn cost_by_walks(chart: &Chart, facts: &Facts) -> Cost {
+    bounds(chart, facts, &Walks::of(chart, facts), None)
+}
+
+/// Like [`cost`]; `None` if it would take long.
 pub fn cost_soon(chart: &Chart, facts: &Facts) -> Option<Cost> {
     let walks = Walks::of(chart, facts);
     let shared = Shared::of(&walks);

@@ -186,6 +186,3 @@ impl<'w, 'c> Shared<'w, 'c> {
         (before(end) - before(row.state) + ended.len()) as u64
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// A check that takes longer than this waits until nobody has typed for as long. One that has begun ends where somebody types again.
 const SHORT: Duration = Duration::from_millis(60);
+/// A full check that takes longer than this has a quick one before it.
+const LONG: Duration = Duration::from_secs(2);
 
 /// How long to wait before a check.
 fn pause(known: &Known) -> Duration {
@@ -33,7 +35,8 @@ impl Session {
         for (uri, known) in &self.known {
             let is_short = known.took.is_none_or(|took| took < SHORT) && !on_save_only;
             // Of a text whose full check takes long, what is quick is shown first.
-            let is_full = is_short || known.wants_all && known.took.is_none();
+            let is_long = known.took.is_some_and(|took| took > LONG);
+            let is_full = is_short || known.wants_all && !is_long;
             let depth = if is_full { Depth::Full } else { Depth::Quick };
             let has = known.checked;
             if has.is_none() && (is_asked(uri) || is_short || quiet >= pause(known)) {
@@ -97,16 +100,18 @@ impl Session {
         }
         match result {
             Ok(compilation) => {
-                let names = compilation.sources.iter().map(|(_, source)| source.name.clone());
-                known.reads = Some(names.collect());
-                let before = known.compilation.replace(compilation);
+                let before = known.keep(compilation);
                 self.forget(before);
                 self.complain(None);
                 self.publish(&done.uri);
             }
             // It is checked again.
             Err(Fault::Outdated) => known.checked = None,
-            Err(Fault::Settings(why)) => self.complain(Some(why)),
+            Err(Fault::Settings(why, compilation)) => {
+                let before = known.keep(Arc::from(compilation));
+                self.forget(before);
+                self.complain(Some(why));
+            }
             Err(Fault::Panic) => self.complain(Some(format!(
                 "{} could not be checked: this is an error in chartc {}",
                 done.uri,

@@ -37,6 +37,15 @@ struct Known {
     shown: BTreeSet<lsp::Uri>,
 }
 
+impl Known {
+    /// Keeps the compilation of the text as it is; gives the one before.
+    fn keep(&mut self, compilation: Arc<Compilation>) -> Option<Arc<Compilation>> {
+        let names = compilation.sources.iter().map(|(_, source)| source.name.clone());
+        self.reads = Some(names.collect());
+        self.compilation.replace(compilation)
+    }
+}
+
 /// A request that waits for a check.
 struct Waiting {
     id: RequestId,
