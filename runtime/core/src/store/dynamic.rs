@@ -169,6 +169,7 @@ impl Store for Dynamic {
         let Sizes { states, steps, deadlines, history } = self.sizes;
         let set = bits::words(states as usize);
         // What is not read costs nothing: none of these can panic.
+        #[inline(always)]
         fn cut(words: &[u64], at: usize) -> (&[u64], &[u64]) {
             words.split_at_checked(at).unwrap_or_default()
         }
@@ -226,6 +227,7 @@ impl Store for Dynamic {
     fn cells_mut(&mut self) -> CellsMut<'_> {
         let Sizes { states, steps, deadlines, history } = self.sizes;
         let set = bits::words(states as usize);
+        #[inline(always)]
         fn cut(words: &mut [u64], at: usize) -> (&mut [u64], &mut [u64]) {
             words.split_at_mut_checked(at).unwrap_or_default()
         }
