@@ -294,5 +294,4 @@ impl Context<'_> {
     pub(super) fn places(&self) -> usize {
         chartc_core::store::queue_places(self.chart.states.len())
     }
-
 }

@@ -1,8 +1,8 @@
 //! Functions for charts whose data needs an allocator.
 
+use super::Notes;
 use crate::arena::{ChoiceId, ToolId};
 use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format, python};
-use super::Notes;
 use crate::host::{About, Mismatch, Note, ToolCall};
 use crate::machine::Fault;
 use crate::tables::Tables;
@@ -156,12 +156,7 @@ pub fn holds(notes: &mut Notes, what: &str, result: Result<bool, Failure>) -> bo
 }
 
 /// The text of an option. If it cannot be rendered, it is empty, and the reason is recorded.
-pub fn offered(
-    notes: &mut Notes,
-    tables: &Tables<'_>,
-    choice: ChoiceId,
-    why: Failure,
-) -> String {
+pub fn offered(notes: &mut Notes, tables: &Tables<'_>, choice: ChoiceId, why: Failure) -> String {
     note(notes, "text of an option", why);
     let line = super::line(tables, tables.choices[choice.index()].transition);
     push(notes, About::Chart, alloc::format!("{line} is offered without its text"));

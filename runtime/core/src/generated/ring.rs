@@ -93,7 +93,10 @@ mod growing {
 
     /// A queue of at most `N` items.
     #[derive(Debug, Clone)]
-    #[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
+    #[allow(
+        clippy::box_collection,
+        reason = "it is absent most of the time, and then takes one word"
+    )]
     pub struct Ring<T, const N: usize>(Option<Box<VecDeque<T>>>);
 
     impl<T, const N: usize> Ring<T, N> {

@@ -19,6 +19,13 @@ impl<T> Lazily<T> {
         Self(None)
     }
 
+    /// Changes what was written, if anything was.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
+        if let Some(written) = self.written() {
+            change(written);
+        }
+    }
+
     /// What was written, if anything was.
     pub(super) fn written(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()

@@ -142,9 +142,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Result<Receipt, Mismatch> {
-        if let Some(more) = self.engine.program.data.more.written() {
-            more.posted.clear();
-        }
+        self.engine.program.data.more.change(|more| more.posted.clear());
         let input = match input {
             Input::Event(event, payload) => {
                 let payload = check::event(self.plan.chart(), event, payload)?;
@@ -215,14 +213,15 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         if key.leaf.index() >= chart.states.len() {
             return Err(Fault);
         }
-        let (tool, arguments) = match self.engine.program.data.more.calls.open(self.engine.caller(key)) {
-            Some(call) if self.engine.calls(key) == Some(call.tool) => {
-                (call.tool, call.arguments.clone())
-            }
-            Some(_) | None => {
-                self.engine.with_view(key.leaf, |program, view| program.step_call(key, view))?
-            }
-        };
+        let (tool, arguments) =
+            match self.engine.program.data.more.calls.open(self.engine.caller(key)) {
+                Some(call) if self.engine.calls(key) == Some(call.tool) => {
+                    (call.tool, call.arguments.clone())
+                }
+                Some(_) | None => {
+                    self.engine.with_view(key.leaf, |program, view| program.step_call(key, view))?
+                }
+            };
         let row = &chart.tools[tool.index()];
         let names = row.params.iter().map(|param| param.name.clone());
         Ok(ToolCall {

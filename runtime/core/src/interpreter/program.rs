@@ -14,8 +14,7 @@ use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Caller, Program, View};
 use crate::store::Dynamic;
-use crate::tables::Own;
-use crate::tables::Tables;
+use crate::tables::{Own, Tables};
 use crate::wording;
 use alloc::format;
 use alloc::string::String;
@@ -201,9 +200,7 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn another_option(&mut self) {
-        if let Some(more) = self.data.more.written() {
-            more.calls.break_streaks();
-        }
+        self.data.more.change(|more| more.calls.break_streaks());
     }
 
     fn repeated(&self) -> u32 {
@@ -211,9 +208,7 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn forget_call(&mut self, caller: Caller) {
-        if let Some(more) = self.data.more.written() {
-            more.calls.forget(caller);
-        }
+        self.data.more.change(|more| more.calls.forget(caller));
     }
 
     fn dequeue(&mut self) {
@@ -235,9 +230,7 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn begin_turn(&mut self, view: &View<'_>) {
-        if let Some(more) = self.data.more.written() {
-            more.answers.clear();
-        }
+        self.data.more.change(|more| more.answers.clear());
         let chart = self.chart;
         for (i, variable) in chart.variables.iter().enumerate() {
             if let (Some(default), VariableKind::Var { per_turn: true }) =
@@ -387,9 +380,7 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn forget_elements(&mut self, step: StepId) {
-        if let Some(more) = self.data.more.written() {
-            more.fans.remove(&step);
-        }
+        self.data.more.change(|more| drop(more.fans.remove(&step)));
     }
 
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault> {

@@ -234,8 +234,7 @@ impl<P: Program> Stepper<'_, P> {
                 }
                 path = self.parent(state);
             }
-            if self.question(leaf).is_none()
-                && self.innermost_ask(leaf, Some(event)).is_some() {
+            if self.question(leaf).is_none() && self.innermost_ask(leaf, Some(event)).is_some() {
                 return true;
             }
         }

@@ -3,8 +3,8 @@
 use super::queue::Growing;
 use super::sends::Waiting;
 use super::{
-    Amounts, Cells, CellsMut, Counts, Fan, Part, Places, Question, Sends, Store, Underway, Walk, bits,
-    queue_places,
+    Amounts, Cells, CellsMut, Counts, Fan, Part, Places, Question, Sends, Store, Underway, Walk,
+    bits, queue_places,
 };
 use crate::arena::{StateId, TransitionId};
 use crate::tables::Tables;

@@ -67,7 +67,10 @@ impl Places<'_> {
 pub struct Growing {
     few: [Occurrence; FEW],
     /// All places, once the few do not suffice.
-    #[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
+    #[allow(
+        clippy::box_collection,
+        reason = "it is absent most of the time, and then takes one word"
+    )]
     many: Option<alloc::boxed::Box<alloc::vec::Vec<Occurrence>>>,
 }
 

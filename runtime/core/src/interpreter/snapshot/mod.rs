@@ -150,7 +150,9 @@ impl<'p, H: Host> Interpreter<'p, H> {
             },
             raised: data.raised.iter().map(|(event, fields)| (*event, keep(fields))).collect(),
             sent: (self.engine.sends().iter())
-                .map(|sent| data.more.sent.get(sent.slot as usize).map_or(Vec::new(), |all| keep(all)))
+                .map(|sent| {
+                    data.more.sent.get(sent.slot as usize).map_or(Vec::new(), |all| keep(all))
+                })
                 .collect(),
             finals: data.more.finals.iter().map(|(state, values)| (*state, keep(values))).collect(),
             last_result: data.more.last_result.clone(),
