@@ -33,6 +33,7 @@ pub(super) struct Data {
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
     /// What most runs do not have.
     pub(super) more: Lazily<More>,
+    #[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
     notes: Cell<Option<Box<Vec<Note>>>>,
 }
 

@@ -63,13 +63,13 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 .map(|(id, fan)| (*id, fan.elements.clone(), fan.answers.clone()))
                 .collect(),
         };
-        Saved::of(&self.engine.tables(), &self.engine.snapshot(), &program)
+        Saved::of(self.engine.tables(), &self.engine.snapshot(), &program)
     }
 
     /// Takes over a state, without children.
     pub(in super::super) fn take_saved(&mut self, saved: &Saved) -> Result<(), Unfit> {
         let tables = self.engine.tables();
-        let (registers, program) = saved.parts(&tables)?;
+        let (registers, program) = saved.parts(tables)?;
         let chart = self.plan.chart();
         let kept = |values: &[Value]| keep(values);
         let snapshot = Snapshot {
@@ -105,7 +105,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
             children: Vec::new(),
         };
         // Another version of the chart may have variables that the run does not know.
-        let is_exact = saved.is_of(&tables);
+        let is_exact = saved.is_of(tables);
         let data = data(self.plan, &snapshot, is_exact)?;
         let begun = data.begun;
         self.engine.restore(&snapshot.machine)?;
