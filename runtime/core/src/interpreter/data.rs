@@ -33,7 +33,10 @@ pub(super) struct Data {
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
     /// What most runs do not have.
     pub(super) more: Lazily<More>,
-    #[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
+    #[allow(
+        clippy::box_collection,
+        reason = "it is absent most of the time, and then takes one word"
+    )]
     notes: Cell<Option<Box<Vec<Note>>>>,
 }
 
