@@ -61,6 +61,10 @@ pub trait Program {
     /// step's `into` variable.
     fn bind(&mut self, bound: Bound<Self::Payload>);
 
+    /// Called when an input has been handled: no payload is read before the next one is bound.
+    #[inline(always)]
+    fn rest(&mut self) {}
+
     /// Called when an option other than a tool call was taken: ends the streaks of tool calls.
     fn another_option(&mut self) {}
 

@@ -67,9 +67,7 @@ fn machines_that_wait() {
         let params = social::Params::new(format!("agent {nth}"), interests);
         started(social::Machine::new(params, social::ByName(Nobody)).expect("fits"))
     });
-    each("ring, interpreted", |_| {
-        started(Interpreter::new(&ring_plan, Nobody, []).expect("fits"))
-    });
+    each("ring, interpreted", |_| started(Interpreter::new(&ring_plan, Nobody, []).expect("fits")));
     each("social, interpreted", |nth| {
         started(Interpreter::new(&social_plan, Nobody, params(nth)).expect("fits"))
     });

@@ -376,7 +376,10 @@ impl Walk<'_> {
         let at = machine.standing();
         let counting = &self.keys.counting;
         let turned = counting.turns.is_some_and(|n| machine.ended().is_none() && at.turns >= n);
-        turned || counting.calls.is_some_and(|n| at.cells.counts(chartc_core::arena::StateId(0)).calls >= n)
+        turned
+            || counting
+                .calls
+                .is_some_and(|n| at.cells.counts(chartc_core::arena::StateId(0)).calls >= n)
     }
 }
 

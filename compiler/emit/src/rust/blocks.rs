@@ -119,7 +119,7 @@ fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
                  let delay: u64 = {delay};\n\
                  let Some(slot) = outbox.send(EventName::{name}.id(), delay, {id}) \
                  else {{ return {full}; }};\n\
-                 self.sent[slot] = Payload::Event(event);\n",
+                 self.sent.put(slot, Payload::Event(event));\n",
                 payload,
                 delay,
             );

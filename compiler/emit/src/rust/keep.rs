@@ -128,4 +128,8 @@ pub(super) fn bind(context: &Context<'_>, keeps: &str, keeps_results: bool, prog
          | program::Bound::Reason(_, payload) | program::Bound::Choice(_, payload) => payload,",
     );
     bind.line("};");
+    if !context.bare {
+        let rest = program.item.new_fn("rest").arg_mut_self();
+        rest.line("self.bound = Payload::Nothing;");
+    }
 }

@@ -62,9 +62,7 @@ fn new(context: &Context<'_>, item: &mut Impl) {
         fields += &format!("raised: {}::new(),", context.queue().replacen('<', "::<", 1));
     }
     if context.sends() > 0 {
-        let places = format!("[const {{ Payload::Nothing }}; {}]", context.sends());
-        let places = if context.bare { places } else { format!("Vec::from({places})") };
-        fields += &format!("sent: {places},");
+        fields += "sent: generated::Slots::new(),";
     }
     fields += &super::post::begin(context);
     if context.has_begin() {
@@ -86,7 +84,7 @@ fn new(context: &Context<'_>, item: &mut Impl) {
         if context.has_each() {
             fields += "elements: Elements::default(),";
         }
-        fields += "notes: Vec::new(),";
+        fields += "notes: generated::Notes::new(),";
         if context.needs.repeats {
             fields += "work: generated::Work::new(),";
         }
@@ -250,7 +248,7 @@ fn queries(context: &Context<'_>, item: &mut Impl) {
     if !context.bare {
         let function = item.new_fn("take_notes").vis("pub").arg_mut_self().ret("Vec<host::Note>");
         function.doc("Reasons of faults and what `log` said, taken away.");
-        function.line("core::mem::take(&mut self.engine.program.notes)");
+        function.line("self.engine.program.notes.take()");
     }
 }
 
@@ -275,7 +273,7 @@ impl Context<'_> {
             self.chart.steps.len(),
             self.tables.deadlines(),
             histories.count() * words,
-            self.queue_places(),
+            self.places(),
             self.tables.summary.leaves,
             self.sends(),
             self.tables.walks.len()
@@ -289,20 +287,11 @@ impl Context<'_> {
 
     /// The type of a queue.
     pub(super) fn queue_of(&self, ty: &str) -> String {
-        if self.bare {
-            format!("generated::Ring<{ty}, {}>", self.queue_places())
-        } else {
-            format!("VecDeque<{ty}>")
-        }
+        format!("generated::Ring<{ty}, {}>", self.places())
     }
 
     /// The capacity of the internal queue.
     pub(super) fn places(&self) -> usize {
-        chartc_core::store::queue_places(self.chart.states.len())
-    }
-
-    /// The capacity of the internal queue without an allocator: completions of all states, and as many raised events.
-    fn queue_places(&self) -> usize {
         chartc_core::store::queue_places(self.chart.states.len())
     }
 }

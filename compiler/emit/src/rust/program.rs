@@ -73,8 +73,7 @@ fn core(context: &Context<'_>) -> Struct {
         item.field("raised", context.queue());
     }
     if context.sends() > 0 {
-        let places = format!("[Payload; {}]", context.sends());
-        item.field("sent", if context.bare { places } else { "Vec<Payload>".to_owned() });
+        item.field("sent", format!("generated::Slots<Payload, {}>", context.sends()));
     }
     super::post::fields(context, &mut item);
     if context.has_begin() {
@@ -96,7 +95,7 @@ fn core(context: &Context<'_>) -> Struct {
         if context.has_each() {
             item.field("elements", "Elements");
         }
-        item.field("notes", "Vec<host::Note>");
+        item.field("notes", "generated::Notes");
         if context.needs.repeats {
             item.field("work", "generated::Work");
         }
@@ -270,7 +269,7 @@ fn program(context: &Context<'_>) -> Methods {
     if context.sends() > 0 {
         let deliver = item.new_fn("deliver").arg_mut_self();
         deliver.arg("_event", "arena::EventId").arg("slot", "usize");
-        deliver.line("self.bound = core::mem::replace(&mut self.sent[slot], Payload::Nothing);");
+        deliver.line("self.bound = self.sent.take(slot).unwrap_or(Payload::Nothing);");
     }
     super::post::program(context, &mut item);
     if context.chart.computed_limits().next().is_some() {

@@ -95,8 +95,8 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String)> {
     if context.sends() > 0 {
         all.push((
             "sent",
-            "self.engine.sends().iter().map(|sent| match &core.sent[sent.slot as usize] {
-                Payload::Event(event) => event.values(),
+            "self.engine.sends().iter().map(|sent| match core.sent.get(sent.slot as usize) {
+                Some(Payload::Event(event)) => event.values(),
                 _ => Vec::new(),
             }).collect()"
                 .to_owned(),
@@ -209,10 +209,10 @@ fn load(context: &Context<'_>, item: &mut Impl) {
     }
     if context.sends() > 0 {
         body.push_str(
-            "core.sent.fill(Payload::Nothing);
+            "core.sent = generated::Slots::new();
             for (sent, values) in self.engine.sends().to_vec().iter().zip(given.sent) {
                 let payload = Payload::event(sent.event, values)?;
-                self.engine.program.sent[sent.slot as usize] = payload;
+                self.engine.program.sent.put(sent.slot as usize, payload);
             }
             let core = &mut self.engine.program;\n",
         );

@@ -151,7 +151,7 @@ pub(super) fn payloads(context: &Context<'_>, item: &mut Impl) {
             );
         }
         let function = item.new_fn("result").arg("tool", "arena::ToolId").arg("value", "Value");
-        function.arg("notes", "&mut Vec<host::Note>").ret("Result<Value, String>");
+        function.arg("notes", "&mut generated::Notes").ret("Result<Value, String>");
         function.line(format!(
             "let read = match tool.0 {{ {arms} _ => Err(generated::no_row(\"tool\", tool.0)), }};
             read.map_err(|why| generated::unfit(notes, TABLES.tools[tool.index()].name, why))"

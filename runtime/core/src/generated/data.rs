@@ -1,8 +1,9 @@
 //! Functions for charts whose data needs an allocator.
 
+use super::Notes;
 use crate::arena::{ChoiceId, ToolId};
 use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format, python};
-use crate::host::{self, About, Mismatch, Note, ToolCall};
+use crate::host::{About, Mismatch, Note, ToolCall};
 use crate::machine::Fault;
 use crate::tables::Tables;
 
@@ -68,7 +69,7 @@ pub fn kept_json(name: &str, value: Value) -> Result<Value, Failure> {
 /// # Errors
 /// The function failed and has no fallback.
 pub fn called<T: IntoValue + Clone>(
-    notes: &mut Vec<Note>,
+    notes: &mut Notes,
     name: &str,
     arguments: &[Value],
     result: Result<T, String>,
@@ -92,7 +93,7 @@ pub fn called<T: IntoValue + Clone>(
 
 /// The fallback of a host function that is not called because its arguments failed; recorded for the trace.
 pub fn uncalled<T: IntoValue + Clone>(
-    notes: &mut Vec<Note>,
+    notes: &mut Notes,
     name: &str,
     why: &Failure,
     fallback: T,
@@ -107,7 +108,7 @@ pub fn uncalled<T: IntoValue + Clone>(
 /// # Errors
 /// It failed.
 pub fn did(
-    notes: &mut Vec<Note>,
+    notes: &mut Notes,
     name: &str,
     arguments: &[Value],
     result: Result<(), String>,
@@ -131,23 +132,23 @@ pub fn shown(value: &Value) -> String {
     python::str(value).unwrap_or_default()
 }
 
-fn push(notes: &mut Vec<Note>, about: About, text: String) {
-    host::note(notes, Note { about, text });
+fn push(notes: &mut Notes, about: About, text: String) {
+    notes.push(Note { about, text });
 }
 
 /// Records the reason of a fault for the trace; `what` failed.
-pub fn note(notes: &mut Vec<Note>, what: &str, why: Failure) -> Fault {
+pub fn note(notes: &mut Notes, what: &str, why: Failure) -> Fault {
     push(notes, About::Chart, alloc::format!("{what}: {}", why.0));
     Fault
 }
 
 /// Records the text of a `log` action for the trace.
-pub fn log(notes: &mut Vec<Note>, text: &str) {
+pub fn log(notes: &mut Notes, text: &str) {
     push(notes, About::Chart, alloc::format!("log: {text}"));
 }
 
 /// Whether a condition holds. A condition that fails is false, and the reason is recorded.
-pub fn holds(notes: &mut Vec<Note>, what: &str, result: Result<bool, Failure>) -> bool {
+pub fn holds(notes: &mut Notes, what: &str, result: Result<bool, Failure>) -> bool {
     result.unwrap_or_else(|why| {
         note(notes, what, why);
         false
@@ -155,12 +156,7 @@ pub fn holds(notes: &mut Vec<Note>, what: &str, result: Result<bool, Failure>) -
 }
 
 /// The text of an option. If it cannot be rendered, it is empty, and the reason is recorded.
-pub fn offered(
-    notes: &mut Vec<Note>,
-    tables: &Tables<'_>,
-    choice: ChoiceId,
-    why: Failure,
-) -> String {
+pub fn offered(notes: &mut Notes, tables: &Tables<'_>, choice: ChoiceId, why: Failure) -> String {
     note(notes, "text of an option", why);
     let line = super::line(tables, tables.choices[choice.index()].transition);
     push(notes, About::Chart, alloc::format!("{line} is offered without its text"));
@@ -168,7 +164,7 @@ pub fn offered(
 }
 
 /// The answer to `step` as a payload, if it fits; otherwise the reason is recorded.
-pub fn usable<P>(notes: &mut Vec<Note>, step: &str, read: Result<P, Mismatch>) -> Option<P> {
+pub fn usable<P>(notes: &mut Notes, step: &str, read: Result<P, Mismatch>) -> Option<P> {
     match read {
         Ok(payload) => Some(payload),
         Err(Mismatch(why)) => {
@@ -305,7 +301,7 @@ pub fn tool_call(
 }
 
 /// What a tool returned does not fit its declared type; kept for the trace.
-pub fn unfit(notes: &mut Vec<Note>, tool: &str, Mismatch(why): Mismatch) -> String {
+pub fn unfit(notes: &mut Notes, tool: &str, Mismatch(why): Mismatch) -> String {
     let why = alloc::format!("what `{tool}` returned does not fit: {why}");
     push(notes, About::Chart, why.clone());
     why

@@ -13,7 +13,10 @@ pub mod direct;
 pub mod explained;
 #[cfg(feature = "alloc")]
 mod gathering;
+#[cfg(feature = "alloc")]
+mod notes;
 pub mod prelude;
+mod ring;
 #[cfg(feature = "alloc")]
 mod values;
 #[cfg(feature = "alloc")]
@@ -25,6 +28,9 @@ pub use crate::wording::*;
 pub use data::*;
 #[cfg(feature = "alloc")]
 pub use gathering::Gathering;
+#[cfg(feature = "alloc")]
+pub use notes::Notes;
+pub use ring::{Ring, Slots};
 #[cfg(feature = "alloc")]
 pub use values::*;
 #[cfg(feature = "alloc")]
@@ -201,51 +207,4 @@ pub fn div_duration(a: Duration, b: Duration) -> Result<f64, Fault> {
 /// The number is negative.
 pub fn turns(n: i64) -> Result<u64, Fault> {
     u64::try_from(n).map_err(|_| Fault)
-}
-
-/// A queue of at most `N` items.
-#[derive(Debug, Clone)]
-pub struct Ring<T, const N: usize> {
-    items: [Option<T>; N],
-    head: usize,
-    len: usize,
-}
-
-impl<T, const N: usize> Ring<T, N> {
-    /// An empty queue.
-    pub const fn new() -> Self {
-        Self { items: [const { None }; N], head: 0, len: 0 }
-    }
-
-    /// The number of items.
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether the queue is empty.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Adds an item if there is room.
-    pub fn push_back(&mut self, item: T) {
-        if self.len < N {
-            self.items[(self.head + self.len) % N] = Some(item);
-            self.len += 1;
-        }
-    }
-
-    /// Takes the oldest item.
-    pub fn pop_front(&mut self) -> Option<T> {
-        let item = self.items.get_mut(self.head)?.take()?;
-        self.head = (self.head + 1) % N;
-        self.len -= 1;
-        Some(item)
-    }
-}
-
-impl<T, const N: usize> Default for Ring<T, N> {
-    fn default() -> Self {
-        Self::new()
-    }
 }

@@ -53,7 +53,7 @@ pub(super) fn act<H: Host>(
             let values = fields(values, params, &context.chart.types, |e| {
                 locals.evaluate(e, &*context, fuel)
             })?;
-            context.data.finals.insert(*state, values);
+            context.data.more.finals.insert(*state, values);
             Ok(())
         }
         // `execute` handles the first two itself, and `put` the others; `code` steps contain none of them.
@@ -124,13 +124,13 @@ pub(super) fn put<H: Host>(
     };
     if to != Receiver::Own && delay == 0 {
         outbox.post(event, to);
-        context.data.posted.push(Post { event, to, payload });
+        context.data.more.posted.push(Post { event, to, payload });
         return Ok(());
     }
     let Some(slot) = outbox.send_to(event, to, delay, *id) else {
         return Err(EvalError { message: format!("no room to send `{}`", declared.name) });
     };
-    let sent = &mut context.data.sent;
+    let sent = &mut context.data.more.sent;
     sent.resize_with(sent.len().max(slot + 1), Vec::new);
     sent[slot] = payload;
     Ok(())

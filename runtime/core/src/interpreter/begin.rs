@@ -96,7 +96,9 @@ impl<H: Host> Runner<'_, H> {
                 Mismatch(format!("limit of {} of `{place}`: {why}", limit.kind.name()))
             })?);
         }
-        self.data.limits = limits;
+        if !limits.is_empty() {
+            self.data.more.limits = limits;
+        }
         Ok(())
     }
 

@@ -44,7 +44,7 @@ impl<H: Host> Environment for Context<'_, H> {
     }
 
     fn answer(&self, step: StepId) -> Option<&Value> {
-        self.data.answers.get(step.index())?.as_ref()
+        self.data.more.answers.get(step.index())?.as_ref()
     }
 
     fn predicate(&self, id: PredicateId) -> Option<&Expr> {
@@ -72,16 +72,16 @@ impl<H: Host> Environment for Context<'_, H> {
             Observable::ElapsedHere => Value::Duration(view.elapsed_here()),
             Observable::In(state) => Value::Bool(view.is_in(*state)),
             Observable::Health => Value::Text(view.health().to_string()),
-            Observable::LastResult => Value::Text(self.data.last_result.clone()),
+            Observable::LastResult => Value::Text(self.data.more.last_result.clone()),
             Observable::Event => Value::Text(view.event_name().to_string()),
-            Observable::Streak(StreakOf::Tool) => Value::Int(self.data.calls.streak()),
+            Observable::Streak(StreakOf::Tool) => Value::Int(self.data.more.calls.streak()),
             Observable::Streak(StreakOf::Argument(set, argument)) => {
                 let tools = self.chart.tools_of(*set);
-                Value::Int(self.data.calls.streak_of(&tools, argument, view.tables))
+                Value::Int(self.data.more.calls.streak_of(&tools, argument, view.tables))
             }
             Observable::Repeated(set, argument) => {
                 let tools = self.chart.tools_of(*set);
-                self.data.calls.repeated_value(&tools, argument, view.tables)
+                self.data.more.calls.repeated_value(&tools, argument, view.tables)
             }
             Observable::Calls(Since::Start) => count(view.calls()),
             Observable::Calls(Since::Entry) => count(view.calls_here()),

@@ -1,15 +1,17 @@
 //! The data of a run besides the registers of the step algorithm.
 
+use super::lazily::{Lazily, Nothing};
 use crate::arena::{EventId, StateId, StepId};
 use crate::calls::Calls;
 use crate::expr::Value;
 use crate::host::{self, Note, Post};
 use crate::model::Chart;
 use crate::program::Bound;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use core::cell::Cell;
 
 /// The list of a step with an `each`, and the answers so far.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,14 +25,26 @@ pub(super) struct Data {
     /// Whether `Start` was handled.
     pub(super) begun: bool,
     /// Params, inputs and vars; `None` without a value yet.
-    pub(super) variables: Vec<Option<Value>>,
-    /// Answers of this turn, by step.
-    pub(super) answers: Vec<Option<Value>>,
+    pub(super) variables: Box<[Option<Value>]>,
     /// The current event, choice or answer; its fields are stored separately.
     pub(super) bound: Bound<()>,
     fields: Vec<Value>,
     /// Payloads of raised events that are still queued, oldest first.
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
+    /// What most runs do not have.
+    pub(super) more: Lazily<More>,
+    #[allow(
+        clippy::box_collection,
+        reason = "it is absent most of the time, and then takes one word"
+    )]
+    notes: Cell<Option<Box<Vec<Note>>>>,
+}
+
+/// Data that many runs do not have, or only after a while.
+#[derive(Default)]
+pub(super) struct More {
+    /// Answers of this turn, by step; empty while there are none.
+    pub(super) answers: Vec<Option<Value>>,
     /// Payloads of sent events, by slot.
     pub(super) sent: Vec<Vec<Value>>,
     /// Events that were sent to other charts.
@@ -45,38 +59,55 @@ pub(super) struct Data {
     pub(super) fans: BTreeMap<StepId, Gathering>,
     /// The limits that are computed from params.
     pub(super) limits: Vec<u64>,
-    notes: RefCell<Vec<Note>>,
 }
 
-impl Data {
-    pub(super) fn new(chart: &Chart) -> Self {
-        Self {
-            begun: false,
-            variables: alloc::vec![None; chart.variables.len()],
-            answers: alloc::vec![None; chart.steps.len()],
-            bound: Bound::Nothing,
-            fields: Vec::new(),
-            raised: VecDeque::new(),
-            sent: Vec::new(),
-            posted: Vec::new(),
-            finals: BTreeMap::new(),
-            last_result: String::new(),
-            calls: Calls::new(),
-            fans: BTreeMap::new(),
-            limits: Vec::new(),
-            notes: RefCell::new(Vec::new()),
+impl More {
+    const NOTHING: Self = Self {
+        answers: Vec::new(),
+        sent: Vec::new(),
+        posted: Vec::new(),
+        finals: BTreeMap::new(),
+        last_result: String::new(),
+        calls: Calls::new(),
+        fans: BTreeMap::new(),
+        limits: Vec::new(),
+    };
+}
+
+impl More {
+    /// Keeps the answer of a step, of this many.
+    pub(super) fn keep_answer(&mut self, step: StepId, steps: usize, answer: Value) {
+        self.answers.resize(steps, None);
+        if let Some(place) = self.answers.get_mut(step.index()) {
+            *place = Some(answer);
         }
     }
+}
 
-    /// A copy without notes.
-    pub(super) fn kept(&self) -> Self {
+impl Nothing for More {
+    fn nothing() -> &'static Self {
+        static NOTHING: More = More::NOTHING;
+        &NOTHING
+    }
+
+    fn is_nothing(&self) -> bool {
+        let Self { answers, sent, posted, finals, last_result, calls, fans, limits } = self;
+        answers.is_empty()
+            && sent.is_empty()
+            && posted.is_empty()
+            && finals.is_empty()
+            && last_result.is_empty()
+            && *calls == Calls::new()
+            && fans.is_empty()
+            && limits.is_empty()
+    }
+}
+
+impl Clone for More {
+    /// A copy without posted events.
+    fn clone(&self) -> Self {
         Self {
-            begun: self.begun,
-            variables: self.variables.clone(),
             answers: self.answers.clone(),
-            bound: self.bound.clone(),
-            fields: self.fields.clone(),
-            raised: self.raised.clone(),
             sent: self.sent.clone(),
             posted: Vec::new(),
             finals: self.finals.clone(),
@@ -84,18 +115,12 @@ impl Data {
             calls: self.calls.clone(),
             fans: self.fans.clone(),
             limits: self.limits.clone(),
-            notes: RefCell::new(Vec::new()),
         }
     }
 
-    /// Copies the stored data into this one and reuses its memory.
-    pub(super) fn go_to(&mut self, kept: &Self) {
-        self.begun = kept.begun;
-        put_all(&mut self.variables, &kept.variables);
-        put_all(&mut self.answers, &kept.answers);
-        self.bound.clone_from(&kept.bound);
-        self.fields.clone_from(&kept.fields);
-        self.raised.clone_from(&kept.raised);
+    fn clone_from(&mut self, kept: &Self) {
+        self.answers.resize(kept.answers.len(), None);
+        put_values(&mut self.answers, &kept.answers);
         self.sent.clone_from(&kept.sent);
         self.posted.clear();
         if !self.finals.is_empty() || !kept.finals.is_empty() {
@@ -109,7 +134,44 @@ impl Data {
             self.fans.clone_from(&kept.fans);
         }
         self.limits.clone_from(&kept.limits);
-        self.notes.get_mut().clear();
+    }
+}
+
+impl Data {
+    pub(super) fn new(chart: &Chart) -> Self {
+        Self {
+            begun: false,
+            variables: alloc::vec![None; chart.variables.len()].into(),
+            bound: Bound::Nothing,
+            fields: Vec::new(),
+            raised: VecDeque::new(),
+            more: Lazily::new(),
+            notes: Cell::new(None),
+        }
+    }
+
+    /// A copy without notes.
+    pub(super) fn kept(&self) -> Self {
+        Self {
+            begun: self.begun,
+            variables: self.variables.clone(),
+            bound: self.bound.clone(),
+            fields: self.fields.clone(),
+            raised: self.raised.clone(),
+            more: self.more.clone(),
+            notes: Cell::new(None),
+        }
+    }
+
+    /// Copies the stored data into this one and reuses its memory.
+    pub(super) fn go_to(&mut self, kept: &Self) {
+        self.begun = kept.begun;
+        put_values(&mut self.variables, &kept.variables);
+        self.bound.clone_from(&kept.bound);
+        self.fields.clone_from(&kept.fields);
+        self.raised.clone_from(&kept.raised);
+        self.more.clone_from(&kept.more);
+        self.notes.set(None);
     }
 
     /// Sets the current event, choice or answer. Expressions do not read the fields of tools.
@@ -145,18 +207,26 @@ impl Data {
         self.fields.get(nth as usize)
     }
 
+    /// Takes the payload of a sent event.
+    pub(super) fn take_sent(&mut self, slot: usize) -> Vec<Value> {
+        let more = self.more.written();
+        let place = more.and_then(|more| more.sent.get_mut(slot));
+        place.map(core::mem::take).unwrap_or_default()
+    }
+
     pub(super) fn note(&self, note: impl Into<Note>) {
-        if let Ok(mut notes) = self.notes.try_borrow_mut() {
-            host::note(&mut notes, note.into());
-        }
+        let mut notes = self.notes.take().unwrap_or_default();
+        host::note(&mut notes, note.into());
+        self.notes.set(Some(notes));
     }
 
     pub(super) fn take_notes(&mut self) -> Vec<Note> {
-        core::mem::take(self.notes.get_mut())
+        self.notes.take().map_or_else(Vec::new, |notes| *notes)
     }
 }
 
-fn put_all(to: &mut [Option<Value>], from: &[Option<Value>]) {
+/// Puts values into their places, whose memory is reused.
+fn put_values(to: &mut [Option<Value>], from: &[Option<Value>]) {
     for (to, from) in to.iter_mut().zip(from) {
         if let (Some(Value::Text(to)), Some(Value::Text(from))) = (&mut *to, from) {
             to.clone_from(from);

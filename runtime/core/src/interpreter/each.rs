@@ -14,7 +14,7 @@ impl<H: Host> Runner<'_, H> {
     /// The element for which a step was started.
     pub(super) fn element_of(&self, key: StepKey) -> Option<Value> {
         let element = key.element?.index() as usize;
-        self.data.fans.get(&key.step)?.elements.get(element).cloned()
+        self.data.more.fans.get(&key.step)?.elements.get(element).cloned()
     }
 
     /// Evaluates and stores the list of a step, and returns its size.
@@ -40,13 +40,13 @@ impl<H: Host> Runner<'_, H> {
             return Err(Some(alloc::vec![Value::Text(wording::too_many(size, most))]));
         }
         let answers = alloc::vec![None; elements.len()];
-        self.data.fans.insert(step, Gathering { elements, answers });
+        self.data.more.fans.insert(step, Gathering { elements, answers });
         Ok(size)
     }
 
     /// Stores the answer of an element.
     pub(super) fn keep_element(&mut self, step: StepId, element: Element, answer: Vec<Value>) {
-        let fan = self.data.fans.get_mut(&step);
+        let fan = self.data.more.fans.get_mut(&step);
         if let Some(place) = fan.and_then(|fan| fan.answers.get_mut(element.index() as usize)) {
             *place = Some(answer.into_iter().next().unwrap_or_default());
         }
@@ -54,7 +54,7 @@ impl<H: Host> Runner<'_, H> {
 
     /// The answers in the order of the elements; those that are missing are left out or `none`.
     pub(super) fn gather(&mut self, step: StepId, with_none: bool) -> Option<Vec<Value>> {
-        let answers = self.data.fans.remove(&step)?.answers;
+        let answers = self.data.more.fans.remove(&step)?.answers;
         let all = if with_none {
             answers.into_iter().map(Option::unwrap_or_default).collect()
         } else {

@@ -21,6 +21,7 @@ mod children;
 mod context;
 mod data;
 mod each;
+mod lazily;
 mod point;
 mod program;
 mod prompt;
@@ -141,7 +142,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Result<Receipt, Mismatch> {
-        self.engine.program.data.posted.clear();
+        self.engine.program.data.more.change(|more| more.posted.clear());
         let input = match input {
             Input::Event(event, payload) => {
                 let payload = check::event(self.plan.chart(), event, payload)?;
@@ -212,14 +213,15 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         if key.leaf.index() >= chart.states.len() {
             return Err(Fault);
         }
-        let (tool, arguments) = match self.engine.program.data.calls.open(self.engine.caller(key)) {
-            Some(call) if self.engine.calls(key) == Some(call.tool) => {
-                (call.tool, call.arguments.clone())
-            }
-            Some(_) | None => {
-                self.engine.with_view(key.leaf, |program, view| program.step_call(key, view))?
-            }
-        };
+        let (tool, arguments) =
+            match self.engine.program.data.more.calls.open(self.engine.caller(key)) {
+                Some(call) if self.engine.calls(key) == Some(call.tool) => {
+                    (call.tool, call.arguments.clone())
+                }
+                Some(_) | None => {
+                    self.engine.with_view(key.leaf, |program, view| program.step_call(key, view))?
+                }
+            };
         let row = &chart.tools[tool.index()];
         let names = row.params.iter().map(|param| param.name.clone());
         Ok(ToolCall {
@@ -256,7 +258,8 @@ impl<H: Host> Machine for Interpreter<'_, H> {
     }
 
     fn take_posted(&mut self) -> Vec<Post> {
-        core::mem::take(&mut self.engine.program.data.posted)
+        let more = self.engine.program.data.more.written();
+        more.map_or_else(Vec::new, |more| core::mem::take(&mut more.posted))
     }
 
     fn is_walking(&self) -> bool {
@@ -278,7 +281,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         });
         let Some(last) = last else { return Vec::new() };
         let StateKind::Final { params, .. } = &chart.state(last).kind else { return Vec::new() };
-        let values = self.engine.program.data.finals.get(&last);
+        let values = self.engine.program.data.more.finals.get(&last);
         let values = values.into_iter().flatten().cloned();
         params.iter().map(|param| param.name.clone()).zip(values).collect()
     }

@@ -1,7 +1,7 @@
 //! Stored points of a run to return to, for trying several inputs there.
 
 use super::Interpreter;
-use super::data::Data;
+use super::data::{Data, More};
 use crate::arena::{ChoiceId, StateId, ToolId};
 use crate::calls::{Calls, add_option};
 use crate::expr::Value;
@@ -71,7 +71,8 @@ impl<H: Host> Interpreter<'_, H> {
 
     /// Read access to the data of the run besides the registers.
     pub fn facts(&self) -> Facts<'_> {
-        let Data { variables, answers, sent, calls, last_result, .. } = &self.engine.program.data;
+        let Data { variables, more, .. } = &self.engine.program.data;
+        let More { answers, sent, calls, last_result, .. } = &**more;
         Facts { variables, answers, sent, calls, last_result }
     }
 

@@ -14,8 +14,7 @@ use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Caller, Program, View};
 use crate::store::Dynamic;
-use crate::tables::Own;
-use crate::tables::Tables;
+use crate::tables::{Own, Tables};
 use crate::wording;
 use alloc::format;
 use alloc::string::String;
@@ -78,7 +77,7 @@ impl<'p, H: Host> Runner<'p, H> {
 
     /// Stores the result of a step or tool.
     fn keep(&mut self, value: &Value, into: Option<VarId>) {
-        self.data.last_result = self.reason(core::slice::from_ref(value));
+        self.data.more.last_result = self.reason(core::slice::from_ref(value));
         let Some(into) = into else { return };
         let variable = &self.chart.variables[into.index()];
         match fit(value.clone(), &variable.ty, &self.chart.types) {
@@ -93,13 +92,13 @@ impl<'p, H: Host> Runner<'p, H> {
             Bound::Answer(step, fields) => {
                 let answer = fields.first().cloned().unwrap_or_default();
                 self.keep(&answer, self.chart.steps[step.index()].into);
-                self.data.answers[step.index()] = Some(answer);
+                self.data.more.keep_answer(*step, self.chart.steps.len(), answer);
             }
             Bound::Call(caller, tool, arguments) => {
-                self.data.calls.begin(*caller, *tool, arguments.clone());
+                self.data.more.calls.begin(*caller, *tool, arguments.clone());
             }
             Bound::Returned(caller, choice, fields) => {
-                self.data.calls.end(*caller);
+                self.data.more.calls.end(*caller);
                 let into = match choice.map(|choice| &self.chart.choices[choice.index()].kind) {
                     Some(ChoiceKind::Call(_, into)) => *into,
                     Some(ChoiceKind::Option(_)) | None => None,
@@ -107,8 +106,8 @@ impl<'p, H: Host> Runner<'p, H> {
                 self.keep(&fields.first().cloned().unwrap_or_default(), into);
             }
             Bound::CallFailed(caller, reason) => {
-                self.data.calls.end(*caller);
-                self.data.last_result = failure(&self.reason(reason));
+                self.data.more.calls.end(*caller);
+                self.data.more.last_result = failure(&self.reason(reason));
             }
             Bound::Nothing | Bound::Event(..) | Bound::Reason(..) | Bound::Choice(..) => {}
         }
@@ -201,15 +200,15 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn another_option(&mut self) {
-        self.data.calls.break_streaks();
+        self.data.more.change(|more| more.calls.break_streaks());
     }
 
     fn repeated(&self) -> u32 {
-        self.data.calls.repeated()
+        self.data.more.calls.repeated()
     }
 
     fn forget_call(&mut self, caller: Caller) {
-        self.data.calls.forget(caller);
+        self.data.more.change(|more| more.calls.forget(caller));
     }
 
     fn dequeue(&mut self) {
@@ -221,17 +220,17 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn deliver(&mut self, event: EventId, slot: usize) {
-        let payload = self.data.sent.get_mut(slot).map(core::mem::take);
-        self.data.bind(Bound::Event(event, payload.unwrap_or_default()));
+        let payload = self.data.take_sent(slot);
+        self.data.bind(Bound::Event(event, payload));
     }
 
     fn post(&mut self, event: EventId, slot: usize, to: Receiver) {
-        let payload = self.data.sent.get_mut(slot).map(core::mem::take).unwrap_or_default();
-        self.data.posted.push(Post { event, to, payload });
+        let payload = self.data.take_sent(slot);
+        self.data.more.posted.push(Post { event, to, payload });
     }
 
     fn begin_turn(&mut self, view: &View<'_>) {
-        self.data.answers.fill(None);
+        self.data.more.change(|more| more.answers.clear());
         let chart = self.chart;
         for (i, variable) in chart.variables.iter().enumerate() {
             if let (Some(default), VariableKind::Var { per_turn: true }) =
@@ -266,7 +265,7 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn limit(&self, nth: usize) -> u64 {
-        self.data.limits.get(nth).copied().unwrap_or(0)
+        self.data.more.limits.get(nth).copied().unwrap_or(0)
     }
 
     fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
@@ -310,7 +309,7 @@ impl<H: Host> Program for Runner<'_, H> {
                 fields(&target.arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
             self.burn(&fuel);
             let values = self.explain(values, || wording::arguments_of(view.tables, line))?;
-            self.data.finals.insert(target.state, values);
+            self.data.more.finals.insert(target.state, values);
         }
         Ok(())
     }
@@ -381,7 +380,7 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn forget_elements(&mut self, step: StepId) {
-        self.data.fans.remove(&step);
+        self.data.more.change(|more| drop(more.fans.remove(&step)));
     }
 
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault> {

@@ -1,6 +1,8 @@
 //! The summary of a chart's rows.
 
-use crate::tables::{LimitsRow, Reacts, Route, StateRow, StateRowKind, StepRowKind, Summary, Tables};
+use crate::tables::{
+    LimitsRow, Reacts, Route, StateRow, StateRowKind, StepRowKind, Summary, Tables,
+};
 use alloc::vec;
 
 /// The summary of these rows.

@@ -106,7 +106,8 @@ impl<P: Program> Stepper<'_, P> {
         if let Some(each) = self.each(key.step) {
             return self.fan(each).open().contains(&key);
         }
-        self.underway(key.step).pending == Some(key) || self.question(key.leaf).is_some_and(|q| q.key == key)
+        self.underway(key.step).pending == Some(key)
+            || self.question(key.leaf).is_some_and(|q| q.key == key)
     }
 
     /// Removes an open step or question; the walk no longer waits for it.

@@ -47,7 +47,10 @@ impl<P: Program> Stepper<'_, P> {
     #[inline(always)]
     pub(super) fn pass_time(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = now.max(self.scalars.now);
-        if self.scalars.sends == 0 && self.armed == 0 && !self.tables.summary.reacts.meets(Reacts::TIME) {
+        if self.scalars.sends == 0
+            && self.armed == 0
+            && !self.tables.summary.reacts.meets(Reacts::TIME)
+        {
             self.scalars.now = now;
         } else {
             self.fire_until(now, sink);

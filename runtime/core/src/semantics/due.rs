@@ -19,7 +19,7 @@ impl<P: Program> Stepper<'_, P> {
         let trigger = &self.tables.transitions[line.index()].trigger;
         let is_time = !matches!(trigger, TriggerRow::AfterTurns(_));
         let Some(slot) = trigger.deadline() else { return };
-        let deadline = &mut self.store.cells_mut().deadlines[slot as usize];
+        let deadline = self.store.deadline_mut(slot);
         let was_armed = *deadline != u64::MAX;
         *deadline = at;
         let is_armed = at != u64::MAX;

@@ -91,6 +91,7 @@ impl<P: Program> Stepper<'_, P> {
         self.scalars.now = now.max(self.scalars.now);
         self.finish(Status::Canceled, sink);
         self.calm();
+        self.program.rest();
         Receipt::Handled
     }
 

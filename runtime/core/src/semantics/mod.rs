@@ -56,9 +56,9 @@ mod plain;
 #[cfg(feature = "alloc")]
 mod point;
 mod question;
-mod registers;
 #[cfg(feature = "alloc")]
 mod rearm;
+mod registers;
 mod select;
 mod sending;
 mod sets;

@@ -105,8 +105,7 @@ impl<P: Program> Stepper<'_, P> {
         let domain = self.domain(id);
         let source = self.tables.transitions[id.index()].source;
         if let Some(domain) = domain {
-            for i in 0..count {
-                let other = selected[i];
+            for other in selected[..count].iter().copied() {
                 let other_source = self.tables.transitions[other.index()].source;
                 if self.meets(domain, other)
                     && !(source != other_source && self.contains(other_source, source))
@@ -234,8 +233,7 @@ impl<P: Program> Stepper<'_, P> {
                 }
                 path = self.parent(state);
             }
-            if self.question(leaf).is_none()
-                && self.innermost_ask(leaf, Some(event)).is_some() {
+            if self.question(leaf).is_none() && self.innermost_ask(leaf, Some(event)).is_some() {
                 return true;
             }
         }

@@ -30,6 +30,7 @@ impl<P: Program> Stepper<'_, P> {
             self.settle_all(sink);
         }
         self.calm();
+        self.program.rest();
     }
 
     fn settle_all(&mut self, sink: &mut dyn Sink) {

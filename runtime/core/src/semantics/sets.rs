@@ -75,7 +75,9 @@ impl<P: Program> Stepper<'_, P> {
             let cells = self.store.cells_mut();
             let record = &mut cells.history[slot as usize * words..(slot as usize + 1) * words];
             bits::clear(&mut record[state.index() / 64..end.index().div_ceil(64)]);
-            for leaf in cells.leaves[first..self.leaves as usize].iter().take_while(|leaf| **leaf < end) {
+            for leaf in
+                cells.leaves[first..self.leaves as usize].iter().take_while(|leaf| **leaf < end)
+            {
                 let mut kept = *leaf;
                 while !deep && self.tables.states[kept.index()].parent > state {
                     kept = self.tables.states[kept.index()].parent;

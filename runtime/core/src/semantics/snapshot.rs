@@ -225,7 +225,9 @@ impl<P: Program> Stepper<'_, P> {
             steps: (0..tables.steps.len()).map(|step| cells.step(step)).collect(),
             walks: (0..tables.walks.len()).map(|walk| cells.walk(walk)).collect(),
             fans: tables.steps.iter().filter_map(|row| Some(self.fan(row.each?).clone())).collect(),
-            amounts: (0..amounts).map(|at| cells.amounts.get(at).copied().unwrap_or_default()).collect(),
+            amounts: (0..amounts)
+                .map(|at| cells.amounts.get(at).copied().unwrap_or_default())
+                .collect(),
             deadlines: cells.deadlines.to_vec(),
             added: Vec::new(),
             sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),

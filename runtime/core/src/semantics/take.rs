@@ -225,8 +225,8 @@ impl<P: Program> Stepper<'_, P> {
         let row = &self.tables.states[state.index()];
         let now = self.scalars.now;
         self.activate(state, row);
+        *self.store.entered_mut(state) = now;
         let cells = self.store.cells_mut();
-        cells.entered[state.index()] = now;
         if let Some(counts) = cells.counts.get_mut(state.index()) {
             counts.turns_here = 0;
             counts.fails_here = 0;

@@ -1,6 +1,9 @@
 //! Access to registers.
 
-use super::{Amounts, Counts, Fan, Places, Question, Sends, Sent, StateRegister, StepRegister, Underway, Walk};
+use super::{
+    Amounts, Counts, Fan, Places, Question, Sends, Sent, StateRegister, StepRegister, Underway,
+    Walk,
+};
 use crate::arena::{StateId, TransitionId};
 use crate::machine::Instant;
 

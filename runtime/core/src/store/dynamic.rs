@@ -3,8 +3,8 @@
 use super::queue::Growing;
 use super::sends::Waiting;
 use super::{
-    Amounts, Cells, CellsMut, Counts, Fan, Part, Places, Question, Sends, Store, Underway, Walk, bits,
-    queue_places,
+    Amounts, Cells, CellsMut, Counts, Fan, Part, Places, Question, Sends, Store, Underway, Walk,
+    bits, queue_places,
 };
 use crate::arena::{StateId, TransitionId};
 use crate::tables::Tables;
@@ -37,6 +37,8 @@ pub(super) struct Sizes {
     steps: u32,
     deadlines: u32,
     history: u32,
+    /// Where the times of entries begin.
+    entered: u32,
 }
 
 /// What remains of earlier turns and calls.
@@ -129,6 +131,7 @@ impl Dynamic {
                 steps: size(steps),
                 deadlines: size(deadlines),
                 history: size(history),
+                entered: size(3 * set),
             },
             counted: None,
             busy: None,
@@ -166,9 +169,10 @@ impl Store for Dynamic {
 
     #[inline(always)]
     fn cells(&self) -> Cells<'_> {
-        let Sizes { states, steps, deadlines, history } = self.sizes;
+        let Sizes { states, steps, deadlines, history, .. } = self.sizes;
         let set = bits::words(states as usize);
         // What is not read costs nothing: none of these can panic.
+        #[inline(always)]
         fn cut(words: &[u64], at: usize) -> (&[u64], &[u64]) {
             words.split_at_checked(at).unwrap_or_default()
         }
@@ -224,8 +228,9 @@ impl Store for Dynamic {
 
     #[inline(always)]
     fn cells_mut(&mut self) -> CellsMut<'_> {
-        let Sizes { states, steps, deadlines, history } = self.sizes;
+        let Sizes { states, steps, deadlines, history, .. } = self.sizes;
         let set = bits::words(states as usize);
+        #[inline(always)]
         fn cut(words: &mut [u64], at: usize) -> (&mut [u64], &mut [u64]) {
             words.split_at_mut_checked(at).unwrap_or_default()
         }
@@ -319,6 +324,17 @@ impl Store for Dynamic {
     }
 
     #[inline(always)]
+    fn entered_mut(&mut self, state: StateId) -> &mut u64 {
+        &mut self.words[self.sizes.entered as usize + state.index()]
+    }
+
+    #[inline(always)]
+    fn deadline_mut(&mut self, slot: u32) -> &mut u64 {
+        let Sizes { states, steps, entered, .. } = self.sizes;
+        &mut self.words[entered as usize + states as usize + steps as usize + slot as usize]
+    }
+
+    #[inline(always)]
     fn is_busy(&self) -> bool {
         self.busy.is_some() || self.sends.is_some() || self.queue.has_grown()
     }
@@ -327,5 +343,34 @@ impl Store for Dynamic {
         self.busy = None;
         self.sends = None;
         self.queue.shrink();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dynamic, Store};
+    use crate::arena::StateId;
+    use crate::tables::{StateRow, StepRow, Tables, TransitionRow, TriggerRow};
+
+    #[test]
+    fn each_register_has_a_place_of_its_own() {
+        let line =
+            |slot| TransitionRow { trigger: TriggerRow::After(slot), ..TransitionRow::PLAIN };
+        let tables = Tables {
+            states: &[StateRow::PLAIN; 70],
+            steps: &[StepRow::PLAIN; 3],
+            transitions: &[line(0), line(1)],
+            ..Tables::EMPTY
+        };
+        let mut store = Dynamic::new(&tables);
+        (0..70).for_each(|n| *store.entered_mut(StateId(n)) = 1 + u64::from(n));
+        (0..2).for_each(|n| *store.deadline_mut(n) = 100 + u64::from(n));
+        let cells = store.cells();
+        assert!(cells.entered.iter().copied().eq(1..=70));
+        assert_eq!(cells.deadlines, [100, 101]);
+        assert!(
+            [cells.configuration, cells.touched, cells.unbroken].iter().all(|set| *set == [0; 2])
+        );
+        assert_eq!((cells.started, cells.history), (&[0; 3][..], &[][..]));
     }
 }

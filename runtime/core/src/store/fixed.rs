@@ -2,9 +2,7 @@
 
 use super::queue::Queue;
 use super::sends::Slots;
-use super::{
-    Amounts, Cells, CellsMut, Counts, Fan, Question, Store, Underway, Walk,
-};
+use super::{Amounts, Cells, CellsMut, Counts, Fan, Question, Store, Underway, Walk};
 use crate::arena::{StateId, TransitionId};
 use crate::machine::Instant;
 

@@ -89,6 +89,16 @@ pub trait Store {
     fn cells(&self) -> Cells<'_>;
     /// Write access.
     fn cells_mut(&mut self) -> CellsMut<'_>;
+    /// The time of the last entry of a state.
+    #[inline(always)]
+    fn entered_mut(&mut self, state: StateId) -> &mut u64 {
+        &mut self.cells_mut().entered[state.index()]
+    }
+    /// The deadline of a slot.
+    #[inline(always)]
+    fn deadline_mut(&mut self, slot: u32) -> &mut u64 {
+        &mut self.cells_mut().deadlines[slot as usize]
+    }
     /// Makes room for registers that are left out. Called before they are written.
     #[inline(always)]
     fn need(&mut self, _part: Part, _tables: &Tables<'_>) {}

@@ -5,7 +5,7 @@ use super::Occurrence;
 
 /// Places of a growing ring that need no memory of their own.
 #[cfg(feature = "alloc")]
-const FEW: usize = 2;
+const FEW: usize = 4;
 
 /// The storage of a ring. The owner keeps its head and length.
 #[derive(Debug)]
@@ -67,7 +67,10 @@ impl Places<'_> {
 pub struct Growing {
     few: [Occurrence; FEW],
     /// All places, once the few do not suffice.
-    #[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
+    #[allow(
+        clippy::box_collection,
+        reason = "it is absent most of the time, and then takes one word"
+    )]
     many: Option<alloc::boxed::Box<alloc::vec::Vec<Occurrence>>>,
 }
 

@@ -95,7 +95,7 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
         field("endings", format!("[Option<Ending>; {finals}]"), &value);
     }
     if !context.bare {
-        field("notes", "Vec<host::Note>".to_owned(), "Vec::new()");
+        field("notes", "generated::Notes".to_owned(), "generated::Notes::new()");
         if context.needs.repeats {
             field("work", "generated::Work".to_owned(), "generated::Work::new()");
         }

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 pub(super) type Saved = (StepId, Vec<Kept>, Vec<Option<Kept>>);
 
 pub(super) fn kept(data: &Data) -> Vec<Saved> {
-    let saved = data.fans.iter().map(|(step, Gathering { elements, answers })| {
+    let saved = data.more.fans.iter().map(|(step, Gathering { elements, answers })| {
         let answers = answers.iter().map(|one| one.clone().map(Kept)).collect();
         (*step, keep(elements), answers)
     });

@@ -4,7 +4,8 @@ mod called;
 mod gathered;
 mod named;
 
-use super::data::Data;
+use super::data::{Data, More};
+use super::lazily::Lazily;
 use super::{Interpreter, check};
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::expr::{Value, fit};
@@ -125,7 +126,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         let chart = self.plan.chart();
         let data = &self.engine.program.data;
         let variables = chart.variables.iter().zip(&data.variables);
-        let answers = data.answers.iter().enumerate();
+        let answers = data.more.answers.iter().enumerate();
         Snapshot {
             format: FORMAT,
             chart: chart.name.clone(),
@@ -149,14 +150,15 @@ impl<'p, H: Host> Interpreter<'p, H> {
             },
             raised: data.raised.iter().map(|(event, fields)| (*event, keep(fields))).collect(),
             sent: (self.engine.sends().iter())
-                .map(|sent| data.sent.get(sent.slot as usize).map_or(Vec::new(), |all| keep(all)))
+                .map(|sent| {
+                    data.more.sent.get(sent.slot as usize).map_or(Vec::new(), |all| keep(all))
+                })
                 .collect(),
-            finals: data.finals.iter().map(|(state, values)| (*state, keep(values))).collect(),
-            last_result: data.last_result.clone(),
-            calls: called::of_questions(&data.calls),
-            step_calls: called::of_steps(&data.calls),
-            called: data
-                .calls
+            finals: data.more.finals.iter().map(|(state, values)| (*state, keep(values))).collect(),
+            last_result: data.more.last_result.clone(),
+            calls: called::of_questions(&data.more.calls),
+            step_calls: called::of_steps(&data.more.calls),
+            called: (data.more.calls)
                 .ended()
                 .map(|(call, times)| (call.tool, keep(&call.arguments), times))
                 .collect(),
@@ -199,8 +201,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         if snapshot.chart != chart.name || snapshot.hash != plan.tables().hash {
             return Err(RestoreError::OtherChart(snapshot.chart.clone()));
         }
-        let mut data = data(plan, snapshot, true)?;
-        data.sent = sent(plan.chart(), snapshot)?;
+        let data = data(plan, snapshot, true)?;
         let mut restored = Self::with_data(plan, host, data).with_charts(charts);
         restored.engine.restore(&snapshot.machine).map_err(RestoreError::Machine)?;
         let limits =
@@ -238,14 +239,14 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot, is_exact: bool) -> Result<Data, Re
         *slot = Some(value?);
     }
     check::ranges(chart, &data.variables).map_err(|Mismatch(why)| RestoreError::Data(why))?;
+    let mut answers = More::default();
     for (step, Kept(answer)) in &snapshot.answers {
-        let Some((slot, step)) =
-            data.answers.get_mut(step.index()).zip(chart.steps.get(step.index()))
-        else {
+        let Some(row) = chart.steps.get(step.index()) else {
             return Err(RestoreError::Data(format!("no step has the number {}", step.0)));
         };
-        let answer = fit(answer.clone(), &step.returns, &chart.types);
-        *slot = Some(answer.map_err(|why| RestoreError::Data(format!("`{}`: {why}", step.name)))?);
+        let answer = fit(answer.clone(), &row.returns, &chart.types);
+        let answer = answer.map_err(|why| RestoreError::Data(format!("`{}`: {why}", row.name)))?;
+        answers.keep_answer(*step, chart.steps.len(), answer);
     }
     data.bind(match &snapshot.handled {
         Handled::Nothing => Bound::Nothing,
@@ -255,11 +256,17 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot, is_exact: bool) -> Result<Data, Re
         Handled::Choice(id, fields) => Bound::Choice(*id, give_back(fields)),
     });
     data.raised = snapshot.raised.iter().map(|(id, fields)| (*id, give_back(fields))).collect();
-    data.finals = snapshot.finals.iter().map(|(id, values)| (*id, give_back(values))).collect();
-    data.last_result.clone_from(&snapshot.last_result);
-    data.calls = called::restored(plan, snapshot)?;
     data.begun = snapshot.begun;
-    data.fans = gathered::restored(plan, snapshot)?;
+    let finals = snapshot.finals.iter().map(|(id, values)| (*id, give_back(values))).collect();
+    let (calls, fans) = (called::restored(plan, snapshot)?, gathered::restored(plan, snapshot)?);
+    data.more = Lazily::of(More {
+        finals,
+        last_result: snapshot.last_result.clone(),
+        calls,
+        fans,
+        sent: sent(chart, snapshot)?,
+        ..answers
+    });
     Ok(data)
 }
 

@@ -1,7 +1,7 @@
 //! A machine by names.
 
 use super::super::data::Data;
-use super::{FORMAT, Handled, Snapshot, called, data, keep, sent};
+use super::{FORMAT, Handled, Snapshot, called, data, keep};
 use crate::arena::{StateId, StepId, VarId};
 use crate::expr::Value;
 use crate::host::{Host, Mismatch};
@@ -35,7 +35,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         let chart = self.plan.chart();
         let data = &self.engine.program.data;
         let variables = chart.variables.iter().zip(&data.variables);
-        let answers = data.answers.iter().enumerate();
+        let answers = data.more.answers.iter().enumerate();
         let fields = || data.payloads().to_vec();
         let sends = self.engine.sends().iter();
         let program = ProgramData {
@@ -54,22 +54,22 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 Bound::Choice(id, ()) => Current::Choice(id, fields()),
             },
             sent: sends
-                .map(|sent| data.sent.get(sent.slot as usize).cloned().unwrap_or_default())
+                .map(|sent| data.more.sent.get(sent.slot as usize).cloned().unwrap_or_default())
                 .collect(),
-            finals: data.finals.iter().map(|(id, values)| (*id, values.clone())).collect(),
-            last_result: data.last_result.clone(),
-            calls: data.calls.clone(),
-            gathered: (data.fans.iter())
+            finals: data.more.finals.iter().map(|(id, values)| (*id, values.clone())).collect(),
+            last_result: data.more.last_result.clone(),
+            calls: data.more.calls.clone(),
+            gathered: (data.more.fans.iter())
                 .map(|(id, fan)| (*id, fan.elements.clone(), fan.answers.clone()))
                 .collect(),
         };
-        Saved::of(&self.engine.tables(), &self.engine.snapshot(), &program)
+        Saved::of(self.engine.tables(), &self.engine.snapshot(), &program)
     }
 
     /// Takes over a state, without children.
     pub(in super::super) fn take_saved(&mut self, saved: &Saved) -> Result<(), Unfit> {
         let tables = self.engine.tables();
-        let (registers, program) = saved.parts(&tables)?;
+        let (registers, program) = saved.parts(tables)?;
         let chart = self.plan.chart();
         let kept = |values: &[Value]| keep(values);
         let snapshot = Snapshot {
@@ -105,9 +105,8 @@ impl<'p, H: Host> Interpreter<'p, H> {
             children: Vec::new(),
         };
         // Another version of the chart may have variables that the run does not know.
-        let is_exact = saved.is_of(&tables);
-        let mut data = data(self.plan, &snapshot, is_exact)?;
-        data.sent = sent(chart, &snapshot)?;
+        let is_exact = saved.is_of(tables);
+        let data = data(self.plan, &snapshot, is_exact)?;
         let begun = data.begun;
         self.engine.restore(&snapshot.machine)?;
         self.engine.program.data = data;
