@@ -264,6 +264,7 @@ fn due(agents: usize) -> f64 {
     let names = names(agents);
     fire_all(&engine, &names[1..], 1, &|| Event::new("1", "long"));
     fire_all(&engine, &names[..1], 1, &|| Event::new("1", "short"));
+    wait(engine.quiet());
     let start = Instant::now();
     wait(engine.advance(1000));
     start.elapsed().as_nanos() as f64 / 1000.0
