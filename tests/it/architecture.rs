@@ -35,7 +35,7 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("runtime/src", "std::env", &[]),
     ("runtime/src", "std::time::Instant", &[]),
     ("runtime/src", "std::time::SystemTime", &[]),
-    ("runtime/src", "std::thread", &[]),
+    ("runtime/src", "std::thread", &["agents"]),
 ];
 
 /// The sources of the stages, which have no clock, no environment and no file system.

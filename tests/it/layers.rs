@@ -141,7 +141,7 @@ const RUNTIME: &[Row] = &[
             "trace", "world",
         ],
     ),
-    ("agents", &["clock", "error", "session", "trace"]),
+    ("agents", &["clock", "error", "oracle", "session", "trace"]),
     ("stepped", &["agents", "budget", "clock", "driver", "oracle", "session", "tools", "trace"]),
     ("play", &["data", "error", "session", "trace"]),
     (

@@ -13,19 +13,22 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// What is measured, with the unit of its number: `ns` a piece, or `µs` in all.
-pub(super) const TIMES: [(&str, &str, &str); 18] = [
+pub(super) const TIMES: [(&str, &str, &str); 21] = [
     ("event-hand", "one event: a struct by hand", "ns"),
     ("event-machine", "  the generated machine, `send`", "ns"),
     ("event-dyn", "  the generated machine, `dyn handle`", "ns"),
     ("event-session", "  a Session of it, `post`", "ns"),
     ("event-engine", "  agents::Memory, `fire` from one thread", "ns"),
     ("event-engine-2", "  agents::Memory, `fire` from two threads", "ns"),
+    ("event-many", "  agents::Memory, `fire_many`", "ns"),
+    ("event-many-2", "  agents::Memory, `fire_many`, `with_threads(2)`", "ns"),
     ("turn-hand", "one turn with a question: by hand", "ns"),
     ("turn-hand-2", "  by hand, on two threads", "ns"),
     ("turn-session", "  a Session of the generated machine", "ns"),
     ("turn-interpreted", "  a Session of the interpreter", "ns"),
     ("turn-engine", "  agents::Memory: `fire` all, then `quiet`", "ns"),
     ("turn-engine-2", "  a Memory on each of two threads", "ns"),
+    ("turn-threads", "  agents::Memory, `with_threads(2)`", "ns"),
     ("quiet", "`quiet()` of idle agents, in all", "µs"),
     ("advance", "`advance(1)` of idle agents, in all", "µs"),
     ("advance-due", "`advance(1000)`, one of all that wait is due", "µs"),
@@ -43,6 +46,8 @@ pub(super) fn report(what: &str, agents: usize) {
         "event-session" => event_session(agents),
         "event-engine" => event_engine(agents, 1),
         "event-engine-2" => event_engine(agents, 2),
+        "event-many" => event_many(agents, 1),
+        "event-many-2" => event_many(agents, 2),
         "turn-hand" => turn_hand(agents, 1),
         "turn-hand-2" => turn_hand(agents, 2),
         "turn-session" => turn_session(agents, |_| charts::asking()),
@@ -50,8 +55,9 @@ pub(super) fn report(what: &str, agents: usize) {
             let plan = Which::Asking.plan();
             turn_session(agents, |nth| charts::interpreted(Which::Asking, plan, nth))
         }
-        "turn-engine" => turn_engine(agents, 1),
-        "turn-engine-2" => turn_engine(agents, 2),
+        "turn-engine" => turn_engine(agents, 1, 1),
+        "turn-engine-2" => turn_engine(agents, 2, 1),
+        "turn-threads" => turn_engine(agents, 1, 2),
         "quiet" => idle(agents, |engine| wait(engine.quiet())),
         "advance" => idle(agents, |engine| wait(engine.advance(1))),
         "advance-due" => due(agents),
@@ -180,6 +186,22 @@ fn event_engine(agents: usize, threads: usize) -> f64 {
     })
 }
 
+fn event_many(agents: usize, threads: usize) -> f64 {
+    let engine = tiny_engine().with_threads(threads);
+    let names = names(agents);
+    let mut nth = 0;
+    best(2 * agents, || {
+        for name in ["go", "back"] {
+            nth += 1;
+            let events: Vec<(&String, Event)> =
+                names.iter().map(|agent| (agent, Event::new(nth.to_string(), name))).collect();
+            for reply in engine.fire_many(&events) {
+                reply.expect("it is taken");
+            }
+        }
+    })
+}
+
 fn turn_hand(agents: usize, threads: usize) -> f64 {
     let mut all = vec![hand::Asking::default(); agents];
     let ask = |prompt: String| {
@@ -204,24 +226,23 @@ fn turn_session<M: Machine>(agents: usize, machine: impl Fn(usize) -> M) -> f64 
     })
 }
 
-fn turn_engine(agents: usize, threads: usize) -> f64 {
-    let engines: Vec<_> = (0..threads)
+/// Fires a turn at each agent, from as many threads as work on it, and waits until all are done.
+fn turn_engine(agents: usize, engines: usize, threads: usize) -> f64 {
+    let engines: Vec<_> = (0..engines)
         .map(|_| {
             let made = charts::made(|_| charts::asking());
-            Memory::new(Arc::new(VirtualClock::new()), made)
+            Memory::new(Arc::new(VirtualClock::new()), made).with_threads(threads)
         })
         .collect();
-    let names = names(agents / threads);
+    let names = names(agents / engines.len());
     let mut nth = 0;
-    best(names.len() * threads, || {
+    best(names.len() * engines.len(), || {
         nth += 1;
         std::thread::scope(|scope| {
             for engine in &engines {
                 let names = &names;
                 scope.spawn(move || {
-                    for name in names {
-                        wait(engine.fire(name, Event::turn(nth.to_string()))).expect("a turn");
-                    }
+                    fire_all(engine, names, threads, &|| Event::turn(nth.to_string()));
                     wait(engine.quiet());
                 });
             }
@@ -243,6 +264,7 @@ fn due(agents: usize) -> f64 {
     let names = names(agents);
     fire_all(&engine, &names[1..], 1, &|| Event::new("1", "long"));
     fire_all(&engine, &names[..1], 1, &|| Event::new("1", "short"));
+    wait(engine.quiet());
     let start = Instant::now();
     wait(engine.advance(1000));
     start.elapsed().as_nanos() as f64 / 1000.0

@@ -1,0 +1,5 @@
+//! Generates Rust from the chart.
+
+fn main() {
+    chartc::build::compile("../../charts/social.chart");
+}

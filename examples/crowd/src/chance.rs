@@ -1,0 +1,28 @@
+//! Chance that depends on nothing but what it is asked for: not on the order of asking, and not on the thread.
+
+/// A number that looks random, made of other numbers.
+// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+pub fn number(parts: &[u64]) -> u64 {
+    parts.iter().fold(0, |mixed: u64, part| {
+        let mut z = mixed.wrapping_add(*part).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    })
+}
+
+/// A text as such a part.
+pub fn text(text: &str) -> u64 {
+    let mix = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
+}
+
+/// A number from 0 up to 1.
+pub fn share(parts: &[u64]) -> f64 {
+    (number(parts) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// One of several; there is at least one.
+pub fn one<'a, T>(of: &'a [T], parts: &[u64]) -> &'a T {
+    &of[(number(parts) % of.len() as u64) as usize]
+}
