@@ -48,7 +48,7 @@ impl World {
     ///
     /// # Errors
     /// See [`EngineError`].
-    pub async fn new(options: &Options, progress: Progress<'_>) -> Result<Self, EngineError> {
+    pub fn new(options: &Options, progress: Progress<'_>) -> Result<Self, EngineError> {
         let seed = options.seed;
         let (population, stand_in) = (Population::new(), Arc::new(StandIn::new(seed)));
         let done = Arc::<Done>::default();

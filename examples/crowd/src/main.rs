@@ -36,7 +36,7 @@ async fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout();
     let is_coloured = out.is_terminal();
     let start = Instant::now();
-    let mut world = World::new(options, &mut |done, all| progress("made", done, all)).await?;
+    let mut world = World::new(options, &mut |done, all| progress("made", done, all))?;
     writeln!(
         out,
         "{} agents of charts/social.chart, seed {}, made in {:.1} s",

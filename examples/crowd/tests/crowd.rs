@@ -11,7 +11,7 @@ fn options(agents: usize, threads: usize, seed: u64) -> Options {
 fn shown(options: &Options) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
-        let mut world = World::new(options, &mut |_, _| ()).await.expect("they are made");
+        let mut world = World::new(options, &mut |_, _| ()).expect("they are made");
         let mut lines = Vec::new();
         for number in 1..=options.rounds {
             world.round(&mut |_, _| ()).await.expect("a round");
