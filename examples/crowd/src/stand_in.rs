@@ -2,6 +2,7 @@
 
 use crate::chance;
 use chartc_runtime::oracle::{Answer, Asking, Oracle, Question, ready};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
