@@ -24,7 +24,8 @@ impl Waiting {
     }
 
     pub(super) fn wake(&self) {
-        if self.is_anybody.swap(false, SeqCst) {
+        // Looked at first, so that threads which fire do not write to what they share.
+        if self.is_anybody.load(SeqCst) && self.is_anybody.swap(false, SeqCst) {
             let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
             let woken = std::mem::take(&mut *wakers);
             drop(wakers);
