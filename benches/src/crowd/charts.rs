@@ -75,7 +75,8 @@ impl Which {
     /// The plan of its interpreter, for as long as the process lives.
     pub(super) fn plan(self) -> &'static Plan<'static> {
         let name = format!("{}.chart", self.name());
-        let done = chartc::check_within(&[name.clone()], &Memory::of(&name, self.text()), 0);
+        let done =
+            chartc::check_within(std::slice::from_ref(&name), &Memory::of(&name, self.text()), 0);
         let chart = Box::leak(Box::new(done.charts[0].chart().clone()));
         Box::leak(Box::new(Plan::new(chart)))
     }

@@ -85,7 +85,8 @@ impl<M: Machine> Play<M> {
         self.family.handling(&mut tasks).tell(member, input, self.now);
         for _ in 0..2000 {
             let mut log = Log::default();
-            let Some(told) = self.family.handling(&mut tasks).handle_next(self.now, &mut log) else {
+            let Some(told) = self.family.handling(&mut tasks).handle_next(self.now, &mut log)
+            else {
                 self.look();
                 return;
             };

@@ -222,7 +222,7 @@ fn a_call_that_waited_in_vain_is_no_call() {
     let limit = Value::Int(i64::try_from(3 * bound_of_one(&chart(MANY), script)).expect("small"));
     let ran = run(&chart(&text), &[("limit", limit)], script, None, async |session| {
         session.turn().await?;
-        assert_eq!(session.machine().standing().cells.states[0].calls, 3, "five were not made");
+        assert_eq!(session.machine().standing().cells.counts[0].calls, 3, "five were not made");
         Ok(())
     });
     assert_eq!((ran.states, prompts(&ran.lines).len()), (vec!["stopped".to_owned()], 3));

@@ -102,16 +102,24 @@ fn from_str(names: &Names<'_>) -> Impl {
     let mut item = Impl::new(names.name);
     item.impl_trait("core::str::FromStr");
     item.associate_type("Err", "generated::UnknownName");
-    let function =
-        item.new_fn("from_str").arg("name", "&str").ret("Result<Self, generated::UnknownName>");
-    function.line("match name {");
     let mut seen = BTreeSet::new();
     let twice: BTreeSet<&str> =
         names.rows.iter().map(|r| r.wire.as_str()).filter(|w| !seen.insert(*w)).collect();
-    for row in names.rows.iter().filter(|r| !twice.contains(r.wire.as_str())) {
+    let once: Vec<_> = names.rows.iter().filter(|r| !twice.contains(r.wire.as_str())).collect();
+    let unknown = format!("Err(generated::UnknownName({:?}))", names.what);
+    // A match that takes all for one is no match.
+    let argument = if once.is_empty() { "_" } else { "name" };
+    let function =
+        item.new_fn("from_str").arg(argument, "&str").ret("Result<Self, generated::UnknownName>");
+    if once.is_empty() {
+        function.line(unknown);
+        return item;
+    }
+    function.line("match name {");
+    for row in once {
         function.line(format!("{:?} => Ok(Self::{}),", row.wire, row.name));
     }
-    function.line(format!("_ => Err(generated::UnknownName({:?})),", names.what));
+    function.line(format!("_ => {unknown},"));
     function.line("}");
     item
 }

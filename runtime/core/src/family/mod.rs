@@ -200,7 +200,6 @@ impl<M: Machine> Family<M> {
         });
         earliest
     }
-
 }
 
 impl<M: Machine> Handling<'_, M> {

@@ -37,7 +37,9 @@ impl<M: Machine> Handling<'_, M> {
                 continue;
             };
             match to {
-                Receiver::Own | Receiver::Parent => self.tasks.queue.push_back(Task::Deliver(letter)),
+                Receiver::Own | Receiver::Parent => {
+                    self.tasks.queue.push_back(Task::Deliver(letter))
+                }
                 // The child may start only now.
                 Receiver::Child(_) | Receiver::Element(..) => down.push(Task::Deliver(letter)),
             }

@@ -81,7 +81,10 @@ impl Tree {
         self.family.handling(&mut tasks).tell(member, input, self.now);
         for _ in 0..10 * ROUNDS {
             let mut both = Both::default();
-            let Some(told) = self.family.handling(&mut tasks).handle_next(self.now, &mut both) else { return self };
+            let Some(told) = self.family.handling(&mut tasks).handle_next(self.now, &mut both)
+            else {
+                return self;
+            };
             if told.asked {
                 self.receipt = told.receipt.expect("it fits");
             }
