@@ -12,10 +12,12 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 /// What is made of an agent, from the smallest to the largest.
-pub(super) const KINDS: [(&str, &str); 5] = [
+pub(super) const KINDS: [(&str, &str); 7] = [
     ("hand", "a struct by hand"),
     ("machine", "the generated machine"),
+    ("bare", "a Session of it that remembers no transitions"),
     ("session", "a Session of it"),
+    ("bare-interpreted", "a Session of the interpreter that remembers none"),
     ("interpreted", "a Session of the interpreter"),
     ("engine", "an agent of agents::Memory, with its name"),
 ];
@@ -46,11 +48,15 @@ pub(super) fn report(kind: &str, which: Which, agents: usize) {
             machine.send(charts::tiny::Event::Go, 0, &mut ());
             machine
         }),
-        ("session", Which::Social) => sessions(which, agents, charts::social),
-        ("session", Which::Tiny) => sessions(which, agents, |_| charts::tiny()),
-        ("interpreted", _) => {
-            let plan = which.plan();
-            sessions(which, agents, |nth| charts::interpreted(which, plan, nth))
+        ("bare" | "session", Which::Social) => {
+            sessions(which, agents, kind == "bare", charts::social)
+        }
+        ("bare" | "session", Which::Tiny) => {
+            sessions(which, agents, kind == "bare", |_| charts::tiny())
+        }
+        ("bare-interpreted" | "interpreted", _) => {
+            let (plan, is_bare) = (which.plan(), kind == "bare-interpreted");
+            sessions(which, agents, is_bare, |nth| charts::interpreted(which, plan, nth))
         }
         ("engine", Which::Social) => engine(which, agents, charts::social),
         ("engine", Which::Tiny) => engine(which, agents, |_| charts::tiny()),
@@ -76,11 +82,18 @@ fn each(before: u64, after: u64, agents: usize) -> u64 {
     after.saturating_sub(before) / agents.max(1) as u64
 }
 
-fn sessions<M: Machine>(which: Which, agents: usize, machine: impl Fn(usize) -> M) -> Option<u64> {
+fn sessions<M: Machine>(
+    which: Which,
+    agents: usize,
+    is_bare: bool,
+    machine: impl Fn(usize) -> M,
+) -> Option<u64> {
     let oracle = Arc::new(charts::Same);
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new());
+    let first: Session<M, ()> = charts::session(machine(0), &oracle, clock);
+    let first = if is_bare { first.with_history(0) } else { first };
     of(agents, |nth| {
-        let mut session: Session<M, ()> = charts::session(machine(nth), &oracle, clock.clone());
+        let mut session = first.another(machine(nth), ());
         session.enter().expect("it starts");
         wait(session.post(which.event(), Map::new())).expect("it has the event");
         session

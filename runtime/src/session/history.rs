@@ -29,36 +29,55 @@ impl Told {
     }
 }
 
-/// Transitions by chart, in the order of the charts' first ones.
-#[derive(Debug, Default)]
-pub(super) struct History(Vec<(Member, Trail)>);
+/// The last transitions of a run.
+#[derive(Debug)]
+pub(super) struct History {
+    own: Trail,
+    /// Those of charts that it runs, in the order of their first ones; most runs have none.
+    #[allow(clippy::box_collection, reason = "it takes a third of the room while there is none")]
+    others: Option<Box<Vec<(Member, Trail)>>>,
+}
 
 impl History {
     pub(super) const fn new() -> Self {
-        Self(Vec::new())
+        Self { own: Trail::new(), others: None }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.own.is_empty() && self.others.is_none()
     }
 
-    fn of(&self, member: &[StepKey]) -> Option<&Trail> {
-        self.0.iter().find(|(of, _)| of == member).map(|(_, trail)| trail)
+    /// By chart, the run's own first.
+    fn iter(&self) -> impl Iterator<Item = (&[StepKey], &Trail)> {
+        let others = self.others.iter().flat_map(|others| others.iter());
+        let own: (&[StepKey], &Trail) = (&[], &self.own);
+        [own].into_iter().chain(others.map(|(member, trail)| (&member[..], trail)))
     }
 
-    fn put(&mut self, member: &Member, most: usize, taken: Taken) {
-        let place = self.0.iter().position(|(of, _)| of == member).unwrap_or_else(|| {
-            // Most runs have one chart.
-            self.0.reserve_exact(1);
-            self.0.push((member.clone(), Trail::default()));
-            self.0.len() - 1
+    fn put(&mut self, member: &[StepKey], most: usize, taken: Taken) {
+        if member.is_empty() {
+            return self.own.push(most, taken);
+        }
+        let others = self.others.get_or_insert_default();
+        let place = others.iter().position(|(of, _)| of == member).unwrap_or_else(|| {
+            others.push((member.to_vec(), Trail::new()));
+            others.len() - 1
         });
-        self.0[place].1.push(most, taken);
+        others[place].1.push(most, taken);
     }
 
     /// Forgets a chart that has ended.
     pub(super) fn forget(&mut self, member: &[StepKey]) {
-        self.0.retain(|(of, _)| of != member);
+        if let Some(others) = &mut self.others {
+            others.retain(|(of, _)| of != member);
+        }
+        self.others.take_if(|others| others.is_empty());
+    }
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -76,9 +95,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     fn history_of(&self, member: &Member) -> Vec<Line> {
-        let (Some(machine), Some(kept)) =
-            (self.family.member(member), self.extra.history.of(member))
-        else {
+        let kept = self.extra.history.iter().find(|(of, _)| *of == &member[..]);
+        let (Some(machine), Some((_, kept))) = (self.family.member(member), kept) else {
             return Vec::new();
         };
         let (tables, child) = (machine.tables(), self.path(member));
@@ -94,7 +112,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The history of every chart that runs, a chart before those that it runs.
     pub(super) fn histories(&self) -> Vec<(Member, Told)> {
-        let told = |(member, kept): &(Member, Trail)| {
+        let told = |(member, kept): (&[StepKey], &Trail)| {
             let machine = self.family.member(member)?;
             let (tables, child) = (machine.tables(), self.path(member));
             let (mut ids, mut lines, mut taken) = (Vec::new(), Vec::new(), Vec::new());
@@ -107,9 +125,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 });
                 taken.push((at_ms, seq, nth));
             }
-            Some((member.clone(), Told { child, lines, taken }))
+            Some((member.to_vec(), Told { child, lines, taken }))
         };
-        let kept = self.extra.history.0.iter().filter(|(_, trail)| !trail.is_empty());
+        let kept = self.extra.history.iter().filter(|(_, trail)| !trail.is_empty());
         let mut all: Vec<(Member, Told)> = kept.filter_map(told).collect();
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
         all

@@ -22,7 +22,6 @@ use chartc_core::machine::{Input, LimitKind};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
-use std::thread::LocalKey;
 
 /// What many sessions share: who answers, the time, bounds.
 #[derive(Clone)]
@@ -177,8 +176,8 @@ impl Parts for Extra {
         run.is_none() && history.is_empty() && rare.is_nothing() && busy.is_nothing()
     }
 
-    fn pool() -> &'static LocalKey<Pool<Self>> {
-        &EXTRAS
+    fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R> {
+        EXTRAS.try_with(act).ok()
     }
 }
 
@@ -218,8 +217,8 @@ impl Parts for Rare {
             && recent_calls.is_empty()
     }
 
-    fn pool() -> &'static LocalKey<Pool<Self>> {
-        &RARES
+    fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R> {
+        RARES.try_with(act).ok()
     }
 }
 
@@ -238,7 +237,7 @@ impl Parts for Busy {
             && tasks.is_empty()
     }
 
-    fn pool() -> &'static LocalKey<Pool<Self>> {
-        &BUSIES
+    fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R> {
+        BUSIES.try_with(act).ok()
     }
 }

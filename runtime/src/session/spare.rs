@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
-use std::thread::LocalKey;
 
 /// Boxes that a thread keeps for reuse, of each kind.
 const KEPT: usize = 4;
@@ -19,8 +18,8 @@ pub(super) trait Parts: Default + 'static {
     /// Whether they may be absent.
     fn is_nothing(&self) -> bool;
 
-    /// The thread's boxes for reuse.
-    fn pool() -> &'static LocalKey<Pool<Self>>;
+    /// Does something with the thread's boxes for reuse; nothing in a thread that ends, which has none any more.
+    fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R>;
 }
 
 /// Parts that take no space while they are empty: a pointer. They are there from the first write until [`Spare::rest`].
@@ -40,8 +39,7 @@ impl<P: Parts> Spare<P> {
     /// Gives the box back if there is nothing in it.
     pub(super) fn rest(&mut self) {
         if let Some(parts) = self.0.take_if(|parts| parts.is_nothing()) {
-            // A thread that ends has no pool any more.
-            let _ = P::pool().try_with(|pool| {
+            P::with_pool(|pool| {
                 let mut pool = pool.borrow_mut();
                 if pool.len() < KEPT {
                     pool.push(parts);
@@ -76,8 +74,7 @@ impl<P: Parts> Deref for Spare<P> {
 impl<P: Parts> DerefMut for Spare<P> {
     fn deref_mut(&mut self) -> &mut P {
         self.0.get_or_insert_with(|| {
-            let kept = P::pool().try_with(|pool| pool.borrow_mut().pop());
-            kept.ok().flatten().unwrap_or_default()
+            P::with_pool(|pool| pool.borrow_mut().pop()).flatten().unwrap_or_default()
         })
     }
 }

@@ -14,28 +14,32 @@ pub(super) struct Taken {
     pub(super) held: u64,
 }
 
-/// The last transitions of a chart, the oldest first. Each is four numbers, times and places as differences, in the variable-length form
-/// LEB128.
-#[derive(Debug, Default)]
+/// The last transitions of a chart, the oldest first. Each is four numbers in the variable-length form LEB128: how much later it was than the
+/// one before, how much further in the trace, its line, and the alternatives that held.
+#[derive(Debug)]
 pub(super) struct Trail {
     bytes: VecDeque<u8>,
     len: usize,
-    /// Time and place of the one before the oldest.
-    first: (Instant, u64),
     /// Time and place of the newest.
     last: (Instant, u64),
 }
 
 impl Trail {
+    pub(super) const fn new() -> Self {
+        Self { bytes: VecDeque::new(), len: 0, last: (0, 0) }
+    }
+
     /// Adds one; of `most`, the oldest gives way.
     pub(super) fn push(&mut self, most: usize, taken: Taken) {
-        while self.len >= most {
-            self.pop();
+        while self.len > 0 && self.len >= most {
+            let mut bytes = std::iter::from_fn(|| self.bytes.pop_front());
+            numbers(&mut bytes);
+            self.len -= 1;
         }
         let Taken { at_ms, seq, line, held } = taken;
-        let parts = [at_ms.wrapping_sub(self.last.0), seq.wrapping_sub(self.last.1)];
-        for part in parts.into_iter().chain([u64::from(line.0), held]) {
-            self.write(part);
+        let later = [at_ms.wrapping_sub(self.last.0), seq.wrapping_sub(self.last.1)];
+        for number in later.into_iter().chain([u64::from(line.0), held]) {
+            self.write(number);
         }
         self.last = (at_ms, seq);
         self.len += 1;
@@ -43,13 +47,14 @@ impl Trail {
 
     /// All of them, the oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = Taken> + '_ {
-        let mut bytes = self.bytes.iter().copied();
-        let (mut at_ms, mut seq) = self.first;
-        (0..self.len).map(move |_| {
-            at_ms = at_ms.wrapping_add(read(&mut bytes));
-            seq = seq.wrapping_add(read(&mut bytes));
-            let line = TransitionId(u32::try_from(read(&mut bytes)).unwrap_or(u32::MAX));
-            Taken { at_ms, seq, line, held: read(&mut bytes) }
+        let before = |(at_ms, seq): (Instant, u64), [later, further, ..]: [u64; 4]| {
+            (at_ms.wrapping_sub(later), seq.wrapping_sub(further))
+        };
+        let (mut at_ms, mut seq) = self.packed().fold(self.last, before);
+        self.packed().map(move |[later, further, line, held]| {
+            (at_ms, seq) = (at_ms.wrapping_add(later), seq.wrapping_add(further));
+            let line = TransitionId(u32::try_from(line).unwrap_or(u32::MAX));
+            Taken { at_ms, seq, line, held }
         })
     }
 
@@ -57,12 +62,9 @@ impl Trail {
         self.len == 0
     }
 
-    fn pop(&mut self) {
-        let mut bytes = std::iter::from_fn(|| self.bytes.pop_front());
-        let (at_ms, seq) = (read(&mut bytes), read(&mut bytes));
-        let (_line, _held) = (read(&mut bytes), read(&mut bytes));
-        self.first = (self.first.0.wrapping_add(at_ms), self.first.1.wrapping_add(seq));
-        self.len -= 1;
+    fn packed(&self) -> impl Iterator<Item = [u64; 4]> + '_ {
+        let mut bytes = self.bytes.iter().copied();
+        (0..self.len).map(move |_| numbers(&mut bytes))
     }
 
     fn write(&mut self, mut number: u64) {
@@ -72,6 +74,10 @@ impl Trail {
         }
         self.bytes.push_back(number as u8);
     }
+}
+
+fn numbers(bytes: &mut impl Iterator<Item = u8>) -> [u64; 4] {
+    std::array::from_fn(|_| read(bytes))
 }
 
 fn read(bytes: &mut impl Iterator<Item = u8>) -> u64 {
@@ -100,7 +106,7 @@ mod tests {
             })
             .collect();
         for most in [1, 2, 100, 299, 300, 1000] {
-            let mut trail = Trail::default();
+            let mut trail = Trail::new();
             for taken in &all {
                 trail.push(most, *taken);
             }

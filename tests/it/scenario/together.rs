@@ -38,13 +38,15 @@ chart Main {
 }
 "#;
 
-fn main(body: &str) -> (String, i32) {
-    play("together", &format!("{CHART}\ntest \"t\" for Main {{\n{body}\n}}\n"))
+/// `name` is of the test alone: tests run side by side.
+fn main(name: &str, body: &str) -> (String, i32) {
+    play(&format!("together-{name}"), &format!("{CHART}\ntest \"t\" for Main {{\n{body}\n}}\n"))
 }
 
 #[test]
 fn answers_come_in_the_order_of_the_test() {
     let (out, code) = main(
+        "answers_come_in_the_order_of_the_test",
         "turn\n answers grade[2] \"C\"\n answers grade[0] \"A\"\n answers grade \"B\"
          expect found == [\"A\", \"B\", \"C\"]
          turn\n answers helper/think \"they hoot\"
@@ -56,6 +58,7 @@ fn answers_come_in_the_order_of_the_test() {
 #[test]
 fn calls_of_children_and_of_elements_fail() {
     let (out, code) = main(
+        "calls_of_children_and_of_elements_fail",
         "turn\n fails grade[1] timeout\n answers grade[0] \"A\"\n answers grade[2] \"C\"
          expect found == [\"A\", \"C\"]
          turn\n fails helper/think \"no\"
@@ -66,13 +69,18 @@ fn calls_of_children_and_of_elements_fail() {
 
 #[test]
 fn who_does_not_ask_is_told_with_what_waits() {
-    let (out, code) = main("turn\n answers grade[0] \"A\"\n answers grade[0] \"A\"");
+    let (out, code) = main(
+        "who_does_not_ask_is_told_with_what_waits",
+        "turn\n answers grade[0] \"A\"\n answers grade[0] \"A\"",
+    );
     assert_eq!(code, 1, "{out}");
     assert!(out.contains("`grade[0]` does not ask now"), "{out}");
     assert!(out.contains("`grade[1]`, `grade[2]`"), "{out}");
-    let (out, code) = main("turn\n answers helper/thnk \"A\"");
+    let (out, code) =
+        main("who_does_not_ask_is_told_with_what_waits", "turn\n answers helper/thnk \"A\"");
     assert!(code == 1 && out.contains("`helper/thnk` does not ask now"), "{out}");
-    let (out, code) = main("turn\n answers helpr/think \"A\"");
+    let (out, code) =
+        main("who_does_not_ask_is_told_with_what_waits", "turn\n answers helpr/think \"A\"");
     assert!(code == 1 && out.contains("did you mean `helper`"), "{out}");
     let text = format!(
         "{CHART}\ntest \"t\" for Child {{ given word = \"a\"  turn  answers think[0] \"A\" }}\n"

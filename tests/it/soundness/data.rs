@@ -46,10 +46,10 @@ fn shown(chart: &Chart, step: StepId) -> Vec<Reading> {
 fn is_set(machine: &Interpreter<'_, NoHost>, cell: Cell) -> bool {
     let facts = machine.facts();
     let value = match cell {
-        Cell::Variable(id) => &facts.variables[id.index()],
-        Cell::Answer(id) => &facts.answers[id.index()],
+        Cell::Variable(id) => facts.variables[id.index()].as_ref(),
+        Cell::Answer(id) => facts.answers.get(id.index()).and_then(Option::as_ref),
     };
-    !matches!(value, None | Some(Value::None))
+    value.is_some_and(|value| *value != Value::None)
 }
 
 /// A witness to replay: its transitions, and the read at its end.

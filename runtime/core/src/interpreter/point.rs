@@ -22,7 +22,7 @@ pub struct Point {
 pub struct Facts<'m> {
     /// Params, inputs and vars in declared order; `None` without a value yet.
     pub variables: &'m [Option<Value>],
-    /// Answers of this turn, by step.
+    /// Answers of this turn, by step; empty before the first one.
     pub answers: &'m [Option<Value>],
     /// Payloads of the waiting sent events, by slot.
     pub sent: &'m [Vec<Value>],
