@@ -38,7 +38,7 @@ impl<M: Machine> Handling<'_, M> {
             };
             match to {
                 Receiver::Own | Receiver::Parent => {
-                    self.tasks.queue.push_back(Task::Deliver(letter))
+                    self.tasks.queue.push_back(Task::Deliver(letter));
                 }
                 // The child may start only now.
                 Receiver::Child(_) | Receiver::Element(..) => down.push(Task::Deliver(letter)),
