@@ -43,6 +43,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.seq
     }
 
+    /// Whether nothing is under way and nothing waits to be handed over: only an event, a turn or time changes it.
+    pub fn is_idle(&self) -> bool {
+        self.extra.busy.is_nothing()
+    }
+
     /// The number of calls under way, those included that wait for their time.
     pub fn open_calls(&self) -> usize {
         self.extra.busy.calls.len()

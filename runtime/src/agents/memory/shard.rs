@@ -131,7 +131,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
     pub(super) fn touch(&mut self, place: u32, was_live: bool) {
         self.look_at(place, was_live);
         let slot = &mut self.slots[place as usize];
-        if !slot.is_listed && slot.stopped.is_none() {
+        if !slot.is_listed && slot.stopped.is_none() && !slot.session.is_idle() {
             slot.is_listed = true;
             self.touched.push(place);
         }
