@@ -196,6 +196,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// The names of the steps that lead to a member, with slashes between and the index of an element behind its step; empty for the
     /// chart itself.
     pub(crate) fn path(&self, member: &[StepKey]) -> String {
+        if member.is_empty() {
+            return String::new();
+        }
         let names = (0..member.len()).map(|i| {
             let name = self.step_name(&member[..i], member[i]);
             match member[i].element {

@@ -133,6 +133,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         notes: Vec<Note>,
         called: Vec<HostCall>,
     ) -> Result<(), RunError> {
+        if notes.is_empty() && called.is_empty() {
+            return Ok(());
+        }
         let mut called = VecDeque::from(called);
         for Note { about, text } in notes {
             let is_of = |call: &HostCall| about == About::Call(call.function.clone());
