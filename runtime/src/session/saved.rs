@@ -72,7 +72,7 @@ pub(super) enum Begun {
 }
 
 impl Saved {
-    /// The machine; [`Interpreter::resume`](chartc_core::interpreter::Interpreter::resume) makes it go on, and [`Session::go_on`] any other.
+    /// The machine; [`Interpreter::resume`](chartc_core::interpreter::Interpreter::resume) makes it go on, and [`Session::go_on`](super::Session::go_on) any other.
     pub fn machine(&self) -> &saved::Saved {
         &self.machine
     }
