@@ -44,7 +44,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Whether nothing is under way and nothing waits to be handed over: only an event, a turn or time changes it.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.extra.busy.is_nothing()
     }
 
