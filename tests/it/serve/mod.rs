@@ -121,10 +121,17 @@ impl Server {
         line.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
     }
 
-    /// How many files and connections the process has open.
-    fn files(&self) -> usize {
-        let open = std::fs::read_dir(format!("/proc/{}/fd", self.child.id()));
-        open.expect("Linux tells it").count()
+    /// Whether the server keeps its end of a connection. What was sent and not read hides the end from the client.
+    fn holds(&self, stream: &TcpStream) -> bool {
+        const ESTABLISHED: &str = "01";
+        let client = stream.local_addr().expect("it is connected");
+        let ends = [self.address.port(), client.port()].map(|port| format!(":{port:04X}"));
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("Linux tells it");
+        table.lines().any(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            matches!(&words[..], [_, own, other, ESTABLISHED, ..]
+                if own.ends_with(&ends[0]) && other.ends_with(&ends[1]))
+        })
     }
 
     fn signal(&self, signal: &str) {
