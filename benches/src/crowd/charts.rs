@@ -63,7 +63,7 @@ impl Which {
         }
     }
 
-    /// The event that each agent has had.
+    /// The event that is sent to each agent.
     pub(super) fn event(self) -> &'static str {
         match self {
             Self::Tiny => "go",
@@ -72,7 +72,7 @@ impl Which {
         }
     }
 
-    /// The plan of its interpreter, for as long as the process lives.
+    /// The plan of its interpreter; it is never freed.
     pub(super) fn plan(self) -> &'static Plan<'static> {
         let name = format!("{}.chart", self.name());
         let done =
@@ -127,7 +127,7 @@ pub(super) fn interpreted(
     Interpreter::new(plan, Reader, which.params(nth)).unwrap_or_else(|_| unreachable!("they fit"))
 }
 
-/// Says the same to every question.
+/// Gives the same answer to every question.
 pub(super) struct Same;
 
 impl Oracle for Same {
@@ -140,7 +140,7 @@ impl Oracle for Same {
     }
 }
 
-/// A session that nobody listens to.
+/// A session without a trace.
 pub(super) fn session<M: Machine>(
     machine: M,
     oracle: &Arc<Same>,
@@ -149,7 +149,7 @@ pub(super) fn session<M: Machine>(
     Session::new(machine, oracle.clone(), clock, ())
 }
 
-/// What an engine makes of a name that ends with the number.
+/// Makes the session for a name that ends with the number of the agent.
 pub(super) fn made<M: Machine>(
     machine: impl Fn(usize) -> M,
 ) -> impl Fn(&str, Arc<dyn Clock>) -> Result<Session<M, ()>, RunError> {

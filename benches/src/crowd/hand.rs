@@ -1,4 +1,4 @@
-//! The same agents by hand: a struct each, and a function that takes an event.
+//! The same agents written by hand: a struct and a method for each event.
 
 use std::hint::black_box;
 
@@ -56,7 +56,7 @@ impl Social {
     }
 }
 
-/// A question a turn: a prompt is made, somebody answers in words, the words are looked up among the options.
+/// One question in each turn: renders a prompt, gets an answer in words, and looks it up among the options.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Asking {
     is_there: bool,

@@ -1,4 +1,4 @@
-//! Many agents in one process: what each weighs, and what its events and turns cost, beside the same by hand.
+//! Many agents in one process: the memory of each, and the time of its events and turns, compared with hand-written structs.
 
 mod charts;
 mod hand;
@@ -45,7 +45,7 @@ pub(crate) fn run(sizes: &[usize]) {
     }
 }
 
-/// Prints a number, and how many times the first of its group it is.
+/// Prints a number and its ratio to the first number of its group.
 fn cell(number: Option<f64>, first: &mut Option<f64>, none: &str) {
     let Some(number) = number else {
         print!(" {none:>10} {none:>7}");
@@ -57,7 +57,7 @@ fn cell(number: Option<f64>, first: &mut Option<f64>, none: &str) {
     first.get_or_insert(number);
 }
 
-/// What one number is measured by, in a process of its own.
+/// Measures one number, in a separate process.
 pub(crate) fn report(words: &[String]) {
     let number = |word: &String| word.parse().unwrap_or_default();
     match words {
@@ -77,7 +77,7 @@ fn told(arguments: &[&str]) -> Option<f64> {
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
-/// Waits for what nothing holds up.
+/// Polls a future that never has to wait.
 fn wait<T>(work: impl Future<Output = T>) -> T {
     match std::pin::pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,

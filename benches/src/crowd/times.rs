@@ -1,4 +1,4 @@
-//! How long events, turns and the passing of time take, in a process of its own.
+//! Measures how long events, turns and the passing of time take, in a separate process.
 
 use super::charts::{self, Which};
 use super::{hand, wait};
@@ -12,7 +12,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is measured, with the unit of its number: `ns` a piece, or `µs` in all.
+/// What is measured, with its unit: `ns` for each item, or `µs` in total.
 pub(super) const TIMES: [(&str, &str, &str); 21] = [
     ("event-hand", "one event: a struct by hand", "ns"),
     ("event-machine", "  the generated machine, `send`", "ns"),
@@ -37,7 +37,7 @@ pub(super) const TIMES: [(&str, &str, &str); 21] = [
     ("bytes", "  its length, for each agent", "bytes"),
 ];
 
-/// Prints what was measured with so many agents.
+/// Prints a measurement with this many agents.
 pub(super) fn report(what: &str, agents: usize) {
     let made = match what {
         "event-hand" => event_hand(agents),
@@ -69,7 +69,7 @@ pub(super) fn report(what: &str, agents: usize) {
     println!("{made}");
 }
 
-/// Nanoseconds a piece: the best of some rounds of at least half a million pieces in all.
+/// Nanoseconds for each item: the best of several rounds with at least half a million items in total.
 fn best(pieces: usize, mut round: impl FnMut()) -> f64 {
     let rounds = (1_000_000 / pieces.max(1)).clamp(3, 200);
     let one = |round: &mut dyn FnMut()| {
@@ -155,7 +155,7 @@ fn tiny_engine() -> Memory<'static, charts::tiny::Machine<()>, ()> {
     Memory::new(Arc::new(VirtualClock::new()), charts::made(|_| charts::tiny()))
 }
 
-/// Fires at all agents, from so many threads, each at its own share.
+/// Fires an event at every agent. Each of the threads has its own share of the agents.
 fn fire_all<M: Machine + Send>(
     engine: &Memory<'_, M, ()>,
     names: &[String],
@@ -250,14 +250,14 @@ fn turn_engine(agents: usize, engines: usize, threads: usize) -> f64 {
     })
 }
 
-/// Microseconds of something that is done to idle agents.
+/// Microseconds that an operation takes when all agents are idle.
 fn idle(agents: usize, work: impl Fn(&Memory<'static, charts::tiny::Machine<()>, ()>)) -> f64 {
     let engine = tiny_engine();
     fire_all(&engine, &names(agents), 1, &|| Event::new("1", "go"));
     best(1, || work(&engine)) / 1000.0
 }
 
-/// Microseconds of a second in which the wait of one agent is over, and all others wait for longer.
+/// Microseconds to advance time by a second in which the deadline of exactly one agent is due.
 fn due(agents: usize) -> f64 {
     let made = charts::made(|_| charts::waiting());
     let engine = Memory::new(Arc::new(VirtualClock::new()), made);
@@ -270,7 +270,7 @@ fn due(agents: usize) -> f64 {
     start.elapsed().as_nanos() as f64 / 1000.0
 }
 
-/// Nanoseconds to save and to restore an agent of the social chart, and the bytes of it.
+/// Nanoseconds to save and to restore an agent of the social chart, and the size of its snapshot in bytes.
 fn saved(agents: usize) -> (f64, f64, f64) {
     let plan = Which::Social.plan();
     let mut all = sessions(agents, |nth| charts::interpreted(Which::Social, plan, nth));

@@ -1,4 +1,4 @@
-//! Resident bytes of idle agents, in a process of its own.
+//! Measures the resident memory of idle agents, in a separate process.
 
 use super::charts::{self, Which};
 use super::hand;
@@ -11,7 +11,7 @@ use chartc_runtime::clock::{Clock, VirtualClock};
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// What is made of an agent, from the smallest to the largest.
+/// The forms of an agent, from the smallest to the largest.
 pub(super) const KINDS: [(&str, &str); 7] = [
     ("hand", "a struct by hand"),
     ("machine", "the generated machine"),
@@ -22,7 +22,7 @@ pub(super) const KINDS: [(&str, &str); 7] = [
     ("engine", "an agent of agents::Memory, with its name"),
 ];
 
-/// Prints the bytes that each of so many agents takes.
+/// Prints the bytes for each of this many agents.
 pub(super) fn report(kind: &str, which: Which, agents: usize) {
     let bytes = match (kind, which) {
         ("hand", Which::Social) => of(agents, |nth| {
@@ -67,9 +67,9 @@ pub(super) fn report(kind: &str, which: Which, agents: usize) {
     }
 }
 
-/// Resident bytes for each of so many things.
+/// Resident bytes for each of this many values.
 fn of<T>(agents: usize, mut make: impl FnMut(usize) -> T) -> Option<u64> {
-    // What one alone needs, all share.
+    // The first one allocates what all of them share.
     black_box(make(0));
     let before = resident()?;
     let all: Vec<T> = (0..agents).map(&mut make).collect();
@@ -118,7 +118,7 @@ fn engine<M: Machine + Send>(
     Some(each(before, after, agents))
 }
 
-/// The bytes of this process that are in memory now.
+/// The resident memory of this process in bytes.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;

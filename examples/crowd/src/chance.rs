@@ -1,6 +1,6 @@
-//! Chance that depends on nothing but what it is asked for: not on the order of asking, and not on the thread.
+//! Pseudo-random numbers that depend only on their arguments, not on the order of the calls or on the thread.
 
-/// A number that looks random, made of other numbers.
+/// A pseudo-random number computed from other numbers.
 // Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 pub fn number(parts: &[u64]) -> u64 {
     parts.iter().fold(0, |mixed: u64, part| {
@@ -11,7 +11,7 @@ pub fn number(parts: &[u64]) -> u64 {
     })
 }
 
-/// A text as such a part.
+/// A text as an argument of [`of`].
 pub fn text(text: &str) -> u64 {
     let mix = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)

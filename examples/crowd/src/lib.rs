@@ -1,4 +1,4 @@
-//! Very many agents of one chart, generated: `build.rs` made `social` from `charts/social.chart`.
+//! Many agents of one generated chart: `build.rs` generates `social` from `charts/social.chart`.
 
 chartc_core::include_chart!(pub mod social);
 
@@ -24,10 +24,10 @@ const AT_ONCE: usize = 16_384;
 /// Posts that appear in a round.
 const POSTS: u64 = 16;
 
-/// Is told how many agents were fired at, of how many.
+/// Called with the number of agents that have had their event, and the number of all agents.
 pub type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 
-/// The agents, and who answers them.
+/// The agents, and the stand-in that answers them.
 pub struct World {
     /// Who is in which state.
     pub population: Population<Machine<Person>>,
@@ -74,7 +74,7 @@ impl World {
         Ok(world)
     }
 
-    /// A round: some posts appear, every agent may do one thing that its chart allows now, and everybody has a turn.
+    /// Runs a round: some posts appear, every agent may do one thing that its chart allows now, and every agent has a turn.
     ///
     /// # Errors
     /// See [`EngineError`].
@@ -99,7 +99,7 @@ impl World {
         Ok(())
     }
 
-    /// Fires at many, a part of them at a time.
+    /// Fires many events, in batches.
     fn fire(
         &mut self,
         events: impl Iterator<Item = (AgentId, Event)>,
@@ -135,7 +135,7 @@ impl World {
         Map::from_iter([("post".to_owned(), Value::Map(post))])
     }
 
-    /// Ends it, and gives the sessions by their numbers.
+    /// Ends the crowd and returns the sessions by agent number.
     pub fn into_sessions(self) -> Vec<Session<Machine<Person>, ()>> {
         let mut sessions: Vec<(AgentId, Session<Machine<Person>, ()>)> = self
             .engine
@@ -148,7 +148,7 @@ impl World {
     }
 }
 
-/// What an agent in a state does in a round, if it does something.
+/// The event that an agent in this state gets in a round, if any.
 fn act(state: State, dice: u64, posts: &[Map]) -> Option<Event> {
     let percent = dice % 100;
     let name = match state {

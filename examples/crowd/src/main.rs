@@ -23,7 +23,7 @@ async fn main() -> ExitCode {
     };
     match run(&options).await {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads has seen enough.
+        // The reader has closed the pipe.
         Err(why) if why.is::<std::io::Error>() => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{why}");
@@ -67,18 +67,18 @@ async fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
         show::grouped(asked),
         show::grouped((fired as f64 / seconds.max(0.001)) as u64)
     )?;
-    // Everything is told; the memory of a million agents goes back at once with the process.
+    // Exiting frees the memory of a million agents at once.
     std::mem::forget(world);
     Ok(())
 }
 
-/// Tells on a terminal how far long work is.
+/// Shows progress on a terminal.
 fn progress(what: &str, done: usize, all: usize) {
     let mut err = std::io::stderr();
     if all >= 100_000 && err.is_terminal() {
         let percent = 100 * done / all;
         let end = if done == all { "\r\x1b[K" } else { "" };
-        // Nobody misses what cannot be told here.
+        // Progress that cannot be shown is not an error.
         drop(write!(err, "\r{what} {percent} %{end}"));
         drop(err.flush());
     }

@@ -1,4 +1,4 @@
-//! What the command line says.
+//! The command line.
 
 /// How to call the program.
 pub const HELP: &str = "\
@@ -17,16 +17,16 @@ The same seed gives the same rounds, with any number of threads.
 Example: crowd-example --agents 10000 --rounds 20
 ";
 
-/// The size of the crowd, and its chance.
+/// The size of the crowd, and the seed of its random numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// How many agents there are.
     pub agents: usize,
-    /// How many rounds they live.
+    /// How many rounds are run.
     pub rounds: u32,
-    /// How many threads let them go on.
+    /// How many threads run the agents.
     pub threads: usize,
-    /// Makes the people, the posts and the answers.
+    /// The seed of the people, the posts and the answers.
     pub seed: u64,
 }
 
@@ -37,7 +37,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads the words behind the program's name; `None` if they ask for help.
+    /// Reads the arguments; `None` if they ask for help.
     ///
     /// # Errors
     /// What is wrong with them.

@@ -1,4 +1,4 @@
-//! Answers in place of a model: one of the options, by chance, but the same for the same prompt.
+//! Answers in place of a model: a pseudo-random option, always the same for the same prompt.
 
 use crate::chance;
 use chartc_runtime::oracle::{Answer, Asking, Oracle, Question, ready};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// One for all agents.
+/// The stand-in, shared by all agents.
 #[derive(Debug)]
 pub struct StandIn {
     seed: u64,
@@ -14,12 +14,12 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// Of a seed.
+    /// A stand-in with this seed.
     pub fn new(seed: u64) -> Self {
         Self { seed, asked: AtomicU64::new(0) }
     }
 
-    /// How many questions it was asked.
+    /// The number of questions so far.
     pub fn asked(&self) -> u64 {
         self.asked.load(Relaxed)
     }

@@ -33,8 +33,11 @@ impl Told {
 #[derive(Debug)]
 pub(super) struct History {
     own: Trail,
-    /// Those of charts that it runs, in the order of their first ones; most runs have none.
-    #[allow(clippy::box_collection, reason = "it takes a third of the room while there is none")]
+    /// The transitions of child charts, in the order of their first transitions; most runs have no children.
+    #[allow(
+        clippy::box_collection,
+        reason = "a `Vec` would take three times the memory in runs without children"
+    )]
     others: Option<Box<Vec<(Member, Trail)>>>,
 }
 
@@ -47,7 +50,7 @@ impl History {
         self.own.is_empty() && self.others.is_none()
     }
 
-    /// By chart, the run's own first.
+    /// The transitions of each chart, the run's own chart first.
     fn iter(&self) -> impl Iterator<Item = (&[StepKey], &Trail)> {
         let others = self.others.iter().flat_map(|others| others.iter());
         let own: (&[StepKey], &Trail) = (&[], &self.own);

@@ -117,7 +117,7 @@ impl<T: trace::Sink> Tracer<T> {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Writes a line, which is made only for somebody who hears of it.
+    /// Writes a line. It is not built if the sink is deaf.
     fn trace(
         &mut self,
         at_ms: Instant,
@@ -132,7 +132,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.put(at_ms, child, what)
     }
 
-    /// Gives back what a session that waits does not need.
+    /// Frees what a waiting session does not need.
     fn comes_to_rest(&mut self) {
         if let Some(extra) = self.extra.get_mut() {
             extra.rare.rest();
@@ -141,7 +141,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Begins to count the calls of another event or turn.
+    /// Resets the count of calls at a new event or turn.
     fn counts_anew(&mut self) {
         self.recent_calls = 0;
         if !self.extra.rare.recent_calls.is_empty() {
@@ -154,8 +154,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Self::of(Common::of(oracle, clock), machine, sink)
     }
 
-    /// A run that was not started yet, of another machine. It shares with this one what this one was given: who answers, the clock, the bounds.
-    /// Sessions that share weigh less than each with its own.
+    /// A session for another machine that was not started yet. Both share the oracle, tools, clock and bounds of this one, which saves memory
+    /// when there are many sessions.
     pub fn another<N: Machine, S: trace::Sink>(&self, machine: N, sink: S) -> Session<N, S> {
         Session::of(self.common.clone(), machine, sink)
     }

@@ -1,4 +1,4 @@
-//! Where a session keeps what it has: what it shares with others, and what it has only now and then.
+//! The parts of a session: those that it shares with other sessions, and those that are absent most of the time.
 
 use super::begin::ElementPlace;
 use super::calls::Call;
@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-/// What many sessions share: who answers, the time, bounds.
+/// What sessions can share: oracle, tools, clock and bounds.
 #[derive(Clone)]
 pub(super) struct Common {
     pub(super) driver: Arc<dyn Driver>,
@@ -42,12 +42,12 @@ pub(super) struct Common {
 }
 
 thread_local! {
-    /// What the last session of this thread was made with.
+    /// What the last new session of this thread got.
     static LAST: RefCell<Weak<Common>> = const { RefCell::new(Weak::new()) };
 }
 
 impl Common {
-    /// What sessions with this oracle and this clock share, until they are given something of their own.
+    /// For a new session. Consecutive sessions of a thread with the same oracle and clock share one value.
     pub(super) fn of(oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>) -> Arc<Self> {
         let last = LAST.try_with(|last| last.borrow().upgrade()).ok().flatten();
         let is_same = |last: &Arc<Self>| {
@@ -72,7 +72,7 @@ impl Common {
     }
 }
 
-/// What a session has besides its machine and its counts.
+/// The data of a session besides its machine and its counters.
 #[derive(Default)]
 pub(super) struct Extra {
     /// Whose run it is, for the names of its calls.
@@ -83,7 +83,7 @@ pub(super) struct Extra {
     pub(super) busy: Spare<Busy>,
 }
 
-/// What a session may have while it waits for an event; most have nothing of it.
+/// Data that a waiting session may have; most sessions have none of it.
 #[derive(Default)]
 pub(super) struct Rare {
     /// Calls of host functions that are not in the trace yet.
@@ -112,7 +112,7 @@ pub(super) struct Rare {
     pub(super) recent_calls: BTreeMap<ElementPlace, u32>,
 }
 
-/// What a session has while something is under way.
+/// Data that a session has only while it handles an input or has calls under way.
 #[derive(Default)]
 pub(super) struct Busy {
     /// Calls under way, in the order they were started.
@@ -125,9 +125,9 @@ pub(super) struct Busy {
     pub(super) misfit: Option<String>,
     /// Data of the event that is being handed over, for its line in the trace.
     pub(super) sending: Option<Value>,
-    /// What the machines still have to handle.
+    /// Inputs that the machines still have to handle.
     pub(super) tasks: Tasks,
-    /// Without content: for what machines do with the next inputs.
+    /// An empty buffer for what machines do with an input.
     pub(super) log: Vec<Happening>,
 }
 

@@ -1,8 +1,8 @@
 //! Many agents of one chart, and who is in which state.
 //!
-//! Every session that has [`Population::join`]ed tells of the states that it enters and leaves. An agent is a bit for each state, in a
-//! block of 4,096 agents that has a lock of its own: so agents that run at the same time do not wait for each other, and a
-//! question costs what its answer is long and a few words for each block.
+//! Every session that has [`Population::join`]ed reports the states that it enters and exits. A population keeps one bit for each agent and
+//! state, in blocks of 4,096 agents that have their own locks. So agents that run at the same time do not wait for each other, and the
+//! cost of a query is proportional to the size of its answer, plus a few words for each block.
 
 use super::Session;
 use chartc_core::arena::StateId;
@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-/// Number of an agent in its population, from 0 in the order of joining unless the host numbers its agents.
+/// The number of an agent in its population: its position in the order of joining, from 0, or the number given to [`Population::join_as`].
 pub type AgentId = usize;
 
 /// Agents of one chart, interpreted or generated. Clones are the same population.
@@ -36,8 +36,7 @@ impl<M: Machine> Population<M> {
         id
     }
 
-    /// [`Population::join`] under a number that the host chooses, for agents that are made in any order. Two sessions that live may not have
-    /// the same number.
+    /// Like [`Population::join`], with a number that the host chooses. Two sessions that exist at the same time must not have the same number.
     pub fn join_as<T>(&self, id: AgentId, session: &mut Session<M, T>) {
         self.census.joined.fetch_max(id.saturating_add(1), Relaxed);
         self.enter(id, session);

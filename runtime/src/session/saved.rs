@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 /// Version of the layout of [`Saved`].
 pub(super) const FORMAT: u32 = 3;
 
-/// A run between two inputs: the machine, and what its session knows besides, with each open question as it was put. Whoever answers is
-/// no part of it: a script begins anew. What became of calls under way, the driver may know; else the chart says what is done.
+/// A run between two inputs: the state of the machine and of its session, with each open question as it was put. Oracles are not part of it: a
+/// script starts from its beginning. The driver may know what became of calls under way; if it does not, the chart decides.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Saved {
     pub(super) format: u32,

@@ -1,42 +1,42 @@
-//! Boxes for what a session has only now and then, taken from a few that are kept for reuse.
+//! Parts of a session that are absent most of the time, in boxes that are reused.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
-/// Boxes that a thread keeps for reuse, of each kind.
+/// The number of boxes of each kind that a thread keeps for reuse.
 const KEPT: usize = 4;
 
-/// Boxes without content.
+/// Empty boxes.
 pub(super) type Pool<P> = RefCell<Vec<Box<P>>>;
 
 /// Parts that are absent most of the time.
 pub(super) trait Parts: Default + 'static {
-    /// What absent parts are read as.
+    /// The value that absent parts have.
     fn nothing() -> &'static Self;
 
-    /// Whether they may be absent.
+    /// Whether the parts equal [`Parts::nothing`], so that they can be dropped.
     fn is_nothing(&self) -> bool;
 
-    /// Does something with the thread's boxes for reuse; nothing in a thread that ends, which has none any more.
+    /// Calls `act` with the thread's boxes for reuse. A thread that is ending has none: returns `None`.
     fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R>;
 }
 
-/// Parts that take no space while they are empty: a pointer. They are there from the first write until [`Spare::rest`].
+/// Parts that take only a pointer while they are absent. They are present from the first write until [`Spare::rest`] finds nothing in them.
 pub(super) struct Spare<P: Parts>(Option<Box<P>>);
 
 impl<P: Parts> Spare<P> {
-    /// Absent.
+    /// Absent parts.
     pub(super) const fn new() -> Self {
         Self(None)
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the parts are absent or empty.
     pub(super) fn is_nothing(&self) -> bool {
         self.0.as_ref().is_none_or(|parts| parts.is_nothing())
     }
 
-    /// Gives the box back if there is nothing in it.
+    /// Gives the box back if the parts are empty.
     pub(super) fn rest(&mut self) {
         if let Some(parts) = self.0.take_if(|parts| parts.is_nothing()) {
             P::with_pool(|pool| {
@@ -48,7 +48,7 @@ impl<P: Parts> Spare<P> {
         }
     }
 
-    /// The parts, if they are there.
+    /// The parts, if they are present.
     pub(super) fn get_mut(&mut self) -> Option<&mut P> {
         self.0.as_deref_mut()
     }
@@ -79,7 +79,7 @@ impl<P: Parts> DerefMut for Spare<P> {
     }
 }
 
-/// A value that is reached by `&mut` alone, so that it may be part of what threads share.
+/// A value that is accessed only through `&mut`. That makes it `Sync` without locking.
 pub(super) struct Alone<T>(Mutex<T>);
 
 impl<T> Alone<T> {

@@ -1,4 +1,4 @@
-//! Transitions that were taken, packed: a few bytes each.
+//! The last transitions that were taken, encoded in a few bytes each.
 
 use chartc_core::arena::TransitionId;
 use chartc_core::machine::Instant;
@@ -14,8 +14,8 @@ pub(super) struct Taken {
     pub(super) held: u64,
 }
 
-/// The last transitions of a chart, the oldest first. Each is four numbers in the variable-length form LEB128: how much later it was than the
-/// one before, how much further in the trace, its line, and the alternatives that held.
+/// The last transitions of a chart, the oldest first. Each consists of four numbers in LEB128: the difference of its time to the one before, the
+/// difference of its place in the trace, its line, and the alternatives that held.
 #[derive(Debug)]
 pub(super) struct Trail {
     bytes: VecDeque<u8>,
@@ -29,7 +29,7 @@ impl Trail {
         Self { bytes: VecDeque::new(), len: 0, last: (0, 0) }
     }
 
-    /// Adds one; of `most`, the oldest gives way.
+    /// Adds a transition. If there are `most` already, the oldest is removed.
     pub(super) fn push(&mut self, most: usize, taken: Taken) {
         while self.len > 0 && self.len >= most {
             let mut bytes = std::iter::from_fn(|| self.bytes.pop_front());

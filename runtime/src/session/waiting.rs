@@ -43,7 +43,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.seq
     }
 
-    /// Whether nothing is under way and nothing waits to be handed over: only an event, a turn or time changes it.
+    /// Whether no call is under way and no input waits: only an event, a turn or time can change the session.
     pub(crate) fn is_idle(&self) -> bool {
         self.extra.busy.is_nothing()
     }

@@ -18,8 +18,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self
     }
 
-    /// Remembers at most so many of the last transitions of each chart, fewer than its `trace` line says; with 0, none. A transition takes
-    /// about four bytes.
+    /// Limits how many of its last transitions each chart remembers, if its `trace` line allows more; 0 means none. A transition takes about
+    /// four bytes.
     #[must_use]
     pub fn with_history(mut self, most: u32) -> Self {
         Arc::make_mut(&mut self.common).history = Some(most);

@@ -3,12 +3,12 @@
 use chartc_text::span::{Ident, Span};
 use std::collections::HashMap;
 
-/// The segments of dotted names. By prefix: the place of its last segment in the first name that begins with it.
+/// The segments of dotted names: for each prefix, the place of its last segment in the first name that begins with it.
 #[derive(Default)]
 pub(super) struct Segments(HashMap<String, Span>);
 
 impl Segments {
-    /// Adds a declared name. Gives the place that each of its segments means, in order.
+    /// Adds a declared name. Returns, for each of its segments, the place where that prefix is declared.
     pub(super) fn declare(&mut self, names: &[Ident]) -> Vec<Span> {
         let mut means = Vec::new();
         prefixes(names, |prefix, at| {
@@ -17,7 +17,7 @@ impl Segments {
         means
     }
 
-    /// The places that the segments of a name mean, as far as there are any.
+    /// Returns, for each segment of a name, the place where that prefix is declared, up to the first unknown segment.
     pub(super) fn find(&self, names: &[Ident]) -> Vec<Span> {
         let mut means = Vec::new();
         prefixes(names, |prefix, _| means.extend(self.0.get(prefix)));

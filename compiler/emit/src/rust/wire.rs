@@ -107,7 +107,7 @@ fn from_str(names: &Names<'_>) -> Impl {
         names.rows.iter().map(|r| r.wire.as_str()).filter(|w| !seen.insert(*w)).collect();
     let once: Vec<_> = names.rows.iter().filter(|r| !twice.contains(r.wire.as_str())).collect();
     let unknown = format!("Err(generated::UnknownName({:?}))", names.what);
-    // A match that takes all for one is no match.
+    // A match with only a wildcard arm would be a warning.
     let argument = if once.is_empty() { "_" } else { "name" };
     let function =
         item.new_fn("from_str").arg(argument, "&str").ret("Result<Self, generated::UnknownName>");

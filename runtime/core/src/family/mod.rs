@@ -48,7 +48,7 @@ pub type Member = Vec<StepKey>;
 /// How deep children may nest; a step that would go deeper fails.
 pub const DEPTH: usize = 16;
 
-/// A machine and the machines that its `run` steps have begun. It weighs what the machine weighs.
+/// A machine and the machines that its `run` steps have begun. It takes no more memory than the machines.
 pub struct Family<M> {
     root: M,
 }
@@ -73,7 +73,7 @@ impl Tasks {
     }
 }
 
-/// A family that handles inputs.
+/// A family together with the tasks that it handles.
 pub struct Handling<'f, M> {
     family: &'f mut Family<M>,
     tasks: &'f mut Tasks,
@@ -141,7 +141,7 @@ impl<M: Machine> Family<M> {
         Self { root }
     }
 
-    /// The family at work on its tasks.
+    /// The family with its tasks, to handle inputs.
     pub fn handling<'f>(&'f mut self, tasks: &'f mut Tasks) -> Handling<'f, M> {
         Handling { family: self, tasks }
     }

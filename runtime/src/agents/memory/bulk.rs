@@ -6,8 +6,8 @@ use crate::trace;
 use chartc_core::host::Machine;
 
 impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
-    /// Takes many events in, those of each agent in their order, and gives the replies in the order of the events. With one thread all are
-    /// taken in their order; with more, each thread takes those of its own agents.
+    /// Fires many events and returns the replies in the order of the events. The events of each agent are handled in their order. With one
+    /// thread, all events are handled in their order; with several, each thread handles those of its own agents.
     pub fn fire_many<N: AsRef<str> + Sync>(
         &self,
         events: &[(N, Event)],

@@ -1,15 +1,15 @@
-//! When time alone changes an agent next.
+//! The next deadlines of agents.
 
 use chartc_core::machine::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Times and the places of agents, the earliest first. What has changed meanwhile is found out when its time comes.
+/// Deadlines with the places of their agents, the earliest first. An outdated entry is recognized when it is taken out.
 #[derive(Debug, Default)]
 pub(super) struct Dues(BinaryHeap<Reverse<(Instant, u32)>>);
 
 impl Dues {
-    /// Adds a time. If there are far more than there are agents, those that `holds` does not know are dropped.
+    /// Adds a deadline. If there are far more entries than agents, the outdated ones are removed: those for which `holds` is false.
     pub(super) fn add(
         &mut self,
         at: Instant,

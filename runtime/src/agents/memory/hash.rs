@@ -1,4 +1,4 @@
-//! A keyed hash of 128 bits, SipHash-2-4: who does not know the key cannot make two texts that have the same one.
+//! A keyed hash of 128 bits, SipHash-2-4. Without the key, nobody can construct two texts with the same hash.
 
 use siphasher::sip128::{Hash128, SipHasher24};
 use std::hash::{BuildHasher, RandomState};
@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 pub(super) struct Key(pub(super) u64, pub(super) u64);
 
 impl Key {
-    /// One that nobody knows.
+    /// A random key.
     pub(super) fn random() -> Self {
         let random = RandomState::new();
         Self(random.hash_one(0), random.hash_one(1))

@@ -10,12 +10,12 @@ use chartc_core::machine::{Instant, Receipt};
 /// The receipts, by the numbers that stand for them.
 const RECEIPTS: [Receipt; 5] =
     [Receipt::Handled, Receipt::Unhandled, Receipt::Busy, Receipt::Closed, Receipt::Refused];
-/// The bits of [`Id`] that are left for a receipt.
+/// An [`Id`] leaves the bits from this one on for a receipt.
 const SHIFT: u32 = 61;
 const LOWER: u64 = (1 << SHIFT) - 1;
-/// In place of a length, for a hash.
+/// Stands in place of the length if the id is a hash.
 const HASHED: u64 = 16 << 56;
-/// More ids than that have an index.
+/// An agent with more ids than this has an index of them.
 const FEW: usize = 16;
 
 /// An id in 125 bits.
@@ -35,7 +35,7 @@ impl Id {
         Self([first, second & (u64::MAX >> 8) | HASHED])
     }
 
-    /// Where to look for it first in an index.
+    /// The place in an index at which a search begins.
     fn place(self) -> usize {
         let mixed = self.0[0] ^ self.0[1].rotate_left(29);
         (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
@@ -45,7 +45,7 @@ impl Id {
 /// An id and the reply to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// The highest bits are the receipt.
+    /// The highest bits hold the receipt.
     id: [u64; 2],
     at: Instant,
 }
@@ -77,11 +77,11 @@ pub(super) enum Ids {
 
 #[derive(Debug, Default)]
 pub(super) struct Many {
-    /// A ring, once it is full.
+    /// A ring buffer as soon as it is full.
     ring: Vec<Entry>,
-    /// Where the oldest is, then.
+    /// The place of the oldest entry in a full ring.
     oldest: u16,
-    /// Places in the ring plus 1, by the ids; those of forgotten ids among them.
+    /// A hash table of places in the ring, plus 1. Forgotten ids stay in it until it is rebuilt.
     index: Vec<u16>,
     used: usize,
 }
@@ -115,7 +115,7 @@ impl Ids {
         }
     }
 
-    /// As numbers, the oldest first.
+    /// The entries as numbers, the oldest first.
     pub(super) fn save(&self) -> Vec<[u64; 3]> {
         let number = |entry: &Entry| [entry.id[0], entry.id[1], entry.at];
         match self {
@@ -128,7 +128,7 @@ impl Ids {
         }
     }
 
-    /// What was saved.
+    /// Reads what [`Ids::save`] returned.
     pub(super) fn load(saved: &[[u64; 3]], most: usize) -> Self {
         let mut ids = Self::None;
         for [first, second, at] in saved.iter().skip(saved.len().saturating_sub(most)) {
@@ -158,7 +158,7 @@ impl Many {
     fn add(&mut self, entry: Entry, most: usize) {
         let place = if self.ring.len() < most {
             if self.ring.len() == self.ring.capacity() {
-                // Half as much again: most agents stop somewhere.
+                // Grows by half, since most agents stop at some number.
                 let more = (self.ring.len() / 2).max(2).min(most - self.ring.len());
                 self.ring.reserve_exact(more);
             }
@@ -174,7 +174,7 @@ impl Many {
             return;
         }
         if self.used >= self.index.len() / 4 * 3 {
-            // What is forgotten goes with it.
+            // Rebuilding drops the forgotten ids.
             self.used = 0;
             self.index = vec![0; (2 * self.ring.len()).next_power_of_two()];
             (0..self.ring.len()).for_each(|place| self.point_to(place));

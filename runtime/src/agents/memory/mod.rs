@@ -1,8 +1,7 @@
 //! Agents in the memory of the process: for tests, for simulations, and as the measure of other engines.
 //!
-//! The agents are spread over shards by a hash of their names, each under a lock of its own. What costs is what happens: an idle agent
-//! is visited by nobody. An agent is visited when an event was fired at it, when one of its calls has woken it, or when its
-//! deadline has come.
+//! A hash of the name assigns each agent to a shard; each shard has its own lock. Idle agents cost no time: an agent is visited only after
+//! an event was fired at it, after one of its calls has woken it, or when its deadline is due.
 
 mod bulk;
 mod dues;
@@ -31,7 +30,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use wake::Waiting;
 
-/// Event ids of an agent that are remembered, unless an engine is told otherwise; older ones are forgotten first.
+/// The number of event ids that are remembered for each agent, unless [`Memory::with_seen`] says otherwise. The oldest are forgotten first.
 pub const SEEN: usize = 10_000;
 
 /// Makes the session of an agent, with the clock of the engine.
@@ -42,12 +41,12 @@ type Make<'e, M, T> =
 pub struct Memory<'e, M, T> {
     make: Make<'e, M, T>,
     clock: Arc<dyn Clock>,
-    /// The clock of the sessions: only the engine, which sees all of them wait, moves time on.
+    /// The clock of the sessions. It never advances by itself: only the engine sees when all of them wait.
     shared: Arc<dyn Clock>,
     key: Key,
     shards: Box<[Shard<M, T>]>,
     waiting: Arc<Waiting>,
-    /// Held by whoever visits agents and decides whether time passes.
+    /// Held while agents are visited and while time is advanced, so that one caller at a time does this.
     at_work: Mutex<()>,
     threads: usize,
     seen: usize,
@@ -83,15 +82,15 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         }
     }
 
-    /// Lets so many threads visit the agents that can go on at the same time; 1 unless set. With one thread they are visited in the order of
-    /// their names, so that runs which share a budget or a world are the same each time. With more, each agent still runs as it would
-    /// alone, but which of two takes first what they share is open.
+    /// Sets the number of threads that visit agents; the default is 1. With one thread, agents are visited in the order of their names, so
+    /// runs that share a budget or a world are reproducible. With several threads, each agent still runs as it would alone, but the
+    /// order in which agents use what they share is not defined.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads: threads.clamp(1, SHARDS), ..self }
     }
 
-    /// Remembers so many event ids of each agent; [`SEEN`] unless set, and at most. Where no event comes twice, none has to be remembered.
+    /// Sets how many event ids are remembered for each agent. The default and the maximum are [`SEEN`]; use 0 if no event is ever sent twice.
     #[must_use]
     pub fn with_seen(self, ids: usize) -> Self {
         Self { seen: ids.min(SEEN), ..self }
@@ -103,7 +102,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         slots.map(|slot| (slot.name.into(), slot.session)).collect()
     }
 
-    /// How many agents there are.
+    /// The number of agents.
     pub fn count(&self) -> usize {
         self.shards.iter().map(|shard| shard.agents().slots.len()).sum()
     }

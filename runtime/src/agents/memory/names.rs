@@ -1,15 +1,15 @@
-//! Where an agent is, by its name: an index of places into the slots, which have the names.
+//! An index from the names of agents to their places. The names themselves are in the slots.
 
-/// Places by the hashes of names. A name is never taken out.
+/// A hash table of places. Names are never removed.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Hash and place; the length is a power of two, and a quarter is empty.
+    /// Hash and place. The length is a power of two, and at least a quarter of the entries is empty.
     table: Vec<Option<(u32, u32)>>,
     count: usize,
 }
 
 impl Names {
-    /// The place under a hash that is the one of the name, as `is_it` tells.
+    /// The place with this hash for which `is_it` is true.
     pub(super) fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let mut at = self.first(hash)?;
         while let Some((other, place)) = self.table[at] {
@@ -21,7 +21,7 @@ impl Names {
         None
     }
 
-    /// Adds one that is not there.
+    /// Adds a name that is not in the table.
     pub(super) fn add(&mut self, hash: u32, place: u32) {
         if self.count >= self.table.len() / 4 * 3 {
             let larger = (2 * self.table.len()).max(8);

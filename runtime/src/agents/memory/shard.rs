@@ -1,4 +1,4 @@
-//! A part of the agents, under a lock of its own.
+//! A part of the agents, with its own lock.
 
 use super::dues::Dues;
 use super::names::Names;
@@ -10,7 +10,7 @@ use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Shards of an engine: a power of two.
+/// The number of shards of an engine, a power of two.
 pub(super) const SHARDS: usize = 64;
 
 pub(super) struct Shard<M, T> {
@@ -21,13 +21,13 @@ pub(super) struct Shard<M, T> {
 pub(super) struct Agents<M, T> {
     pub(super) slots: Vec<Slot<M, T>>,
     names: Names,
-    /// Those to whom something has happened since they were visited.
+    /// The agents to which something has happened since their last visit.
     touched: Vec<u32>,
-    /// Deadlines of those without calls under way, and of those with some.
+    /// The deadlines of agents without calls under way, and of agents with such calls.
     dues: [Dues; 2],
-    /// How many have calls under way.
+    /// The number of agents with calls under way.
     pub(super) busy: usize,
-    /// How many have not stopped.
+    /// The number of agents that have not stopped.
     pub(super) live: usize,
 }
 
@@ -62,7 +62,7 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
         self.agents.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes those that can go on now, into a list of visits. Deadlines of agents without calls count where time is to pass.
+    /// Moves the agents that can continue now to a list of visits. Deadlines of agents without calls count only if time `passes`.
     pub(super) fn take_ready(&self, shard: usize, now: Instant, passes: bool, to: &mut Vec<Visit>) {
         let mut agents = self.agents();
         let woken = self.woken.take();
@@ -101,7 +101,7 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
         }
     }
 
-    /// Lets an agent go on.
+    /// Lets an agent continue.
     pub(super) fn visit(&self, place: u32, now: Instant, until: Option<Instant>) {
         let mut agents = self.agents();
         let slot = &mut agents.slots[place as usize];
@@ -113,12 +113,12 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
 }
 
 impl<M: Machine, T: trace::Sink> Agents<M, T> {
-    /// The place of an agent; its name has this hash.
+    /// The place of the agent with this name, whose hash this is.
     pub(super) fn find(&self, hash: u32, name: &str) -> Option<u32> {
         self.names.find(hash, |place| *self.slots[place as usize].name == *name)
     }
 
-    /// Adds an agent that is not there.
+    /// Adds an agent that is not in the shard.
     pub(super) fn add(&mut self, hash: u32, name: &str, session: Session<M, T>) -> u32 {
         let place = self.slots.len() as u32;
         self.slots.push(Slot::new(name, session));
@@ -127,7 +127,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
         place
     }
 
-    /// Something has happened to an agent: it is visited soon.
+    /// Notes that something has happened to an agent, so that it is visited soon.
     pub(super) fn touch(&mut self, place: u32, was_live: bool) {
         self.look_at(place, was_live);
         let slot = &mut self.slots[place as usize];
@@ -137,7 +137,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
         }
     }
 
-    /// Keeps what is known of an agent up to date.
+    /// Updates the counts and the deadlines for an agent.
     fn look_at(&mut self, place: u32, was_live: bool) {
         let slot = &mut self.slots[place as usize];
         let (was_busy, is_busy) = (slot.is_busy, slot.has_calls());
@@ -148,7 +148,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
             slot.entered = Instant::MAX;
             return;
         };
-        // A later one is found when the time comes under which it is entered.
+        // A deadline that was put off is entered anew when its old time comes.
         if was_busy != is_busy || at < slot.entered {
             self.enter(place, at);
         }
@@ -165,7 +165,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
         });
     }
 
-    /// The first deadline of those that have calls under way, or of those that have none.
+    /// The first deadline of agents with calls under way, or of agents without.
     pub(super) fn first_due(&mut self, is_busy: bool) -> Option<(Instant, u32)> {
         loop {
             let (at, place) = self.dues[usize::from(is_busy)].first()?;
@@ -185,7 +185,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
         }
     }
 
-    /// How many entries the heaps of deadlines have, with those that are outdated.
+    /// The number of entries in the heaps of deadlines, outdated ones included.
     #[cfg(test)]
     pub(super) fn entries(&self) -> usize {
         self.dues.iter().map(Dues::len).sum()

@@ -15,11 +15,11 @@ pub(super) struct Slot<M, T> {
     pub(super) name: Box<str>,
     pub(super) session: Session<M, T>,
     pub(super) ids: Ids,
-    /// Why it cannot go on.
+    /// Why the agent cannot continue, if it has stopped.
     pub(super) stopped: Option<Box<str>>,
-    /// What its calls wake.
+    /// The waker of its calls.
     pub(super) wake: Option<Arc<Wake>>,
-    /// The earliest time under which it is among the deadlines of its shard; [`Instant::MAX`] for none.
+    /// The earliest time at which the heaps of its shard have it; [`Instant::MAX`] for none.
     pub(super) entered: Instant,
     /// Whether it is on a list of those to be visited.
     pub(super) is_listed: bool,
@@ -41,7 +41,7 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
         }
     }
 
-    /// When time alone changes it next.
+    /// Its next deadline.
     pub(super) fn due(&self) -> Option<Instant> {
         self.session.next_change().filter(|_| self.stopped.is_none())
     }
@@ -51,8 +51,8 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
         self.stopped.is_none() && self.session.open_calls() > 0
     }
 
-    /// Goes on until it waits for a call or for a later time. A run that breaks off has stopped. Deadlines of an agent without calls count
-    /// only where time is to pass `until` then.
+    /// Works until the agent waits for a call or a later time. An agent whose run breaks off has stopped. The deadlines of an agent without
+    /// calls count only if there is a time `until` which time passes.
     pub(super) fn work(
         &mut self,
         now: Instant,
@@ -63,7 +63,7 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
             return;
         }
         if until.is_some() && !self.has_calls() {
-            // It does not look further than now, so that nothing is left to wait for.
+            // Works up to now only, so that there is nothing to wait for.
             self.poll(Some(now), Waker::noop());
         }
         // What comes at the time itself belongs to it.
@@ -72,7 +72,7 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
             self.poll(past, Waker::noop());
         }
         if self.has_calls() {
-            // Only now it is known that an answer takes time.
+            // The answer takes time: only now a waker is needed.
             let wake = self.wake.get_or_insert_with(|| Arc::new(wake()));
             let waker = Waker::from(wake.clone());
             self.poll(past, &waker);
@@ -83,7 +83,7 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
     }
 
     fn poll(&mut self, until: Option<Instant>, waker: &Waker) {
-        // What is under way is kept by the session: a future of it that is dropped has lost nothing.
+        // The session keeps what is under way, so dropping its future loses nothing.
         let polled = pin!(self.session.work(until)).poll(&mut Context::from_waker(waker));
         if let Poll::Ready(Err(why)) = polled {
             self.stopped = Some(why.to_string().into());

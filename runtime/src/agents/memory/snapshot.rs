@@ -1,4 +1,4 @@
-//! All agents of an engine as a stream of lines: one that says of what, then one for each agent, in the order of their names.
+//! All agents of an engine as lines of JSON: a header, then a line for each agent in the order of their names.
 
 use super::hash::Key;
 use super::ids::Ids;
@@ -21,7 +21,7 @@ struct Head {
     engine: u32,
     now: Instant,
     agents: usize,
-    /// The key under which long ids are kept.
+    /// The key of the hashes of long ids.
     key: (u64, u64),
 }
 

@@ -1,20 +1,20 @@
-//! Who is woken: agents whose calls can go on, and those who wait for agents.
+//! Wakers: of agents whose calls can continue, and of tasks that wait for agents.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
-/// Who waits for the agents of an engine.
+/// The tasks that wait for the agents of an engine.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     wakers: Mutex<Vec<Waker>>,
-    /// Whether there are some.
+    /// Whether any task waits.
     is_anybody: AtomicBool,
 }
 
 impl Waiting {
-    /// Whoever adds its waker looks for work once more afterwards.
+    /// Adds a waker. The caller must look for work once more afterwards.
     pub(super) fn add(&self, waker: &Waker) {
         let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
         if !wakers.iter().any(|other| other.will_wake(waker)) {
@@ -46,7 +46,7 @@ impl Woken {
         Self { places: Mutex::default(), waiting }
     }
 
-    /// Those that were woken since this was called last.
+    /// The agents that were woken since the last call.
     pub(super) fn take(&self) -> Vec<u32> {
         std::mem::take(&mut *self.places.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -65,7 +65,7 @@ impl Wake {
         Self { woken, place, is_listed: AtomicBool::new(false) }
     }
 
-    /// It was taken from the list, and is polled.
+    /// Notes that the agent was taken from the list.
     pub(super) fn is_taken(&self) {
         self.is_listed.store(false, SeqCst);
     }

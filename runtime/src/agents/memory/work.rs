@@ -1,4 +1,4 @@
-//! Visits the agents that can go on, and lets time pass when all wait.
+//! Visits the agents that can continue, and advances time when all of them wait.
 
 use super::Memory;
 use super::shard::{SHARDS, Visit};
@@ -10,10 +10,10 @@ use std::future::poll_fn;
 use std::sync::PoisonError;
 use std::task::Poll;
 
-/// Fewer visits than that are not worth a thread.
+/// With fewer visits than this, starting threads costs more than it saves.
 const WORTH_A_THREAD: usize = 256;
 
-/// Rounds of visits at one moment before others of the caller's executor have their turn.
+/// The number of rounds of visits at one moment before the caller's executor may run other tasks.
 const ROUNDS: usize = 64;
 
 impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
@@ -23,7 +23,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         self.work(Some(until)).await;
     }
 
-    /// Visits agents until all have got there: until no call is under way, or until a time.
+    /// Visits agents until no call is under way or, with `until`, until that time is reached.
     pub(super) async fn work(&self, until: Option<Instant>) {
         // Held while time passes: a sleep that is dropped is not waited for.
         let mut sleep: Option<Sleep> = None;
@@ -41,7 +41,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
                     if is_time {
                         return Poll::Ready(());
                     }
-                    // They wake each other without end, or wait for somebody whom only the executor lets go on.
+                    // The agents wake each other without end, or wait for a task that only the executor can run.
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -57,7 +57,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
                     continue;
                 }
                 self.waiting.add(cx.waker());
-                // Whatever came before that woke nobody.
+                // What happened before the waker was added has woken nobody.
                 if !self.visits(now, until) {
                     return Poll::Pending;
                 }
@@ -66,7 +66,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         .await;
     }
 
-    /// Whether there is nothing to wait for any more, and when time alone changes an agent.
+    /// Returns whether there is nothing left to wait for, and the time of the next deadline.
     fn looks_ahead(&self, until: Option<Instant>) -> (bool, Option<Instant>) {
         let (mut left, mut earliest) = (0, until);
         for shard in &self.shards {
@@ -82,7 +82,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         (left == 0, earliest)
     }
 
-    /// Visits those that can go on now. Returns whether there were any.
+    /// Visits the agents that can continue now. Returns whether there were any.
     fn visits(&self, now: Instant, until: Option<Instant>) -> bool {
         let mut ready = Vec::new();
         for (shard, agents) in self.shards.iter().enumerate() {
@@ -109,7 +109,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
             let own = parts.pop();
             for part in parts {
                 scope.spawn(|| {
-                    // What needs the caller's executor finds it.
+                    // Calls may need the caller's executor.
                     let _entered = tokio.as_ref().map(tokio::runtime::Handle::enter);
                     visit_all(part);
                 });
@@ -119,7 +119,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         true
     }
 
-    /// Sorts by the names of the agents.
+    /// Sorts visits by the full names of their agents.
     fn sort(&self, visits: &mut [Visit]) {
         visits.sort_unstable();
         for same in visits.chunk_by_mut(|a, b| a.name == b.name) {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// A check that takes longer than this waits until nobody has typed for as long. One that has begun ends where somebody types again.
 const SHORT: Duration = Duration::from_millis(60);
-/// A full check that takes longer than this has a quick one before it.
+/// If a full check takes longer than this, a quick check runs before it.
 const LONG: Duration = Duration::from_secs(2);
 
 /// How long to wait before a check.
