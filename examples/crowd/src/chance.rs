@@ -11,7 +11,7 @@ pub fn number(parts: &[u64]) -> u64 {
     })
 }
 
-/// A text as an argument of [`of`].
+/// A text as an argument of [`number`].
 pub fn text(text: &str) -> u64 {
     let mix = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
