@@ -256,7 +256,9 @@ impl View<'_> {
 
     /// Milliseconds since the leaf was entered.
     pub fn elapsed_here(&self) -> u64 {
-        self.now.saturating_sub(self.cells.entered[self.leaf.index()])
+        self.now.saturating_sub(
+            self.cells.entered[self.tables.states[self.leaf.index()].place as usize],
+        )
     }
 
     /// The name of the current host event, or the empty string.

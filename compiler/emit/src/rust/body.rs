@@ -180,17 +180,23 @@ impl Reading<'_> {
             return Fragment::default();
         };
         let arms = self.sources.iter().filter(|s| same_types(s, first, used));
-        let patterns: Vec<String> = arms.map(|s| s.pattern(used, first)).collect();
+        let is_direct = self.context.is_direct();
+        let pattern = |source: &Source| {
+            let pattern = source.pattern(used, first);
+            if is_direct { pattern } else { format!("Some({pattern})") }
+        };
+        let patterns: Vec<String> = arms.map(pattern).collect();
         let names: Vec<String> = used.iter().map(|n| local(first, *n as usize)).collect();
         let tuple = |names: &[String]| match names {
             [name] => name.clone(),
             names => format!("({})", names.join(", ")),
         };
         let (copy, bound) = if body.has(Use::Program) {
-            ("let bound = self.bound.clone();\n", "&bound")
+            ("let bound = self.bound.clone();\n", "bound")
         } else {
-            ("", "&self.bound")
+            ("", "self.bound")
         };
+        let bound = if is_direct { format!("&{bound}") } else { format!("{bound}.get()") };
         let (given, missing) = if self.surely {
             let nothing = self.context.failure("what is handled has no such field");
             (tuple(&names), format!("return {nothing}"))

@@ -118,18 +118,18 @@ pub(super) fn bind(context: &Context<'_>, keeps: &str, keeps_results: bool, prog
     let bind = program.item.new_fn("bind").arg_mut_self().arg("bound", "program::Bound<Payload>");
     bind.line(keeps);
     bind.line(tools::bound(context, keeps_results));
-    bind.line("self.bound = match bound {");
+    bind.line("self.bound.set(match bound {");
     bind.line(
         "program::Bound::Nothing | program::Bound::Call(..) | program::Bound::Returned(..) \
-         | program::Bound::CallFailed(..) => Payload::Nothing,",
+         | program::Bound::CallFailed(..) => None,",
     );
     bind.line(
         "program::Bound::Event(_, payload) | program::Bound::Answer(_, payload) \
-         | program::Bound::Reason(_, payload) | program::Bound::Choice(_, payload) => payload,",
+         | program::Bound::Reason(_, payload) | program::Bound::Choice(_, payload) => payload.read(),",
     );
-    bind.line("};");
+    bind.line("});");
     if !context.bare {
         let rest = program.item.new_fn("rest").arg_mut_self();
-        rest.line("self.bound = Payload::Nothing;");
+        rest.line("self.bound.set(None);");
     }
 }

@@ -57,7 +57,7 @@ fn new(context: &Context<'_>, item: &mut Impl) {
     } else {
         new
     };
-    let mut fields = "host, data: Data::new(params)?, bound: Payload::Nothing,".to_owned();
+    let mut fields = "host, data: Data::new(params)?, bound: generated::Held::new(),".to_owned();
     if context.has_events() {
         fields += &format!("raised: {}::new(),", context.queue().replacen('<', "::<", 1));
     }

@@ -6,7 +6,7 @@ use super::{Context, doc};
 use chartc_core::arena::{ChoiceId, StepId};
 use chartc_core::model::{ChoiceKind, Field, StepKind, Type};
 use chartc_core::visible;
-use codegen::{Enum, Field as CodeField, Scope, Variant};
+use codegen::{Enum, Field as CodeField, Impl, Scope, Variant};
 
 /// Adds `State`, `Step`, `EventName`, `Event`, `ChoiceName`, `Choice`, `Answer` and `Payload`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
@@ -221,8 +221,7 @@ fn answers(context: &Context<'_>, scope: &mut Scope) {
 fn payload(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Enum::new("Payload");
     item.doc("What is being handled.").derive("Debug").derive("Clone").derive("PartialEq");
-    // Direct code binds the current event or answer only if something reads its fields.
-    if !context.is_direct() || context.is_binding() || !context.bare {
+    if makes_nothing(context) {
         item.push_variant(Variant::new("Nothing"));
     }
     for (present, name, ty) in [
@@ -240,6 +239,49 @@ fn payload(context: &Context<'_>, scope: &mut Scope) {
         }
     }
     scope.push_enum(item);
+    if !context.is_direct() {
+        let mut item = Impl::new("Payload");
+        let read = item.new_fn("read").arg_self().ret("Option<Self>");
+        read.doc("This, if it has data that a guard or an action may read.");
+        match with_data(context).as_slice() {
+            [] => read.line("None"),
+            all => read
+                .line(format!("let is_read = matches!(self, {});", all.join(" | ")))
+                .line("is_read.then_some(self)"),
+        };
+        scope.push_impl(item);
+    }
+}
+
+/// Whether the code makes payloads without anything.
+fn makes_nothing(context: &Context<'_>) -> bool {
+    if context.is_direct() {
+        // Direct code binds the current event or answer only if something reads its fields.
+        return context.is_binding() || !context.bare;
+    }
+    let answers = answering(context).count();
+    let steps = context.chart.steps.len();
+    !context.bare && (answers == 0 || answers < steps || !context.has_reasons())
+}
+
+/// The patterns of the payloads with data.
+fn with_data(context: &Context<'_>) -> Vec<String> {
+    let chart = context.chart;
+    let events = chart.events.iter().zip(&context.names.events);
+    let events = events.filter(|(event, _)| !event.fields.is_empty());
+    let events = events.map(|(_, name)| format!("Self::Event(Event::{name} {{ .. }})"));
+    let choices = (0..chart.choices.len()).map(ChoiceId::at).zip(&context.names.choices);
+    let choices = choices.filter(|(id, _)| !choice_fields(context, *id).is_empty());
+    let choices = choices.map(|(_, name)| format!("Self::Choice(Choice::{name} {{ .. }})"));
+    let whole = [
+        (context.has_answers(), "Self::Answer(_)"),
+        (context.has_each(), "Self::Gathered(_)"),
+        (context.has_reasons(), "Self::Reason(_)"),
+        (context.has_calls(), "Self::Tool(_)"),
+    ];
+    let whole = whole.into_iter().filter(|(present, _)| *present);
+    let whole = whole.map(|(_, pattern)| pattern.to_owned());
+    events.chain(choices).chain(whole).collect()
 }
 
 /// The name of the field that stores a step's answer of this turn.

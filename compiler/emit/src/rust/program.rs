@@ -68,7 +68,7 @@ fn core(context: &Context<'_>) -> Struct {
     let mut item = Struct::new("Core<H>");
     item.doc("The chart's guards, actions and data.");
     let host = if context.lends() { "family::Lent<H>" } else { "H" };
-    item.field("host", host).field("data", "Data").field("bound", "Payload");
+    item.field("host", host).field("data", "Data").field("bound", "generated::Held<Payload>");
     if context.has_events() {
         item.field("raised", context.queue());
     }
@@ -264,12 +264,12 @@ fn program(context: &Context<'_>) -> Methods {
     item.associate_type("Tables<'t>", "&'t tables::Tables<'t>");
     let dequeue = item.new_fn("dequeue").arg_mut_self();
     if context.has_events() {
-        dequeue.line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
+        dequeue.line("self.bound.set(self.raised.pop_front().and_then(Payload::read));");
     }
     if context.sends() > 0 {
         let deliver = item.new_fn("deliver").arg_mut_self();
         deliver.arg("_event", "arena::EventId").arg("slot", "usize");
-        deliver.line("self.bound = self.sent.take(slot).unwrap_or(Payload::Nothing);");
+        deliver.line("self.bound.set(self.sent.take(slot).and_then(Payload::read));");
     }
     super::post::program(context, &mut item);
     if context.chart.computed_limits().next().is_some() {

@@ -221,7 +221,9 @@ fn load(context: &Context<'_>, item: &mut Impl) {
         rest(context, &mut body);
     }
     let given = if body.is_empty() { "_" } else { "given" };
-    if !context.is_direct() || context.is_binding() {
+    if !context.is_direct() {
+        body.push_str("core.bound.set(None);\n");
+    } else if context.is_binding() {
         body.push_str("core.bound = Payload::Nothing;\n");
     }
     let core = if body.is_empty() { "" } else { "let core = &mut self.engine.program;" };

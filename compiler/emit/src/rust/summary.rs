@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// The facts that differ from those of a plain chart.
 pub(super) fn literal(of: &Summary) -> String {
-    let Summary { leaves, reacts: all, limits, default_actions, asks, .. } = *of;
+    let Summary { leaves, together, reacts: all, limits, default_actions, asks, .. } = *of;
     let Summary { entry_runs, histories, computed, .. } = *of;
     let flags = [
         ("limits", limits),
@@ -16,7 +16,7 @@ pub(super) fn literal(of: &Summary) -> String {
         ("histories", histories),
         ("computed", computed),
     ];
-    let mut out = format!("Summary {{ leaves: {leaves}, ");
+    let mut out = format!("Summary {{ leaves: {leaves}, together: {together}, ");
     if let Some(all) = reacts(all) {
         let _ = write!(out, "reacts: {all}, ");
     }

@@ -167,7 +167,7 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
             Some(format!("History {{ deep: {deep}, default: {}, slot: {slot} }}", span(default)))
         }
     };
-    let row = Row::new("StateRow", 17)
+    let row = Row::new("StateRow", 18)
         .field("path", (!row.path.is_empty()).then(|| format!("{:?}", row.path)))
         .field("kind", kind.map(|k| format!("StateRowKind::{k}")))
         .field("parent", state_id(row.parent))
@@ -184,7 +184,8 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
         .field("here", reacts(row.here))
         .field("on_path", reacts(row.on_path))
         .field("index", some(row.index))
-        .field("walk", count(row.walk));
+        .field("walk", count(row.walk))
+        .field("place", count(row.place));
     format!("{}{}", comment(&format!("{index} {title}")), row.text())
 }
 

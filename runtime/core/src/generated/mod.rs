@@ -13,6 +13,7 @@ pub mod direct;
 pub mod explained;
 #[cfg(feature = "alloc")]
 mod gathering;
+mod held;
 #[cfg(feature = "alloc")]
 mod notes;
 pub mod prelude;
@@ -28,6 +29,7 @@ pub use crate::wording::*;
 pub use data::*;
 #[cfg(feature = "alloc")]
 pub use gathering::Gathering;
+pub use held::Held;
 #[cfg(feature = "alloc")]
 pub use notes::Notes;
 pub use ring::{Ring, Slots};

@@ -9,6 +9,7 @@ use crate::tables::{
     Dispatch, LimitsRow, Reacts, Route, Rows, Span, StateRow, StateRowKind, StepRowKind,
     TransitionRow, TriggerRow, WalkRow,
 };
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// A state with more transitions gets an index by event.
@@ -40,6 +41,52 @@ pub(super) fn fill(plan: &mut Plan<'_>) {
         plan.transitions[index].route = route(&row, &plan.states, &mut plan.pools);
     }
     walks(plan);
+    places(&mut plan.states);
+}
+
+/// Gives each state a place that no state has which can be active at the same time: below its parent's, and beside those of other regions.
+fn places(states: &mut [StateRow<'_>]) {
+    let sizes = together(states);
+    // The next free place below each parallel state.
+    let mut next = vec![0; states.len()];
+    for index in 0..states.len() {
+        let parent = states[index].parent.index();
+        if parent != index {
+            let is_parallel = matches!(states[parent].kind, StateRowKind::Parallel);
+            states[index].place = next[parent];
+            if is_parallel {
+                next[parent] += sizes[index];
+            }
+        }
+        next[index] = states[index].place + 1;
+    }
+}
+
+/// For each state, the maximum number of states in its subtree that are active together.
+pub(super) fn together(states: &[StateRow<'_>]) -> Vec<u32> {
+    summed(states, |kind| u32::from(!matches!(kind, StateRowKind::History { .. })))
+}
+
+/// For each state, what it counts itself and the children that are active with it: of a parallel state all, of others the one that counts
+/// most.
+pub(super) fn summed(states: &[StateRow<'_>], own: impl Fn(StateRowKind) -> u32) -> Vec<u32> {
+    let mut below = vec![0; states.len()];
+    // Children follow their parents: from the end, each subtree is settled before its parent.
+    for (index, row) in states.iter().enumerate().rev() {
+        below[index] += own(row.kind);
+        let (all, parent) = (below[index], row.parent.index());
+        if parent == index {
+            continue;
+        }
+        below[parent] = match states[parent].kind {
+            StateRowKind::Parallel => below[parent] + all,
+            StateRowKind::Compound(_)
+            | StateRowKind::Atomic
+            | StateRowKind::Final(_)
+            | StateRowKind::History { .. } => below[parent].max(all),
+        };
+    }
+    below
 }
 
 /// Finds the regions, and for each state the innermost one that contains it.

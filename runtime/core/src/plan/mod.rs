@@ -251,6 +251,7 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
         on_path: Reacts::NOTHING,
         index: Span::EMPTY,
         walk: 0,
+        place: 0,
     }
 }
 

@@ -219,3 +219,28 @@ fn a_state_reacts_to_what_its_lines_and_those_above_it_are_on() {
     assert!(t.states[3].here.meets(Reacts::CHOICE) && !t.states[3].on_path.meets(Reacts::EVENT));
     assert_eq!(t.states[0].here, Reacts::NOTHING);
 }
+
+#[test]
+fn states_that_are_active_together_have_places_of_their_own() {
+    // Root 0 with `a` 1 and a parallel `p` 2 with the regions `x` 3 (`y` 4, `z` 5) and `u` 6 (a history 7, `v` 8 with `w` 9).
+    let mut chart = Chart::empty("Regions");
+    let compound = |first: u32| StateKind::Compound { initial: vec![StateId(first)] };
+    chart.states[0].kind = compound(1);
+    chart.states[0].end = StateId(10);
+    chart.states.extend([
+        state("a", StateKind::Atomic, 0, 2, 0..0),
+        state("p", StateKind::Parallel, 0, 10, 0..0),
+        state("p.x", compound(4), 2, 6, 0..0),
+        state("p.x.y", StateKind::Atomic, 3, 5, 0..0),
+        state("p.x.z", StateKind::Atomic, 3, 6, 0..0),
+        state("p.u", compound(8), 2, 10, 0..0),
+        state("p.u.h", StateKind::History { deep: false, default: vec![StateId(8)] }, 6, 8, 0..0),
+        state("p.u.v", compound(9), 6, 10, 0..0),
+        state("p.u.v.w", StateKind::Atomic, 8, 10, 0..0),
+    ]);
+    let plan = Plan::new(&chart);
+    let tables = plan.tables();
+    let place = |state: usize| tables.states[state].place;
+    assert_eq!([0, 1, 2, 3, 4, 5, 6, 8, 9].map(place), [0, 1, 1, 2, 3, 3, 4, 5, 6]);
+    assert_eq!((tables.summary.together, tables.summary.leaves), (7, 2));
+}

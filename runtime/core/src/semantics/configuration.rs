@@ -88,7 +88,7 @@ impl<P: Program> Stepper<'_, P> {
     pub(super) fn activate(&mut self, state: StateId, row: &StateRow<'_>) {
         let cells = self.store.cells_mut();
         bits::insert(cells.configuration, state.index());
-        bits::insert(cells.touched, state.index());
+        bits::add(cells.touched, state.index());
         if !is_leaf(row) {
             return;
         }
@@ -132,7 +132,7 @@ impl<P: Program> Stepper<'_, P> {
     pub(super) fn take_out(&mut self, state: StateId) {
         let cells = self.store.cells_mut();
         bits::remove(cells.configuration, state.index());
-        bits::remove(cells.unbroken, state.index());
+        bits::drop(cells.unbroken, state.index());
         bits::drop(cells.found, state.index());
     }
 

@@ -164,7 +164,7 @@ impl<P: Program> Stepper<'_, P> {
                 let limits = self.limits(state);
                 for (bound, hard) in [(limits.time_warn, false), (limits.time, true)] {
                     let Some(bound) = bound else { continue };
-                    let at = cells.entered[state.index()].saturating_add(bound);
+                    let at = cells.entered_at(state, &self.tables).saturating_add(bound);
                     // Earlier ones have been reported: the clock never goes back.
                     if at > self.scalars.now {
                         let one = (at, state, hard);

@@ -93,6 +93,7 @@ impl<P: Program> Stepper<'_, P> {
         let cells = self.store.cells();
         // The sets of charts that need them often stay.
         let rests = !self.tables.summary.computed
+            && !self.scalars.walking
             && self.open == 0
             && self.armed == 0
             && self.scalars.sends == 0

@@ -204,6 +204,10 @@ impl<P: Program> Stepper<'_, P> {
         let states: Vec<StateId> = (0..tables.states.len()).map(StateId::at).collect();
         let counts = || states.iter().map(|state| cells.counts(*state));
         let amounts = if tables.reads_amounts { states.len() } else { 0 };
+        // Between two turns the sets of a turn mean nothing, and the store may have left them out.
+        let of_turn = |set: &[u64]| {
+            if self.scalars.walking { set.to_vec() } else { cells.configuration.to_vec() }
+        };
         Snapshot {
             format: FORMAT,
             hash: self.tables.hash,
@@ -211,10 +215,10 @@ impl<P: Program> Stepper<'_, P> {
             bits: [
                 cells.configuration.to_vec(),
                 cells.history.to_vec(),
-                cells.touched.to_vec(),
-                cells.unbroken.to_vec(),
+                of_turn(cells.touched),
+                of_turn(cells.unbroken),
             ],
-            entered_at: cells.entered.to_vec(),
+            entered_at: states.iter().map(|state| cells.entered_at(*state, tables)).collect(),
             counters: [
                 counts().map(|state| state.turns_here).collect(),
                 counts().map(|state| state.turns_in).collect(),
@@ -250,8 +254,8 @@ impl<P: Program> Stepper<'_, P> {
         let states = tables.states.len();
         let fits = snapshot.hash == self.tables.hash
             && configuration.len() == cells.configuration.len()
-            && touched.len() == cells.touched.len()
-            && unbroken.len() == cells.unbroken.len()
+            && touched.len() == configuration.len()
+            && unbroken.len() == configuration.len()
             && history.len() == cells.history.len()
             && snapshot.entered_at.len() == states
             && snapshot.counters.iter().all(|c| c.len() == states)
@@ -274,9 +278,10 @@ impl<P: Program> Stepper<'_, P> {
         }
         cells.configuration.copy_from_slice(configuration);
         cells.history.copy_from_slice(history);
-        cells.touched.copy_from_slice(touched);
-        cells.unbroken.copy_from_slice(unbroken);
-        cells.entered.copy_from_slice(&snapshot.entered_at);
+        cells.entered.fill(0);
+        for state in bits::iter(configuration) {
+            cells.entered[tables.states[state].place as usize] = snapshot.entered_at[state];
+        }
         cells.deadlines.copy_from_slice(&snapshot.deadlines);
         let counts: Vec<Counts> = (0..states)
             .map(|i| Counts {
@@ -287,6 +292,11 @@ impl<P: Program> Stepper<'_, P> {
             })
             .collect();
         let steps: Vec<Underway> = snapshot.steps.iter().map(Underway::from).collect();
+        if snapshot.scalars.walking {
+            let cells = self.with_sets();
+            cells.touched.copy_from_slice(touched);
+            cells.unbroken.copy_from_slice(unbroken);
+        }
         self.take_parts(snapshot, &counts, &steps);
         self.find_leaves();
         self.order_deadlines();
@@ -351,7 +361,7 @@ impl<P: Program> Stepper<'_, P> {
                     (cells.started[step.index()], leaf)
                 }
                 None if matches!(row.trigger, TriggerRow::AfterTurns(_)) => (0, row.source),
-                None => (cells.entered[row.source.index()], row.source),
+                None => (cells.entered_at(row.source, &self.tables), row.source),
             };
             // A deadline that cannot be computed does not come.
             self.arm(id, origin, leaf, &mut ());

@@ -225,7 +225,7 @@ impl<P: Program> Stepper<'_, P> {
         let row = &self.tables.states[state.index()];
         let now = self.scalars.now;
         self.activate(state, row);
-        *self.store.entered_mut(state) = now;
+        *self.store.entered_mut(row.place) = now;
         let cells = self.store.cells_mut();
         if let Some(counts) = cells.counts.get_mut(state.index()) {
             counts.turns_here = 0;

@@ -16,7 +16,7 @@ impl<P: Program> Stepper<'_, P> {
         self.scalars.events += 1;
         sink.record(Record::Turn(self.scalars.turns + 1));
         self.store.need(Part::Walks, &self.tables);
-        let cells = self.store.cells_mut();
+        let cells = self.with_sets();
         cells.touched.copy_from_slice(cells.configuration);
         cells.unbroken.copy_from_slice(cells.configuration);
         cells.walks.fill(Walk::NEW);

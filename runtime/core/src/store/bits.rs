@@ -18,6 +18,14 @@ pub fn insert(set: &mut [u64], i: usize) {
     set[i / 64] |= 1 << (i % 64);
 }
 
+/// Sets bit `i`, if the set goes so far.
+#[inline]
+pub fn add(set: &mut [u64], i: usize) {
+    if let Some(word) = set.get_mut(i / 64) {
+        *word |= 1 << (i % 64);
+    }
+}
+
 /// Clears bit `i`.
 #[inline]
 pub fn remove(set: &mut [u64], i: usize) {

@@ -1,13 +1,13 @@
 //! Access to registers.
 
 use super::{
-    Amounts, Counts, Fan, Places, Question, Sends, Sent, StateRegister, StepRegister, Underway,
-    Walk,
+    Amounts, Counts, Fan, Places, Question, Sends, Sent, StepRegister, Underway, Walk, bits,
 };
 use crate::arena::{StateId, TransitionId};
 use crate::machine::Instant;
+use crate::tables::Tables;
 
-/// All registers, as slices. Lengths: `W` words a set, `S` states, `V` leaves that are active together at most, `K` steps, `D` deadlines,
+/// All registers, as slices. Lengths: `W` words a set, `S` states, `T` states that are active together at most, `V` leaves that are active together at most, `K` steps, `D` deadlines,
 /// `H` history states, `N` sent events, `L` walks. Those that a store leaves out are empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'c> {
@@ -17,13 +17,13 @@ pub struct Cells<'c> {
     pub leaves: &'c [StateId],
     /// H × W. The states that each history has recorded; all zero for none.
     pub history: &'c [u64],
-    /// W. Active at any moment of this turn.
+    /// W, or empty while no turn is walked. Active at any moment of this turn.
     pub touched: &'c [u64],
-    /// W. States active continuously since this turn began.
+    /// W, or empty while no turn is walked. States active continuously since this turn began.
     pub unbroken: &'c [u64],
     /// W. The leaves that were active when the current event for questions occurred, and have not been exited since.
     pub found: &'c [u64],
-    /// S. The time of the last entry.
+    /// T. By `StateRow::place`, the time of the last entry into the state that is active there.
     pub entered: &'c [Instant],
     /// S, or empty while nothing was counted.
     pub counts: &'c [Counts],
@@ -58,9 +58,10 @@ impl Cells<'_> {
         self.counts.get(state.index()).copied().unwrap_or(Counts::NEW)
     }
 
-    /// The register of a state.
-    pub fn state(&self, state: StateId) -> StateRegister {
-        StateRegister::of(self.entered[state.index()], self.counts(state))
+    /// The time of the last entry of an active state; 0 for others.
+    pub fn entered_at(&self, state: StateId, tables: &Tables<'_>) -> Instant {
+        let place = tables.states[state.index()].place as usize;
+        if bits::has(self.configuration, state.index()) { self.entered[place] } else { 0 }
     }
 
     /// The register of a step.

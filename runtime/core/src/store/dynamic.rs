@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 /// Leaves that need no memory of their own.
-const FEW: usize = 4;
+const FEW: usize = 2;
 
 /// Transitions of a microstep that need no memory of their own.
 const TOGETHER: usize = 8;
@@ -34,11 +34,10 @@ pub struct Dynamic {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     states: u32,
+    /// States that are active together at most.
+    together: u32,
     steps: u32,
     deadlines: u32,
-    history: u32,
-    /// Where the times of entries begin.
-    entered: u32,
 }
 
 /// What remains of earlier turns and calls.
@@ -115,11 +114,10 @@ impl AsMut<[TransitionId]> for Together {
 impl Dynamic {
     /// Nothing active, nothing armed.
     pub fn new(tables: &Tables<'_>) -> Self {
-        let (states, steps) = (tables.states.len(), tables.steps.len());
-        let (set, deadlines) = (bits::words(states), tables.deadlines());
-        let history = set * tables.histories();
-        let mut words = vec![0; 3 * set + states + steps + deadlines + history];
-        let first = 3 * set + states + steps;
+        let (set, together) = (bits::words(tables.states.len()), tables.summary.together as usize);
+        let (steps, deadlines) = (tables.steps.len(), tables.deadlines());
+        let first = set + together + steps;
+        let mut words = vec![0; first + deadlines + set * tables.histories()];
         words[first..first + deadlines].fill(u64::MAX);
         let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Self {
@@ -127,11 +125,10 @@ impl Dynamic {
             leaves: Leaves::new(tables.summary.leaves as usize),
             queue: Growing::new(),
             sizes: Sizes {
-                states: size(states),
+                states: size(tables.states.len()),
+                together: size(together),
                 steps: size(steps),
                 deadlines: size(deadlines),
-                history: size(history),
-                entered: size(3 * set),
             },
             counted: None,
             busy: None,
@@ -169,7 +166,7 @@ impl Store for Dynamic {
 
     #[inline(always)]
     fn cells(&self) -> Cells<'_> {
-        let Sizes { states, steps, deadlines, history, .. } = self.sizes;
+        let Sizes { states, together, steps, deadlines } = self.sizes;
         let set = bits::words(states as usize);
         // What is not read costs nothing: none of these can panic.
         #[inline(always)]
@@ -177,12 +174,9 @@ impl Store for Dynamic {
             words.split_at_checked(at).unwrap_or_default()
         }
         let (configuration, rest) = cut(&self.words, set);
-        let (unbroken, rest) = cut(rest, set);
-        let (touched, rest) = cut(rest, set);
-        let (entered, rest) = cut(rest, states as usize);
+        let (entered, rest) = cut(rest, together as usize);
         let (started, rest) = cut(rest, steps as usize);
-        let (deadlines, rest) = cut(rest, deadlines as usize);
-        let (history, _) = cut(rest, history as usize);
+        let (deadlines, history) = cut(rest, deadlines as usize);
         let (counts, walks, amounts): (&[Counts], &[Walk], &[Amounts]) = match &self.counted {
             Some(counted) => (&counted.counts, &counted.walks, &counted.amounts),
             None => (&[], &[], &[]),
@@ -202,7 +196,9 @@ impl Store for Dynamic {
         };
         let (found, rest) = cut(sets, set);
         let (entry, rest) = cut(rest, set);
-        let (domains, _) = cut(rest, set);
+        let (domains, rest) = cut(rest, set);
+        let (touched, rest) = cut(rest, set);
+        let (unbroken, _) = cut(rest, set);
         Cells {
             configuration,
             leaves: self.leaves.all(),
@@ -228,19 +224,16 @@ impl Store for Dynamic {
 
     #[inline(always)]
     fn cells_mut(&mut self) -> CellsMut<'_> {
-        let Sizes { states, steps, deadlines, history, .. } = self.sizes;
+        let Sizes { states, together, steps, deadlines } = self.sizes;
         let set = bits::words(states as usize);
         #[inline(always)]
         fn cut(words: &mut [u64], at: usize) -> (&mut [u64], &mut [u64]) {
             words.split_at_mut_checked(at).unwrap_or_default()
         }
         let (configuration, rest) = cut(&mut self.words, set);
-        let (unbroken, rest) = cut(rest, set);
-        let (touched, rest) = cut(rest, set);
-        let (entered, rest) = cut(rest, states as usize);
+        let (entered, rest) = cut(rest, together as usize);
         let (started, rest) = cut(rest, steps as usize);
-        let (deadlines, rest) = cut(rest, deadlines as usize);
-        let (history, _) = cut(rest, history as usize);
+        let (deadlines, history) = cut(rest, deadlines as usize);
         let (counts, walks, amounts): (&mut [Counts], &mut [Walk], &mut [Amounts]) =
             match &mut self.counted {
                 Some(counted) => {
@@ -273,7 +266,8 @@ impl Store for Dynamic {
         let (found, rest) = cut(sets, set);
         let (entry, rest) = cut(rest, set);
         let (domains, rest) = cut(rest, set);
-        let (defaults, _) = cut(rest, set);
+        let (touched, rest) = cut(rest, set);
+        let (unbroken, defaults) = cut(rest, set);
         CellsMut {
             configuration,
             leaves: self.leaves.all_mut(),
@@ -319,19 +313,20 @@ impl Store for Dynamic {
                 fill(&mut busy.due, deadlines, TransitionId(0));
                 fill(&mut busy.places, deadlines, 0);
             }
-            Part::Sets => fill(&mut self.busy().sets, 4 * bits::words(states), 0),
+            Part::Sets => fill(&mut self.busy().sets, 6 * bits::words(states), 0),
         }
     }
 
     #[inline(always)]
-    fn entered_mut(&mut self, state: StateId) -> &mut u64 {
-        &mut self.words[self.sizes.entered as usize + state.index()]
+    fn entered_mut(&mut self, place: u32) -> &mut u64 {
+        &mut self.words[bits::words(self.sizes.states as usize) + place as usize]
     }
 
     #[inline(always)]
     fn deadline_mut(&mut self, slot: u32) -> &mut u64 {
-        let Sizes { states, steps, entered, .. } = self.sizes;
-        &mut self.words[entered as usize + states as usize + steps as usize + slot as usize]
+        let Sizes { states, together, steps, .. } = self.sizes;
+        let first = bits::words(states as usize) + together as usize + steps as usize;
+        &mut self.words[first + slot as usize]
     }
 
     #[inline(always)]
@@ -348,9 +343,8 @@ impl Store for Dynamic {
 
 #[cfg(test)]
 mod tests {
-    use super::{Dynamic, Store};
-    use crate::arena::StateId;
-    use crate::tables::{StateRow, StepRow, Tables, TransitionRow, TriggerRow};
+    use super::{Dynamic, Part, Store};
+    use crate::tables::{StateRow, StepRow, Summary, Tables, TransitionRow, TriggerRow};
 
     #[test]
     fn each_register_has_a_place_of_its_own() {
@@ -360,13 +354,16 @@ mod tests {
             states: &[StateRow::PLAIN; 70],
             steps: &[StepRow::PLAIN; 3],
             transitions: &[line(0), line(1)],
+            summary: Summary { together: 5, ..Summary::PLAIN },
             ..Tables::EMPTY
         };
         let mut store = Dynamic::new(&tables);
-        (0..70).for_each(|n| *store.entered_mut(StateId(n)) = 1 + u64::from(n));
+        (0..5).for_each(|n| *store.entered_mut(n) = 1 + u64::from(n));
         (0..2).for_each(|n| *store.deadline_mut(n) = 100 + u64::from(n));
+        assert_eq!(store.cells().touched, []);
+        store.need(Part::Sets, &tables);
         let cells = store.cells();
-        assert!(cells.entered.iter().copied().eq(1..=70));
+        assert!(cells.entered.iter().copied().eq(1..=5));
         assert_eq!(cells.deadlines, [100, 101]);
         assert!(
             [cells.configuration, cells.touched, cells.unbroken].iter().all(|set| *set == [0; 2])

@@ -18,9 +18,7 @@ pub use dynamic::Dynamic;
 pub use dynamic::Together;
 pub use fixed::Fixed;
 pub use queue::Places;
-pub use register::{
-    Amounts, Counts, Fan, Question, Sent, StateRegister, StepRegister, Underway, Walk, WalkStage,
-};
+pub use register::{Amounts, Counts, Fan, Question, Sent, StepRegister, Underway, Walk, WalkStage};
 pub use sends::Sends;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
@@ -74,7 +72,7 @@ pub enum Part {
     Fans,
     /// The armed deadlines of time in their order.
     Due,
-    /// The sets of a microstep.
+    /// The sets of a microstep and of a turn.
     Sets,
 }
 
@@ -89,10 +87,10 @@ pub trait Store {
     fn cells(&self) -> Cells<'_>;
     /// Write access.
     fn cells_mut(&mut self) -> CellsMut<'_>;
-    /// The time of the last entry of a state.
+    /// The time of the last entry of the state that is active at a place.
     #[inline(always)]
-    fn entered_mut(&mut self, state: StateId) -> &mut u64 {
-        &mut self.cells_mut().entered[state.index()]
+    fn entered_mut(&mut self, place: u32) -> &mut u64 {
+        &mut self.cells_mut().entered[place as usize]
     }
     /// The deadline of a slot.
     #[inline(always)]

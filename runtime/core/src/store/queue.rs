@@ -5,7 +5,7 @@ use super::Occurrence;
 
 /// Places of a growing ring that need no memory of their own.
 #[cfg(feature = "alloc")]
-const FEW: usize = 4;
+const FEW: usize = 2;
 
 /// The storage of a ring. The owner keeps its head and length.
 #[derive(Debug)]

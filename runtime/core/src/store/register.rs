@@ -156,11 +156,9 @@ pub enum WalkStage {
     Over,
 }
 
-/// The register of a state, as a whole.
+/// What is counted of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StateRegister {
-    /// The time of its last entry.
-    pub entered_at: Instant,
+pub struct Counts {
     /// Whole turns since entry.
     pub turns_here: u32,
     /// Turns of the run.
@@ -168,24 +166,6 @@ pub struct StateRegister {
     /// Failures since entry.
     pub fails_here: u32,
     /// Model calls charged.
-    pub calls: u32,
-}
-
-impl StateRegister {
-    /// From its parts.
-    pub(crate) const fn of(entered_at: Instant, counts: Counts) -> Self {
-        let Counts { turns_here, turns_in, fails_here, calls } = counts;
-        Self { entered_at, turns_here, turns_in, fails_here, calls }
-    }
-}
-
-/// What is counted of a state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[allow(missing_docs, reason = "the fields are those of `StateRegister`")]
-pub struct Counts {
-    pub turns_here: u32,
-    pub turns_in: u32,
-    pub fails_here: u32,
     pub calls: u32,
 }
 

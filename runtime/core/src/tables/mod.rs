@@ -35,7 +35,7 @@ pub use walk::WalkRow;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 
 /// The version for which generated code was written; it does not compile against another.
-pub const ABI: u32 = 11;
+pub const ABI: u32 = 12;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -155,6 +155,8 @@ pub struct StateRow<'t> {
     pub index: Span,
     /// In `Tables::walks`: the walk of the innermost region that contains it.
     pub walk: u32,
+    /// Its place among the states that are active together: no two of those have the same.
+    pub place: u32,
 }
 
 impl StateRow<'_> {
@@ -177,6 +179,7 @@ impl StateRow<'_> {
         on_path: Reacts::NOTHING,
         index: Span::EMPTY,
         walk: 0,
+        place: 0,
     };
 }
 

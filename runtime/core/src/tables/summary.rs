@@ -8,6 +8,8 @@ use core::ops::Deref;
 pub struct Summary {
     /// The maximum number of leaves that are active together.
     pub leaves: u32,
+    /// The maximum number of states that are active together: all `StateRow::place`s are below it.
+    pub together: u32,
     /// The union of what all states react to.
     pub reacts: Reacts,
     /// Whether a state has limits.
@@ -28,6 +30,7 @@ impl Summary {
     /// Of a chart with one state that does nothing.
     pub const PLAIN: Self = Self {
         leaves: 1,
+        together: 1,
         reacts: Reacts::NOTHING,
         limits: false,
         default_actions: false,

@@ -1,0 +1,38 @@
+//! The data of what is being handled: with an allocator, a machine that handles nothing has only a pointer for it.
+
+/// A value, or none.
+#[derive(Debug, Clone)]
+pub struct Held<T>(
+    #[cfg(feature = "alloc")] Option<super::Box<T>>,
+    #[cfg(not(feature = "alloc"))] Option<T>,
+);
+
+impl<T> Held<T> {
+    /// None.
+    pub const fn new() -> Self {
+        Self(None)
+    }
+
+    /// Replaces the value.
+    #[inline]
+    pub fn set(&mut self, value: Option<T>) {
+        #[cfg(feature = "alloc")]
+        let value = value.map(super::Box::new);
+        self.0 = value;
+    }
+
+    /// The value.
+    #[inline]
+    pub fn get(&self) -> Option<&T> {
+        #[cfg(feature = "alloc")]
+        return self.0.as_deref();
+        #[cfg(not(feature = "alloc"))]
+        return self.0.as_ref();
+    }
+}
+
+impl<T> Default for Held<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
