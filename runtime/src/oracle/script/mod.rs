@@ -139,7 +139,7 @@ impl Series {
 /// A script: the answers of steps and the results of host functions. Clones share how much of it is used up.
 #[derive(Clone)]
 pub struct Script {
-    name: String,
+    name: Arc<str>,
     clock: Arc<dyn Clock>,
     state: Arc<Mutex<State>>,
 }
@@ -163,13 +163,13 @@ impl Script {
     /// What is wrong, and under which key.
     pub fn parse(name: &str, text: &str, clock: Arc<dyn Clock>) -> Result<Self, ScriptError> {
         let state = file::parse(text)?;
-        Ok(Self { name: name.to_owned(), clock, state: Arc::new(Mutex::new(state)) })
+        Ok(Self { name: name.into(), clock, state: Arc::new(Mutex::new(state)) })
     }
 
     /// A script that answers nothing.
     pub fn empty() -> Self {
         Self {
-            name: String::new(),
+            name: "".into(),
             clock: Arc::new(VirtualClock::new()),
             state: Arc::new(Mutex::new(State::default())),
         }
@@ -278,7 +278,7 @@ impl Host for Script {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(row) = state.functions.get_mut(function) else {
-            return Err(match self.name.as_str() {
+            return Err(match &*self.name {
                 "" => format!("there is no script with a result for function `{function}`"),
                 name => format!("{name} has no result for function `{function}`"),
             });

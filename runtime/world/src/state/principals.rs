@@ -157,19 +157,23 @@ impl State {
 
     /// Fills the compute of everybody up.
     pub(crate) fn renew(&mut self) {
-        let wanted: Vec<(String, i64)> = self
-            .principals
-            .iter()
-            .map(|(name, principal)| {
-                let has = self.ledger.balance(&Holder::of(name), Resource::Compute);
-                (name.clone(), principal.compute - has)
-            })
-            .filter(|(_, wanted)| *wanted > 0)
-            .collect();
-        for (name, wanted) in wanted {
-            if let Err(why) = self.ledger.mint(&name, Resource::Compute, wanted, "renewal") {
+        for name in std::mem::take(&mut self.worn) {
+            let Some(principal) = self.principals.get(&name) else { continue };
+            let has = self.ledger.balance(&Holder::of(&name), Resource::Compute);
+            let wanted = principal.compute - has;
+            if wanted > 0
+                && let Err(why) = self.ledger.mint(&name, Resource::Compute, wanted, "renewal")
+            {
                 self.broken.get_or_insert(why.to_string());
             }
+        }
+    }
+
+    /// Says how much compute somebody has after each renewal.
+    pub(crate) fn set_quota(&mut self, name: &str, units: i64) {
+        if let Some(principal) = self.principals.get_mut(name) {
+            principal.compute = units;
+            self.worn.insert(name.to_owned());
         }
     }
 }
@@ -214,9 +218,7 @@ impl State {
             moved.map_err(refused)?;
         }
         for (name, quota) in [(from, has - units), (to, gets)] {
-            if let Some(principal) = self.principals.get_mut(name) {
-                principal.compute = quota;
-            }
+            self.set_quota(name, quota);
         }
         Ok(())
     }

@@ -153,8 +153,8 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
         state.ledger.burn(&name, Resource::Scrip, less, ENDOWMENT).map_err(refused)?;
     }
     let compute = amount(compute.unwrap_or(state.settings.compute));
+    state.set_quota(&name, compute);
     if let Some(principal) = state.principals.get_mut(&name) {
-        principal.compute = compute;
         principal.family = family;
     }
     if compute > 0 {

@@ -141,6 +141,7 @@ impl World {
             });
             state.agents += u64::from(principal.is_agent);
             let is_listed = principal.is_listed;
+            state.worn.insert(name.clone());
             state.principals.insert(name.clone(), principal);
             if is_listed {
                 state.list(&name);
@@ -161,6 +162,7 @@ impl World {
             }
         }
         state.audit()?;
+        state.take_changes();
         let mut own = self.state();
         state.admission = own.admission.clone();
         *own = state;

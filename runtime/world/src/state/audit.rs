@@ -1,0 +1,144 @@
+//! Whether everything adds up: all of it, or what has changed since it was looked at last.
+
+use super::State;
+use crate::artifact::{Artifact, size};
+use crate::ledger::{Holder, Resource};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
+
+/// Artifacts by id. It knows which of them have changed since the last audit.
+#[derive(Debug, Default)]
+pub(crate) struct Artifacts {
+    all: BTreeMap<String, Artifact>,
+    changed: BTreeSet<String>,
+}
+
+impl Deref for Artifacts {
+    type Target = BTreeMap<String, Artifact>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.all
+    }
+}
+
+impl Artifacts {
+    /// An artifact that is to change.
+    pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut Artifact> {
+        let found = self.all.get_mut(id)?;
+        if !self.changed.contains(id) {
+            self.changed.insert(id.to_owned());
+        }
+        Some(found)
+    }
+
+    pub(crate) fn insert(&mut self, id: String, artifact: Artifact) {
+        self.changed.insert(id.clone());
+        self.all.insert(id, artifact);
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) {
+        self.changed.remove(id);
+        self.all.remove(id);
+    }
+}
+
+impl State {
+    /// Checks all of it, from the artifacts and accounts themselves.
+    pub(crate) fn audit(&self) -> Result<(), String> {
+        self.is_known_sound()?;
+        self.ledger.audit()?;
+        let mut stored: BTreeMap<&str, u64> = BTreeMap::new();
+        for (id, artifact) in self.artifacts.iter() {
+            self.audit_artifact(id, artifact)?;
+            *stored.entry(&artifact.owner).or_default() += artifact.bytes;
+        }
+        for name in self.principals.keys() {
+            self.audit_owner(name, stored.get(name.as_str()).copied().unwrap_or(0))?;
+            self.audit_standing(name)?;
+        }
+        self.audit_offers()?;
+        let listed = self.principals.values().filter(|one| one.is_listed).count();
+        if listed != self.ranks.len() {
+            return Err(format!("{} have ranks, and {listed} should", self.ranks.len()));
+        }
+        Ok(())
+    }
+
+    /// Checks the artifacts that have changed since the last audit, and everybody whose accounts have: what has not changed was found right then.
+    pub(crate) fn audit_changes(&mut self) -> Result<(), String> {
+        self.is_known_sound()?;
+        let (ids, mut names) = self.take_changes();
+        for id in &ids {
+            let Some(artifact) = self.artifacts.get(id) else { continue };
+            self.audit_artifact(id, artifact)?;
+            if !names.contains(&artifact.owner) {
+                names.insert(artifact.owner.clone());
+            }
+        }
+        for name in names.iter().filter(|name| self.principals.contains_key(*name)) {
+            let own = self.owned.get(name).into_iter().flatten();
+            let bytes = own.filter_map(|id| self.artifacts.get(id)).map(|artifact| artifact.bytes);
+            self.audit_owner(name, bytes.sum())?;
+            self.audit_standing(name)?;
+        }
+        self.audit_offers()
+    }
+
+    /// The artifacts and the names that have changed since this was last asked.
+    pub(crate) fn take_changes(&mut self) -> (BTreeSet<String>, BTreeSet<String>) {
+        (std::mem::take(&mut self.artifacts.changed), std::mem::take(&mut self.touched))
+    }
+
+    fn is_known_sound(&self) -> Result<(), String> {
+        self.broken.as_ref().map_or(Ok(()), |why| Err(why.clone()))
+    }
+
+    fn audit_artifact(&self, id: &str, artifact: &Artifact) -> Result<(), String> {
+        let bytes = size(&artifact.content);
+        if bytes != artifact.bytes {
+            return Err(format!("`{id}` has {bytes} bytes, and {} are known", artifact.bytes));
+        }
+        if !self.principals.contains_key(&artifact.owner) {
+            return Err(format!("`{id}` is of `{}`, who has no account", artifact.owner));
+        }
+        Ok(())
+    }
+
+    /// Compares the bytes that somebody's artifacts have with those that are booked.
+    fn audit_owner(&self, name: &str, found: u64) -> Result<(), String> {
+        let booked = self.ledger.balance(&Holder::Stored(name.to_owned()), Resource::Disk);
+        if u64::try_from(booked) != Ok(found) {
+            return Err(format!("{booked} bytes of `{name}` are booked, and there are {found}"));
+        }
+        if self.stored.get(name).copied().unwrap_or(0) != found {
+            return Err(format!("the index of bytes is wrong for `{name}`"));
+        }
+        Ok(())
+    }
+
+    /// Whoever is listed has the rank of its scrip, and no more compute than its quota.
+    fn audit_standing(&self, name: &str) -> Result<(), String> {
+        let Some(principal) = self.principals.get(name).filter(|one| one.is_listed) else {
+            return Ok(());
+        };
+        let scrip = self.ledger.scrip(name);
+        if !self.ranks.contains(&(Reverse(scrip), name.to_owned())) {
+            return Err(format!("`{name}` has no rank with {scrip}"));
+        }
+        if self.ledger.balance(&Holder::of(name), Resource::Compute) > principal.compute {
+            return Err(format!("`{name}` has more compute than its quota"));
+        }
+        Ok(())
+    }
+
+    fn audit_offers(&self) -> Result<(), String> {
+        for (id, offer) in &self.offers {
+            let owner = self.artifacts.get(id).map(|artifact| artifact.owner.as_str());
+            if owner != Some(&offer.seller) {
+                return Err(format!("`{id}` is offered by `{}`, of {owner:?}", offer.seller));
+            }
+        }
+        Ok(())
+    }
+}
