@@ -198,7 +198,8 @@ struct Agent {
 /// What so many structs cost, in a process of their own.
 fn by_hand(agents: usize) -> Option<Cost> {
     let program = std::env::current_exe().ok()?;
-    let output = Command::new(program).args(["world-by-hand", &agents.to_string()]).output().ok()?;
+    let output =
+        Command::new(program).args(["world-by-hand", &agents.to_string()]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let mut numbers = text.split_whitespace().map(str::parse);
     let mut next = || numbers.next()?.ok();

@@ -42,7 +42,8 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// Sets the input `memories` to what the memory brings for the query of this turn, unless the host has given it. `context` is what
     /// the agent's record and world say, names that the chart does not declare among it.
     pub(super) fn recall(&mut self, context: &Map) -> Result<(), RunError> {
-        let Some(LongTerm { memory, rag: Some(rag), name, is_unread }) = self.memory.as_deref_mut() else {
+        let Some(LongTerm { memory, rag: Some(rag), name, is_unread }) = self.memory.as_deref_mut()
+        else {
             return Ok(());
         };
         if !rag.enabled || self.given.contains(MEMORIES) {

@@ -135,9 +135,9 @@ impl<'p> Workbench<'p> {
         if let Some((kind, family)) = self.families.get(name) {
             return Some((*kind, family));
         }
-        let by_name = self.by_name.get_or_init(|| {
-            self.actors.iter().map(|actor| (actor.name.as_str(), actor)).collect()
-        });
+        let by_name = self
+            .by_name
+            .get_or_init(|| self.actors.iter().map(|actor| (actor.name.as_str(), actor)).collect());
         let kind = by_name.get(name)?.kind;
         Some((kind, &self.kinds[kind].family))
     }

@@ -334,9 +334,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let slot = |index: &usize| {
             self.slots.get(*index).and_then(Option::as_deref).filter(|slot| !slot.is_service())
         };
-        self.by_name
-            .iter()
-            .filter_map(move |(name, index)| Some((&**name, &slot(index)?.mode)))
+        self.by_name.iter().filter_map(move |(name, index)| Some((&**name, &slot(index)?.mode)))
     }
 
     /// The basic states of each agent, by name.

@@ -1,47 +1,10 @@
 //! Whether everything adds up: all of it, or what has changed since it was looked at last.
 
 use super::State;
-use crate::artifact::{Artifact, size};
+use crate::artifact::{Artifact, memory_of, size};
 use crate::ledger::{Holder, Resource};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Deref;
-
-/// Artifacts by id. It knows which of them have changed since the last audit.
-#[derive(Debug, Default)]
-pub(crate) struct Artifacts {
-    all: BTreeMap<String, Artifact>,
-    changed: BTreeSet<String>,
-}
-
-impl Deref for Artifacts {
-    type Target = BTreeMap<String, Artifact>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.all
-    }
-}
-
-impl Artifacts {
-    /// An artifact that is to change.
-    pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut Artifact> {
-        let found = self.all.get_mut(id)?;
-        if !self.changed.contains(id) {
-            self.changed.insert(id.to_owned());
-        }
-        Some(found)
-    }
-
-    pub(crate) fn insert(&mut self, id: String, artifact: Artifact) {
-        self.changed.insert(id.clone());
-        self.all.insert(id, artifact);
-    }
-
-    pub(crate) fn remove(&mut self, id: &str) {
-        self.changed.remove(id);
-        self.all.remove(id);
-    }
-}
 
 impl State {
     /// Checks all of it, from the artifacts and accounts themselves.
@@ -77,9 +40,11 @@ impl State {
             }
         }
         for name in names.iter().filter(|name| self.principals.contains_key(*name)) {
-            let own = self.owned.get(name).into_iter().flatten();
-            let bytes = own.filter_map(|id| self.artifacts.get(id)).map(|artifact| artifact.bytes);
-            self.audit_owner(name, bytes.sum())?;
+            let memory = memory_of(name);
+            let own = self.owned.get(name).into_iter().flatten().chain([name, &memory]);
+            let own = own.filter_map(|id| self.artifacts.get(id));
+            let own = own.filter(|artifact| artifact.owner == *name);
+            self.audit_owner(name, own.map(|artifact| artifact.bytes).sum())?;
             self.audit_standing(name)?;
         }
         self.audit_offers()
@@ -87,7 +52,7 @@ impl State {
 
     /// The artifacts and the names that have changed since this was last asked.
     pub(crate) fn take_changes(&mut self) -> (BTreeSet<String>, BTreeSet<String>) {
-        (std::mem::take(&mut self.artifacts.changed), std::mem::take(&mut self.touched))
+        (self.artifacts.take_changed(), std::mem::take(&mut self.touched))
     }
 
     fn is_known_sound(&self) -> Result<(), String> {
@@ -111,7 +76,7 @@ impl State {
         if u64::try_from(booked) != Ok(found) {
             return Err(format!("{booked} bytes of `{name}` are booked, and there are {found}"));
         }
-        if self.stored.get(name).copied().unwrap_or(0) != found {
+        if self.stored(name) != found {
             return Err(format!("the index of bytes is wrong for `{name}`"));
         }
         Ok(())

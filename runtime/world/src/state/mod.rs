@@ -3,12 +3,13 @@
 mod artifacts;
 mod audit;
 mod events;
+mod kept;
 mod principals;
 mod settle;
 
 pub(crate) use artifacts::Draft;
-pub(crate) use audit::Artifacts;
 pub(crate) use events::{Audience, Event};
+pub(crate) use kept::Artifacts;
 pub(crate) use principals::{ENDOWMENT, Origin, Principal, is_name};
 
 use crate::ledger::{Ledger, LedgerError, Resource};
@@ -109,14 +110,10 @@ pub(crate) struct State {
     pub(crate) agents: u64,
     /// Found from the others: artifacts in the order in which they were made, without agents and memories.
     pub(crate) order: BTreeMap<u64, String>,
-    /// Found from the others: ids by owner.
+    /// Found from the others: ids by owner, without the records and memories that agents have of themselves.
     pub(crate) owned: BTreeMap<String, BTreeSet<String>>,
-    /// Found from the others: bytes by owner.
-    pub(crate) stored: BTreeMap<String, u64>,
     /// Found from the others: who has how much, the richest first.
     pub(crate) ranks: BTreeSet<(Reverse<i64>, String)>,
-    /// Found from the others: under what somebody stands in the ranks.
-    pub(crate) ranked: BTreeMap<String, i64>,
     /// Whose compute may be below its quota: all others have all of theirs.
     pub(crate) worn: BTreeSet<String>,
     /// Whose accounts have changed since the last audit.

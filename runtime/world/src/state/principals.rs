@@ -33,10 +33,16 @@ pub(crate) struct Principal {
     /// It is stopped for good.
     pub(crate) is_stopped: bool,
     /// Where it comes from, if another agent has made it.
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<Box<Origin>>,
     /// Its charts.
     #[serde(skip)]
     pub(crate) family: Option<Arc<Family>>,
+    /// Found from the artifacts: the bytes of its own.
+    #[serde(skip)]
+    pub(crate) stored: u64,
+    /// Under what it stands in the ranks.
+    #[serde(skip)]
+    pub(crate) ranked: Option<i64>,
 }
 
 /// How an agent was made by another one.

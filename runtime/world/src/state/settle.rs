@@ -22,7 +22,11 @@ impl State {
 
     /// Puts somebody into the ranks.
     pub(super) fn rank(&mut self, name: &str, scrip: i64) {
-        if let Some(before) = self.ranked.insert(name.to_owned(), scrip) {
+        let Some(principal) = self.principals.get_mut(name) else { return };
+        if let Some(before) = principal.ranked.replace(scrip) {
+            if before == scrip {
+                return;
+            }
             self.ranks.remove(&(Reverse(before), name.to_owned()));
         }
         self.ranks.insert((Reverse(scrip), name.to_owned()));
@@ -105,9 +109,7 @@ impl State {
     fn check(&self, holder: &Holder) -> Result<(), String> {
         self.ledger.check(holder)?;
         if let Holder::Stored(owner) = holder {
-            let (booked, found) =
-                (self.ledger.balance(holder, Resource::Disk), self.stored.get(owner));
-            let found = found.copied().unwrap_or(0);
+            let (booked, found) = (self.ledger.balance(holder, Resource::Disk), self.stored(owner));
             if u64::try_from(booked) != Ok(found) {
                 return Err(format!(
                     "{booked} bytes of `{owner}` are booked, and there are {found}"
