@@ -104,8 +104,9 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
         let stem = self.moulds.get(&(kind, plans.as_ptr() as usize));
         let stem = stem.and_then(|mould| mould.stem.as_ref());
         let name = new.name.clone();
+        // An agent that goes on may ask at once.
+        self.scripts.put(&name, script.clone());
         let mut agent = self.session(new, plans, &given, host, (stem, own), Some(life))?;
-        self.scripts.put(&name, script);
         if let Some(rag) = rag {
             let memory = Arc::new(ArtifactMemory::new(self.world.clone(), &name));
             agent = agent.with_memory(LongTerm::new(memory, Some(rag), &name));

@@ -107,3 +107,71 @@ impl State {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chartc_core::expr::{Map, Value};
+
+    fn world() -> State {
+        let mut state = State::default();
+        for name in ["ada", "ben"] {
+            state.open(name, Some(1_000));
+            state.set_quota(name, 10);
+            state.enrol(name, name, Map::new(), Value::List(Vec::new())).expect("there is room");
+        }
+        state.settle();
+        state.renew();
+        state.settle();
+        assert_eq!(state.audit(), Ok(()));
+        assert_eq!(state.audit_changes(), Ok(()));
+        state
+    }
+
+    fn compute(state: &State) -> [i64; 2] {
+        ["ada", "ben"].map(|name| state.ledger.balance(&Holder::of(name), Resource::Compute))
+    }
+
+    #[test]
+    fn what_has_changed_is_audited_as_all_is() {
+        let mut state = world();
+        let own = state.artifacts.get_mut("ada").expect("her record");
+        own.content = Value::Text("longer than it was".into());
+        let (all, changes) = (state.audit(), state.audit_changes());
+        assert!(all.is_err(), "its bytes are not booked");
+        assert_eq!(changes, all);
+
+        let mut state = world();
+        state.resize("ada_memory", "ada", 2, 7).expect("there is room");
+        state.artifacts.get_mut("ada_memory").expect("hers").content = Value::Text("1234567".into());
+        state.settle();
+        assert_eq!((state.audit_changes(), state.audit()), (Ok(()), Ok(())));
+        if let Some(ada) = state.principals.get_mut("ada") {
+            ada.stored += 1;
+        }
+        state.artifacts.get_mut("ada").expect("her record");
+        let (all, changes) = (state.audit(), state.audit_changes());
+        assert!(all.is_err(), "the index is wrong");
+        assert_eq!(changes, all);
+    }
+
+    #[test]
+    fn whoever_has_less_compute_than_its_quota_gets_the_rest() {
+        let mut state = world();
+        assert_eq!(compute(&state), [10, 10]);
+        let posted = state.ledger.posted();
+        state.renew();
+        assert_eq!(state.ledger.posted(), posted, "nobody needs any");
+        state.spend("ben", 4, "thinking").expect("he has it");
+        state.settle();
+        state.move_quota("ada", "ben", 3).expect("she has it");
+        state.settle();
+        state.renew();
+        state.settle();
+        assert_eq!(compute(&state), [7, 13]);
+        assert_eq!((state.audit_changes(), state.audit()), (Ok(()), Ok(())));
+        state.set_quota("ada", 8);
+        state.renew();
+        assert_eq!(compute(&state), [8, 13]);
+    }
+}
