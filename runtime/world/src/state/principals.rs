@@ -104,7 +104,7 @@ impl State {
     pub(crate) fn is_free(&self, name: &str) -> Tried<()> {
         is_name(name)?;
         let memory = memory_of(name);
-        let taken = [name, &memory].into_iter().find(|id| self.artifacts.contains_key(*id));
+        let taken = [name, &memory].into_iter().find(|id| self.artifacts.contains_key(id));
         if taken.is_some() || self.principals.contains_key(name) {
             let why = format!("`{name}` is taken: choose another name");
             return fail(FailureKind::PermissionDenied, why);
