@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Ticks of a run.
 const TICKS: usize = 40;
-/// The tick after which memory is read: every agent has begun.
+/// The tick after which memory is read and time is counted: every agent has begun, and what is new was audited.
 const SETTLED: usize = 2;
 
 /// An agent that only events move.
@@ -148,19 +148,20 @@ fn watched(program: &Path, folder: &Path) -> Option<(f64, f64, f64)> {
         .map_err(|fault| eprintln!("{}: {fault}", program.display()))
         .ok()?;
     let mut lines = BufReader::new(child.stdout.take()?).lines();
-    let (mut first, mut last, mut bytes) = (None, None, None);
+    let (mut first, mut settled, mut last, mut bytes) = (None, None, None, None);
     for nth in 1..=TICKS {
         let Some(Ok(_)) = lines.next() else { break };
         last = spent(&child);
         first = first.or(last);
         if nth == SETTLED {
+            settled = last;
             bytes = resident(&child);
         }
     }
     for _ in lines {}
     child.wait().ok().filter(std::process::ExitStatus::success)?;
-    let (first, last) = (first?, last?);
-    let tick = last.saturating_sub(first).as_nanos() as f64 / (TICKS - 1) as f64;
+    let (first, settled, last) = (first?, settled?, last?);
+    let tick = last.saturating_sub(settled).as_nanos() as f64 / (TICKS - SETTLED) as f64;
     Some((bytes? as f64, (first.as_nanos() as f64 - tick).max(0.0), tick))
 }
 
