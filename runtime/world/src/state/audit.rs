@@ -143,7 +143,8 @@ mod tests {
 
         let mut state = world();
         state.resize("ada_memory", "ada", 2, 7).expect("there is room");
-        state.artifacts.get_mut("ada_memory").expect("hers").content = Value::Text("1234567".into());
+        state.artifacts.get_mut("ada_memory").expect("hers").content =
+            Value::Text("1234567".into());
         state.settle();
         assert_eq!((state.audit_changes(), state.audit()), (Ok(()), Ok(())));
         if let Some(ada) = state.principals.get_mut("ada") {
