@@ -14,6 +14,7 @@
 //! cargo run --release -p chartc-bench -- store            # events a second into a store of runs, beside plain upserts on the same disk
 //! cargo run --release -p chartc-bench -- crowd            # bytes and time of 1,000 to 1,000,000 agents in one process
 //! cargo run --release -p chartc-bench -- crowd 1000       # of another number
+//! cargo run --release -p chartc-bench -- world target/release/chartc 1000 50000    # bytes and time of agents of one world
 //! cargo run --release -p chartc-bench -- editor target/release/chartc    # from a keystroke to its findings
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
 //! ```
@@ -41,10 +42,15 @@ mod store;
 mod synthetic;
 mod table;
 mod turns;
+mod world;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | crowd [AGENTS…] | table | repository FILES… | turns AGENT | editor PROGRAM [STATES…] | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | crowd [AGENTS…] | world PROGRAM… [AGENTS…] | table | repository FILES… | turns AGENT | editor PROGRAM [STATES…] | hostile PROGRAM";
+
+fn is_number(word: &str) -> bool {
+    word.parse::<usize>().is_ok()
+}
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -70,6 +76,14 @@ fn main() -> ExitCode {
         ("crowd", Some([])) => crowd::run(&[1000, 10_000, 100_000, 1_000_000]),
         ("crowd", Some(sizes)) => crowd::run(sizes),
         ("crowd-alone", _) => crowd::report(rest),
+        ("world", None) => {
+            let (sizes, programs): (Vec<_>, Vec<_>) = rest.iter().partition(|a| is_number(a));
+            let sizes: Vec<usize> = sizes.iter().filter_map(|a| a.parse().ok()).collect();
+            let programs: Vec<String> = programs.into_iter().cloned().collect();
+            let usual: &[usize] = &[1_000, 10_000, 50_000];
+            world::run(&programs, if sizes.is_empty() { usual } else { &sizes });
+        }
+        ("world-by-hand", Some([agents])) => world::report_by_hand(*agents),
         ("table", Some([])) => print!("{}", table::chart()),
         ("scale", Some([])) => scale::run(&[10_000, 20_000, 50_000, 100_000]),
         ("scale", Some(sizes)) => scale::run(sizes),

@@ -34,7 +34,7 @@ pub struct Agent<M, T> {
     session: Session<M, T>,
     life: Option<Life>,
     /// What it remembers for longer than a run.
-    memory: Option<LongTerm>,
+    memory: Option<Box<LongTerm>>,
     /// Inputs that the host has given: they are its own from then on.
     given: BTreeSet<String>,
     /// A turn has begun, and what it has chosen is still to be done.
@@ -45,7 +45,7 @@ pub struct Agent<M, T> {
 pub struct Life {
     world: Arc<dyn ArtifactHost>,
     record: SharedRecord,
-    profile: Profile,
+    profile: Arc<Profile>,
     /// All turns of the run, where somebody has said how many.
     turns: Option<u32>,
 }
@@ -75,8 +75,13 @@ impl Profile {
 
 impl Life {
     /// In a world, under a record that the functions of the chart share: see [`Artifacts`].
-    pub fn new(world: Arc<dyn ArtifactHost>, record: SharedRecord, profile: Profile) -> Self {
-        Self { world, record, profile, turns: None }
+    /// Agents of one chart can share their profile.
+    pub fn new(
+        world: Arc<dyn ArtifactHost>,
+        record: SharedRecord,
+        profile: impl Into<Arc<Profile>>,
+    ) -> Self {
+        Self { world, record, profile: profile.into(), turns: None }
     }
 
     /// In a run of so many turns, those before it was resumed included: its progress is told to the agent where its world has no time.
@@ -96,7 +101,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// With a memory that outlasts the run.
     #[must_use]
     pub fn with_memory(mut self, memory: LongTerm) -> Self {
-        self.memory = Some(memory);
+        self.memory = Some(Box::new(memory));
         self
     }
 

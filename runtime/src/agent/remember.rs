@@ -42,7 +42,8 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// Sets the input `memories` to what the memory brings for the query of this turn, unless the host has given it. `context` is what
     /// the agent's record and world say, names that the chart does not declare among it.
     pub(super) fn recall(&mut self, context: &Map) -> Result<(), RunError> {
-        let Some(LongTerm { memory, rag: Some(rag), name, is_unread }) = &mut self.memory else {
+        let Some(LongTerm { memory, rag: Some(rag), name, is_unread }) = self.memory.as_deref_mut()
+        else {
             return Ok(());
         };
         if !rag.enabled || self.given.contains(MEMORIES) {
@@ -99,7 +100,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
 
     /// Remembers the action of the turn with its result, or why there was none.
     pub(super) fn remember(&mut self) -> Result<(), RunError> {
-        let Some(LongTerm { memory, .. }) = &self.memory else { return Ok(()) };
+        let Some(LongTerm { memory, .. }) = self.memory.as_deref() else { return Ok(()) };
         let heard = self.session.heard();
         let action = heard.actions.iter().rev().map(|(_, answer)| answer).find(|a| is_action(a));
         let turn = self.session.turns();

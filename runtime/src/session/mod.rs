@@ -256,7 +256,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         self.started = true;
         let now = self.common.clock.now();
-        self.trace(now, "", |run| run.run_begins(run.family.root(), &run.extra.rare.origin))?;
+        let extra = self.extra.get_mut();
+        let rare = extra.and_then(|extra| extra.rare.get_mut());
+        let origin = rare.map(|rare| std::mem::take(&mut rare.origin)).unwrap_or_default();
+        self.trace(now, "", |run| run.run_begins(run.family.root(), &origin))?;
         self.apply(Input::Start)?.map_err(|Mismatch(why)| RunError::Start(why))?;
         self.comes_to_rest();
         Ok(())

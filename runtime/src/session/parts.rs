@@ -77,6 +77,8 @@ impl Common {
 pub(super) struct Extra {
     /// Whose run it is, for the names of its calls.
     pub(super) run: Option<Arc<str>>,
+    /// Calls of host functions that are not in the trace yet.
+    pub(super) host_log: Option<HostLog>,
     /// The last transitions.
     pub(super) history: History,
     pub(super) rare: Spare<Rare>,
@@ -86,8 +88,7 @@ pub(super) struct Extra {
 /// Data that a waiting session may have; most sessions have none of it.
 #[derive(Default)]
 pub(super) struct Rare {
-    /// Calls of host functions that are not in the trace yet.
-    pub(super) host_log: Option<HostLog>,
+    /// How the run was started, until that is in the trace.
     pub(super) origin: Origin,
     /// The names of calls that were under way when another version of the chart called their steps otherwise.
     pub(super) old_names: BTreeMap<At, named::Spot>,
@@ -131,11 +132,15 @@ pub(super) struct Busy {
     pub(super) log: Vec<Happening>,
 }
 
-static NO_EXTRA: Extra =
-    Extra { run: None, history: History::new(), rare: Spare::new(), busy: Spare::new() };
+static NO_EXTRA: Extra = Extra {
+    run: None,
+    host_log: None,
+    history: History::new(),
+    rare: Spare::new(),
+    busy: Spare::new(),
+};
 
 static NO_RARE: Rare = Rare {
-    host_log: None,
     origin: Origin::NONE,
     old_names: BTreeMap::new(),
     failures: BTreeMap::new(),
@@ -172,8 +177,12 @@ impl Parts for Extra {
     }
 
     fn is_nothing(&self) -> bool {
-        let Self { run, history, rare, busy } = self;
-        run.is_none() && history.is_empty() && rare.is_nothing() && busy.is_nothing()
+        let Self { run, host_log, history, rare, busy } = self;
+        run.is_none()
+            && host_log.is_none()
+            && history.is_empty()
+            && rare.is_nothing()
+            && busy.is_nothing()
     }
 
     fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R> {
@@ -188,7 +197,6 @@ impl Parts for Rare {
 
     fn is_nothing(&self) -> bool {
         let Self {
-            host_log,
             origin,
             old_names,
             failures,
@@ -202,8 +210,7 @@ impl Parts for Rare {
             failed,
             recent_calls,
         } = self;
-        host_log.is_none()
-            && *origin == Origin::NONE
+        *origin == Origin::NONE
             && old_names.is_empty()
             && failures.is_empty()
             && ledger.is_empty()

@@ -111,7 +111,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The calls of host functions since the last time.
     pub(super) fn host_calls(&self) -> Vec<HostCall> {
-        self.extra.rare.host_log.as_ref().map(HostLog::take).unwrap_or_default()
+        self.extra.host_log.as_ref().map(HostLog::take).unwrap_or_default()
     }
 
     pub(super) fn notes(

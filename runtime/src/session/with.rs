@@ -76,7 +76,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Without it the trace tells of them in words only.
     #[must_use]
     pub fn with_host_log(mut self, log: HostLog) -> Self {
-        self.extra.rare.host_log = Some(log);
+        self.extra.host_log = Some(log);
         self
     }
 

@@ -29,7 +29,7 @@ pub struct TwoMethods {
 pub struct Artifacts<H> {
     world: Arc<dyn ArtifactHost>,
     record: SharedRecord,
-    methods: BTreeMap<String, Method>,
+    methods: Arc<BTreeMap<String, Method>>,
     decides: bool,
     beside: H,
 }
@@ -60,7 +60,15 @@ impl<H> Artifacts<H> {
             }
         }
         let decides = functions().any(is_of_the_record);
-        Ok(Self { world, record, methods, decides, beside })
+        Ok(Self { world, record, methods: Arc::new(methods), decides, beside })
+    }
+
+    /// The same for another agent of these charts: both share the world and the methods.
+    #[must_use]
+    pub fn another<B>(&self, record: SharedRecord, beside: B) -> Artifacts<B> {
+        let Self { world, methods, decides, .. } = self;
+        let (world, methods) = (world.clone(), methods.clone());
+        Artifacts { world, record, methods, decides: *decides, beside }
     }
 }
 

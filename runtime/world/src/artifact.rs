@@ -26,8 +26,8 @@ pub struct Artifact {
     pub ty: String,
     /// Text, or anything else that JSON has.
     pub content: Value,
-    /// Who may do what.
-    pub policy: Policy,
+    /// Who may do what. Artifacts can share it.
+    pub policy: Arc<Policy>,
     /// Results that a world's file has for its methods.
     pub methods: BTreeMap<String, Results>,
     /// What it is beside its content.

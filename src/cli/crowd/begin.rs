@@ -1,12 +1,13 @@
 //! The world before its first tick.
 
 use super::super::instance::read;
-use super::find::Cast;
+use super::find::{Cast, Kind};
 use crate::workshop::Compiler;
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::WorldFile;
 use chartc_text::diagnostic::nearest;
 use chartc_world::{Methods, NewAgent, Resources, RunFile, World};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,18 +24,16 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         None => World::new(settings),
     };
     let world = world.with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
+    let contents: Vec<Map> = cast.kinds.iter().map(content).collect();
     for actor in &cast.actors {
         let kind = &cast.kinds[actor.kind];
-        let mut content = Map::new();
-        content.insert("file".into(), Value::Text(kind.file.clone()));
-        content.insert("chart".into(), Value::Text(kind.family.root().name.clone()));
         let new = NewAgent {
             name: actor.name.clone(),
             balance: file.balances.get(&actor.name).copied(),
             scrip: actor.scrip,
             disk: file.resources.disk.of(&actor.name),
             compute: file.resources.compute.of(&actor.name),
-            content,
+            content: contents[actor.kind].clone(),
             family: Some(kind.family.clone()),
             owner: None,
         };
@@ -46,7 +45,8 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         ("resources.disk", disk.each.keys().collect()),
         ("resources.compute", compute.each.keys().collect()),
     ];
-    let known = |name: &String| cast.actors.iter().any(|actor| actor.name == *name);
+    let known: BTreeSet<&String> = cast.actors.iter().map(|actor| &actor.name).collect();
+    let known = |name: &String| known.contains(name);
     for (key, named) in named {
         if let Some(stranger) = named.into_iter().find(|name| !known(name)) {
             let names = cast.actors.iter().map(|actor| actor.name.as_str());
@@ -58,6 +58,14 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         }
     }
     Ok(world)
+}
+
+/// What the record of an agent has.
+fn content(kind: &Kind) -> Map {
+    let mut content = Map::new();
+    content.insert("file".into(), Value::Text(kind.file.clone()));
+    content.insert("chart".into(), Value::Text(kind.family.root().name.clone()));
+    content
 }
 
 /// Refuses a world's file and a run file that give one agent different disk quotas: neither takes precedence.

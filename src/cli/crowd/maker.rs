@@ -1,28 +1,28 @@
 //! Makes the agents of a run.
 
-use super::super::instance::{Given, has_turns, instance};
+use super::super::instance::{Given, instance};
 use super::find::{Actor, Kind, params};
+use super::mould::{Mould, Stem};
 use super::shelf::Shelf;
-use super::voice::Voice;
+use super::voice::{Scripts, Voice};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
 use chartc_runtime::agent::{
-    Agent, Artifacts, Life, LongTerm, Profile, Record, SharedRecord, WorkingMemory,
+    Agent, ArtifactHost, Artifacts, Life, LongTerm, Record, SharedRecord, WorkingMemory,
 };
-use chartc_runtime::driver::{Driver, Free};
+use chartc_runtime::driver::{Driver, Free, Parts};
 use chartc_runtime::host::{HostLog, Watched};
-use chartc_runtime::memory::Rag;
 use chartc_runtime::oracle::{Deny, Script};
 use chartc_runtime::trace::Origin;
 #[cfg(feature = "sqlite")]
 use chartc_world::Keep;
 use chartc_world::engine::{Made, Maker, New, Recipe};
 use chartc_world::{ArtifactMemory, Auctioneer, Family, Gate, Gated, Spawn, World, restrict, used};
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The machine of an agent.
@@ -58,12 +58,20 @@ pub(super) struct Workbench<'p> {
     /// Charts of agents that others have made, and their plans.
     pub(super) charts: &'p Shelf<Arc<Family>>,
     pub(super) shelf: &'p Shelf<Vec<Plan<'p>>>,
-    /// The kind and the charts of each agent. Agents that it spawns may use only its clients and tools.
-    pub(super) families: BTreeMap<String, (usize, Arc<Family>)>,
+    /// The kind and the charts of each agent that another one has made. Agents that it spawns may use only its clients and tools.
+    pub(super) families: BTreeMap<Arc<str>, (usize, Arc<Family>)>,
+    /// The agents of the run file by name, for the first agent that makes another one.
+    pub(super) by_name: OnceCell<HashMap<&'p str, &'p Actor>>,
     /// The plans of each family that agents were made of, by its address: it is kept.
     pub(super) made: BTreeMap<usize, &'p [Plan<'p>]>,
-    /// Scripts of agents that have one of their own.
-    pub(super) scripts: BTreeMap<String, Script>,
+    /// What agents of one kind share, by the kind and the address of their plans.
+    pub(super) moulds: BTreeMap<(usize, usize), Mould<'p>>,
+    /// A chart that does nothing.
+    pub(super) nobody: &'p Plan<'p>,
+    /// The world, for all agents.
+    pub(super) door: Arc<dyn ArtifactHost>,
+    /// The scripts of all agents.
+    pub(super) scripts: Scripts,
     pub(super) is_real: bool,
     /// Of agents that say nothing of theirs.
     pub(super) working_memory: Option<&'p WorkingMemory>,
@@ -76,41 +84,30 @@ pub(super) struct Workbench<'p> {
 
 impl<'p> Maker<Machine<'p>> for Workbench<'p> {
     fn make(&mut self, new: New<'_>) -> Result<Made<Machine<'p>>, String> {
-        let (plans, given) = match new.recipe {
+        let (kind, number, plans, given) = match new.recipe {
             Recipe::Configured(number) => self.configured(number),
-            Recipe::Spawned(spawn) => self.spawned(spawn)?,
+            Recipe::Spawned(spawn) => self.spawned(&new, spawn)?,
             Recipe::Service => return self.service(&new),
         };
-        let chart = plans[0].chart();
-        let charts: Vec<&Chart> = plans.iter().map(Plan::chart).collect();
-        let kind = self.families.get(new.name).map(|(kind, _)| *kind).unwrap_or_default();
-        let number = match new.recipe {
-            Recipe::Configured(number) => self.actors[number].number,
-            Recipe::Spawned(_) | Recipe::Service => 1,
-        };
-        let provider = self.voices[kind].provider().to_owned();
-        let (parts, script) = self.voices[kind].parts(new.name, number)?;
-        let record = SharedRecord::new(Record::new(new.name));
-        let door = self.world.door();
-        let host = Artifacts::new(door.clone(), record.clone(), &charts, script.clone())
-            .map_err(|why| why.to_string())?;
-        let mut profile = Profile::of(chart).map_err(|why| why.to_string())?;
-        let says = |key: &str| chart.meta.iter().any(|(name, _)| name == key);
-        if let Some(default) = self.working_memory.filter(|_| !says("working_memory")) {
-            profile.working_memory = default.clone();
-        }
-        let rag = Rag::of(&chart.meta).map_err(|why| why.to_string())?;
-        let life = Life::new(door, record, profile);
-        let has_turns = has_turns(chart);
+        let script = self.voices[kind].script(new.name, number)?;
         if *new.position != Value::None {
             script.load(new.position)?;
         }
-        self.scripts.insert(new.name.to_owned(), script);
-        let driver = self.driver(new.name, &provider, parts);
-        let name = new.name.to_owned();
-        let host = Functions::Agent(host);
-        let mut agent = self.session(new, plans, &given, host, driver, Some(life))?;
-        if let Some(rag) = rag.filter(|rag| rag.enabled) {
+        let Mould { host, profile, rag, has_turns, provider, .. } =
+            self.mould(plans, kind, &new.clock)?;
+        let record = SharedRecord::new(Record::new(new.name));
+        let host = Functions::Agent(host.another(record.clone(), script.clone()));
+        let (profile, rag) = (profile.clone(), rag.clone().filter(|rag| rag.enabled));
+        let (has_turns, provider) = (*has_turns, provider.clone());
+        let life = Life::new(self.door.clone(), record, profile);
+        let own = (&self.voices[kind], &script);
+        let stem = self.moulds.get(&(kind, plans.as_ptr() as usize));
+        let stem = stem.and_then(|mould| mould.stem.as_ref());
+        let name = new.name.clone();
+        // An agent that goes on may ask at once.
+        self.scripts.put(&name, script.clone());
+        let mut agent = self.session(new, plans, &given, host, (stem, own), Some(life))?;
+        if let Some(rag) = rag {
             let memory = Arc::new(ArtifactMemory::new(self.world.clone(), &name));
             agent = agent.with_memory(LongTerm::new(memory, Some(rag), &name));
         }
@@ -118,37 +115,52 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
     }
 
     fn position(&self, name: &str) -> Value {
-        self.scripts.get(name).map_or(Value::None, Script::save)
+        self.scripts.of(name).map_or(Value::None, |script| script.save())
     }
 }
 
+/// An agent's kind, its number among those of its entry, its plans, and its values.
+type Design<'p> = (usize, usize, &'p [Plan<'p>], Given);
+
 impl<'p> Workbench<'p> {
-    fn configured(&mut self, number: usize) -> (&'p [Plan<'p>], Given) {
-        let Actor { kind, name, .. } = &self.actors[number];
+    fn configured(&self, number: usize) -> Design<'p> {
+        let Actor { kind, name, number, .. } = &self.actors[number];
         let Kind { family, entry, .. } = &self.kinds[*kind];
-        self.families.insert(name.clone(), (*kind, family.clone()));
         let params = params(family.root(), &entry.params, name);
-        (self.plans[*kind].as_slice(), Given { params, inputs: entry.inputs.clone() })
+        let given = Given { params, inputs: entry.inputs.clone() };
+        (*kind, *number, self.plans[*kind].as_slice(), given)
+    }
+
+    /// The kind and the charts of an agent.
+    fn family(&self, name: &str) -> Option<(usize, &Arc<Family>)> {
+        if let Some((kind, family)) = self.families.get(name) {
+            return Some((*kind, family));
+        }
+        let by_name = self
+            .by_name
+            .get_or_init(|| self.actors.iter().map(|actor| (actor.name.as_str(), actor)).collect());
+        let kind = by_name.get(name)?.kind;
+        Some((kind, &self.kinds[kind].family))
     }
 
     /// An agent that another one has made: it has the clients, the tools, the budget and the script of its maker, and no others.
-    fn spawned(&mut self, spawn: &Spawn) -> Result<(&'p [Plan<'p>], Given), String> {
-        let parent = self.families.get(&spawn.parent);
+    fn spawned(&mut self, new: &New<'_>, spawn: &Spawn) -> Result<Design<'p>, String> {
+        let parent = self.family(&spawn.parent);
         let (kind, family) = parent.ok_or_else(|| format!("`{}` is no agent", spawn.parent))?;
-        let (kind, (tools, models)) = (*kind, used(family));
+        let (tools, models) = used(family);
         if let Err(found) = restrict(&spawn.family, &tools, &models) {
             let found: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
             return Err(found.join("; "));
         }
         self.gate.share_budget(&spawn.agent, &spawn.parent);
-        self.families.insert(spawn.agent.clone(), (kind, spawn.family.clone()));
+        self.families.insert(new.name.clone(), (kind, spawn.family.clone()));
         let (charts, shelf) = (self.charts, self.shelf);
         let plans = *self.made.entry(Arc::as_ptr(&spawn.family) as usize).or_insert_with(|| {
             let family = charts.keep(spawn.family.clone());
             shelf.keep(family.charts.iter().map(Plan::new).collect()).as_slice()
         });
         let params = params(spawn.family.root(), &spawn.params, &spawn.agent);
-        Ok((plans, Given { params, inputs: Map::new() }))
+        Ok((kind, 1, plans, Given { params, inputs: Map::new() }))
     }
 
     /// The auctions.
@@ -162,25 +174,18 @@ impl<'p> Workbench<'p> {
         let Some(voice) = &self.auction_voice else {
             return Err("nobody scores".into());
         };
-        let provider = voice.provider().to_owned();
-        let (parts, script) = voice.parts(new.name, 1)?;
+        let script = voice.script(new.name, 1)?;
         if *new.position != Value::None {
             script.load(new.position)?;
         }
-        self.scripts.insert(new.name.to_owned(), script);
-        let driver = self.driver(new.name, &provider, parts);
-        let new = New { lines: new.lines.clone(), clock: new.clock.clone(), ..*new };
-        let agent = self.session(new, plans, &given, host, driver, None)?;
-        Ok(Made { agent, has_turns: false, provider })
+        self.scripts.put(new.name, script.clone());
+        let own = New { lines: new.lines.clone(), clock: new.clock.clone(), ..*new };
+        let agent = self.session(own, plans, &given, host, (None, (voice, &script)), None)?;
+        Ok(Made { agent, has_turns: false, provider: voice.provider().into() })
     }
 
-    /// Who makes the calls of an agent.
-    fn driver(
-        &self,
-        name: &str,
-        provider: &str,
-        parts: chartc_runtime::driver::Parts,
-    ) -> Arc<dyn Driver> {
+    /// Who makes the calls of an agent that has a driver of its own.
+    fn driver(&self, name: &str, provider: &str, parts: Parts) -> Arc<dyn Driver> {
         let driver: Arc<dyn Driver> = if self.is_real {
             #[cfg(feature = "sqlite")]
             if let Some(keep) = &self.keep {
@@ -205,7 +210,7 @@ impl<'p> Workbench<'p> {
         plans: &'p [Plan<'p>],
         given: &Given,
         host: Functions,
-        driver: Arc<dyn Driver>,
+        (stem, (voice, script)): (Option<&Stem<'p>>, (&Voice, &Script)),
         life: Option<Life>,
     ) -> Result<Agent<Machine<'p>, chartc_world::engine::Lines>, String> {
         let file = match new.recipe {
@@ -220,11 +225,17 @@ impl<'p> Workbench<'p> {
                 .map_err(|why| why.to_string())?,
             None => instance(plans, given, host).map_err(|why| why.to_string())?,
         };
-        let session = Session::new(machine, Arc::new(Deny), new.clock, new.lines)
-            .with_driver(driver)
-            .with_run(new.name)
-            .with_origin(origin)
-            .with_host_log(log);
+        let session = match stem {
+            Some(stem) => stem.another(machine, new.lines),
+            None => {
+                let parts = voice.parts(new.name, script);
+                let driver = self.driver(new.name, voice.provider(), parts);
+                Session::new(machine, Arc::new(Deny), new.clock, new.lines).with_driver(driver)
+            }
+        };
+        let session = session.with_run(new.name).with_host_log(log);
+        // What has begun has said where it is from.
+        let session = if new.saved.is_some() { session } else { session.with_origin(origin) };
         let mut agent = Agent::new(session, life);
         match new.saved {
             Some(saved) => agent.take_over(saved)?,

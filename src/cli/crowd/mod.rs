@@ -5,6 +5,7 @@ mod auction;
 mod begin;
 mod find;
 mod maker;
+mod mould;
 mod options;
 mod shelf;
 mod show;
@@ -30,10 +31,11 @@ use options::{End, settings};
 use serde_json::json;
 use shelf::Shelf;
 use show::{Format, Shown};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use voice::{Said, Voice};
+use voice::{Said, Scripts, Voice};
 
 /// The options of `chartc run` that a folder shares with a file.
 pub(super) struct Common<'a> {
@@ -102,6 +104,8 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     let plans: Vec<Vec<Plan<'_>>> =
         cast.kinds.iter().map(|kind| kind.family.charts.iter().map(Plan::new).collect()).collect();
     let auction_plans: Vec<Plan<'_>> = holding.iter().map(|(_, chart)| Plan::new(chart)).collect();
+    let nobody = Chart::empty("Nobody");
+    let nothing = Plan::new(&nobody);
     let gate = Gate::new(&file.rate_limiting);
     for actor in &cast.actors {
         gate.set_budget(&actor.name, cast.kinds[actor.kind].entry.budget);
@@ -127,8 +131,12 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 charts: &charts,
                 shelf: &shelf,
                 families: BTreeMap::new(),
+                by_name: OnceCell::new(),
                 made: BTreeMap::new(),
-                scripts: BTreeMap::new(),
+                moulds: BTreeMap::new(),
+                nobody: &nothing,
+                door: world.door(),
+                scripts: Scripts::default(),
                 is_real,
                 working_memory: file.working_memory.as_ref(),
                 gate: gate.clone(),

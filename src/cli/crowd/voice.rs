@@ -3,12 +3,15 @@
 
 use super::super::instance::{Who, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
+use chartc_core::host::ToolCall;
 use chartc_core::model::Chart;
 use chartc_runtime::clock::Clock;
-use chartc_runtime::driver::Parts;
-use chartc_runtime::oracle::{Deny, Random, Script};
+use chartc_runtime::driver::{CallId, Driver, Free, Parts};
+use chartc_runtime::oracle::{Asking, Deny, Oracle, OracleError, Question, Random, Script};
+use chartc_runtime::tools::{Calling, Tools};
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What stands for the name of the agent in a script of many agents, and for its number among those of its entry in the run file.
 const AGENT: &str = "$agent";
@@ -104,46 +107,112 @@ impl Voice {
         }
     }
 
-    /// Who answers one agent, by its name and its number among those of its kind; and the results of its functions.
+    /// The results of an agent's functions, by its name and its number among those of its kind; from a script its answers, too.
     ///
     /// # Errors
     /// The script with the agent's own name in it cannot be read.
-    pub(super) fn parts(&self, agent: &str, number: usize) -> Result<(Parts, Script), String> {
+    pub(super) fn script(&self, agent: &str, number: usize) -> Result<Script, String> {
         Ok(match self {
-            Self::Script { script, file, text, clock } => {
-                let own = match text {
-                    Some(text) => {
-                        let text = text.replace(AGENT, agent).replace(NUMBER, &number.to_string());
-                        Script::parse(file, &text, clock.clone())
-                            .map_err(|why| format!("{file}: {why}"))?
-                    }
-                    None => script.fresh(),
-                };
-                let parts = Parts {
-                    oracle: Arc::new(own.clone()),
-                    people: None,
-                    tools: Arc::new(own.clone()),
-                };
-                (parts, own)
+            Self::Script { file, text: Some(text), clock, .. } => {
+                let text = text.replace(AGENT, agent).replace(NUMBER, &number.to_string());
+                Script::parse(file, &text, clock.clone()).map_err(|why| format!("{file}: {why}"))?
             }
-            Self::Random(seed, host) => {
+            Self::Script { script: all, text: None, .. }
+            | Self::Random(_, all)
+            | Self::Shared(Who { host: all, .. }, _) => all.fresh(),
+        })
+    }
+
+    /// Who answers one agent, which has this script.
+    pub(super) fn parts(&self, agent: &str, own: &Script) -> Parts {
+        match self {
+            Self::Script { .. } => {
+                let own = Arc::new(own.clone());
+                Parts { oracle: own.clone(), people: None, tools: own }
+            }
+            Self::Random(seed, _) => {
                 // FNV-1a: any fixed function will do.
                 let own = agent.bytes().fold(0xcbf2_9ce4_8422_2325_u64 ^ seed, |hash, byte| {
                     (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
                 });
                 let random = Arc::new(Random::new(own));
-                let host = host.fresh();
-                let parts = Parts { oracle: random.clone(), people: None, tools: random };
-                (parts, host)
+                Parts { oracle: random.clone(), people: None, tools: random }
             }
-            Self::Shared(who, _) => {
-                let parts = Parts {
-                    oracle: who.oracle.clone(),
-                    people: who.people.clone(),
-                    tools: who.tools.clone(),
-                };
-                (parts, who.host.fresh())
+            Self::Shared(who, _) => who.parts(),
+        }
+    }
+
+    /// One driver for all agents, if they can have the same; they have their scripts among these. Where nothing is paid for, a call that was
+    /// under way when its run was saved is made again.
+    pub(super) fn of_all(&self, scripts: &Scripts, is_paid: bool) -> Option<Arc<dyn Driver>> {
+        fn made(driver: impl Driver + 'static, is_paid: bool) -> Arc<dyn Driver> {
+            if is_paid { Arc::new(driver) } else { Arc::new(Free(driver)) }
+        }
+        match self {
+            Self::Script { script, .. } => {
+                let scripted = Scripted { scripts: scripts.clone(), name: script.name() };
+                Some(made(scripted, is_paid))
             }
-        })
+            Self::Shared(who, _) => Some(made(who.parts(), is_paid)),
+            Self::Random(..) => None,
+        }
+    }
+}
+
+impl Who {
+    fn parts(&self) -> Parts {
+        let (oracle, people) = (self.oracle.clone(), self.people.clone());
+        Parts { oracle, people, tools: self.tools.clone() }
+    }
+}
+
+/// The scripts of all agents, by name. Clones are the same.
+#[derive(Clone, Default)]
+pub(super) struct Scripts(Arc<Mutex<BTreeMap<Arc<str>, Script>>>);
+
+impl Scripts {
+    pub(super) fn put(&self, agent: &Arc<str>, script: Script) {
+        self.all().insert(agent.clone(), script);
+    }
+
+    pub(super) fn of(&self, agent: &str) -> Option<Script> {
+        self.all().get(agent).cloned()
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Script>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Answers each agent from its own script. The name of the run says whose call it is.
+struct Scripted {
+    scripts: Scripts,
+    name: String,
+}
+
+impl Scripted {
+    fn of(&self, id: &CallId) -> Result<Script, OracleError> {
+        let none = || OracleError::Script(format!("there is no script of `{}`", id.run));
+        self.scripts.of(&id.run).ok_or_else(none)
+    }
+}
+
+impl Driver for Scripted {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
+        match self.of(id) {
+            Ok(own) => own.ask(question),
+            Err(why) => Box::pin(std::future::ready(Err(why))),
+        }
+    }
+
+    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
+        match self.of(id) {
+            Ok(own) => own.call(call),
+            Err(why) => Box::pin(std::future::ready(Err(why))),
+        }
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
     }
 }

@@ -3,6 +3,7 @@
 use super::file::{entry, fault, results};
 use super::{Entry, ScriptError, Series, Taken};
 use chartc_core::expr::{Map, Value};
+use std::sync::Arc;
 
 /// What a function gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +11,7 @@ pub(crate) enum Function {
     /// Results in the order of the calls.
     InOrder(Series),
     /// The result of the first case that fits.
-    Cases(Vec<Case>),
+    Cases(Arc<[Case]>),
 }
 
 /// A result for some arguments.
@@ -26,6 +27,19 @@ impl Function {
     pub(super) fn next(&mut self, arguments: &[Value]) -> Option<Taken> {
         match self {
             Self::InOrder(series) => series.next(),
+            Self::Cases(_) => self.case(arguments),
+        }
+    }
+
+    /// Whether its results are given in the order of the calls.
+    pub(super) const fn is_list(&self) -> bool {
+        matches!(self, Self::InOrder(_))
+    }
+
+    /// The result of the first case that fits.
+    pub(super) fn case(&self, arguments: &[Value]) -> Option<Taken> {
+        match self {
+            Self::InOrder(_) => None,
             Self::Cases(cases) => {
                 let fits = |case: &&Case| {
                     case.given.len() <= arguments.len()

@@ -4,7 +4,7 @@ use super::function::Function;
 use super::{Due, Script, Series, State};
 use chartc_core::expr::{Map, Value};
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 /// What was used of a list: how many entries, and those that are not there yet.
 type Used = (usize, Vec<Due>);
@@ -34,7 +34,7 @@ impl Script {
         let answers = read(saved, "answers", |name| state.answers.contains_key(name))?;
         let functions = read(saved, "functions", |name| state.functions.contains_key(name))?;
         let tools = read(saved, "tools", |name| state.tools.contains_key(name))?;
-        let State { answers: rows, functions: results, tools: calls } = &mut *state;
+        let State { answers: rows, functions: results, tools: calls } = Arc::make_mut(&mut state);
         for (name, row) in rows {
             go_on(row, answers.get(name));
         }

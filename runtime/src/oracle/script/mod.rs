@@ -45,7 +45,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A list of entries and what follows it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    pub(crate) entries: Vec<Entry>,
+    /// Copies share them.
+    pub(crate) entries: Arc<[Entry]>,
     pub(crate) then: Then,
     pub(crate) used: usize,
     /// Entries that were taken and are not there yet.
@@ -109,7 +110,7 @@ pub(crate) enum Reply {
 
 impl Series {
     pub(crate) fn new(entries: Vec<Entry>, then: Then) -> Self {
-        Self { entries, then, used: 0, open: Vec::new(), again: VecDeque::new() }
+        Self { entries: entries.into(), then, used: 0, open: Vec::new(), again: VecDeque::new() }
     }
 
     fn next(&mut self) -> Option<Taken> {
@@ -139,9 +140,10 @@ impl Series {
 /// A script: the answers of steps and the results of host functions. Clones share how much of it is used up.
 #[derive(Clone)]
 pub struct Script {
-    name: String,
+    name: Arc<str>,
     clock: Arc<dyn Clock>,
-    state: Arc<Mutex<State>>,
+    /// What a copy has of another one is shared until either gives something.
+    state: Arc<Mutex<Arc<State>>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -163,16 +165,12 @@ impl Script {
     /// What is wrong, and under which key.
     pub fn parse(name: &str, text: &str, clock: Arc<dyn Clock>) -> Result<Self, ScriptError> {
         let state = file::parse(text)?;
-        Ok(Self { name: name.to_owned(), clock, state: Arc::new(Mutex::new(state)) })
+        Ok(Self { name: name.into(), clock, state: Arc::new(Mutex::new(Arc::new(state))) })
     }
 
     /// A script that answers nothing.
     pub fn empty() -> Self {
-        Self {
-            name: String::new(),
-            clock: Arc::new(VirtualClock::new()),
-            state: Arc::new(Mutex::new(State::default())),
-        }
+        Self { name: "".into(), clock: Arc::new(VirtualClock::new()), state: Arc::default() }
     }
 
     /// A copy of its own, used up as far as this one is now: what either gives from then on does not change the other.
@@ -204,7 +202,14 @@ impl Script {
     pub(crate) fn tool(&self, name: &str, arguments: &[Value]) -> Calling {
         let entry = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.tools.get_mut(name).map(|row| row.next(arguments))
+            match state.tools.get(name) {
+                Some(row) if row.is_list() => {
+                    let row = Arc::make_mut(&mut state).tools.get_mut(name);
+                    Some(row.and_then(|row| row.next(arguments)))
+                }
+                Some(row) => Some(row.case(arguments)),
+                None => None,
+            }
         };
         let why = match entry {
             Some(Some(Taken { entry, nth, due })) => {
@@ -224,7 +229,7 @@ impl Script {
 
     fn answer(&self, step: &str) -> Result<Taken, OracleError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(series) = state.answers.get_mut(step) else {
+        let Some(series) = Arc::make_mut(&mut state).answers.get_mut(step) else {
             return Err(OracleError::Script(format!(
                 "{} has no answers for step `{step}`",
                 self.name
@@ -277,22 +282,27 @@ impl Oracle for Script {
 impl Host for Script {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(row) = state.functions.get_mut(function) else {
-            return Err(match self.name.as_str() {
+        let Some(row) = state.functions.get(function) else {
+            return Err(match &*self.name {
                 "" => format!("there is no script with a result for function `{function}`"),
                 name => format!("{name} has no result for function `{function}`"),
             });
         };
-        match row.next(arguments).map(|taken| result(taken.entry.reply)) {
+        let is_list = row.is_list();
+        let taken = if is_list {
+            let row = Arc::make_mut(&mut state).functions.get_mut(function);
+            row.and_then(|row| row.next(arguments))
+        } else {
+            row.case(arguments)
+        };
+        match taken.map(|taken| result(taken.entry.reply)) {
             Some(result) => result.map_err(|error| error.to_string()),
-            None => Err(match row {
-                Function::InOrder(_) => {
-                    format!("{} has no further result for function `{function}`", self.name)
-                }
-                Function::Cases(_) => {
-                    format!("{} has no case of `{function}` that fits its arguments", self.name)
-                }
-            }),
+            None if is_list => {
+                Err(format!("{} has no further result for function `{function}`", self.name))
+            }
+            None => {
+                Err(format!("{} has no case of `{function}` that fits its arguments", self.name))
+            }
         }
     }
 }
@@ -308,6 +318,7 @@ struct Under {
 impl Under {
     fn change(&self, change: impl FnOnce(&mut Series)) {
         let mut state = self.script.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = Arc::make_mut(&mut state);
         if self.is_tool {
             if let Some(Function::InOrder(series)) = state.tools.get_mut(&self.name) {
                 change(series);

@@ -31,7 +31,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             self.slots[index] = Some(slot);
             return Ok(());
         }
-        let before = Cause { agent: slot.name.clone(), seq: slot.agent.session().seq() };
+        let before = Cause { agent: slot.name.to_string(), seq: slot.agent.session().seq() };
         let done = slot.agent.act_on_turn().await;
         slot.is_changed = true;
         let lines = slot.lines.take();
@@ -103,7 +103,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                     self.resume(&agent);
                 }
                 Request::Stop { agent } => {
-                    if let Some(index) = self.by_name.get(&agent).copied() {
+                    if let Some(index) = self.by_name.get(&*agent).copied() {
                         self.thinking.remove(&index);
                         self.stop_slot(index);
                     }

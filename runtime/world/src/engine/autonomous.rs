@@ -63,7 +63,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 slot.mode = Loop::Stopped;
             }
         }
-        Ok(())
+        self.close()
     }
 
     /// Agents at work finish their turns and take no others.

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, available_parallelism};
 use tokio::runtime::Handle;
 
-type Share<M> = Vec<(usize, Box<Slot<M>>)>;
+pub(super) type Share<M> = Vec<(usize, Box<Slot<M>>)>;
 
 /// A number of threads; with one, the engine's own.
 pub struct Crew<M> {

@@ -6,6 +6,7 @@ use super::{Engine, Maker, New, Output, Recipe};
 use crate::census::Census;
 use crate::gate::Counted;
 use crate::keep::{Checkpoint, Loaded};
+use crate::request::Spawn;
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
@@ -13,6 +14,7 @@ use chartc_runtime::Saved;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::sync::Arc;
 
 /// The engine's own state.
 #[derive(Serialize, Deserialize)]
@@ -71,9 +73,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 position: self.maker.position(&slot.name),
                 saved: slot.agent.save_all(),
             };
-            agents.push((slot.name.clone(), Some(serde_json::to_string(&one)?)));
+            agents.push((slot.name.to_string(), Some(serde_json::to_string(&one)?)));
         }
-        let all = self.slots.iter().flatten().map(|slot| (slot.name.clone(), slot.kind));
+        let all = self.slots.iter().flatten().map(|slot| (slot.name.to_string(), slot.kind));
         let run = Run {
             tick: self.tick,
             seq: self.seq,
@@ -109,6 +111,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.first = run.now;
         (self.tick, self.seq) = (run.tick, run.seq);
         let spawned = self.world.spawned();
+        let spawned: BTreeMap<&str, &Spawn> =
+            spawned.iter().map(|spawn| (spawn.agent.as_str(), spawn)).collect();
         for (name, kind) in run.agents {
             let text = agents
                 .get(name.as_str())
@@ -117,15 +121,15 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             let recipe = match kind {
                 Kind::Configured(number) => Recipe::Configured(number),
                 Kind::Service => Recipe::Service,
-                Kind::Spawned => match spawned.iter().find(|spawn| spawn.agent == name) {
+                Kind::Spawned => match spawned.get(name.as_str()) {
                     Some(spawn) => Recipe::Spawned(spawn),
                     // It was stopped: nothing of it is left but its books.
                     None => continue,
                 },
             };
-            let lines = Lines::default();
+            let (shared, lines) = (Arc::from(name.as_str()), Lines::default());
             let new = New {
-                name: &name,
+                name: &shared,
                 recipe,
                 lines: lines.clone(),
                 clock: self.clock(),
@@ -134,13 +138,13 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             };
             let made = self.maker.make(new).map_err(|why| format!("agent `{name}`: {why}"))?;
             let index = self.slots.len();
-            self.put(&name, kind, made, lines, one.mode.clone());
+            self.put(shared, kind, made, lines, one.mode.clone());
             let due = match &one.mode {
                 Loop::Sleeping(until) => *until,
                 Loop::Starting | Loop::Running => Some(run.now),
                 Loop::Paused(_) | Loop::Stopping | Loop::Stopped | Loop::Broken(_) => None,
             };
-            self.turns.retain(|(_, other)| *other != index);
+            self.turns.remove(&(run.now, index));
             self.turns.extend(due.map(|at| (at, index)));
             if let Some(slot) = self.slots[index].as_mut() {
                 slot.mail = one.mail;

@@ -13,11 +13,13 @@ mod rounds;
 mod slot;
 mod summary;
 mod ticks;
+mod woken;
 
 pub use crew::{Crew, workers};
 pub use lines::Lines;
 pub use slot::Loop;
 pub use summary::Summary;
+pub use woken::Stopper;
 
 use crate::census::Census;
 use crate::chance::Chance;
@@ -38,10 +40,9 @@ use kept::Kind;
 use slot::{Flag, Slot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use summary::Tally;
-use tokio::sync::Notify;
+use woken::Woken;
 
 /// How the agents of a world run.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,8 +90,8 @@ pub enum Recipe<'r> {
 
 /// An agent that is to be made.
 pub struct New<'n> {
-    /// Its name.
-    pub name: &'n str,
+    /// Its name, which whatever belongs to the agent may share.
+    pub name: &'n Arc<str>,
     /// What it is made of.
     pub recipe: Recipe<'n>,
     /// Takes its trace.
@@ -110,7 +111,7 @@ pub struct Made<M> {
     /// Whether its chart does anything in a turn; if not, events and deadlines alone move it.
     pub has_turns: bool,
     /// Who answers it, by the name that limits of providers have; `*` where nobody knows.
-    pub provider: String,
+    pub provider: Arc<str>,
 }
 
 /// Makes agents: it knows their charts, and who answers them.
@@ -157,41 +158,6 @@ pub trait Output {
     }
 }
 
-/// Who can go on.
-#[derive(Default)]
-pub(crate) struct Woken {
-    all: Mutex<BTreeSet<usize>>,
-    notify: Notify,
-    is_stopped: AtomicBool,
-}
-
-impl Woken {
-    fn put(&self, index: usize) {
-        self.all().insert(index);
-        self.notify.notify_one();
-    }
-
-    fn take(&self) -> BTreeSet<usize> {
-        std::mem::take(&mut self.all())
-    }
-
-    fn all(&self) -> MutexGuard<'_, BTreeSet<usize>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Stops a run: turns under way are finished, and no others begin.
-#[derive(Clone)]
-pub struct Stopper(Arc<Woken>);
-
-impl Stopper {
-    /// Stops it. Doing so again does nothing.
-    pub fn stop(&self) {
-        self.0.is_stopped.store(true, Ordering::SeqCst);
-        self.0.notify.notify_one();
-    }
-}
-
 /// Many agents in one world.
 pub struct Engine<M, K, O> {
     world: World,
@@ -200,6 +166,8 @@ pub struct Engine<M, K, O> {
     settings: Settings,
     crew: Crew<M>,
     clock: VirtualClock,
+    /// The same for those who answer and for the agents: all share one.
+    shared: Arc<dyn Clock>,
     gate: Gate,
     /// When there may be room at the gate for somebody who waits there.
     gate_opens: Option<Instant>,
@@ -207,7 +175,9 @@ pub struct Engine<M, K, O> {
     origin: tokio::time::Instant,
     first: Instant,
     slots: Vec<Option<Box<Slot<M>>>>,
-    by_name: BTreeMap<String, usize>,
+    by_name: BTreeMap<Arc<str>, usize>,
+    /// Agents that take turns, in the order of their numbers; some of them may have ended.
+    takers: Vec<usize>,
     woken: Arc<Woken>,
     /// When time alone changes something for an agent, and the same by agent.
     timers: BTreeSet<(Instant, usize)>,
@@ -232,19 +202,22 @@ pub struct Engine<M, K, O> {
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Without agents.
     pub fn new(world: World, settings: Settings, crew: Crew<M>, maker: K, out: O) -> Self {
+        let clock = VirtualClock::new();
         Self {
             world,
             maker,
             out,
             settings,
             crew,
-            clock: VirtualClock::new(),
+            shared: Arc::new(Shared(clock.clone())),
+            clock,
             gate: Gate::new(&RateLimiting::default()),
             gate_opens: None,
             origin: tokio::time::Instant::now(),
             first: 0,
             slots: Vec::new(),
             by_name: BTreeMap::new(),
+            takers: Vec::new(),
             woken: Arc::default(),
             timers: BTreeSet::new(),
             due: Vec::new(),
@@ -273,12 +246,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     /// Stops the run from elsewhere.
     pub fn stopper(&self) -> Stopper {
-        Stopper(self.woken.clone())
+        Stopper::of(self.woken.clone())
     }
 
     /// The world's clock, for those who answer: it is moved by the engine only.
     pub fn clock(&self) -> Arc<dyn Clock> {
-        Arc::new(Shared(self.clock.clone()))
+        self.shared.clone()
     }
 
     /// Adds an agent, whose account and artifacts the world has already.
@@ -289,10 +262,10 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         if self.by_name.contains_key(name) {
             return Err(format!("there is an agent `{name}` already"));
         }
-        let lines = Lines::default();
+        let (name, lines) = (Arc::from(name), Lines::default());
         let clock = self.clock();
         let (saved, position) = (None, &Value::None);
-        let new = New { name, recipe, lines: lines.clone(), clock, saved, position };
+        let new = New { name: &name, recipe, lines: lines.clone(), clock, saved, position };
         let made = self.maker.make(new)?;
         let kind = match recipe {
             Recipe::Configured(number) => Kind::Configured(number),
@@ -303,14 +276,18 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         Ok(())
     }
 
-    fn put(&mut self, name: &str, kind: Kind, made: Made<M>, lines: Lines, mode: Loop) {
+    fn put(&mut self, name: Arc<str>, kind: Kind, made: Made<M>, lines: Lines, mode: Loop) {
         let index = self.slots.len();
         let Made { agent, has_turns, provider } = made;
         if !mode.is_over() {
             self.turns.insert((self.now(), index));
         }
+        if has_turns {
+            self.takers.push(index);
+        }
+        self.by_name.insert(name.clone(), index);
         self.slots.push(Some(Box::new(Slot {
-            name: name.to_owned(),
+            name,
             kind,
             agent,
             lines,
@@ -324,7 +301,6 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             is_changed: true,
         })));
         self.due.push(None);
-        self.by_name.insert(name.to_owned(), index);
         self.woken.put(index);
     }
 
@@ -358,15 +334,13 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let slot = |index: &usize| {
             self.slots.get(*index).and_then(Option::as_deref).filter(|slot| !slot.is_service())
         };
-        self.by_name
-            .iter()
-            .filter_map(move |(name, index)| Some((name.as_str(), &slot(index)?.mode)))
+        self.by_name.iter().filter_map(move |(name, index)| Some((&**name, &slot(index)?.mode)))
     }
 
     /// The basic states of each agent, by name.
     pub fn configurations(&self) -> BTreeMap<String, Vec<String>> {
         let slots = self.slots.iter().flatten().filter(|slot| !slot.is_service());
-        slots.map(|slot| (slot.name.clone(), slot.agent.session().configuration())).collect()
+        slots.map(|slot| (slot.name.to_string(), slot.agent.session().configuration())).collect()
     }
 
     /// Milliseconds on the world's clock.
@@ -375,7 +349,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.woken.is_stopped.load(Ordering::SeqCst)
+        self.woken.is_stopped()
     }
 
     /// Whether no agent will take a turn any more.

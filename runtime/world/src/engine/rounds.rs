@@ -1,5 +1,6 @@
 //! Rounds: all agents that can go on do so, and then time passes.
 
+use super::crew::Share;
 use super::slot::Loop;
 use super::{Engine, Maker, Output};
 use crate::state::Moment;
@@ -9,6 +10,9 @@ use chartc_runtime::trace::{Cause, Line, Logged};
 use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
+
+/// So many agents go on before their lines are taken: more lines are never held.
+const AT_ONCE: usize = 1024;
 
 /// What waiting has brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +57,25 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             ready = services;
         }
         let is_world = !ready.is_empty() && ready.iter().all(is_service);
-        let take = |index: usize| Some((index, self.slots.get_mut(index)?.take()?));
-        let share: Vec<_> = ready.into_iter().filter_map(take).collect();
-        if share.is_empty() {
-            return Ok(false);
+        let mut ready = ready.into_iter();
+        let mut is_any = false;
+        loop {
+            let take = |index: usize| Some((index, self.slots.get_mut(index)?.take()?));
+            let share: Vec<_> = ready.by_ref().filter_map(take).take(AT_ONCE).collect();
+            if share.is_empty() {
+                break;
+            }
+            is_any = true;
+            self.go_together(share, now)?;
         }
+        if is_any && is_world {
+            self.after_action(&Cause::default())?;
+        }
+        Ok(is_any)
+    }
+
+    /// Lets these agents go on, and takes what they have written, one after the other.
+    fn go_together(&mut self, share: Share<M>, now: Instant) -> io::Result<()> {
         for (index, slot) in self.crew.go(share, now) {
             self.set_due(index, slot.next_change().map(|at| at.max(now.saturating_add(1))));
             let (lines, name) = (slot.lines.take(), slot.name.clone());
@@ -77,10 +95,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 self.stop_slot(index);
             }
         }
-        if is_world {
-            self.after_action(&Cause::default())?;
-        }
-        Ok(true)
+        Ok(())
     }
 
     /// Writes the lines of an agent to the log.
@@ -92,12 +107,15 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let index = self.by_name.get(name).copied().unwrap_or_default();
         let slot = self.slots.get(index).and_then(Option::as_ref);
         let is_service = slot.is_some_and(|slot| slot.is_service());
+        let mut agent = name.to_owned();
         for (by, line) in lines {
             self.tally.hear(name, &line);
             if !is_service {
                 self.census.observe(name, &line);
             }
-            self.out.logged(&Logged { agent: name.to_owned(), by, line })?;
+            let logged = Logged { agent, by, line };
+            self.out.logged(&logged)?;
+            agent = logged.agent;
         }
         Ok(())
     }

@@ -76,7 +76,7 @@ pub(crate) struct Mail {
 /// Tells the engine that an agent can go on.
 pub(super) struct Flag {
     pub(super) index: usize,
-    pub(super) woken: Arc<super::Woken>,
+    pub(super) woken: Arc<super::woken::Woken>,
 }
 
 impl Wake for Flag {
@@ -87,7 +87,7 @@ impl Wake for Flag {
 
 /// An agent, and what the engine knows about it.
 pub(super) struct Slot<M> {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     pub(super) kind: Kind,
     pub(super) agent: Agent<M, Lines>,
     pub(super) lines: Lines,
@@ -100,7 +100,7 @@ pub(super) struct Slot<M> {
     /// Whether its chart does anything in a turn.
     pub(super) has_turns: bool,
     /// Who answers it.
-    pub(super) provider: String,
+    pub(super) provider: Arc<str>,
     pub(super) flag: Arc<Flag>,
     /// Whether it was changed since it was saved last.
     pub(super) is_changed: bool,

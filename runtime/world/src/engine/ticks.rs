@@ -37,7 +37,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             // Where nobody is waited for, whoever stops the run has to get on, too.
             tokio::task::yield_now().await;
         }
-        Ok(())
+        self.close()
+    }
+
+    /// Checks all books at the end of a run.
+    pub(super) fn close(&self) -> io::Result<()> {
+        self.world.audit().map_err(io::Error::other)
     }
 
     /// Before the first turn: agents enter their initial states, and what was given to them at the beginning is in the log and in no summary.
@@ -57,7 +62,13 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.tick += 1;
         let begin = self.now();
         self.world.renew();
-        for index in 0..self.slots.len() {
+        let slots = &self.slots;
+        let is_alive = |index: &usize| {
+            slots.get(*index).and_then(Option::as_ref).is_some_and(|slot| !slot.mode.is_over())
+        };
+        self.takers.retain(is_alive);
+        for nth in 0..self.takers.len() {
+            let index = self.takers[nth];
             if let Wanted::Later(_) | Wanted::Never(_) = self.want_turn(index) {
                 self.tally.summary.skipped += 1;
             }
@@ -135,6 +146,6 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             self.out.keep(checkpoint)?;
         }
         self.out.summary(&summary)?;
-        self.world.audit().map_err(io::Error::other)
+        self.world.audit_changes().map_err(io::Error::other)
     }
 }

@@ -15,21 +15,31 @@ use std::task::{Context, Poll};
 /// A driver whose calls of models and tools wait until the gate lets them pass. People are not kept waiting.
 pub struct Gated<D: ?Sized> {
     gate: Gate,
-    agent: String,
-    provider: String,
+    /// Whose calls they are; `None` where the name of the run says so.
+    agent: Option<Arc<str>>,
+    provider: Arc<str>,
     inner: Arc<D>,
 }
 
 impl<D: Driver + ?Sized> Gated<D> {
     /// The calls of an agent. `provider` answers where its chart names none; it is `*` where nobody knows who does.
     pub fn new(gate: Gate, agent: &str, provider: &str, inner: Arc<D>) -> Self {
-        Self { gate, agent: agent.to_owned(), provider: provider.to_owned(), inner }
+        Self { agent: Some(agent.into()), ..Self::of_runs(gate, provider, inner) }
+    }
+
+    /// The calls of many agents, each of which has a run of its own name: see [`Session::with_run`](chartc_runtime::Session::with_run).
+    pub fn of_runs(gate: Gate, provider: &str, inner: Arc<D>) -> Self {
+        Self { gate, agent: None, provider: provider.into(), inner }
+    }
+
+    fn agent(&self, id: &CallId) -> String {
+        self.agent.as_ref().unwrap_or(&id.run).to_string()
     }
 
     fn wish(&self, id: &CallId, question: &mut Question) -> Wish {
         let provider = match question.model.model.split_once(':') {
             Some((provider, _)) => provider.to_owned(),
-            None => self.provider.clone(),
+            None => self.provider.to_string(),
         };
         let input = question.token_bound();
         let most = self.gate.state().windows.most(&provider, "llm_tokens");
@@ -46,7 +56,7 @@ impl<D: Driver + ?Sized> Gated<D> {
         let llm_tokens = input.saturating_add(output);
         let cost = prices.of(input, output);
         Wish {
-            agent: self.agent.clone(),
+            agent: self.agent(id),
             call: id.to_string(),
             provider,
             amounts: vec![("llm_calls", 1), ("llm_tokens", llm_tokens)],
@@ -82,7 +92,7 @@ impl<D: Driver + ?Sized + 'static> Driver for Gated<D> {
             return self.inner.call(id, call);
         }
         let waits = self.waits(Wish {
-            agent: self.agent.clone(),
+            agent: self.agent(id),
             call: id.to_string(),
             provider: String::new(),
             amounts: vec![("tool_calls", 1)],

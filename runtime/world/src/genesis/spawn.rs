@@ -108,7 +108,7 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
     state.move_quota(parent, &name, compute)?;
     if let Some(principal) = state.principals.get_mut(&name) {
         principal.family = Some(family.clone());
-        principal.origin = Some(Origin {
+        principal.origin = Some(Box::new(Origin {
             parent: parent.to_owned(),
             depth,
             artifact: id.to_owned(),
@@ -116,7 +116,7 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
             text: source.clone(),
             params: params.clone(),
             read,
-        });
+        }));
     }
     if let Some(principal) = state.principals.get_mut(parent) {
         principal.children += 1;

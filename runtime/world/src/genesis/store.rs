@@ -125,7 +125,7 @@ fn get(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
         return Ok(genesis.help());
     }
     let artifact = state.find(id)?;
-    let Policy { read, write, invoke, price } = &artifact.policy;
+    let Policy { read, write, invoke, price } = &*artifact.policy;
     let mut all = Map::new();
     all.insert("id".into(), text(id));
     all.insert("type".into(), text(&artifact.ty));
@@ -155,7 +155,7 @@ fn set_policy(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
         return arguments.wrong(1, &format!("has at most {POLICY} bytes"));
     }
     let artifact = state.disposable(arguments.caller, id)?;
-    let mut policy = artifact.policy.clone();
+    let mut policy = Policy::clone(&artifact.policy);
     for (key, value) in said.iter() {
         let who = || Who::read(key, value.clone()).map_err(wrong);
         match key {
@@ -167,7 +167,7 @@ fn set_policy(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
         }
     }
     if let Some(artifact) = state.artifacts.get_mut(id) {
-        artifact.policy = policy;
+        artifact.policy = std::sync::Arc::new(policy);
     }
     let audience = state.audience(id, arguments.caller);
     let data = [("artifact_id", text(id)), ("by", text(arguments.caller))];

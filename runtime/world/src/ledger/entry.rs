@@ -56,6 +56,14 @@ impl Holder {
     pub fn of(name: &str) -> Self {
         Self::Of(name.to_owned())
     }
+
+    /// The name whose own account it is.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Of(name) => Some(name),
+            Self::Stored(_) | Self::Hold(_) | Self::Mint => None,
+        }
+    }
 }
 
 impl fmt::Display for Holder {

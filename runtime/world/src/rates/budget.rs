@@ -68,7 +68,11 @@ impl Budgets {
 
     /// Says what an agent may spend in the run.
     pub fn set(&mut self, agent: &str, most: LlmBudget) {
-        self.most.insert(agent.to_owned(), most);
+        if most == LlmBudget::default() {
+            self.most.remove(agent);
+        } else {
+            self.most.insert(agent.to_owned(), most);
+        }
     }
 
     /// What an agent has spent.

@@ -1,7 +1,7 @@
 //! How artifacts come, change, and go. The bytes of each are booked to its owner.
 
 use super::{State, Tried, amount, fail, int, refused, text};
-use crate::artifact::{Artifact, Nature, Policy, is_reserved, no_id, size};
+use crate::artifact::{Artifact, Nature, Policy, is_reserved, memory_of, no_id, size};
 use crate::ledger::{Entry, Holder, LedgerError, Resource};
 use crate::workshop::Family;
 use chartc_core::expr::Value;
@@ -163,8 +163,9 @@ impl State {
         if let Some(artifact) = self.artifacts.get_mut(id) {
             artifact.bytes = new;
         }
-        let all = self.stored.entry(owner.to_owned()).or_default();
-        *all = *all - old + new;
+        if let Some(principal) = self.principals.get_mut(owner) {
+            principal.stored = principal.stored - old + new;
+        }
         Ok(())
     }
 
@@ -194,7 +195,7 @@ impl State {
             created_by: by.to_owned(),
             ty: ty.to_owned(),
             content,
-            policy,
+            policy: Arc::new(policy),
             methods: std::collections::BTreeMap::new(),
             nature,
             bytes,
@@ -220,11 +221,25 @@ impl State {
 
     /// Puts an artifact into what is found from the artifacts.
     pub(crate) fn index(&mut self, id: &str, owner: &str, bytes: u64, number: u64, shown: bool) {
-        self.owned.entry(owner.to_owned()).or_default().insert(id.to_owned());
-        *self.stored.entry(owner.to_owned()).or_default() += bytes;
+        self.own(owner, id);
+        if let Some(principal) = self.principals.get_mut(owner) {
+            principal.stored += bytes;
+        }
         if shown {
             self.order.insert(number, id.to_owned());
         }
+    }
+
+    /// Puts an artifact among those of its owner. The record and the memory of the owner itself are found by their names.
+    fn own(&mut self, owner: &str, id: &str) {
+        if id != owner && id != memory_of(owner) {
+            self.owned.entry(owner.to_owned()).or_default().insert(id.to_owned());
+        }
+    }
+
+    /// Bytes of somebody's artifacts.
+    pub(crate) fn stored(&self, owner: &str) -> u64 {
+        self.principals.get(owner).map_or(0, |principal| principal.stored)
     }
 
     /// Gives an artifact to another owner: all or nothing. Who pays for it has room for it. A gift brings its room with it, so that nobody's
@@ -276,10 +291,13 @@ impl State {
         if let Some(ids) = self.owned.get_mut(&from) {
             ids.remove(id);
         }
-        self.owned.entry(to.to_owned()).or_default().insert(id.to_owned());
-        let left = self.stored.entry(from).or_default();
-        *left -= bytes;
-        *self.stored.entry(to.to_owned()).or_default() += bytes;
+        self.own(to, id);
+        if let Some(principal) = self.principals.get_mut(&from) {
+            principal.stored -= bytes;
+        }
+        if let Some(principal) = self.principals.get_mut(to) {
+            principal.stored += bytes;
+        }
         Ok(())
     }
 

@@ -1,15 +1,17 @@
 //! What a world has, and the few ways in which it changes. The genesis artifacts and the agents' actions are made of these.
 
 mod artifacts;
+mod audit;
 mod events;
+mod kept;
 mod principals;
 mod settle;
 
 pub(crate) use artifacts::Draft;
 pub(crate) use events::{Audience, Event};
+pub(crate) use kept::Artifacts;
 pub(crate) use principals::{ENDOWMENT, Origin, Principal, is_name};
 
-use crate::artifact::Artifact;
 use crate::ledger::{Ledger, LedgerError, Resource};
 use crate::request::{Notice, Request};
 use crate::settings::Settings;
@@ -86,7 +88,7 @@ pub(crate) struct State {
     pub(crate) settings: Settings,
     pub(crate) ledger: Ledger,
     pub(crate) principals: BTreeMap<String, Principal>,
-    pub(crate) artifacts: BTreeMap<String, Artifact>,
+    pub(crate) artifacts: Artifacts,
     pub(crate) offers: BTreeMap<String, Offer>,
     pub(crate) events: VecDeque<Event>,
     /// The number of the last event.
@@ -108,14 +110,14 @@ pub(crate) struct State {
     pub(crate) agents: u64,
     /// Found from the others: artifacts in the order in which they were made, without agents and memories.
     pub(crate) order: BTreeMap<u64, String>,
-    /// Found from the others: ids by owner.
+    /// Found from the others: ids by owner, without the records and memories that agents have of themselves.
     pub(crate) owned: BTreeMap<String, BTreeSet<String>>,
-    /// Found from the others: bytes by owner.
-    pub(crate) stored: BTreeMap<String, u64>,
     /// Found from the others: who has how much, the richest first.
     pub(crate) ranks: BTreeSet<(Reverse<i64>, String)>,
-    /// Found from the others: under what somebody stands in the ranks.
-    pub(crate) ranked: BTreeMap<String, i64>,
+    /// Whose compute may be below its quota: all others have all of theirs.
+    pub(crate) worn: BTreeSet<String>,
+    /// Whose accounts have changed since the last audit.
+    pub(crate) touched: BTreeSet<String>,
     /// Who is asked before an agent makes another one.
     pub(crate) admission: Admission,
     /// The books did not add up once. Nothing is done any more.

@@ -33,10 +33,16 @@ pub(crate) struct Principal {
     /// It is stopped for good.
     pub(crate) is_stopped: bool,
     /// Where it comes from, if another agent has made it.
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<Box<Origin>>,
     /// Its charts.
     #[serde(skip)]
     pub(crate) family: Option<Arc<Family>>,
+    /// Found from the artifacts: the bytes of its own.
+    #[serde(skip)]
+    pub(crate) stored: u64,
+    /// Under what it stands in the ranks.
+    #[serde(skip)]
+    pub(crate) ranked: Option<i64>,
 }
 
 /// How an agent was made by another one.
@@ -98,7 +104,7 @@ impl State {
     pub(crate) fn is_free(&self, name: &str) -> Tried<()> {
         is_name(name)?;
         let memory = memory_of(name);
-        let taken = [name, &memory].into_iter().find(|id| self.artifacts.contains_key(*id));
+        let taken = [name, &memory].into_iter().find(|id| self.artifacts.contains_key(id));
         if taken.is_some() || self.principals.contains_key(name) {
             let why = format!("`{name}` is taken: choose another name");
             return fail(FailureKind::PermissionDenied, why);
@@ -157,19 +163,23 @@ impl State {
 
     /// Fills the compute of everybody up.
     pub(crate) fn renew(&mut self) {
-        let wanted: Vec<(String, i64)> = self
-            .principals
-            .iter()
-            .map(|(name, principal)| {
-                let has = self.ledger.balance(&Holder::of(name), Resource::Compute);
-                (name.clone(), principal.compute - has)
-            })
-            .filter(|(_, wanted)| *wanted > 0)
-            .collect();
-        for (name, wanted) in wanted {
-            if let Err(why) = self.ledger.mint(&name, Resource::Compute, wanted, "renewal") {
+        for name in std::mem::take(&mut self.worn) {
+            let Some(principal) = self.principals.get(&name) else { continue };
+            let has = self.ledger.balance(&Holder::of(&name), Resource::Compute);
+            let wanted = principal.compute - has;
+            if wanted > 0
+                && let Err(why) = self.ledger.mint(&name, Resource::Compute, wanted, "renewal")
+            {
                 self.broken.get_or_insert(why.to_string());
             }
+        }
+    }
+
+    /// Says how much compute somebody has after each renewal.
+    pub(crate) fn set_quota(&mut self, name: &str, units: i64) {
+        if let Some(principal) = self.principals.get_mut(name) {
+            principal.compute = units;
+            self.worn.insert(name.to_owned());
         }
     }
 }
@@ -214,9 +224,7 @@ impl State {
             moved.map_err(refused)?;
         }
         for (name, quota) in [(from, has - units), (to, gets)] {
-            if let Some(principal) = self.principals.get_mut(name) {
-                principal.compute = quota;
-            }
+            self.set_quota(name, quota);
         }
         Ok(())
     }

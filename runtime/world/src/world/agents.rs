@@ -137,7 +137,7 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     {
         // It is in the file for its scrip, say, which has nothing of its disk: what it has stored counts.
         principal.is_limited = true;
-        let stored = state.stored.get(&name).copied().unwrap_or(0);
+        let stored = state.stored(&name);
         if stored < disk {
             let rest = amount(disk - stored);
             state.ledger.mint(&name, Resource::Disk, rest, "quota").map_err(refused)?;
@@ -153,8 +153,8 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
         state.ledger.burn(&name, Resource::Scrip, less, ENDOWMENT).map_err(refused)?;
     }
     let compute = amount(compute.unwrap_or(state.settings.compute));
+    state.set_quota(&name, compute);
     if let Some(principal) = state.principals.get_mut(&name) {
-        principal.compute = compute;
         principal.family = family;
     }
     if compute > 0 {

@@ -171,4 +171,12 @@ impl World {
     pub fn audit(&self) -> Result<(), String> {
         self.state().audit()
     }
+
+    /// The same of what has changed since it was last asked: it takes as long as the changes are many, not as the world is large.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn audit_changes(&self) -> Result<(), String> {
+        self.state().audit_changes()
+    }
 }

@@ -141,6 +141,7 @@ impl World {
             });
             state.agents += u64::from(principal.is_agent);
             let is_listed = principal.is_listed;
+            state.worn.insert(name.clone());
             state.principals.insert(name.clone(), principal);
             if is_listed {
                 state.list(&name);
@@ -161,6 +162,7 @@ impl World {
             }
         }
         state.audit()?;
+        state.take_changes();
         let mut own = self.state();
         state.admission = own.admission.clone();
         *own = state;
@@ -169,7 +171,7 @@ impl World {
 }
 
 fn keep(artifact: &Artifact) -> SavedArtifact {
-    let Policy { read, write, invoke, price } = &artifact.policy;
+    let Policy { read, write, invoke, price } = &*artifact.policy;
     let nature = match &artifact.nature {
         Nature::Data => SavedNature::Data,
         Nature::Agent { memory } => SavedNature::Agent { memory: memory.clone() },
@@ -226,12 +228,12 @@ fn give_back(
         ty: kept.ty,
         bytes: size(&kept.content),
         content: kept.content,
-        policy: Policy {
+        policy: Arc::new(Policy {
             read: who(kept.read)?,
             write: who(kept.write)?,
             invoke: who(kept.invoke)?,
             price: Price::read(id, kept.price).map_err(|fault| fault.to_string())?,
-        },
+        }),
         methods,
         nature,
         number: kept.number,

@@ -54,8 +54,9 @@ impl World {
             view.own = own.map(|id| text(id)).collect();
         }
         if reads("other_agents") {
-            let listed = state.ranked.keys().filter(|name| *name != agent);
-            view.others = listed.take(seen).map(|name| text(name)).collect();
+            let listed = state.principals.iter().filter(|(_, one)| one.is_listed);
+            let others = listed.map(|(name, _)| name).filter(|name| *name != agent);
+            view.others = others.take(seen).map(|name| text(name)).collect();
         }
         if reads("balances") {
             view.balances = balances(&state, agent, seen);

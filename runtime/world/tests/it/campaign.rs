@@ -200,6 +200,7 @@ fn step(world: &World, draws: &mut Draws, at: u64) -> bool {
         assert_eq!(world.balances(), before, "{by}: {action:?}: nothing is paid for nothing");
         assert_eq!((world.agents().len(), requests), (agents, 0), "{by}: {action:?}");
     }
+    assert_eq!(world.audit_changes(), Ok(()), "{by}: {action:?}");
     let after = world.ledger().circulation();
     // Nothing makes scrip here; the cost of a new agent takes some away.
     assert!(after == circulation || after == circulation - 3, "{by}: {action:?}");

@@ -1,0 +1,49 @@
+//! Who can go on, and whether the run is to stop.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// Who can go on.
+#[derive(Default)]
+pub(super) struct Woken {
+    all: Mutex<BTreeSet<usize>>,
+    pub(super) notify: Notify,
+    is_stopped: AtomicBool,
+}
+
+impl Woken {
+    pub(super) fn put(&self, index: usize) {
+        self.all().insert(index);
+        self.notify.notify_one();
+    }
+
+    pub(super) fn take(&self) -> BTreeSet<usize> {
+        std::mem::take(&mut self.all())
+    }
+
+    pub(super) fn all(&self) -> MutexGuard<'_, BTreeSet<usize>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::SeqCst)
+    }
+}
+
+/// Stops a run: turns under way are finished, and no others begin.
+#[derive(Clone)]
+pub struct Stopper(Arc<Woken>);
+
+impl Stopper {
+    pub(super) fn of(woken: Arc<Woken>) -> Self {
+        Self(woken)
+    }
+
+    /// Stops it. Doing so again does nothing.
+    pub fn stop(&self) {
+        self.0.is_stopped.store(true, Ordering::SeqCst);
+        self.0.notify.notify_one();
+    }
+}
