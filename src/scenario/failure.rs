@@ -49,7 +49,7 @@ pub(super) fn owed(wanted: &Wanted, span: Span) -> Failure {
     match wanted {
         Wanted::Answer(question) => {
             let options: Vec<&str> =
-                question.options.iter().map(|o| o.offer.name.as_str()).collect();
+                question.options.iter().map(|o| &*o.offer.name).collect();
             let offered = match options.as_slice() {
                 [] => String::new(),
                 options => format!("; offered: {}", options.join(", ")),

@@ -260,7 +260,7 @@ pub(super) fn offers(context: &Context<'_>) -> String {
         }
     }
     let text = if texts.is_empty() {
-        "String::new()".to_owned()
+        r#""".into()"#.to_owned()
     } else {
         format!("match tool.0 {{ {texts} _ => \"\" }}.into()")
     };

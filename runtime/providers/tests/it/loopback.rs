@@ -16,8 +16,8 @@ fn option(name: &str, schema: &str) -> Alternative {
     let offer = Offer {
         choice: ChoiceId(0),
         tool: None,
-        name: name.to_owned(),
-        text: String::new(),
+        name: name.to_owned().into(),
+        text: "".into(),
         arguments: Vec::new(),
     };
     Alternative { offer, schema: schema.to_owned() }

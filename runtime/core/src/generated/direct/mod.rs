@@ -89,6 +89,9 @@ pub trait Direct: Sized {
     /// Called when an input begins: resets the counts of repetitions.
     #[inline(always)]
     fn refuel(&mut self) {}
+    /// Called when an input begins: until the next one, notes are kept if `sink` takes them.
+    #[inline(always)]
+    fn heed<S: Sink + ?Sized>(&mut self, _sink: &S) {}
     /// The registers.
     fn registers(&self) -> &Registers;
     /// The registers, mutable.
@@ -201,6 +204,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         self.program.registers_mut().phase = Phase::Running;
         self.program.bind(None);
         self.program.enter(sink);
@@ -222,6 +226,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         let id = P::id_of(event);
         if P::READS_EVENT {
             self.program.registers_mut().event = Some(id);
@@ -250,6 +255,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         macrostep::go_on(self, 0, sink);
         self.look_for_dead_end(sink);
         Receipt::Handled
@@ -261,6 +267,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         Microsteps::finish(self, Status::Canceled, sink);
         Receipt::Handled
     }
@@ -271,6 +278,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         sink.record(Record::Turn(self.program.registers().turns + 1));
         self.program.begin_turn();
         self.program.bind(None);
