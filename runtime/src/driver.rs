@@ -216,6 +216,13 @@ mod tests {
     }
 
     #[test]
+    fn parts_read_no_ids() {
+        let parts = Parts::of(Arc::new(crate::oracle::Deny));
+        assert!(!parts.reads_ids());
+        assert!(!Free(parts).reads_ids());
+    }
+
+    #[test]
     fn a_name_tells_each_part_and_may_stand_in_a_header() {
         let path = vec![name("work.`a/b`", "dig")];
         let id =
