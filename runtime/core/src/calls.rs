@@ -3,9 +3,7 @@
 use crate::arena::{ChoiceId, ToolId};
 use crate::caller::Caller;
 use crate::expr::Value;
-use crate::host::Offer;
 use crate::tables::Tables;
-use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
@@ -136,14 +134,6 @@ fn passed<'c>(
 /// The text of `last_result` for a failed tool call.
 pub fn failure(reason: &str) -> String {
     format!("error: {reason}")
-}
-
-/// Adds an option without name and text, unless it is a tool that an earlier transition permits.
-pub fn add_offer(offers: &mut Vec<Offer>, choice: ChoiceId, tool: Option<ToolId>) {
-    if tool.is_none() || !offers.iter().any(|other| other.tool == tool) {
-        let (name, text, arguments) = (Cow::Borrowed(""), Cow::Borrowed(""), Vec::new());
-        offers.push(Offer { choice, tool, name, text, arguments });
-    }
 }
 
 /// Adds an option in the engine's form, unless it is a tool that an earlier transition permits.

@@ -212,7 +212,7 @@ fn notes_are_kept_if_the_sink_of_the_last_input_takes_them() {
 #[test]
 fn the_reason_why_an_answer_does_not_fit_is_kept_for_every_sink() {
     let chart = chart(
-        "chart C { initial a state a { llm ask returns Int { prompt \"?\" } on done(ask) -> b } state b }",
+        "chart C { initial a state a { llm ask { returns Int prompt \"?\" } on done(ask) -> b } state b }",
     );
     let plan = Plan::new(&chart);
     let mut run = start(&plan, &[]);

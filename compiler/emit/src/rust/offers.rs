@@ -51,7 +51,7 @@ pub(super) fn options(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
     function.line(format!(
         "let mut offers = Vec::new();
         self.engine.options(key, &mut |choice, tool| {{
-            calls::add_offer(&mut offers, choice, tool);
+            generated::add_offer(&mut offers, choice, tool);
         }});
         for offer in &mut offers {{
             let (choice, tool) = (offer.choice, offer.tool);

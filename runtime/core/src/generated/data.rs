@@ -3,9 +3,10 @@
 use super::Notes;
 use crate::arena::{ChoiceId, ToolId};
 use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format, python};
-use crate::host::{About, Mismatch, Note, ToolCall};
+use crate::host::{About, Mismatch, Note, Offer, ToolCall};
 use crate::machine::Fault;
 use crate::tables::Tables;
+use alloc::borrow::Cow;
 use core::fmt;
 
 pub use crate::host::listed;
@@ -162,6 +163,14 @@ pub fn holds(notes: &mut Notes, what: &str, result: Result<bool, Failure>) -> bo
         note(notes, || what, why);
         false
     })
+}
+
+/// Adds an option without name and text, unless it is a tool that an earlier transition permits.
+pub fn add_offer(offers: &mut Vec<Offer>, choice: ChoiceId, tool: Option<ToolId>) {
+    if tool.is_none() || !offers.iter().any(|other| other.tool == tool) {
+        let (name, text, arguments) = (Cow::Borrowed(""), Cow::Borrowed(""), Vec::new());
+        offers.push(Offer { choice, tool, name, text, arguments });
+    }
 }
 
 /// The text of an option. If it cannot be rendered, it is empty, and the reason is recorded.

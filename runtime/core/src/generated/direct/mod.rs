@@ -19,8 +19,9 @@ use crate::store::Occurrence;
 use crate::tables::Tables;
 
 /// The phase of a machine's life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Phase {
+    #[default]
     New,
     Running,
     Ending(Status),
@@ -28,7 +29,7 @@ enum Phase {
 }
 
 /// The registers of every such machine.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Registers {
     phase: Phase,
     turns: u32,
@@ -61,12 +62,6 @@ impl Registers {
     /// Records that a state was entered.
     pub const fn revive(&mut self) {
         self.dead = false;
-    }
-}
-
-impl Default for Registers {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
