@@ -116,13 +116,13 @@ const OPTIONS: &[&[Row]] = &[
 /// The options that the first byte of an input means.
 pub fn alternatives(first: u8) -> Vec<Alternative> {
     let rows = OPTIONS[usize::from(first) % OPTIONS.len()];
-    let text = |pair: &(&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
+    let text = |pair: &(&'static str, &'static str)| (pair.0.into(), pair.1.into());
     let row = |(i, (name, told, arguments)): (usize, &Row)| Alternative {
         offer: Offer {
             choice: ChoiceId::at(i),
             tool: None,
-            name: (*name).to_owned(),
-            text: (*told).to_owned(),
+            name: (*name).into(),
+            text: (*told).into(),
             arguments: arguments.iter().map(text).collect(),
         },
         schema: String::new(),

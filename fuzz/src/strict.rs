@@ -28,7 +28,7 @@ const TAGS: &[&str] = &["think", "thinking", "reasoning", "thought"];
 /// # Errors
 /// What it disputes.
 pub fn agrees(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
-    let name = options[index].offer.name.as_str();
+    let name = &*options[index].offer.name;
     let text = text.trim();
     let spoken = without_reasoning(text);
     for text in [text, spoken.as_str()] {
@@ -170,7 +170,7 @@ fn written(text: &str) -> &str {
 }
 
 fn broken_json(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
-    let names: Vec<&str> = options.iter().map(|o| o.offer.name.as_str()).collect();
+    let names: Vec<&str> = options.iter().map(|o| &*o.offer.name).collect();
     let mut named = false;
     for (at, _) in text.match_indices(['{', ',']) {
         let rest = &text[at + 1..];

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// The permanent name of a call: if the call is repeated after a crash, it has the same name, also in a changed chart that still has the
 /// step. Its text can serve as an idempotency key: it consists of letters, digits and `-._~/:@+%`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     /// The run's name; empty unless set by [`Session::with_run`](crate::Session::with_run).
     pub run: Arc<str>,
@@ -36,7 +36,7 @@ pub struct CallId {
 }
 
 /// The permanent name of an attempt at a step.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallName {
     /// The dotted path of the leaf for which the step was started; empty for the chart.
     pub state: String,
@@ -121,6 +121,11 @@ pub trait Driver: Send + Sync {
         Probe::Unknown
     }
 
+    /// Whether it reads the ids of calls. One that does not gets ids without names, which cost nothing.
+    fn reads_ids(&self) -> bool {
+        true
+    }
+
     /// Whether answers arrive at the times of a recorded run. These include its waits and the deadlines of its calls.
     fn keeps_time(&self) -> bool {
         false
@@ -160,6 +165,10 @@ impl Driver for Parts {
         self.tools.call(call)
     }
 
+    fn reads_ids(&self) -> bool {
+        false
+    }
+
     fn keeps_time(&self) -> bool {
         self.oracle.keeps_time()
     }
@@ -185,6 +194,10 @@ impl<D: Driver> Driver for Free<D> {
         Probe::NotMade
     }
 
+    fn reads_ids(&self) -> bool {
+        self.0.reads_ids()
+    }
+
     fn keeps_time(&self) -> bool {
         self.0.keeps_time()
     }
@@ -200,6 +213,13 @@ mod tests {
 
     fn name(state: &str, step: &str) -> CallName {
         CallName { state: state.into(), step: step.into(), event: 3, attempt: 2, element: None }
+    }
+
+    #[test]
+    fn parts_read_no_ids() {
+        let parts = Parts::of(Arc::new(crate::oracle::Deny));
+        assert!(!parts.reads_ids());
+        assert!(!Free(parts).reads_ids());
     }
 
     #[test]

@@ -86,7 +86,7 @@ fn is_same(a: &Question, b: &Question) -> bool {
 /// Why the answer to this question cannot be used, if the line says so.
 fn unusable(line: Line, question: &Question) -> Option<String> {
     let What::Unusable { step, why, which, .. } = line.what else { return None };
-    let is_it =
-        (&step, &line.child, which.element) == (&question.step, &question.child, question.element);
+    let is_it = (&*step, &*line.child, which.element)
+        == (&*question.step, &*question.child, question.element);
     is_it.then_some(why)
 }

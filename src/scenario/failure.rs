@@ -48,8 +48,7 @@ pub(super) fn owed(wanted: &Wanted, span: Span) -> Failure {
     let name = wanted.name();
     match wanted {
         Wanted::Answer(question) => {
-            let options: Vec<&str> =
-                question.options.iter().map(|o| o.offer.name.as_str()).collect();
+            let options: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
             let offered = match options.as_slice() {
                 [] => String::new(),
                 options => format!("; offered: {}", options.join(", ")),

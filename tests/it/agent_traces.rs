@@ -30,7 +30,7 @@ struct Circles {
 
 impl Oracle for Circles {
     fn ask(&self, question: Arc<Question>) -> Asking {
-        let kind = usize::from(self.transitions.contains(&question.step));
+        let kind = usize::from(self.transitions.contains(&*question.step));
         let mut used = self.used.lock().expect("one thread");
         let answer = &self.answers[kind][used[kind] % self.answers[kind].len()];
         used[kind] += 1;

@@ -30,7 +30,7 @@ impl Oracle for StandIn {
         self.asked.fetch_add(1, Relaxed);
         let taken = chance::number(&[self.seed, chance::text(&question.prompt)]);
         let nth = taken as usize % question.options.len().max(1);
-        let name = question.options.get(nth).map_or("", |option| option.offer.name.as_str());
+        let name = question.options.get(nth).map_or("", |option| &*option.offer.name);
         ready(Ok(Answer::from(name.to_owned())))
     }
 

@@ -65,7 +65,7 @@ impl Oracle for Slow {
         let text = match question.kind {
             Kind::Ask => {
                 let nth = dice as usize / 900 % question.options.len().max(1);
-                question.options[nth].offer.name.clone()
+                question.options[nth].offer.name.to_string()
             }
             Kind::Llm | Kind::Human => format!("answer {dice}"),
         };

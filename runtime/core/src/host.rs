@@ -7,6 +7,7 @@ use crate::store::Sent;
 use crate::tables::{LimitsRow, Tables};
 pub use crate::value::Mismatch;
 use crate::value::{Map, Value};
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -53,11 +54,11 @@ pub struct Offer {
     /// The tool, if it is a tool.
     pub tool: Option<ToolId>,
     /// The model's answer.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// The description for the model.
-    pub text: String,
+    pub text: Cow<'static, str>,
     /// The names of its arguments, with their types as written in a chart.
-    pub arguments: Vec<(String, String)>,
+    pub arguments: Vec<(Cow<'static, str>, Cow<'static, str>)>,
 }
 
 impl Offer {
@@ -134,19 +135,30 @@ pub fn note(notes: &mut Vec<Note>, note: Note) {
 
 /// The text of `{options}`: a line `- name(argument: Type): text` for each option.
 pub fn listed(offers: &[Offer]) -> String {
-    let lines = offers.iter().map(|offer| {
-        let mut line = alloc::format!("- {}", offer.name);
+    let most = |offer: &Offer| {
+        let arguments = offer.arguments.iter().map(|(name, ty)| name.len() + ty.len() + 4);
+        offer.name.len() + offer.text.len() + arguments.sum::<usize>() + 7
+    };
+    let mut lines = String::with_capacity(offers.iter().map(most).sum());
+    for offer in offers {
+        if !lines.is_empty() {
+            lines.push('\n');
+        }
+        lines.push_str("- ");
+        lines.push_str(&offer.name);
+        let mut before = "(";
+        for (name, ty) in &offer.arguments {
+            lines.extend([before, name, ": ", ty]);
+            before = ", ";
+        }
         if !offer.arguments.is_empty() {
-            let arguments: Vec<String> =
-                offer.arguments.iter().map(|(name, ty)| alloc::format!("{name}: {ty}")).collect();
-            line += &alloc::format!("({})", arguments.join(", "));
+            lines.push(')');
         }
         if !offer.text.is_empty() {
-            line += &alloc::format!(": {}", offer.text);
+            lines.extend([": ", &offer.text]);
         }
-        line
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    }
+    lines
 }
 
 /// The description for the model of a tool whose transition has none: its documentation on one line.
@@ -174,6 +186,11 @@ pub fn summary(doc: &str) -> String {
 pub trait Machine {
     /// The tables, with names and structure.
     fn tables(&self) -> Tables<'_>;
+
+    /// The tables, if they are part of the program, like those of generated machines: names can be borrowed from them, and are not copied.
+    fn fixed_tables(&self) -> Option<&'static Tables<'static>> {
+        None
+    }
 
     /// The limits of a state, those included that are computed from params.
     fn limits(&self, state: StateId) -> LimitsRow {

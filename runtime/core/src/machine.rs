@@ -276,6 +276,12 @@ pub trait Sink {
         false
     }
 
+    /// Whether anybody reads the notes of a machine that reports to it. Without a reader the machine builds none, but for the reason why an
+    /// answer does not fit.
+    fn takes_notes(&self) -> bool {
+        true
+    }
+
     /// The next record tells that this transition was taken: the alternatives of its guard that hold, as bits from the lowest. Called only
     /// for guards with alternatives, and only if one holds.
     fn held(&mut self, _line: TransitionId, _alternatives: u64) {}

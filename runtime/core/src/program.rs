@@ -3,7 +3,7 @@
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 pub use crate::caller::Caller;
-use crate::machine::{Element, Fault, Instant, Receiver};
+use crate::machine::{Element, Fault, Instant, Receiver, Sink};
 pub use crate::outbox::Outbox;
 use crate::store::{Amounts, Observed, Store};
 use crate::tables::{StateRowKind, Tables};
@@ -56,6 +56,10 @@ pub trait Program {
     /// Called when an input begins, or when the host requests a text: resets the counts of repetitions.
     #[inline(always)]
     fn refuel(&mut self) {}
+
+    /// Called when an input begins: until the next one, notes are kept if `sink` takes them.
+    #[inline(always)]
+    fn heed(&mut self, _sink: &dyn Sink) {}
 
     /// Makes `bound` the current payload of guards and actions. An `Answer` is also stored as the step's answer of this turn and in the
     /// step's `into` variable.

@@ -46,7 +46,7 @@ fn parts(question: &Question) -> Parts {
 
 /// One of the options, by name; with arguments, if any option has some.
 fn choice(question: &Question) -> Parts {
-    let names: Vec<&str> = question.options.iter().map(|o| o.offer.name.as_str()).collect();
+    let names: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
     let mut definitions = Map::new();
     let mut arguments: Vec<Value> = Vec::new();
     for option in &question.options {

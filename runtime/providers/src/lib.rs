@@ -66,7 +66,7 @@ impl Providers {
 
     /// The server and the name of the model for a question.
     fn place(&self, question: &Question) -> Result<(Arc<Server>, String), String> {
-        let named = match question.model.model.as_str() {
+        let named = match &*question.model.model {
             "" => self.model.as_str(),
             named => named,
         };

@@ -6,6 +6,7 @@ use crate::oracle::{Alternative, Question};
 use chartc_core::arena::{ChoiceId, ToolId};
 use chartc_core::host::{Machine, Offer};
 use chartc_core::machine::{Outcome, StepKey};
+use std::borrow::Cow;
 
 pub(super) fn alternatives(machine: &mut dyn Machine, key: StepKey) -> Vec<Alternative> {
     let offers = machine.options(key);
@@ -31,8 +32,8 @@ pub(super) fn forbidden(machine: &dyn Machine, options: &[Alternative]) -> Vec<A
             offer: Offer {
                 choice: ChoiceId(u32::MAX),
                 tool: Some(tool),
-                name: name.to_owned(),
-                text: String::new(),
+                name: name.to_owned().into(),
+                text: Cow::Borrowed(""),
                 arguments: Vec::new(),
             },
             schema: String::new(),

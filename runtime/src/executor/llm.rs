@@ -25,7 +25,7 @@ pub(super) fn again(why: &str, question: &Question) -> String {
     } else {
         format!("JSON that fits this schema: {}", question.schema)
     };
-    let tools: Vec<&str> = question.options.iter().map(|o| o.offer.name.as_str()).collect();
+    let tools: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
     let or = if tools.is_empty() {
         String::new()
     } else {

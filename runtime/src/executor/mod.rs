@@ -15,6 +15,7 @@ use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Outcome, StepKey};
 use chartc_core::tables::{StepRowKind, Tables};
+use std::borrow::Cow;
 
 /// What an answer was read as.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,14 +49,10 @@ pub(crate) fn question(
     client: Option<&str>,
     beside: Beside<'_>,
 ) -> Result<Question, String> {
-    let (name, kind, client, state, has_tools) = {
-        let tables = machine.tables();
-        let row = &tables.steps[key.step.index()];
-        let state = tables.states[key.leaf.index()].path.to_owned();
-        let client = client.unwrap_or(row.client).to_owned();
-        (row.name.to_owned(), row.kind, client, state, row.tools.len > 0)
+    let Asked { name, kind, state, model, client, has_tools } = match machine.fixed_tables() {
+        Some(tables) => asked(tables, key, client, Cow::Borrowed),
+        None => asked(&machine.tables(), key, client, |name| Cow::Owned(name.to_owned())),
     };
-    let model = model(&machine.tables(), &client);
     let kind = match kind {
         StepRowKind::Llm => Kind::Llm,
         StepRowKind::Ask { .. } => Kind::Ask,
@@ -109,18 +106,41 @@ pub(crate) fn question(
     Ok(question)
 }
 
-/// What a chart says about a client.
-fn model(tables: &Tables<'_>, client: &str) -> Model {
+/// What the tables say about a question.
+struct Asked {
+    name: Cow<'static, str>,
+    kind: StepRowKind,
+    state: Cow<'static, str>,
+    client: Cow<'static, str>,
+    model: Model,
+    has_tools: bool,
+}
+
+/// `kept` borrows or copies a name of the tables.
+fn asked<'t>(
+    tables: &Tables<'t>,
+    key: StepKey,
+    client: Option<&str>,
+    kept: impl Fn(&'t str) -> Cow<'static, str>,
+) -> Asked {
+    let row = &tables.steps[key.step.index()];
+    let client_row = tables.clients.iter().find(|one| one.name == client.unwrap_or(row.client));
     let some = |n: u64| (n != 0).then_some(n);
-    let row = tables.clients.iter().find(|row| row.name == client);
-    row.map_or_else(Model::default, |row| Model {
-        model: row.model.to_owned(),
-        temperature: row.temperature,
-        max_tokens: some(row.max_tokens),
-        timeout: some(row.timeout),
-        actions: row.actions,
-        prices: Prices { input: row.input_price, output: row.output_price },
-    })
+    Asked {
+        name: kept(row.name),
+        kind: row.kind,
+        state: kept(tables.states[key.leaf.index()].path),
+        client: client.map_or_else(|| kept(row.client), |client| client.to_owned().into()),
+        model: client_row.map_or_else(Model::default, |row| Model {
+            model: kept(row.model),
+            temperature: row.temperature,
+            max_tokens: some(row.max_tokens),
+            timeout: some(row.timeout),
+            actions: row.actions,
+            prices: Prices { input: row.input_price, output: row.output_price },
+        }),
+        has_tools: row.tools.len > 0,
+    }
 }
 
 /// What an answer to `question` means.
@@ -153,5 +173,5 @@ pub(crate) fn chosen(
         }
         Outcome::Done(_) | Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt => return None,
     };
-    Some((hit.map(|o| o.offer.name.clone()).unwrap_or_default(), arguments))
+    Some((hit.map(|o| o.offer.name.to_string()).unwrap_or_default(), arguments))
 }

@@ -188,15 +188,15 @@ impl Request {
     /// Of a question.
     pub fn of(question: &Question) -> Self {
         let options = question.options.iter().map(|option| OptionAsked {
-            name: option.offer.name.clone(),
-            text: option.offer.text.clone(),
+            name: option.offer.name.to_string(),
+            text: option.offer.text.to_string(),
             schema: schema(&option.schema),
         });
         Self::Step {
-            step: question.step.clone(),
+            step: question.step.to_string(),
             kind: question.kind.word().to_owned(),
-            client: question.client.clone(),
-            model: question.model.model.clone(),
+            client: question.client.to_string(),
+            model: question.model.model.to_string(),
             temperature: question.model.temperature,
             prompt: Lines::of(&question.prompt),
             options: options.collect(),

@@ -42,6 +42,7 @@ use crate::budget::{Prices, Usage};
 use crate::form::{self, ActionForm};
 use chartc_core::host::Offer;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Question {
     /// Name of the step.
-    pub step: String,
+    pub step: Cow<'static, str>,
     /// The names of the `run` steps that lead to the chart that asks, with slashes between; empty for the run's own chart.
     pub child: String,
     /// The index of the element of a step with an `each`, from 0.
@@ -58,9 +59,9 @@ pub struct Question {
     /// What kind of answer is wanted.
     pub kind: Kind,
     /// Dotted path of the active leaf that it was started for.
-    pub state: String,
+    pub state: Cow<'static, str>,
     /// Name of the client; empty is the host's default.
-    pub client: String,
+    pub client: Cow<'static, str>,
     /// What the client says about the call.
     pub model: Model,
     /// As it is sent: rendered, in a re-ask with what was wrong and what would be right.
@@ -121,7 +122,7 @@ const EACH_TOOL: usize = 176;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Model {
     /// `provider:model`; empty is the host's default.
-    pub model: String,
+    pub model: Cow<'static, str>,
     /// Sampling temperature.
     pub temperature: Option<f64>,
     /// Upper bound of the answer, in tokens.

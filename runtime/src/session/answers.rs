@@ -40,9 +40,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 self.keep_failure(&at, question, &error);
                 let (kind, why, wait) =
                     (error.kind().word(), error.to_string(), error.retry_after());
-                self.failed_call(now, &at, question.step.clone(), kind, why, wait)?;
+                self.failed_call(now, &at, question.step.to_string(), kind, why, wait)?;
                 if error.is_fatal() {
-                    return Err(RunError::Oracle { step: question.step.clone(), error });
+                    return Err(RunError::Oracle { step: question.step.to_string(), error });
                 }
                 self.extra
                     .busy
@@ -77,7 +77,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 },
             };
             What::Answer {
-                step: question.step.clone(),
+                step: question.step.to_string(),
                 attempt: key.attempt,
                 text: text.clone(),
                 rung: understood.rung.word().into(),
@@ -135,7 +135,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         };
         self.complain(at, why);
         self.trouble(at, &question.step, Trouble::Answer, why);
-        let (step, attempt, why) = (question.step.clone(), at.1.attempt, why.to_owned());
+        let (step, attempt, why) = (question.step.to_string(), at.1.attempt, why.to_owned());
         let now = self.common.clock.now();
         let child = self.path(&at.0);
         self.tracer.put(

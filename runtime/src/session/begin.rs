@@ -66,7 +66,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let wanted = last.as_ref().filter(|last| is_call && !last.is_final);
                 let wanted = wanted.and_then(|last| last.retry_after);
                 if let Some(wanted_ms) = wanted.filter(|wanted| *wanted > MOST_RETRY_AFTER) {
-                    let (step, attempt) = (question.step.clone(), key.attempt);
+                    let (step, attempt) = (question.step.to_string(), key.attempt);
                     let (most_ms, which) = (MOST_RETRY_AFTER, self.which(&at));
                     let what = What::NotRetried { step, attempt, wanted_ms, most_ms, which };
                     self.tracer.put(now, &child, what)?;
@@ -152,15 +152,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let not_before = not_before.filter(|at| *at > now);
         let attempt = key.attempt;
         if let Some(until_ms) = not_before {
-            let (step, which) = (question.step.clone(), self.which(&at));
+            let (step, which) = (question.step.to_string(), self.which(&at));
             self.tracer.put(now, &child, What::Waiting { step, attempt, until_ms, which })?;
         }
         self.trace(now, &child, |run| What::Question {
-            step: question.step.clone(),
+            step: question.step.to_string(),
             attempt,
             client: run.client_beside(&at, &question.client),
             prompt: question.prompt.clone(),
-            options: question.options.iter().map(|o| o.offer.name.clone()).collect(),
+            options: question.options.iter().map(|o| o.offer.name.to_string()).collect(),
             which: run.which(&at),
         })?;
         match not_before {

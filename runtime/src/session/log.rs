@@ -16,13 +16,13 @@ pub(super) enum Happening {
 /// What a machine did with one input, in order.
 pub(super) struct Log {
     pub(super) happenings: Vec<Happening>,
-    asks_why: bool,
+    is_traced: bool,
 }
 
 impl Log {
-    /// Written into an empty list. `asks_why`: it wants to know why transitions are taken.
-    pub(super) fn new(happenings: Vec<Happening>, asks_why: bool) -> Self {
-        Self { happenings, asks_why }
+    /// Written into an empty list. `is_traced`: somebody reads why transitions are taken, and the machine's notes.
+    pub(super) fn new(happenings: Vec<Happening>, is_traced: bool) -> Self {
+        Self { happenings, is_traced }
     }
 
     /// Whether the machine took an answer for one: a machine may judge that it does not fit, and go on as after no answer.
@@ -63,7 +63,11 @@ impl Sink for Log {
     }
 
     fn asks_why(&self) -> bool {
-        self.asks_why
+        self.is_traced
+    }
+
+    fn takes_notes(&self) -> bool {
+        self.is_traced
     }
 
     fn held(&mut self, line: TransitionId, alternatives: u64) {

@@ -137,7 +137,7 @@ impl Machine for Fake {
                 choice: ChoiceId::at(i),
                 tool: None,
                 name: (*name).into(),
-                text: String::new(),
+                text: "".into(),
                 arguments: vec![],
             })
             .collect()

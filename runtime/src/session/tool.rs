@@ -49,6 +49,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The name of a call.
     pub(super) fn call_id(&self, (member, key): &At, is_tool: bool) -> CallId {
+        if !self.common.driver.reads_ids() {
+            return CallId::default();
+        }
         let used = if self.extra.rare.used.is_empty() {
             None
         } else {

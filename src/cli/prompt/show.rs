@@ -64,7 +64,7 @@ pub(super) fn text(shown: &[Shown]) -> Page {
             }
         }
         let forbidden: Vec<&str> =
-            question.forbidden.iter().map(|option| option.offer.name.as_str()).collect();
+            question.forbidden.iter().map(|option| &*option.offer.name).collect();
         if !forbidden.is_empty() {
             out.line("--- may not be called now");
             out.line(forbidden.join(", "));

@@ -10,6 +10,7 @@ use chartc_core::model::{
     ActionForm, Chart, ChoiceKind, Field, Position, StepKind, Template, TemplatePart, schema,
 };
 use chartc_text::span::Span;
+use std::borrow::Cow;
 
 /// The prompt of a step, its options, and what it wants to be answered.
 pub(super) fn sent(page: &mut Page, view: &View<'_>, id: StepId) {
@@ -130,15 +131,15 @@ pub(super) fn offers(view: &View<'_>, id: ChoiceId) -> Vec<Offer> {
         ChoiceKind::Option(fields) => vec![Offer {
             choice: id,
             tool: None,
-            name: choice.name.clone(),
-            text: description.unwrap_or_default(),
+            name: choice.name.clone().into(),
+            text: description.unwrap_or_default().into(),
             arguments: arguments(chart, fields),
         }],
         ChoiceKind::Call(set, _) => {
             let tools = chart.tools_of(*set).into_iter().map(|tool| of_tool(chart, tool));
             let said = |offer: Offer| Offer {
                 choice: id,
-                text: description.clone().unwrap_or(offer.text),
+                text: description.clone().map_or(offer.text, Cow::Owned),
                 ..offer
             };
             tools.map(said).collect()
@@ -151,14 +152,15 @@ fn of_tool(chart: &Chart, id: ToolId) -> Offer {
     Offer {
         choice: Offer::NO_LINE,
         tool: Some(id),
-        name: tool.name.clone(),
-        text: summary(&tool.doc),
+        name: tool.name.clone().into(),
+        text: summary(&tool.doc).into(),
         arguments: arguments(chart, &tool.params),
     }
 }
 
-fn arguments(chart: &Chart, fields: &[Field]) -> Vec<(String, String)> {
-    fields.iter().map(|field| (field.name.clone(), written(chart, &field.ty))).collect()
+fn arguments(chart: &Chart, fields: &[Field]) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
+    let typed = |field: &Field| (field.name.clone().into(), written(chart, &field.ty).into());
+    fields.iter().map(typed).collect()
 }
 
 /// The options of a question as its prompt shows them, and which are offered only under a condition.

@@ -95,7 +95,7 @@ impl Oracle for Crowd {
                 Poll::Ready(())
             })
             .await;
-            match question.step.as_str() {
+            match &*question.step {
                 "check" => Ok(Answer::from("false".to_owned())),
                 "sum" => Ok(Answer::from("7".to_owned())),
                 "read" | "write" | "close" => Ok(Answer::from("text".to_owned())),
@@ -192,7 +192,7 @@ impl Oracle for Steady {
         Box::pin(async move {
             clock.sleep_until(clock.now() + 2000).await;
             Ok(Answer::from(
-                match question.step.as_str() {
+                match &*question.step {
                     "grade" => r#"{"good": true, "why": "it fits"}"#,
                     "rate" => "7",
                     _ => "true",

@@ -1,9 +1,10 @@
 //! Params, inputs, payloads, answers, results: what goes into a run and what it keeps.
 
 use super::{chart, create, start, text};
+use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
-use chartc_core::host::{Machine, Mismatch};
-use chartc_core::machine::{Effect, Input, Outcome, Receipt, Status};
+use chartc_core::host::{About, Machine, Mismatch};
+use chartc_core::machine::{Effect, Input, Outcome, Receipt, Record, Sink, Status};
 use chartc_core::plan::Plan;
 
 const BUILDER: &str = include_str!("../../../charts/builder.chart");
@@ -178,6 +179,49 @@ fn a_failing_guard_is_false_and_noted() {
     assert_eq!(run.machine.take_notes(), ["guard of the `on e` line of `a`: division by zero"]);
     assert_eq!(run.event("e", vec![Value::Int(5)]), Ok(Receipt::Handled));
     assert_eq!(run.at(), ["b"]);
+}
+
+/// Whether it takes notes.
+struct Reader(bool);
+
+impl Sink for Reader {
+    fn effect(&mut self, _: Effect) {}
+
+    fn record(&mut self, _: Record) {}
+
+    fn takes_notes(&self) -> bool {
+        self.0
+    }
+}
+
+#[test]
+fn notes_are_kept_if_the_sink_of_the_last_input_takes_them() {
+    let chart = chart(
+        "chart C { event e(n: Int) initial a state a { on e(n) if 10 / n > 1 -> b } state b }",
+    );
+    let plan = Plan::new(&chart);
+    let mut run = start(&plan, &[]);
+    for takes in [true, false, true] {
+        let event = Input::Event(EventId(0), vec![Value::Int(0)]);
+        let receipt = run.machine.handle(event, 0, &mut Reader(takes));
+        assert_eq!(receipt, Ok(Receipt::Unhandled));
+        assert_eq!(run.machine.take_notes().len(), usize::from(takes));
+    }
+}
+
+#[test]
+fn the_reason_why_an_answer_does_not_fit_is_kept_for_every_sink() {
+    let chart = chart(
+        "chart C { initial a state a { llm ask { returns Int prompt \"?\" } on done(ask) -> b } state b }",
+    );
+    let plan = Plan::new(&chart);
+    let mut run = start(&plan, &[]);
+    run.give(Input::Turn, 0);
+    let answer = Input::Answer(run.open(), Outcome::Done(vec![text("x")]));
+    run.machine.handle(answer, 0, &mut Reader(false)).expect("it is taken as unusable");
+    let notes = run.machine.take_notes();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert_eq!(notes[0].about, About::Answer);
 }
 
 const HOSTED: &str = r#"

@@ -69,7 +69,7 @@ fn offers_are_the_enabled_options() {
     let mut run = start(&plan, &[("name", text("Ann"))]);
     run.give(Input::Turn, 0);
     let offers = run.machine.options(run.open());
-    let names: Vec<_> = offers.iter().map(|offer| offer.name.as_str()).collect();
+    let names: Vec<_> = offers.iter().map(|offer| &*offer.name).collect();
     assert_eq!(names, ["go", "tell", "quiet"]);
     assert_eq!(offers[1].text, "tell Ann");
     assert_eq!(offers[2].text, "");

@@ -57,7 +57,7 @@ impl Oracle for Anybody {
             .offer
             .arguments
             .iter()
-            .map(|(name, _)| (name.clone(), Value::Text(format!("w{}", dice.below(3)))))
+            .map(|(name, _)| (name.to_string(), Value::Text(format!("w{}", dice.below(3)))))
             .collect();
         let json =
             serde_json::json!({"choice": name, "arguments": Value::Map(arguments)}).to_string();

@@ -25,7 +25,7 @@ impl Oracle for ByWords {
             _ if draw.is_multiple_of(7) => Err(OracleError::Connection("dropped".into())),
             Kind::Ask => {
                 let option = &question.options[draw as usize / 7 % question.options.len()];
-                Ok(Answer::from(option.offer.name.clone()))
+                Ok(Answer::from(option.offer.name.to_string()))
             }
             Kind::Llm | Kind::Human => Ok(Answer::from(r#"{"action": "noop"}"#.to_owned())),
         })

@@ -287,7 +287,7 @@ impl Sim {
 
     fn options(&mut self, step: &str) -> Vec<String> {
         let key = self.open_key(step);
-        self.machine.options(key).into_iter().map(|offer| offer.name).collect()
+        self.machine.options(key).into_iter().map(|offer| offer.name.into_owned()).collect()
     }
 
     fn enabled_events(&mut self) -> Vec<String> {

@@ -201,8 +201,7 @@ fn a_tool_alone_and_any_tool_are_sets_of_their_own() {
     sim.send("go");
     let key = sim.open_key("choose");
     let offers = sim.machine.options(key);
-    let told: Vec<(&str, &str)> =
-        offers.iter().map(|offer| (offer.name.as_str(), offer.text.as_str())).collect();
+    let told: Vec<(&str, &str)> = offers.iter().map(|offer| (&*offer.name, &*offer.text)).collect();
     assert_eq!(told, [("web.find", "look it up"), ("mail.send", "anything else")]);
     sim.call("choose", "mail.send", &["\"x\""]).done("choose", "true");
     sim.send("go").call("choose", "web.find", &["\"x\""]).done("choose", "1");

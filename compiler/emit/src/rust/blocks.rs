@@ -340,7 +340,7 @@ pub(super) fn fitted(
     }
     code!(
         "match {result} {{ Ok(value) => {place} = {value}, \
-         Err(why) => {{ generated::note(&mut self.notes, {what:?}, why); }} }}\n",
+         Err(why) => {{ generated::note(&mut self.notes, || {what:?}, why); }} }}\n",
         result
     )
 }

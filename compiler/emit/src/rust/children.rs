@@ -179,7 +179,7 @@ pub(super) fn drive(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
     let params = asked.run.as_ref().map_or("Ok(None)".to_owned(), |run| {
         format!(
             "{}.map_err(|why| {{
-                generated::note(&mut core.notes, &generated::code_of(&TABLES, key.step), why)
+                generated::note(&mut core.notes, || generated::code_of(&TABLES, key.step), why)
             }})",
             run.call("core", "key")
         )

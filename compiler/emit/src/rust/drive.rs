@@ -19,6 +19,10 @@ pub(super) fn emit(context: &Context<'_>, asked: &Asked, scope: &mut Scope) {
     let mut item = Impl::new("Machine<H>");
     item.generic(context.bounds()).impl_trait("host::Machine");
     item.new_fn("tables").arg_ref_self().ret("tables::Tables<'_>").line("TABLES");
+    item.new_fn("fixed_tables")
+        .arg_ref_self()
+        .ret("Option<&'static tables::Tables<'static>>")
+        .line("Some(&TABLES)");
     if context.chart.computed_limits().next().is_some() {
         item.new_fn("limits")
             .arg_ref_self()
@@ -301,7 +305,7 @@ fn prompt(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
     function.line(format!(
         "self.engine.with_view(key.leaf, |core, {}| {{
             {}.map_err(|why| {{
-                generated::note(&mut core.notes, &generated::prompt_of(&TABLES, key.step), why)
+                generated::note(&mut core.notes, || generated::prompt_of(&TABLES, key.step), why)
             }})
         }})",
         if method.reads(Use::View) { "view" } else { "_" },

@@ -126,7 +126,7 @@ fn begin(lists: &Method, program: &mut Methods) {
     function.arg("step", "arena::StepId").arg("most", "u32").arg(view, "&program::View<'_>");
     function.ret("Result<u32, Option<Payload>>").line(format!(
         "{work}let size = {call}.map_err(|why| {{
-            generated::note(&mut self.notes, &generated::list_of(&TABLES, step), why);
+            generated::note(&mut self.notes, || generated::list_of(&TABLES, step), why);
             None
         }})?;
         if size > most {{

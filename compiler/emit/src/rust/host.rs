@@ -213,10 +213,11 @@ impl Writer<'_> {
         noted: Vec<Code>,
     ) -> Code {
         let result = self.temporary();
-        let (name, noted) = (&row.name, self.values(noted));
+        let noted = Fragment::joined(noted.into_iter().map(|code| self.json(code)), ", ");
+        let name = &row.name;
         let done = match &row.kind {
             FunctionKind::Effect => {
-                code!("generated::did(&mut self.notes, {name:?}, {noted}, {result})?", noted)
+                code!("generated::did(&mut self.notes, {name:?}, || [{noted}], {result})?", noted)
             }
             FunctionKind::Pure { .. } => {
                 let value = match fallback {
@@ -224,7 +225,7 @@ impl Writer<'_> {
                     None => "None".into(),
                 };
                 code!(
-                    "generated::called(&mut self.notes, {name:?}, {noted}, {result}, {value})?",
+                    "generated::called(&mut self.notes, {name:?}, || [{noted}], {result}, {value})?",
                     noted,
                     value
                 )

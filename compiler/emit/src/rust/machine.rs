@@ -116,7 +116,7 @@ fn inputs(context: &Context<'_>, item: &mut Impl) {
     let closed = if context.bare {
         "let _: machine::Fault = why; return machine::Receipt::Closed;"
     } else {
-        "generated::note(&mut self.engine.program.notes, \"the start\", why);\n\
+        "generated::note(&mut self.engine.program.notes, || \"the start\", why);\n\
          return machine::Receipt::Closed;"
     };
     at(context, start)

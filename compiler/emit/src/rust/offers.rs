@@ -37,11 +37,11 @@ pub(super) fn options(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
                 {}.unwrap_or_else(|why| {{
                     generated::offered(&mut core.notes, &TABLES, choice, why)
                 }})
-            }})",
+            }}).into()",
             if method.reads(Use::View) { "view" } else { "_" },
             method.call("core", "choice")
         ),
-        None => "String::new()".to_owned(),
+        None => r#""".into()"#.to_owned(),
     };
     let arguments = if arms.is_empty() {
         "Vec::new()".to_owned()
@@ -49,21 +49,18 @@ pub(super) fn options(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
         format!("match choice.0 {{ {arms} _ => Vec::new(), }}")
     };
     function.line(format!(
-        "let mut enabled = Vec::new();
+        "let mut offers = Vec::new();
         self.engine.options(key, &mut |choice, tool| {{
-            calls::add_option(&mut enabled, choice, tool);
+            generated::add_offer(&mut offers, choice, tool);
         }});
-        enabled.into_iter().map(|(choice, tool)| {{
-            let text = {text};
+        for offer in &mut offers {{
+            let (choice, tool) = (offer.choice, offer.tool);
             let own = ChoiceName::ALL[choice.index()].name();
-            host::Offer {{
-                choice,
-                tool,
-                name: tool.map_or(own, |tool| TABLES.tools[tool.index()].name).into(),
-                text,
-                arguments: {arguments},
-            }}
-        }}).collect()",
+            offer.name = tool.map_or(own, |tool| TABLES.tools[tool.index()].name).into();
+            offer.text = {text};
+            offer.arguments = {arguments};
+        }}
+        offers",
         text = tools::text(context, &text),
         arguments = tools::arguments(context, &arguments),
     ));

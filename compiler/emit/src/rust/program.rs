@@ -49,6 +49,10 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
     if context.needs.repeats {
         program.item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
     }
+    if !context.bare {
+        let heed = program.item.new_fn("heed").arg_mut_self();
+        heed.arg("sink", "&dyn machine::Sink").line("self.notes.heed(sink);");
+    }
     ending::emit(context, scope);
     answers(context, scope);
     scope.push_struct(core(context));
@@ -288,7 +292,7 @@ fn noted(context: &Context<'_>, method: &Method, call: &str, what: &str) -> Stri
     let begin = if method.reads(Use::Work) { "self.work.begin();\n" } else { "" };
     format!(
         "{begin}{call}.map_err(|why| \
-         generated::note(&mut self.notes, &generated::{what}, why))"
+         generated::note(&mut self.notes, || generated::{what}, why))"
     )
 }
 

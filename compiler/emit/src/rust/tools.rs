@@ -260,7 +260,7 @@ pub(super) fn offers(context: &Context<'_>) -> String {
         }
     }
     let text = if texts.is_empty() {
-        "String::new()".to_owned()
+        r#""".into()"#.to_owned()
     } else {
         format!("match tool.0 {{ {texts} _ => \"\" }}.into()")
     };
@@ -299,7 +299,7 @@ pub(super) fn call(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
         Some(method) => format!(
             "self.engine.with_view(key.leaf, |core, {}| {{
                 {}.map_err(|why| {{
-                    generated::note(&mut core.notes, &generated::code_of(&TABLES, key.step), why)
+                    generated::note(&mut core.notes, || generated::code_of(&TABLES, key.step), why)
                 }})
             }})?.ok_or(machine::Fault)?",
             if method.reads(Use::View) { "view" } else { "_" },

@@ -37,6 +37,7 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem::take;
 use core::ops::{Deref, DerefMut};
 use posting::Letter;
 use tree::{Offered, below, joined, reach};
@@ -59,12 +60,14 @@ pub struct Tasks {
     queue: VecDeque<Task>,
     /// Children started and events sent since the last input of the host.
     rounds: u32,
+    /// An empty buffer for what machines do that concerns the family.
+    seen: Vec<Notice>,
 }
 
 impl Tasks {
     /// Nothing to handle.
     pub const fn new() -> Self {
-        Self { queue: VecDeque::new(), rounds: 0 }
+        Self { queue: VecDeque::new(), rounds: 0, seen: Vec::new() }
     }
 
     /// Whether there is nothing to handle.
@@ -276,7 +279,7 @@ impl<M: Machine> Handling<'_, M> {
         }
         let sender = if let Origin::Letter(sender) = origin { sender } else { None };
         self.copy(&member, offered.as_ref(), sender);
-        let mut watch = Watch::new(sink);
+        let mut watch = Watch::new(sink, take(&mut self.tasks.seen));
         let receipt =
             self.with_member(&member, |machine| machine.handle(input, now, &mut watch))?;
         let seen = watch.seen;
@@ -316,12 +319,18 @@ impl<M: Machine> Handling<'_, M> {
     }
 
     /// Handles those effects of a member that concern its family.
-    fn follow(&mut self, member: &Member, seen: Vec<Notice>, stopping: bool, sink: &mut dyn Sink) {
+    fn follow(
+        &mut self,
+        member: &Member,
+        mut seen: Vec<Notice>,
+        stopping: bool,
+        sink: &mut dyn Sink,
+    ) {
         let mut first = Vec::new();
         // The end of the turn brings one to all children that run then.
         let is_turn = seen.iter().any(|one| matches!(one, Notice::TurnEnded))
             || self.member(member).is_some_and(Machine::is_walking);
-        for one in seen {
+        for one in seen.drain(..) {
             match one {
                 Notice::Start(key) if self.runs(member, key) => {
                     self.begin(member, key, sink);
@@ -359,6 +368,7 @@ impl<M: Machine> Handling<'_, M> {
         for task in first.into_iter().rev() {
             self.tasks.queue.push_front(task);
         }
+        self.tasks.seen = seen;
     }
 }
 

@@ -10,6 +10,7 @@ use crate::tables::{Forward, StepRowKind};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem::take;
 
 impl<M: Machine> Handling<'_, M> {
     /// The event, for the children to handle if this member does not.
@@ -97,7 +98,7 @@ impl<M: Machine> Handling<'_, M> {
             };
             let input = Input::Event(id, event.payload.clone());
             self.copy(&member, Some(&event), None);
-            let mut watch = Watch::new(sink);
+            let mut watch = Watch::new(sink, take(&mut self.tasks.seen));
             let receipt =
                 self.with_member(&member, |machine| machine.handle(input, now, &mut watch));
             let seen = watch.seen;

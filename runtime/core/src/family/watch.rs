@@ -25,8 +25,9 @@ pub(super) struct Watch<'s> {
 }
 
 impl<'s> Watch<'s> {
-    pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
-        Self { sink, seen: Vec::new() }
+    /// `seen` is empty.
+    pub(super) fn new(sink: &'s mut dyn Sink, seen: Vec<Notice>) -> Self {
+        Self { sink, seen }
     }
 }
 
@@ -58,6 +59,10 @@ impl Sink for Watch<'_> {
 
     fn asks_why(&self) -> bool {
         self.sink.asks_why()
+    }
+
+    fn takes_notes(&self) -> bool {
+        self.sink.takes_notes()
     }
 
     fn held(&mut self, line: TransitionId, alternatives: u64) {

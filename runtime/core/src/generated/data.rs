@@ -3,9 +3,11 @@
 use super::Notes;
 use crate::arena::{ChoiceId, ToolId};
 use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format, python};
-use crate::host::{About, Mismatch, Note, ToolCall};
+use crate::host::{About, Mismatch, Note, Offer, ToolCall};
 use crate::machine::Fault;
 use crate::tables::Tables;
+use alloc::borrow::Cow;
+use core::fmt;
 
 pub use crate::host::listed;
 pub use alloc::boxed::Box;
@@ -64,31 +66,40 @@ pub fn kept_json(name: &str, value: Value) -> Result<Value, Failure> {
     }
 }
 
-/// The result of a host function, or its fallback; records the call with its arguments for the trace.
+/// The result of a host function, or its fallback. Records the call with its arguments for the trace; they are not evaluated if nobody
+/// takes notes.
 ///
 /// # Errors
 /// The function failed and has no fallback.
-pub fn called<T: IntoValue + Clone>(
+#[inline]
+pub fn called<T: IntoValue + Clone, const N: usize>(
     notes: &mut Notes,
     name: &str,
-    arguments: &[Value],
+    arguments: impl FnOnce() -> [Value; N],
     result: Result<T, String>,
     fallback: Option<T>,
 ) -> Result<T, Failure> {
+    notes.add(|| {
+        let value = result.as_ref().ok().or(fallback.as_ref());
+        let value = value.map(|value| value.clone().into_value());
+        call_note(name, &arguments(), value.as_ref(), result.as_ref().err())
+    });
+    match (result, fallback) {
+        (Ok(value), _) | (Err(_), Some(value)) => Ok(value),
+        (Err(why), None) => Err(error(alloc::format!("`{name}` failed: {why}"))),
+    }
+}
+
+/// The note of a call; `value` is its result, or the fallback after a failure.
+fn call_note(name: &str, arguments: &[Value], value: Option<&Value>, why: Option<&String>) -> Note {
     let arguments: Vec<String> = arguments.iter().map(shown_short).collect();
-    let shown = |value: &T| shown_short(&value.clone().into_value());
-    let (end, value) = match (result, fallback) {
-        (Ok(value), _) => (alloc::format!(" = {}", shown(&value)), Ok(value)),
-        (Err(why), Some(value)) => {
-            (alloc::format!(" failed, {} instead: {why}", shown(&value)), Ok(value))
-        }
-        (Err(why), None) => {
-            (alloc::format!(" failed: {why}"), Err(error(alloc::format!("`{name}` failed: {why}"))))
-        }
+    let end = match (value.map(shown_short), why) {
+        (Some(value), None) => alloc::format!(" = {value}"),
+        (Some(value), Some(why)) => alloc::format!(" failed, {value} instead: {why}"),
+        (None, why) => alloc::format!(" failed: {}", why.map_or("", |why| why)),
     };
     let text = alloc::format!("{name}({}){end}", arguments.join(", "));
-    push(notes, About::Call(name.to_string()), text);
-    value
+    Note { about: About::Call(name.to_string()), text }
 }
 
 /// The fallback of a host function that is not called because its arguments failed; recorded for the trace.
@@ -98,19 +109,22 @@ pub fn uncalled<T: IntoValue + Clone>(
     why: &Failure,
     fallback: T,
 ) -> T {
-    let instead = shown_short(&fallback.clone().into_value());
-    push(notes, About::Chart, alloc::format!("{name} is not called, {instead} instead: {}", why.0));
+    notes.add(|| {
+        let instead = shown_short(&fallback.clone().into_value());
+        alloc::format!("{name} is not called, {instead} instead: {}", why.0).into()
+    });
     fallback
 }
 
-/// The outcome of an effect of the host; records the call with its arguments for the trace.
+/// The outcome of an effect of the host; records the call like [`called`].
 ///
 /// # Errors
 /// It failed.
-pub fn did(
+#[inline]
+pub fn did<const N: usize>(
     notes: &mut Notes,
     name: &str,
-    arguments: &[Value],
+    arguments: impl FnOnce() -> [Value; N],
     result: Result<(), String>,
 ) -> Result<(), Failure> {
     called(notes, name, arguments, result.map(|()| Value::None), None).map(drop)
@@ -132,34 +146,40 @@ pub fn shown(value: &Value) -> String {
     python::str(value).unwrap_or_default()
 }
 
-fn push(notes: &mut Notes, about: About, text: String) {
-    notes.push(Note { about, text });
-}
-
 /// Records the reason of a fault for the trace; `what` failed.
-pub fn note(notes: &mut Notes, what: &str, why: Failure) -> Fault {
-    push(notes, About::Chart, alloc::format!("{what}: {}", why.0));
+pub fn note<W: fmt::Display>(notes: &mut Notes, what: impl FnOnce() -> W, why: Failure) -> Fault {
+    notes.add(|| alloc::format!("{}: {}", what(), why.0).into());
     Fault
 }
 
 /// Records the text of a `log` action for the trace.
 pub fn log(notes: &mut Notes, text: &str) {
-    push(notes, About::Chart, alloc::format!("log: {text}"));
+    notes.add(|| alloc::format!("log: {text}").into());
 }
 
 /// Whether a condition holds. A condition that fails is false, and the reason is recorded.
 pub fn holds(notes: &mut Notes, what: &str, result: Result<bool, Failure>) -> bool {
     result.unwrap_or_else(|why| {
-        note(notes, what, why);
+        note(notes, || what, why);
         false
     })
 }
 
+/// Adds an option without name and text, unless it is a tool that an earlier transition permits.
+pub fn add_offer(offers: &mut Vec<Offer>, choice: ChoiceId, tool: Option<ToolId>) {
+    if tool.is_none() || !offers.iter().any(|other| other.tool == tool) {
+        let (name, text, arguments) = (Cow::Borrowed(""), Cow::Borrowed(""), Vec::new());
+        offers.push(Offer { choice, tool, name, text, arguments });
+    }
+}
+
 /// The text of an option. If it cannot be rendered, it is empty, and the reason is recorded.
 pub fn offered(notes: &mut Notes, tables: &Tables<'_>, choice: ChoiceId, why: Failure) -> String {
-    note(notes, "text of an option", why);
-    let line = super::line(tables, tables.choices[choice.index()].transition);
-    push(notes, About::Chart, alloc::format!("{line} is offered without its text"));
+    note(notes, || "text of an option", why);
+    notes.add(|| {
+        let line = super::line(tables, tables.choices[choice.index()].transition);
+        alloc::format!("{line} is offered without its text").into()
+    });
     String::new()
 }
 
@@ -168,7 +188,9 @@ pub fn usable<P>(notes: &mut Notes, step: &str, read: Result<P, Mismatch>) -> Op
     match read {
         Ok(payload) => Some(payload),
         Err(Mismatch(why)) => {
-            push(notes, About::Answer, alloc::format!("answer to `{step}`: {why}"));
+            let text = alloc::format!("answer to `{step}`: {why}");
+            // Not only a trace needs it: the question is put again with it.
+            notes.keep(Note { about: About::Answer, text });
             None
         }
     }
@@ -303,7 +325,7 @@ pub fn tool_call(
 /// What a tool returned does not fit its declared type; kept for the trace.
 pub fn unfit(notes: &mut Notes, tool: &str, Mismatch(why): Mismatch) -> String {
     let why = alloc::format!("what `{tool}` returned does not fit: {why}");
-    push(notes, About::Chart, why.clone());
+    notes.add(|| why.clone().into());
     why
 }
 

@@ -2,25 +2,46 @@
 
 use super::{Box, Vec};
 use crate::host::{self, Note};
+use crate::machine::Sink;
 
-/// Notes until the host takes them; they take no room while there are none.
+/// Notes until the host takes them.
 #[derive(Debug, Clone, Default)]
-#[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
-pub struct Notes(Option<Box<Vec<Note>>>);
+pub struct Notes {
+    #[allow(
+        clippy::box_collection,
+        reason = "it is absent most of the time, and then takes one word"
+    )]
+    kept: Option<Box<Vec<Note>>>,
+    is_deaf: bool,
+}
 
 impl Notes {
     /// None.
     pub const fn new() -> Self {
-        Self(None)
+        Self { kept: None, is_deaf: false }
     }
 
-    /// Adds a note, unless nobody takes them.
-    pub(crate) fn push(&mut self, note: Note) {
-        host::note(self.0.get_or_insert_default(), note);
+    /// An input begins: from now on notes are kept if its sink takes them.
+    #[inline]
+    pub fn heed<S: Sink + ?Sized>(&mut self, sink: &S) {
+        self.is_deaf = !sink.takes_notes();
+    }
+
+    /// Adds a note. It is not built if nobody takes notes.
+    #[inline]
+    pub(crate) fn add(&mut self, note: impl FnOnce() -> Note) {
+        if !self.is_deaf {
+            self.keep(note());
+        }
+    }
+
+    /// Adds a note, even if nobody takes notes.
+    pub(crate) fn keep(&mut self, note: Note) {
+        host::note(self.kept.get_or_insert_default(), note);
     }
 
     /// Takes all.
     pub fn take(&mut self) -> Vec<Note> {
-        self.0.take().map_or_else(Vec::new, |notes| *notes)
+        self.kept.take().map_or_else(Vec::new, |notes| *notes)
     }
 }

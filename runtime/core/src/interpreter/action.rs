@@ -43,7 +43,7 @@ pub(super) fn act<H: Host>(
         }
         Action::Log(template) => {
             let text = locals.render(template, &*context, fuel)?;
-            context.data.note(format!("log: {text}"));
+            context.data.note(|| format!("log: {text}"));
             Ok(())
         }
         Action::Result(state, values) => {

@@ -103,7 +103,7 @@ fn returned<H: Host>(
         Ok(value) => Outcome::Done(alloc::vec![value]),
         Err(why) => {
             let why = format!("what `{}` returned does not fit: {why}", tool.name);
-            program.data.note(why.clone());
+            program.data.note(|| why.clone());
             Outcome::Failed(alloc::vec![Value::Text(why)])
         }
     }
@@ -159,7 +159,8 @@ pub(super) fn outcome<H: Host>(
     };
     Ok(fitted.unwrap_or_else(|why| {
         let text = format!("answer to `{}`: {why}", step.name);
-        program.data.note(Note { about: About::Answer, text });
+        // Not only a trace needs it: the question is put again with it.
+        program.data.keep_note(Note { about: About::Answer, text });
         Outcome::Unusable
     }))
 }

@@ -118,18 +118,20 @@ impl<H: Host> Environment for Context<'_, H> {
             FunctionKind::Effect => (&Type::Json, None),
         };
         let answer = answer.and_then(|value| fit(value, result, types));
-        let (end, value) = match (answer, fallback) {
-            (Ok(value), _) => (format!(" = {}", shown(&value)), Ok(value)),
-            (Err(why), Some(value)) => {
-                (format!(" failed, {} instead: {why}", shown(value)), Ok(value.clone()))
-            }
-            (Err(why), None) => {
-                (format!(" failed: {why}"), Err(failed(format!("`{name}` failed: {why}"))))
-            }
-        };
-        let text = format!("{name}({}){end}", shown_all(&fitted));
-        self.data.note(Note { about: About::Call(name.clone()), text });
-        value
+        self.data.note(|| {
+            let end = match (&answer, fallback) {
+                (Ok(value), _) => format!(" = {}", shown(value)),
+                (Err(why), Some(value)) => format!(" failed, {} instead: {why}", shown(value)),
+                (Err(why), None) => format!(" failed: {why}"),
+            };
+            let text = format!("{name}({}){end}", shown_all(&fitted));
+            Note { about: About::Call(name.clone()), text }
+        });
+        match (answer, fallback) {
+            (Ok(value), _) => Ok(value),
+            (Err(_), Some(value)) => Ok(value.clone()),
+            (Err(why), None) => Err(failed(format!("`{name}` failed: {why}"))),
+        }
     }
 
     fn uncalled(&self, id: FunctionId, why: EvalError) -> Result<Value, EvalError> {
@@ -137,8 +139,10 @@ impl<H: Host> Environment for Context<'_, H> {
         let FunctionKind::Pure { fallback: Some(value), .. } = &function.kind else {
             return Err(why);
         };
-        let (name, instead) = (&function.name, shown(value));
-        self.data.note(format!("{name} is not called, {instead} instead: {}", why.message));
+        self.data.note(|| {
+            let (name, instead) = (&function.name, shown(value));
+            format!("{name} is not called, {instead} instead: {}", why.message)
+        });
         Ok(value.clone())
     }
 }

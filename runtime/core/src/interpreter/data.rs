@@ -5,6 +5,7 @@ use crate::arena::{EventId, StateId, StepId};
 use crate::calls::Calls;
 use crate::expr::Value;
 use crate::host::{self, Note, Post};
+use crate::machine::Sink;
 use crate::model::Chart;
 use crate::program::Bound;
 use alloc::boxed::Box;
@@ -38,6 +39,7 @@ pub(super) struct Data {
         reason = "it is absent most of the time, and then takes one word"
     )]
     notes: Cell<Option<Box<Vec<Note>>>>,
+    is_deaf: bool,
 }
 
 /// Data that many runs do not have, or only after a while.
@@ -147,6 +149,7 @@ impl Data {
             raised: VecDeque::new(),
             more: Lazily::new(),
             notes: Cell::new(None),
+            is_deaf: false,
         }
     }
 
@@ -160,6 +163,7 @@ impl Data {
             raised: self.raised.clone(),
             more: self.more.clone(),
             notes: Cell::new(None),
+            is_deaf: false,
         }
     }
 
@@ -214,9 +218,22 @@ impl Data {
         place.map(core::mem::take).unwrap_or_default()
     }
 
-    pub(super) fn note(&self, note: impl Into<Note>) {
+    /// Until the next input, notes are kept if `sink` takes them.
+    pub(super) fn heed(&mut self, sink: &dyn Sink) {
+        self.is_deaf = !sink.takes_notes();
+    }
+
+    /// Adds a note. It is not built if nobody takes notes.
+    pub(super) fn note<N: Into<Note>>(&self, note: impl FnOnce() -> N) {
+        if !self.is_deaf {
+            self.keep_note(note().into());
+        }
+    }
+
+    /// Adds a note, even if nobody takes notes.
+    pub(super) fn keep_note(&self, note: Note) {
         let mut notes = self.notes.take().unwrap_or_default();
-        host::note(&mut notes, note.into());
+        host::note(&mut notes, note);
         self.notes.set(Some(notes));
     }
 

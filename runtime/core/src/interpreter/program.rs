@@ -9,7 +9,7 @@ use crate::expr::quick::Quick;
 use crate::expr::{EvalError, Fuel, Value, evaluate, evaluate_for, execute, fit, holds, python};
 use crate::family::Lent;
 use crate::host::{Host, Mismatch, Post};
-use crate::machine::{Element, Fault, Receiver, StepKey};
+use crate::machine::{Element, Fault, Receiver, Sink, StepKey};
 use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Caller, Program, View};
@@ -63,18 +63,6 @@ impl<'p, H: Host> Runner<'p, H> {
         Context { chart: self.chart, data: &mut self.data, host: &self.host, view, options }
     }
 
-    /// Records in the notes why something failed.
-    pub(super) fn explain<T>(
-        &self,
-        result: Result<T, EvalError>,
-        what: impl FnOnce() -> String,
-    ) -> Result<T, Fault> {
-        result.map_err(|error| {
-            self.data.note(format!("{}: {}", what(), error.message));
-            Fault
-        })
-    }
-
     /// Stores the result of a step or tool.
     fn keep(&mut self, value: &Value, into: Option<VarId>) {
         self.data.more.last_result = self.reason(core::slice::from_ref(value));
@@ -82,7 +70,7 @@ impl<'p, H: Host> Runner<'p, H> {
         let variable = &self.chart.variables[into.index()];
         match fit(value.clone(), &variable.ty, &self.chart.types) {
             Ok(value) => self.data.variables[into.index()] = Some(value),
-            Err(why) => self.data.note(format!("`{}`: {why}", variable.name)),
+            Err(why) => self.data.note(|| format!("`{}`: {why}", variable.name)),
         }
     }
 
@@ -117,7 +105,7 @@ impl<'p, H: Host> Runner<'p, H> {
     fn reason(&self, fields: &[Value]) -> String {
         let Some(value) = fields.first() else { return String::new() };
         python::str(value).unwrap_or_else(|error| {
-            self.data.note(format!("`last_result`: {}", error.message));
+            self.data.note(|| format!("`last_result`: {}", error.message));
             String::new()
         })
     }
@@ -192,6 +180,11 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     #[inline(always)]
+    fn heed(&mut self, sink: &dyn Sink) {
+        self.data.heed(sink);
+    }
+
+    #[inline(always)]
     fn bind(&mut self, bound: Bound<Vec<Value>>) {
         if !matches!(bound, Bound::Nothing | Bound::Event(..)) {
             self.keep_bound(&bound);
@@ -237,7 +230,7 @@ impl<H: Host> Program for Runner<'_, H> {
                 (&variable.default, &variable.kind)
                 && let Err(Mismatch(why)) = self.set_default(VarId::at(i), default, view)
             {
-                self.data.note(why);
+                self.data.note(|| why);
             }
         }
     }

@@ -26,7 +26,7 @@ impl<H: Host> Runner<'_, H> {
     ) -> Result<String, Fault> {
         let (chart, step, element) = (self.chart, key.step, self.element_of(key));
         let Some(row) = chart.steps.get(step.index()) else {
-            self.data.note(format!("no step has the number {}", step.0));
+            self.data.note(|| format!("no step has the number {}", step.0));
             return Err(Fault);
         };
         let options = matches!(row.kind, StepKind::Ask { .. }).then_some(options);
@@ -61,6 +61,18 @@ impl<H: Host> Runner<'_, H> {
         Ok(self.explain(texts, || wording::prompt_of(view.tables, step))?.join(BETWEEN))
     }
 
+    /// Records in the notes why something failed.
+    pub(super) fn explain<T>(
+        &self,
+        result: Result<T, EvalError>,
+        what: impl FnOnce() -> String,
+    ) -> Result<T, Fault> {
+        result.map_err(|error| {
+            self.data.note(|| format!("{}: {}", what(), error.message));
+            Fault
+        })
+    }
+
     /// An option as offered by a question. If its text cannot be rendered, it is empty, and the notes give the reason.
     pub(super) fn offer(&mut self, id: ChoiceId, tool: Option<ToolId>, view: &View<'_>) -> Offer {
         let chart = self.chart;
@@ -69,8 +81,10 @@ impl<H: Host> Runner<'_, H> {
             Some(template) => {
                 let text = self.text(template, view);
                 text.unwrap_or_else(|Fault| {
-                    let line = wording::line(view.tables, choice.transition);
-                    self.data.note(format!("{line} is offered without its text"));
+                    self.data.note(|| {
+                        let line = wording::line(view.tables, choice.transition);
+                        format!("{line} is offered without its text")
+                    });
                     String::new()
                 })
             }
@@ -83,21 +97,24 @@ impl<H: Host> Runner<'_, H> {
         };
         let arguments = fields
             .iter()
-            .map(|field| (field.name.clone(), type_text(&field.ty, &chart.types)))
+            .map(|field| (field.name.clone().into(), type_text(&field.ty, &chart.types).into()))
             .collect();
-        let name = tool.map_or(&choice.name, |tool| &chart.tools[tool.index()].name).clone();
-        Offer { choice: id, tool, name, text, arguments }
+        let name = tool.map_or(&choice.name, |tool| &chart.tools[tool.index()].name);
+        Offer { choice: id, tool, name: name.clone().into(), text: text.into(), arguments }
     }
 
     /// A tool as offered by an `llm` step.
     pub(super) fn tool_offer(&self, id: ToolId) -> Offer {
         let tool = &self.chart.tools[id.index()];
-        let typed = |field: &Field| (field.name.clone(), type_text(&field.ty, &self.chart.types));
+        let typed = |field: &Field| {
+            let ty = type_text(&field.ty, &self.chart.types);
+            (field.name.clone().into(), ty.into())
+        };
         Offer {
             choice: Offer::NO_LINE,
             tool: Some(id),
-            name: tool.name.clone(),
-            text: summary(&tool.doc),
+            name: tool.name.clone().into(),
+            text: summary(&tool.doc).into(),
             arguments: tool.params.iter().map(typed).collect(),
         }
     }

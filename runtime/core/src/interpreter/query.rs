@@ -76,7 +76,7 @@ impl<H: Host> Interpreter<'_, H> {
         });
         self.engine.program.data.take_notes();
         for note in notes {
-            self.engine.program.data.note(note);
+            self.engine.program.data.keep_note(note);
         }
         value
     }

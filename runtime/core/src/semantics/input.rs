@@ -16,6 +16,7 @@ impl<P: Program> Stepper<'_, P> {
         sink: &mut dyn Sink,
     ) -> Receipt {
         self.program.refuel();
+        self.program.heed(sink);
         let receipt = match input {
             Input::Event(event, payload) => return self.event(event, payload, now, sink),
             Input::Start => return self.begin(now, sink),
@@ -64,6 +65,7 @@ impl<P: Program> Stepper<'_, P> {
         sink: &mut dyn Sink,
     ) -> Receipt {
         self.program.refuel();
+        self.program.heed(sink);
         if !self.is_ready(now, sink) {
             return Receipt::Closed;
         }

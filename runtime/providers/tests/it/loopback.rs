@@ -16,8 +16,8 @@ fn option(name: &str, schema: &str) -> Alternative {
     let offer = Offer {
         choice: ChoiceId(0),
         tool: None,
-        name: name.to_owned(),
-        text: String::new(),
+        name: name.to_owned().into(),
+        text: "".into(),
         arguments: Vec::new(),
     };
     Alternative { offer, schema: schema.to_owned() }
@@ -341,7 +341,7 @@ async fn each_client_has_its_provider() {
         .with("ollama", server(&two))
         .with_model("ollama:llama3:8b");
     let put = |model: &str| Question {
-        model: Model { model: model.into(), ..Model::default() },
+        model: Model { model: model.to_owned().into(), ..Model::default() },
         ..question()
     };
     let text = async |model: &str| providers.ask(put(model).into()).await.map(|answer| answer.text);

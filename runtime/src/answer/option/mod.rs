@@ -138,7 +138,7 @@ fn beside(name: &str, word: &str) -> Unusable {
 
 /// Names and descriptions.
 fn told(options: &[Alternative]) -> Vec<(&str, &str)> {
-    options.iter().map(|o| (o.offer.name.as_str(), o.offer.text.as_str())).collect()
+    options.iter().map(|o| (&*o.offer.name, &*o.offer.text)).collect()
 }
 
 fn mentioned(

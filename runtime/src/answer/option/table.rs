@@ -183,7 +183,7 @@ const ROWS: &[(&str, &str, &str)] = &[
 ];
 
 fn alternatives() -> Vec<Alternative> {
-    let texts = |(a, b): &(&str, &str)| (a.to_string(), b.to_string());
+    let texts = |(a, b): &(&'static str, &'static str)| ((*a).into(), (*b).into());
     let row = |(i, (name, text, arguments)): (usize, &OptionRow)| Alternative {
         offer: Offer {
             choice: ChoiceId::at(i),

@@ -14,9 +14,9 @@ fn options() -> Vec<Alternative> {
     .map(|(i, (name, text, argument))| {
         let mut arguments = Vec::new();
         if let Some(name) = argument.strip_suffix('?') {
-            arguments.push((name.to_owned(), "Text?".to_owned()));
+            arguments.push((name.to_owned().into(), "Text?".into()));
         } else if !argument.is_empty() {
-            arguments.push((argument.to_owned(), "Text".to_owned()));
+            arguments.push((argument.to_owned().into(), "Text".into()));
         }
         Alternative {
             offer: Offer {

@@ -270,7 +270,7 @@ impl Oracle for Script {
             Reply::Fail(error) => Err(error),
         };
         let under =
-            Under { script: self.clone(), is_tool: false, name: question.step.clone(), nth };
+            Under { script: self.clone(), is_tool: false, name: question.step.to_string(), nth };
         later(under, (entry.after, due), reply)
     }
 

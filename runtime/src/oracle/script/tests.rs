@@ -6,7 +6,8 @@ fn script(text: &str) -> Script {
 }
 
 fn ask(script: &Script, step: &str) -> Result<String, OracleError> {
-    let mut asking = script.ask(Question { step: step.into(), ..Question::default() }.into());
+    let mut asking =
+        script.ask(Question { step: step.to_owned().into(), ..Question::default() }.into());
     match asking.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer.map(|a| a.text),
         Poll::Pending => Ok("(waits)".into()),

@@ -74,7 +74,8 @@ fn call_id(agent: &str, is_tool: bool) -> CallId {
 }
 
 fn question(provider: &str, prompt: usize) -> Arc<Question> {
-    let model = Model { model: format!("{provider}:m"), max_tokens: Some(100), ..Model::default() };
+    let model =
+        Model { model: format!("{provider}:m").into(), max_tokens: Some(100), ..Model::default() };
     let prompt = "x".repeat(prompt);
     Arc::new(Question { kind: Kind::Ask, prompt, model, ..Question::default() })
 }

@@ -84,7 +84,7 @@ impl Oracle for Chance {
             return self.later(Err(error));
         }
         let which = self.random.lock().expect("one thread").below(12);
-        let names: Vec<&str> = question.options.iter().map(|o| o.offer.name.as_str()).collect();
+        let names: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
         let text = match which {
             0 => "I do not know.".into(),
             1 => names.join(" or "),

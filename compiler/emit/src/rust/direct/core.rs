@@ -38,6 +38,10 @@ pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Form {
     if context.needs.repeats {
         item.item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
     }
+    if !context.bare {
+        let heed = item.item.new_fn("heed").arg_mut_self().generic("S: machine::Sink + ?Sized");
+        heed.arg("sink", "&S").line("self.notes.heed(sink);");
+    }
     scope.push_struct(core(context));
     scope.push_impl(methods.item);
     scope.push_impl(item.item);

@@ -157,7 +157,7 @@ impl<'c> Pool<'c> {
                 let begin = if body.has(Use::Work) { "self.work.begin();\n" } else { "" };
                 let call = format!(
                     "{begin}self.try_{name}()\
-                     .map_err(|why| generated::note(&mut self.notes, &generated::{what}, why))"
+                     .map_err(|why| generated::note(&mut self.notes, || generated::{what}, why))"
                 );
                 let function = methods.add(&name, call.into()).attr("inline");
                 function.ret(format!("Result<{result}, machine::Fault>"));

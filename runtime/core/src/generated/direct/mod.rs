@@ -19,8 +19,9 @@ use crate::store::Occurrence;
 use crate::tables::Tables;
 
 /// The phase of a machine's life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Phase {
+    #[default]
     New,
     Running,
     Ending(Status),
@@ -28,7 +29,7 @@ enum Phase {
 }
 
 /// The registers of every such machine.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Registers {
     phase: Phase,
     turns: u32,
@@ -64,12 +65,6 @@ impl Registers {
     }
 }
 
-impl Default for Registers {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// The code of one chart. The methods for microsteps return whether a transition was taken.
 pub trait Direct: Sized {
     /// The names of the chart's events.
@@ -89,6 +84,9 @@ pub trait Direct: Sized {
     /// Called when an input begins: resets the counts of repetitions.
     #[inline(always)]
     fn refuel(&mut self) {}
+    /// Called when an input begins: until the next one, notes are kept if `sink` takes them.
+    #[inline(always)]
+    fn heed<S: Sink + ?Sized>(&mut self, _sink: &S) {}
     /// The registers.
     fn registers(&self) -> &Registers;
     /// The registers, mutable.
@@ -201,6 +199,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         self.program.registers_mut().phase = Phase::Running;
         self.program.bind(None);
         self.program.enter(sink);
@@ -222,6 +221,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         let id = P::id_of(event);
         if P::READS_EVENT {
             self.program.registers_mut().event = Some(id);
@@ -250,6 +250,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         macrostep::go_on(self, 0, sink);
         self.look_for_dead_end(sink);
         Receipt::Handled
@@ -261,6 +262,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         Microsteps::finish(self, Status::Canceled, sink);
         Receipt::Handled
     }
@@ -271,6 +273,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
+        self.program.heed(sink);
         sink.record(Record::Turn(self.program.registers().turns + 1));
         self.program.begin_turn();
         self.program.bind(None);
