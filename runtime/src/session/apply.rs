@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::trace::{self, Origin, What, Which};
 use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
-use chartc_core::family::{Member, Told};
+use chartc_core::family::{Member, Tasks, Told};
 use chartc_core::host::{About, Machine, Mismatch};
 use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
 use chartc_core::tables::StepRowKind;
@@ -66,21 +66,43 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         member: Member,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        self.family.handling(&mut self.extra.busy.tasks).tell(member, input, now);
-        let mut answer = Ok(Receipt::Refused);
-        for _ in 0..HANDLED {
-            let busy = &mut *self.extra.busy;
-            let mut log = Log::new(take(&mut busy.log), !self.tracer.sink.is_deaf());
-            let told = self.family.handling(&mut busy.tasks).handle_next(now, &mut log);
-            let Some(told) = told else {
-                busy.log = log.happenings;
-                return Ok(answer);
-            };
-            if told.asked {
-                answer.clone_from(&told.receipt);
-            }
-            self.follow(now, told, log)?;
+        // Some are left only if the run has broken off at an input.
+        let mut tasks = Tasks::new();
+        if !self.extra.busy.tasks.is_empty() {
+            tasks = take(&mut self.extra.busy.tasks);
         }
+        let handled = self.handle(now, member, input, &mut tasks);
+        if !tasks.is_empty() {
+            self.extra.busy.tasks = tasks;
+        }
+        handled
+    }
+
+    fn handle(
+        &mut self,
+        now: Instant,
+        member: Member,
+        input: Input<Vec<Value>>,
+        tasks: &mut Tasks,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        let is_deaf = self.tracer.sink.is_deaf();
+        let mut log = Log::new(is_deaf);
+        let mut told = self.family.handling(tasks).put(member, input, now, &mut log);
+        let mut answer = Ok(Receipt::Refused);
+        for _ in 1..HANDLED {
+            let Some(one) = told else { return Ok(answer) };
+            if one.asked {
+                answer.clone_from(&one.receipt);
+            }
+            self.follow(now, one, log)?;
+            if tasks.is_empty() {
+                return Ok(answer);
+            }
+            log = Log::new(is_deaf);
+            told = self.family.handling(tasks).handle_next(now, &mut log);
+        }
+        let Some(one) = told else { return Ok(answer) };
+        self.follow(now, one, log)?;
         Err(RunError::NoProgress(now))
     }
 
@@ -105,9 +127,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let data = Value::None;
             self.tracer.put(now, &child, What::NotTaken { input, why, data })?;
         }
+        for (before, line) in log.first().taken() {
+            self.remember(now, &member, u64::from(*before), (*line, 0));
+        }
+        self.tracer.seq += log.first().lines();
+        let mut happenings = log.rest();
         let mut begun: Vec<(StepKey, bool)> = Vec::new();
         let mut held = None;
-        for happening in log.happenings.drain(..) {
+        for happening in happenings.drain(..) {
             match happening {
                 Happening::Record(Record::Refused(event)) if passed_on => {
                     let event = self.event_name(&member, event);
@@ -141,7 +168,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 }
             }
         }
-        self.extra.busy.log = log.happenings;
+        Log::give_back(happenings);
         self.put_notes(now, &child, notes, called)?;
         if let Some(of_the_host) = sent {
             self.extra.busy.sending = of_the_host;

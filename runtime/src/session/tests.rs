@@ -3,6 +3,7 @@ use super::*;
 use crate::clock::{RealClock, VirtualClock};
 use crate::oracle::{Deny, First, Script};
 use chartc_core::arena::{ChoiceId, EventId};
+use chartc_core::expr::Map;
 use chartc_core::host::{Offer, ToolCall};
 use chartc_core::machine::Outcome;
 use chartc_core::machine::{Effect, Fault, Record, Sink};

@@ -183,6 +183,9 @@ impl<M: Machine> Family<M> {
         member: &[StepKey],
         act: impl FnOnce(&mut dyn Machine) -> R,
     ) -> Option<R> {
+        if member.is_empty() {
+            return Some(act(&mut self.root));
+        }
         let (mut act, mut result) = (Some(act), None);
         reach(&mut self.root, member, &mut |machine| {
             if let Some(act) = act.take() {
@@ -194,9 +197,11 @@ impl<M: Machine> Family<M> {
 
     /// The earliest time at which a tick has an effect.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let mut earliest = None;
-        below(&self.root, &mut Vec::new(), &mut |_, machine| {
-            earliest = earliest.into_iter().chain(machine.next_deadline()).min();
+        let mut earliest = self.root.next_deadline();
+        self.root.each_child(&mut |_, child| {
+            below(child, &mut Vec::new(), &mut |_, machine| {
+                earliest = earliest.into_iter().chain(machine.next_deadline()).min();
+            });
         });
         earliest
     }
@@ -226,9 +231,27 @@ impl<M: Machine> Handling<'_, M> {
         self.tasks.queue.push_back(Task::Handle(member, input, Origin::Host));
     }
 
+    /// Does what [`Handling::tell`] and then [`Handling::handle_next`] do, without a queue where nothing can come in between.
+    pub fn put<S: Sink>(
+        &mut self,
+        member: Member,
+        input: Input<Vec<Value>>,
+        now: Instant,
+        sink: &mut S,
+    ) -> Option<Told> {
+        // A machine without children is alone: nothing is due before its input, and a tick is for it.
+        if self.tasks.is_empty() && member.is_empty() && self.root.children().is_empty() {
+            self.tasks.rounds = 0;
+            let told = self.handle(member, input, Origin::Host, now, sink);
+            return told.or_else(|| self.handle_next(now, sink));
+        }
+        self.tell(member, input, now);
+        self.handle_next(now, sink)
+    }
+
     /// Handles the oldest input; `None` if there is nothing to do. The member's effects and records go to `sink`; the family itself handles
     /// the start and end of `run` steps.
-    pub fn handle_next(&mut self, now: Instant, sink: &mut dyn Sink) -> Option<Told> {
+    pub fn handle_next<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<Told> {
         loop {
             match self.tasks.queue.pop_front()? {
                 Task::Forget(member) => self.forget(&member),
@@ -258,13 +281,13 @@ impl<M: Machine> Handling<'_, M> {
         }
     }
 
-    fn handle(
+    fn handle<S: Sink>(
         &mut self,
         member: Member,
         input: Input<Vec<Value>>,
         origin: Origin,
         now: Instant,
-        sink: &mut dyn Sink,
+        sink: &mut S,
     ) -> Option<Told> {
         let asked = origin == Origin::Host;
         let stopping = matches!(input, Input::Stop);

@@ -28,6 +28,9 @@ impl<M: Machine> Handling<'_, M> {
         sink: &mut dyn Sink,
     ) {
         let posted = self.with_member(member, |machine| machine.take_posted()).unwrap_or_default();
+        if posted.is_empty() && seen.is_empty() {
+            return;
+        }
         let mut down = Vec::new();
         for post in posted {
             let (event, to) = (post.event, post.to);
@@ -73,11 +76,11 @@ impl<M: Machine> Handling<'_, M> {
     }
 
     /// Delivers an event to its receiver, or one to each of several.
-    pub(super) fn deliver(
+    pub(super) fn deliver<S: Sink>(
         &mut self,
         letter: Letter,
         now: Instant,
-        sink: &mut dyn Sink,
+        sink: &mut S,
     ) -> Option<Told> {
         let Letter { from, event, to, written } = letter;
         let sender = from.last().copied().filter(|_| to == Receiver::Parent);

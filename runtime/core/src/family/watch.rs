@@ -19,18 +19,18 @@ pub(super) enum Notice {
 }
 
 /// Passes everything on to a sink, and collects what concerns the family.
-pub(super) struct Watch<'s> {
-    sink: &'s mut dyn Sink,
+pub(super) struct Watch<'s, S> {
+    sink: &'s mut S,
     pub(super) seen: Vec<Notice>,
 }
 
-impl<'s> Watch<'s> {
-    pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
+impl<'s, S: Sink> Watch<'s, S> {
+    pub(super) fn new(sink: &'s mut S) -> Self {
         Self { sink, seen: Vec::new() }
     }
 }
 
-impl Sink for Watch<'_> {
+impl<S: Sink> Sink for Watch<'_, S> {
     fn effect(&mut self, effect: Effect) {
         match effect {
             Effect::Start(key) => self.seen.push(Notice::Start(key)),

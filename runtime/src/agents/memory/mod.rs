@@ -108,8 +108,8 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
     }
 
     fn home(&self, agent: &str) -> Home {
-        let [hash, other] = self.key.hash(agent.as_bytes());
-        Home { shard: other as usize % SHARDS, hash: hash as u32 }
+        let hash = self.key.place(agent.as_bytes());
+        Home { shard: (hash >> 32) as usize % SHARDS, hash: hash as u32 }
     }
 
     /// Hands an event to an agent of a shard, which is made on its first one.

@@ -10,8 +10,8 @@ use std::future::poll_fn;
 use std::sync::PoisonError;
 use std::task::Poll;
 
-/// With fewer visits than this, starting threads costs more than it saves.
-const WORTH_A_THREAD: usize = 256;
+/// With fewer visits or events than this, starting threads costs more than it saves.
+pub(super) const WORTH_A_THREAD: usize = 256;
 
 /// The number of rounds of visits at one moment before the caller's executor may run other tasks.
 const ROUNDS: usize = 64;
@@ -100,21 +100,9 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         for visit in ready {
             parts[visit.shard as usize * self.threads / SHARDS].push(visit);
         }
-        let tokio = tokio::runtime::Handle::try_current().ok();
-        let visit_all = |mut part: Vec<Visit>| {
+        self.on_threads(parts.into_iter(), |mut part| {
             self.sort(&mut part);
             part.into_iter().for_each(one);
-        };
-        std::thread::scope(|scope| {
-            let own = parts.pop();
-            for part in parts {
-                scope.spawn(|| {
-                    // Calls may need the caller's executor.
-                    let _entered = tokio.as_ref().map(tokio::runtime::Handle::enter);
-                    visit_all(part);
-                });
-            }
-            own.into_iter().for_each(visit_all);
         });
         true
     }
