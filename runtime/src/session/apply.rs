@@ -42,6 +42,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Hands what the host does to the chart itself. What is due by then comes first, as inputs of their own: so a trace does not
     /// depend on whether anybody has looked at the clock just before.
+    #[inline]
     pub(super) fn apply_of_the_host(
         &mut self,
         input: Input<Vec<Value>>,
@@ -60,6 +61,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.apply_at(now, Member::new(), input)
     }
 
+    #[inline]
     fn apply_at(
         &mut self,
         now: Instant,
@@ -91,6 +93,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let mut answer = Ok(Receipt::Refused);
         for _ in 1..HANDLED {
             let Some(one) = told else { return Ok(answer) };
+            if tasks.is_empty() && log.is_brief() && is_plain(&one) {
+                self.follow_brief(now, &log)?;
+                return Ok(one.receipt);
+            }
             if one.asked {
                 answer.clone_from(&one.receipt);
             }
@@ -104,6 +110,30 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let Some(one) = told else { return Ok(answer) };
         self.follow(now, one, log)?;
         Err(RunError::NoProgress(now))
+    }
+
+    /// What [`Session::follow`] does for an input that [`is_plain`], if no more is kept of what the machine did than the log says in brief.
+    #[inline]
+    fn follow_brief(&mut self, now: Instant, log: &Log) -> Result<(), RunError> {
+        if let Some(place) = &self.place {
+            place.tell(self.family.root(), log.touched());
+        }
+        self.keep_first(now, &Member::new(), log);
+        let notes = self.family.root_mut().take_notes();
+        let called = self.host_calls();
+        if notes.is_empty() && called.is_empty() {
+            return Ok(());
+        }
+        self.put_notes(now, "", notes, called)
+    }
+
+    /// What the machine did first comes into the history, and counts as lines of the trace.
+    #[inline]
+    fn keep_first(&mut self, now: Instant, member: &Member, log: &Log) {
+        for (before, line) in log.first().taken() {
+            self.remember(now, member, u64::from(*before), (*line, 0));
+        }
+        self.tracer.seq += log.first().lines();
     }
 
     /// One input was handled.
@@ -127,10 +157,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let data = Value::None;
             self.tracer.put(now, &child, What::NotTaken { input, why, data })?;
         }
-        for (before, line) in log.first().taken() {
-            self.remember(now, &member, u64::from(*before), (*line, 0));
-        }
-        self.tracer.seq += log.first().lines();
+        self.keep_first(now, &member, &log);
         let mut happenings = log.rest();
         let mut begun: Vec<(StepKey, bool)> = Vec::new();
         let mut held = None;
@@ -255,4 +282,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let name = self.step_name(&at.0, at.1);
         if path.is_empty() { name } else { format!("{path}/{name}") }
     }
+}
+
+/// Whether an input is one of the host for the chart itself, no answer, and was not passed on.
+fn is_plain(told: &Told) -> bool {
+    let Told { member, receipt: _, answered, asked, passed_on, data } = told;
+    member.is_empty() && *asked && answered.is_none() && !passed_on && data.is_none()
 }

@@ -4,6 +4,7 @@ use super::Session;
 use crate::data;
 use crate::error::RunError;
 use crate::trace::{self, What};
+use chartc_core::arena::EventId;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Machine, Mismatch, Typed};
 use chartc_core::machine::{Input, Receipt};
@@ -49,19 +50,31 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         event: &str,
         data: Cow<'_, Map>,
     ) -> Result<Receipt, RunError> {
-        // Its line in the trace has the data.
-        let is_heard = !self.tracer.sink.is_deaf();
-        let sending = is_heard.then(|| data.clone().into_owned());
-        let (id, payload) = data::payload_of(&self.family.root().tables(), event, data)?;
-        let kept = sending.clone().filter(|data| !data.is_empty()).map_or(Value::None, Value::Map);
-        if is_heard {
-            self.extra.busy.sending = sending.map(Value::Map);
+        if self.tracer.sink.is_deaf() {
+            let (id, payload) = data::payload_of(&self.family.root().tables(), event, data)?;
+            return self.take_event(event, id, payload, Value::None);
         }
+        // Its line in the trace has the data.
+        let sending = data.clone().into_owned();
+        let (id, payload) = data::payload_of(&self.family.root().tables(), event, data)?;
+        let kept = if sending.is_empty() { Value::None } else { Value::Map(sending.clone()) };
+        self.extra.busy.sending = Some(Value::Map(sending));
+        self.take_event(event, id, payload, kept)
+    }
+
+    #[inline]
+    fn take_event(
+        &mut self,
+        event: &str,
+        id: EventId,
+        payload: Vec<Value>,
+        kept: Value,
+    ) -> Result<Receipt, RunError> {
         self.counts_anew();
         let receipt = self
             .apply_of_the_host(Input::Event(id, payload))?
             .map_err(|Mismatch(why)| RunError::event(event, &why))?;
-        if is_heard {
+        if self.extra.busy.sending.is_some() {
             self.extra.busy.sending = None;
         }
         self.not_taken(event, receipt, kept)?;
@@ -69,7 +82,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(receipt)
     }
 
-    pub(super) fn not_taken(&mut self, input: &str, receipt: Receipt, data: Value) -> Result<(), RunError> {
+    pub(super) fn not_taken(
+        &mut self,
+        input: &str,
+        receipt: Receipt,
+        data: Value,
+    ) -> Result<(), RunError> {
         let why = match receipt {
             Receipt::Closed => "closed",
             Receipt::Busy => "busy",

@@ -127,6 +127,11 @@ impl Log {
         Self { first: First::NONE, happenings: Vec::new(), is_brief: is_deaf, asks_why: !is_deaf }
     }
 
+    /// Whether nothing came after what it has of the first records, and it was not asked for all of them.
+    pub(super) fn is_brief(&self) -> bool {
+        self.is_brief
+    }
+
     /// What came first.
     pub(super) fn first(&self) -> &First {
         &self.first

@@ -56,7 +56,7 @@ pub struct Family<M> {
 /// The inputs that a family still has to handle; empty between two inputs of the host.
 #[derive(Default)]
 pub struct Tasks {
-    queue: VecDeque<Task>,
+    queue: Queue,
     /// Children started and events sent since the last input of the host.
     rounds: u32,
 }
@@ -64,12 +64,34 @@ pub struct Tasks {
 impl Tasks {
     /// Nothing to handle.
     pub const fn new() -> Self {
-        Self { queue: VecDeque::new(), rounds: 0 }
+        Self { queue: Queue(None), rounds: 0 }
     }
 
     /// Whether there is nothing to handle.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
+    }
+}
+
+/// A queue that costs next to nothing while it is empty.
+#[derive(Default)]
+struct Queue(Option<VecDeque<Task>>);
+
+impl Queue {
+    fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(VecDeque::is_empty)
+    }
+
+    fn push_back(&mut self, task: Task) {
+        self.0.get_or_insert_default().push_back(task);
+    }
+
+    fn push_front(&mut self, task: Task) {
+        self.0.get_or_insert_default().push_front(task);
+    }
+
+    fn pop_front(&mut self) -> Option<Task> {
+        self.0.as_mut()?.pop_front()
     }
 }
 
@@ -239,11 +261,16 @@ impl<M: Machine> Handling<'_, M> {
         now: Instant,
         sink: &mut S,
     ) -> Option<Told> {
-        // A machine without children is alone: nothing is due before its input, and a tick is for it.
+        // A machine without children is alone: nothing is due before its input, a tick is for it, and no other is offered an event.
         if self.tasks.is_empty() && member.is_empty() && self.root.children().is_empty() {
             self.tasks.rounds = 0;
-            let told = self.handle(member, input, Origin::Host, now, sink);
-            return told.or_else(|| self.handle_next(now, sink));
+            let (answered, stopping) = (answered(&input), matches!(input, Input::Stop));
+            let mut watch = Watch::new(sink);
+            let receipt = self.root.handle(input, now, &mut watch);
+            let seen = watch.seen;
+            self.follow_all(&member, seen, stopping, sink);
+            let (asked, passed_on, data) = (true, false, None);
+            return Some(Told { member, receipt, answered, asked, passed_on, data });
         }
         self.tell(member, input, now);
         self.handle_next(now, sink)

@@ -20,6 +20,7 @@ pub(super) struct Letter {
 
 impl<M: Machine> Handling<'_, M> {
     /// Handles those effects of a member that concern its family, and collects the events that it has sent to others.
+    #[inline]
     pub(super) fn follow_all(
         &mut self,
         member: &Member,
@@ -28,9 +29,19 @@ impl<M: Machine> Handling<'_, M> {
         sink: &mut dyn Sink,
     ) {
         let posted = self.with_member(member, |machine| machine.take_posted()).unwrap_or_default();
-        if posted.is_empty() && seen.is_empty() {
-            return;
+        if !posted.is_empty() || !seen.is_empty() {
+            self.follow_each(member, posted, seen, stopping, sink);
         }
+    }
+
+    fn follow_each(
+        &mut self,
+        member: &Member,
+        posted: Vec<Post>,
+        seen: Vec<Notice>,
+        stopping: bool,
+        sink: &mut dyn Sink,
+    ) {
         let mut down = Vec::new();
         for post in posted {
             let (event, to) = (post.event, post.to);
@@ -48,7 +59,7 @@ impl<M: Machine> Handling<'_, M> {
             }
         }
         self.follow(member, seen, stopping, sink);
-        self.tasks.queue.extend(down);
+        down.into_iter().for_each(|task| self.tasks.queue.push_back(task));
     }
 
     /// The event that a member sends; `None` if it has no parent to receive it.

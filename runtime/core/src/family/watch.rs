@@ -44,13 +44,16 @@ impl<S: Sink> Sink for Watch<'_, S> {
         self.sink.effect(effect);
     }
 
+    #[inline]
     #[allow(clippy::wildcard_enum_match_arm, reason = "three records of many")]
     fn record(&mut self, record: Record) {
         match record {
             Record::TurnEnded(_) => self.seen.push(Notice::TurnEnded),
             Record::Error(ErrorKind::StuckDead) => self.seen.push(Notice::Dead),
             // The newly entered states may not be a dead end.
-            Record::Entered(_) => self.seen.retain(|one| !matches!(one, Notice::Dead)),
+            Record::Entered(_) if !self.seen.is_empty() => {
+                self.seen.retain(|one| !matches!(one, Notice::Dead));
+            }
             _ => {}
         }
         self.sink.record(record);

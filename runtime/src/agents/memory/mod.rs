@@ -50,6 +50,8 @@ pub struct Memory<'e, M, T> {
     at_work: Mutex<()>,
     threads: usize,
     seen: usize,
+    /// Whether an agent continues right after an event.
+    at_once: bool,
 }
 
 /// Where an agent is.
@@ -79,6 +81,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
             at_work,
             threads: 1,
             seen: SEEN,
+            at_once: false,
         }
     }
 
@@ -88,6 +91,14 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads: threads.clamp(1, SHARDS), ..self }
+    }
+
+    /// Lets each agent continue right after it has taken an event: answers that are there at once are taken before [`Engine::fire`] returns.
+    /// Agents then use what they share in the order of their events. Without this, an agent continues when it is visited by
+    /// [`Quiet::quiet`] or [`Memory::advance`]; where there are many agents, their calls under way then take much more memory and time.
+    #[must_use]
+    pub fn with_work_at_once(self) -> Self {
+        Self { at_once: true, ..self }
     }
 
     /// Sets how many event ids are remembered for each agent. The default and the maximum are [`SEEN`]; use 0 if no event is ever sent twice.
@@ -143,6 +154,9 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
                 let reply = Reply { receipt, at, is_repeated: false };
                 if receipt != Receipt::Busy {
                     slot.ids.remember(id, reply, self.seen);
+                }
+                if self.at_once && !slot.session.is_idle() {
+                    slot.work(at, None, || self.shards[home.shard].wake(place));
                 }
                 Ok(reply)
             }

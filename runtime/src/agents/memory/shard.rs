@@ -101,13 +101,18 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
         }
     }
 
+    /// The waker of an agent.
+    pub(super) fn wake(&self, place: u32) -> Wake {
+        Wake::new(self.woken.clone(), place)
+    }
+
     /// Lets an agent continue.
     pub(super) fn visit(&self, place: u32, now: Instant, until: Option<Instant>) {
         let mut agents = self.agents();
         let slot = &mut agents.slots[place as usize];
         slot.is_listed = false;
         let was_live = slot.stopped.is_none();
-        slot.work(now, until, || Wake::new(self.woken.clone(), place));
+        slot.work(now, until, || self.wake(place));
         agents.look_at(place, was_live);
     }
 }
