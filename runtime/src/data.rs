@@ -26,30 +26,15 @@ pub fn payload(
 }
 
 /// [`payload`], which moves the values of data that it is given.
-#[inline]
 pub(crate) fn payload_of(
     tables: &Tables<'_>,
     event: &str,
     data: Cow<'_, Map>,
 ) -> Result<(EventId, Vec<Value>), RunError> {
-    match tables.event_named(event) {
-        Some(id) if data.is_empty() && tables.events[id.index()].fields.len == 0 => {
-            Ok((id, Vec::new()))
-        }
-        Some(id) => values_of(tables, id, event, data),
-        None => {
-            let known = tables.events.iter().map(|e| e.name.to_owned()).collect();
-            Err(RunError::UnknownEvent { name: event.into(), known })
-        }
-    }
-}
-
-fn values_of(
-    tables: &Tables<'_>,
-    id: EventId,
-    event: &str,
-    data: Cow<'_, Map>,
-) -> Result<(EventId, Vec<Value>), RunError> {
+    let Some(id) = tables.event_named(event) else {
+        let known = tables.events.iter().map(|e| e.name.to_owned()).collect();
+        return Err(RunError::UnknownEvent { name: event.into(), known });
+    };
     let fields = tables.events[id.index()].fields.of(tables.name_pool);
     if tables.is_open() && fields.len() <= 1 && !data.iter().all(|(key, _)| fields.contains(&key)) {
         return Ok((id, fields.iter().map(|_| Value::Map((*data).clone())).collect()));

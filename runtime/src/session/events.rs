@@ -51,6 +51,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         data: Cow<'_, Map>,
     ) -> Result<Receipt, RunError> {
         if self.tracer.sink.is_deaf() {
+            let tables = self.family.root().tables();
+            if data.is_empty()
+                && let Some(id) = tables.event_named(event)
+                && tables.events[id.index()].fields.len == 0
+            {
+                return self.take_event(event, id, Vec::new(), Value::None);
+            }
             let (id, payload) = data::payload_of(&self.family.root().tables(), event, data)?;
             return self.take_event(event, id, payload, Value::None);
         }

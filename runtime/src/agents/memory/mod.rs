@@ -110,7 +110,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
     /// Ends the engine and gives its sessions, by agent.
     pub fn into_sessions(self) -> BTreeMap<String, Session<M, T>> {
         let slots = self.shards.into_iter().flat_map(|shard| shard.into_agents().slots);
-        slots.map(|slot| (slot.name.into(), slot.session)).collect()
+        slots.map(|slot| (slot.name.text().to_owned(), slot.session)).collect()
     }
 
     /// The number of agents.

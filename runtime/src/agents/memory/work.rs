@@ -114,7 +114,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
             if same.len() > 1 {
                 same.sort_by_cached_key(|visit| {
                     let agents = self.shards[visit.shard as usize].agents();
-                    agents.slots[visit.place as usize].name.clone()
+                    agents.slots[visit.place as usize].name.text().to_owned()
                 });
             }
         }

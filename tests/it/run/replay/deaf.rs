@@ -57,12 +57,23 @@ fn mark<T: Sink>(session: &Run<'_, T>) -> String {
     text
 }
 
+/// What was saved, without the reasons of transitions, and without what depends on their text.
 fn without_reasons(value: Json) -> Json {
     match value {
         Json::Array(items) => items.into_iter().map(without_reasons).collect(),
-        Json::Object(map) => {
-            let map = map.into_iter().filter(|(name, _)| name != "held");
-            map.map(|(name, value)| (name, without_reasons(value))).collect()
+        Json::Object(mut map) => {
+            map.retain(|name, _| name != "held" && name != "sum");
+            // A history has each transition once for each of its reasons.
+            if let (Some(Json::Array(lines)), Some(Json::Array(taken))) =
+                (map.get("lines").cloned(), map.get_mut("taken"))
+            {
+                for one in taken {
+                    let nth = one[2].as_u64().expect("the place of a line");
+                    one[2] = lines[nth as usize].clone();
+                }
+                map.remove("lines");
+            }
+            map.into_iter().map(|(name, value)| (name, without_reasons(value))).collect()
         }
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => value,
     }
