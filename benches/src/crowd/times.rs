@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// What is measured, with its unit: `ns` for each item, or `µs` in total.
-pub(super) const TIMES: [(&str, &str, &str); 31] = [
+pub(super) const TIMES: [(&str, &str, &str); 33] = [
     ("event-hand", "one event: a struct by hand", "ns"),
     ("event-machine", "  the generated machine, `send`", "ns"),
     ("event-dyn", "one event, `tiny`: the machine, `dyn handle`", "ns"),
@@ -38,11 +38,13 @@ pub(super) const TIMES: [(&str, &str, &str); 31] = [
     ("turn-session-2", "  Sessions of it on two threads", "ns"),
     ("turn-interpreted", "  a Session of the interpreter", "ns"),
     ("turn-engine", "  agents::Memory: `fire` all, then `quiet`", "ns"),
+    ("turn-at-once", "  agents::Memory, `with_work_at_once`", "ns"),
     ("turn-engine-2", "  a Memory on each of two threads", "ns"),
     ("turn-threads", "  agents::Memory, `with_threads(2)`", "ns"),
+    ("turn-threads-at-once", "  `with_threads(2)` and `with_work_at_once`", "ns"),
     ("second", "turns in a second: Sessions on two threads", "thousands"),
     ("second-engine-2", "  a Memory on each of two threads", "thousands"),
-    ("second-threads", "  agents::Memory, `with_threads(2)`", "thousands"),
+    ("second-threads", "  `with_threads(2)` and `with_work_at_once`", "thousands"),
     ("quiet", "`quiet()` of idle agents, in all", "µs"),
     ("advance", "`advance(1)` of idle agents, in all", "µs"),
     ("advance-due", "`advance(1000)`, one of all that wait is due", "µs"),
@@ -76,12 +78,14 @@ pub(super) fn report(what: &str, agents: usize) {
             let plan = Which::Asking.plan();
             turn_session(agents, 1, |nth| charts::interpreted(Which::Asking, plan, nth))
         }
-        "turn-engine" => turn_engine(agents, 1, 1),
-        "turn-engine-2" => turn_engine(agents, 2, 1),
-        "turn-threads" => turn_engine(agents, 1, 2),
+        "turn-engine" => turn_engine(agents, 1, 1, |engine| engine),
+        "turn-at-once" => turn_engine(agents, 1, 1, Memory::with_work_at_once),
+        "turn-engine-2" => turn_engine(agents, 2, 1, |engine| engine),
+        "turn-threads" => turn_engine(agents, 1, 2, |engine| engine),
+        "turn-threads-at-once" => turn_engine(agents, 1, 2, Memory::with_work_at_once),
         "second" => thousands(turn_session(agents, 2, |_| charts::asking())),
-        "second-engine-2" => thousands(turn_engine(agents, 2, 1)),
-        "second-threads" => thousands(turn_engine(agents, 1, 2)),
+        "second-engine-2" => thousands(turn_engine(agents, 2, 1, |engine| engine)),
+        "second-threads" => thousands(turn_engine(agents, 1, 2, Memory::with_work_at_once)),
         "quiet" => idle(agents, |engine| wait(engine.quiet())),
         "advance" => idle(agents, |engine| wait(engine.advance(1))),
         "advance-due" => due(agents),
@@ -138,12 +142,19 @@ fn turn_session<M: Machine + Send>(
     })
 }
 
+type Askers = Memory<'static, charts::asking::Machine<()>, ()>;
+
 /// Fires a turn at each agent, from as many threads as work on it, and waits until all are done.
-fn turn_engine(agents: usize, engines: usize, threads: usize) -> f64 {
+fn turn_engine(
+    agents: usize,
+    engines: usize,
+    threads: usize,
+    with: impl Fn(Askers) -> Askers,
+) -> f64 {
     let engines: Vec<_> = (0..engines)
         .map(|_| {
             let made = charts::made(|_| charts::asking());
-            Memory::new(Arc::new(VirtualClock::new()), made).with_threads(threads)
+            with(Memory::new(Arc::new(VirtualClock::new()), made).with_threads(threads))
         })
         .collect();
     let names = names(agents / engines.len());

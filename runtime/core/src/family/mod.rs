@@ -24,22 +24,23 @@ mod passing;
 mod posting;
 mod rounds;
 mod saved;
+mod tasks;
 mod tree;
 mod watch;
 
 pub use lent::Lent;
 pub use rounds::ROUNDS;
+pub use tasks::Tasks;
 
 use crate::expr::{Map, Value};
 use crate::host::{Machine, Mismatch};
 use crate::machine::{Input, Instant, Outcome, Receipt, Record, Sink, StepKey};
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
-use posting::Letter;
-use tree::{Offered, below, joined, reach};
+use tasks::Task;
+use tree::{below, joined, reach};
 use watch::{Notice, Watch};
 
 /// The keys of the `run` steps that lead to a member, outermost first.
@@ -51,48 +52,6 @@ pub const DEPTH: usize = 16;
 /// A machine and the machines that its `run` steps have begun. It takes no more memory than the machines.
 pub struct Family<M> {
     root: M,
-}
-
-/// The inputs that a family still has to handle; empty between two inputs of the host.
-#[derive(Default)]
-pub struct Tasks {
-    queue: Queue,
-    /// Children started and events sent since the last input of the host.
-    rounds: u32,
-}
-
-impl Tasks {
-    /// Nothing to handle.
-    pub const fn new() -> Self {
-        Self { queue: Queue(None), rounds: 0 }
-    }
-
-    /// Whether there is nothing to handle.
-    pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
-    }
-}
-
-/// A queue that costs next to nothing while it is empty.
-#[derive(Default)]
-struct Queue(Option<VecDeque<Task>>);
-
-impl Queue {
-    fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(VecDeque::is_empty)
-    }
-
-    fn push_back(&mut self, task: Task) {
-        self.0.get_or_insert_default().push_back(task);
-    }
-
-    fn push_front(&mut self, task: Task) {
-        self.0.get_or_insert_default().push_front(task);
-    }
-
-    fn pop_front(&mut self) -> Option<Task> {
-        self.0.as_mut()?.pop_front()
-    }
 }
 
 /// A family together with the tasks that it handles.
@@ -113,20 +72,6 @@ impl<M> DerefMut for Handling<'_, M> {
     fn deref_mut(&mut self) -> &mut Family<M> {
         self.family
     }
-}
-
-/// A task in the queue.
-enum Task {
-    /// An input to handle, and its origin.
-    Handle(Member, Input<Vec<Value>>, Origin),
-    /// An event to offer to these members, until one handles it.
-    Offer(VecDeque<Member>, Offered),
-    /// A copy of an event, for a child to which all events are forwarded.
-    Copy(Member, Offered),
-    /// An event that a member has sent to another.
-    Deliver(Letter),
-    /// A child that has ended and is dropped.
-    Forget(Member),
 }
 
 /// The origin of an input.

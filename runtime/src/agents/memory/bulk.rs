@@ -5,6 +5,7 @@ use super::work::WORTH_A_THREAD;
 use super::{EngineError, Event, Home, Memory, Reply};
 use crate::trace;
 use chartc_core::host::Machine;
+use std::sync::mpsc;
 
 /// An event, the home of its agent, and where the reply goes.
 type Fired<'a, N> = (Home, &'a (N, Event), &'a mut Result<Reply, EngineError>);
@@ -38,10 +39,15 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         replies.resize_with(events.len(), || {
             Err(EngineError::Away { agent: String::new(), why: String::new() })
         });
-        // Each thread assigns a part of the events to the shards of their agents.
         let size = events.len().div_ceil(self.threads);
-        let parts = events.chunks(size).zip(replies.chunks_mut(size));
-        let assigned = self.on_threads(parts, |(events, replies)| {
+        let count = events.len().div_ceil(size);
+        let (to, from): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::channel()).unzip();
+        let parts = events.chunks(size).zip(replies.chunks_mut(size)).zip(from).enumerate();
+        let parts: Vec<_> = parts.map(|(nth, part)| (nth, part, to.clone())).collect();
+        // A thread that waits for events goes on when nobody can send any.
+        drop(to);
+        self.on_threads(parts.into_iter(), |(nth, ((events, replies), from), to)| {
+            // First it finds out which shards some of the events are for, and sends them to the threads of these.
             let room = 2 * events.len() / SHARDS;
             let mut shards: Vec<Vec<Fired<'_, N>>> =
                 (0..SHARDS).map(|_| Vec::with_capacity(room)).collect();
@@ -49,20 +55,20 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
                 let home = self.home(event.0.as_ref());
                 shards[home.shard].push((home, event, reply));
             }
-            shards
-        });
-        // Then each one fires those of some of the shards, in their order.
-        let mut shards: Vec<Vec<Vec<Fired<'_, N>>>> = (0..SHARDS).map(|_| Vec::new()).collect();
-        for part in assigned {
-            shards.iter_mut().zip(part).for_each(|(shard, events)| shard.push(events));
-        }
-        let size = SHARDS.div_ceil(self.threads);
-        let parts = shards.chunks_mut(size).zip(self.shards.chunks(size));
-        self.on_threads(parts, |(events, shards)| {
-            for (events, shard) in events.iter_mut().zip(shards) {
+            let own = |nth: usize| nth * SHARDS / count..(nth + 1) * SHARDS / count;
+            for (other, to) in to.into_iter().enumerate().rev() {
+                // The thread is gone only if it has panicked.
+                let _ = to.send((nth, shards.split_off(own(other).start)));
+            }
+            // Then it fires what others have sent, in the order of the events.
+            let mut sent: Vec<(usize, Vec<Vec<Fired<'_, N>>>)> = from.into_iter().collect();
+            sent.sort_unstable_by_key(|(nth, _)| *nth);
+            for (place, shard) in self.shards[own(nth)].iter().enumerate() {
                 let mut agents = shard.agents();
-                for (home, (agent, event), reply) in events.drain(..).flatten() {
-                    *reply = self.take(&mut agents, home, agent.as_ref(), event);
+                for (_, shards) in &mut sent {
+                    for (home, (agent, event), reply) in shards[place].drain(..) {
+                        *reply = self.take(&mut agents, home, agent.as_ref(), event);
+                    }
                 }
             }
         });
