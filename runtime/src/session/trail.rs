@@ -55,7 +55,9 @@ impl Trail {
             places.copy_from_slice(&numbers.map(|number| number as u8));
             self.used += 4;
         } else {
-            numbers.into_iter().for_each(|number| self.write(number));
+            for number in numbers {
+                self.write(number);
+            }
         }
         self.last = (at_ms, seq);
         self.len += 1;

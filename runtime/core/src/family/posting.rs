@@ -59,7 +59,9 @@ impl<M: Machine> Handling<'_, M> {
             }
         }
         self.follow(member, seen, stopping, sink);
-        down.into_iter().for_each(|task| self.tasks.queue.push_back(task));
+        for task in down {
+            self.tasks.queue.push_back(task);
+        }
     }
 
     /// The event that a member sends; `None` if it has no parent to receive it.

@@ -46,7 +46,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         let parts: Vec<_> = parts.map(|(nth, part)| (nth, part, to.clone())).collect();
         // A thread that waits for events goes on when nobody can send any.
         drop(to);
-        self.on_threads(parts.into_iter(), |(nth, ((events, replies), from), to)| {
+        on_threads(parts.into_iter(), |(nth, ((events, replies), from), to)| {
             // First it finds out which shards some of the events are for, and sends them to the threads of these.
             let room = 2 * events.len() / SHARDS;
             let mut shards: Vec<Vec<Fired<'_, N>>> =
@@ -74,32 +74,31 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         });
         replies
     }
+}
 
-    /// Does each part of some work on its own thread, and returns what comes of them, in order.
-    pub(super) fn on_threads<P: Send, R: Send>(
-        &self,
-        parts: impl Iterator<Item = P>,
-        work: impl Fn(P) -> R + Sync,
-    ) -> Vec<R> {
-        // Calls may need the caller's executor.
-        let tokio = tokio::runtime::Handle::try_current().ok();
-        let (work, tokio) = (&work, &tokio);
-        let mut parts = parts;
-        std::thread::scope(|scope| {
-            let own = parts.next();
-            let threads: Vec<_> = parts
-                .map(|part| {
-                    scope.spawn(move || {
-                        let _entered = tokio.as_ref().map(tokio::runtime::Handle::enter);
-                        work(part)
-                    })
+/// Does each part of some work on its own thread, and returns what comes of them, in order.
+pub(super) fn on_threads<P: Send, R: Send>(
+    parts: impl Iterator<Item = P>,
+    work: impl Fn(P) -> R + Sync,
+) -> Vec<R> {
+    // Calls may need the caller's executor.
+    let tokio = tokio::runtime::Handle::try_current().ok();
+    let (work, tokio) = (&work, &tokio);
+    let mut parts = parts;
+    std::thread::scope(|scope| {
+        let own = parts.next();
+        let threads: Vec<_> = parts
+            .map(|part| {
+                scope.spawn(move || {
+                    let _entered = tokio.as_ref().map(tokio::runtime::Handle::enter);
+                    work(part)
                 })
-                .collect();
-            let own = own.map(work);
-            let others = threads.into_iter().map(|thread| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
-            own.into_iter().chain(others).collect()
-        })
-    }
+            })
+            .collect();
+        let own = own.map(work);
+        let others = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        own.into_iter().chain(others).collect()
+    })
 }

@@ -1,6 +1,7 @@
 //! Visits the agents that can continue, and advances time when all of them wait.
 
 use super::Memory;
+use super::bulk::on_threads;
 use super::shard::{SHARDS, Visit};
 use crate::clock::Sleep;
 use crate::trace;
@@ -100,7 +101,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         for visit in ready {
             parts[visit.shard as usize * self.threads / SHARDS].push(visit);
         }
-        self.on_threads(parts.into_iter(), |mut part| {
+        on_threads(parts.into_iter(), |mut part| {
             self.sort(&mut part);
             part.into_iter().for_each(one);
         });
