@@ -9,6 +9,8 @@ use crate::error::RunError;
 use chartc_core::arena::EventId;
 use chartc_core::expr::{Map, Value};
 use chartc_core::tables::Tables;
+use std::borrow::Cow;
+use std::mem::take;
 
 /// Returns the id of an event and its payload: the fields in declared order, `none` for each that the data lacks. A chart that
 /// accepts any event also accepts any data, and puts it into the event's only field, if there is one.
@@ -20,13 +22,22 @@ pub fn payload(
     event: &str,
     data: &Map,
 ) -> Result<(EventId, Vec<Value>), RunError> {
+    payload_of(tables, event, Cow::Borrowed(data))
+}
+
+/// [`payload`], which moves the values of data that it is given.
+pub(crate) fn payload_of(
+    tables: &Tables<'_>,
+    event: &str,
+    data: Cow<'_, Map>,
+) -> Result<(EventId, Vec<Value>), RunError> {
     let Some(id) = tables.event_named(event) else {
         let known = tables.events.iter().map(|e| e.name.to_owned()).collect();
         return Err(RunError::UnknownEvent { name: event.into(), known });
     };
     let fields = tables.events[id.index()].fields.of(tables.name_pool);
     if tables.is_open() && fields.len() <= 1 && !data.iter().all(|(key, _)| fields.contains(&key)) {
-        return Ok((id, fields.iter().map(|_| Value::Map(data.clone())).collect()));
+        return Ok((id, fields.iter().map(|_| Value::Map((*data).clone())).collect()));
     }
     if let Some((stranger, _)) = data.iter().find(|(key, _)| !fields.contains(key)) {
         let why = if fields.is_empty() {
@@ -36,7 +47,14 @@ pub fn payload(
         };
         return Err(RunError::Event { name: event.into(), why });
     }
-    let values = fields.iter().map(|f| data.get(f).cloned().unwrap_or_default()).collect();
+    let values = match data {
+        Cow::Borrowed(data) => {
+            fields.iter().map(|f| data.get(f).cloned().unwrap_or_default()).collect()
+        }
+        Cow::Owned(mut data) => {
+            fields.iter().map(|f| data.get_mut(f).map(take).unwrap_or_default()).collect()
+        }
+    };
     Ok((id, values))
 }
 

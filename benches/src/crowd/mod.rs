@@ -1,6 +1,7 @@
 //! Many agents in one process: the memory of each, and the time of its events and turns, compared with hand-written structs.
 
 mod charts;
+mod events;
 mod hand;
 mod times;
 mod weight;

@@ -38,9 +38,8 @@ use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt, Status};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 
 /// Something that happens to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,23 +79,16 @@ pub fn hand_over<M: Machine, T: trace::Sink>(
     event: &Event,
 ) -> Result<Receipt, RunError> {
     session.enter()?;
-    let taken = async {
-        if event.name != TURN && event.name != INPUTS {
-            return session.post(&event.name, event.data.clone()).await;
-        }
-        for (name, value) in event.data.iter() {
-            session.input(name, value.clone())?;
-        }
-        if event.name == INPUTS {
-            return Ok(Receipt::Handled);
-        }
-        session.begin_turn().await
-    };
-    match pin!(taken).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(receipt) => receipt,
-        // A session that was entered hands over at once.
-        Poll::Pending => Ok(Receipt::Busy),
+    if event.name != TURN && event.name != INPUTS {
+        return session.hand_over(&event.name, Cow::Borrowed(&event.data));
     }
+    for (name, value) in event.data.iter() {
+        session.input(name, value.clone())?;
+    }
+    if event.name == INPUTS {
+        return Ok(Receipt::Handled);
+    }
+    session.take_turn()
 }
 
 /// The name of the built-in event.

@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::trace::{self, Origin, What, Which};
 use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
-use chartc_core::family::{Member, Told};
+use chartc_core::family::{Member, Tasks, Told};
 use chartc_core::host::{About, Machine, Mismatch};
 use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
 use chartc_core::tables::StepRowKind;
@@ -42,6 +42,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Hands what the host does to the chart itself. What is due by then comes first, as inputs of their own: so a trace does not
     /// depend on whether anybody has looked at the clock just before.
+    #[inline]
     pub(super) fn apply_of_the_host(
         &mut self,
         input: Input<Vec<Value>>,
@@ -60,28 +61,79 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.apply_at(now, Member::new(), input)
     }
 
+    #[inline]
     fn apply_at(
         &mut self,
         now: Instant,
         member: Member,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        self.family.handling(&mut self.extra.busy.tasks).tell(member, input, now);
-        let mut answer = Ok(Receipt::Refused);
-        for _ in 0..HANDLED {
-            let busy = &mut *self.extra.busy;
-            let mut log = Log::new(take(&mut busy.log), !self.tracer.sink.is_deaf());
-            let told = self.family.handling(&mut busy.tasks).handle_next(now, &mut log);
-            let Some(told) = told else {
-                busy.log = log.happenings;
-                return Ok(answer);
-            };
-            if told.asked {
-                answer.clone_from(&told.receipt);
-            }
-            self.follow(now, told, log)?;
+        // Some are left only if the run has broken off at an input.
+        let mut tasks = Tasks::new();
+        if !self.extra.busy.tasks.is_empty() {
+            tasks = take(&mut self.extra.busy.tasks);
         }
+        let handled = self.handle(now, member, input, &mut tasks);
+        if !tasks.is_empty() {
+            self.extra.busy.tasks = tasks;
+        }
+        handled
+    }
+
+    fn handle(
+        &mut self,
+        now: Instant,
+        member: Member,
+        input: Input<Vec<Value>>,
+        tasks: &mut Tasks,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        let is_deaf = self.tracer.sink.is_deaf();
+        let mut log = Log::new(is_deaf);
+        let mut told = self.family.handling(tasks).put(member, input, now, &mut log);
+        let mut answer = Ok(Receipt::Refused);
+        for _ in 1..HANDLED {
+            let Some(one) = told else { return Ok(answer) };
+            if tasks.is_empty() && log.is_brief() && is_plain(&one) {
+                self.follow_brief(now, &log)?;
+                return Ok(one.receipt);
+            }
+            if one.asked {
+                answer.clone_from(&one.receipt);
+            }
+            self.follow(now, one, log)?;
+            if tasks.is_empty() {
+                return Ok(answer);
+            }
+            log = Log::new(is_deaf);
+            told = self.family.handling(tasks).handle_next(now, &mut log);
+        }
+        let Some(one) = told else { return Ok(answer) };
+        self.follow(now, one, log)?;
         Err(RunError::NoProgress(now))
+    }
+
+    /// What [`Session::follow`] does for an input that [`is_plain`], if no more is kept of what the machine did than the log says in brief.
+    #[inline]
+    fn follow_brief(&mut self, now: Instant, log: &Log) -> Result<(), RunError> {
+        if let Some(place) = &self.place {
+            place.tell(self.family.root(), log.touched());
+        }
+        self.keep_first(now, &Member::new(), log);
+        let notes = self.family.root_mut().take_notes();
+        let called = self.host_calls();
+        if notes.is_empty() && called.is_empty() {
+            return Ok(());
+        }
+        self.put_notes(now, "", notes, called)
+    }
+
+    /// What the machine did first comes into the history, and counts as lines of the trace.
+    #[inline]
+    fn keep_first(&mut self, now: Instant, member: &Member, log: &Log) {
+        for (before, line) in log.first().taken() {
+            self.remember(now, member, u64::from(*before), (*line, 0));
+        }
+        self.tracer.seq += log.first().lines();
     }
 
     /// One input was handled.
@@ -105,9 +157,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let data = Value::None;
             self.tracer.put(now, &child, What::NotTaken { input, why, data })?;
         }
+        self.keep_first(now, &member, &log);
+        let mut happenings = log.rest();
         let mut begun: Vec<(StepKey, bool)> = Vec::new();
         let mut held = None;
-        for happening in log.happenings.drain(..) {
+        for happening in happenings.drain(..) {
             match happening {
                 Happening::Record(Record::Refused(event)) if passed_on => {
                     let event = self.event_name(&member, event);
@@ -141,7 +195,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 }
             }
         }
-        self.extra.busy.log = log.happenings;
+        Log::give_back(happenings);
         self.put_notes(now, &child, notes, called)?;
         if let Some(of_the_host) = sent {
             self.extra.busy.sending = of_the_host;
@@ -228,4 +282,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let name = self.step_name(&at.0, at.1);
         if path.is_empty() { name } else { format!("{path}/{name}") }
     }
+}
+
+/// Whether an input is one of the host for the chart itself, no answer, and was not passed on.
+fn is_plain(told: &Told) -> bool {
+    let Told { member, receipt: _, answered, asked, passed_on, data } = told;
+    member.is_empty() && *asked && answered.is_none() && !passed_on && data.is_none()
 }

@@ -222,10 +222,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 return Err(RunError::TooManyCalls(self.common.max_calls));
             }
         }
-        self.extra.busy.calls.insert(
-            place,
-            Call { at, work: Work::Question(question, asking, self.common.clock.now()) },
-        );
+        let work = Work::Question(question, asking, self.common.clock.now());
+        let calls = &mut self.extra.busy.calls;
+        if calls.is_empty() {
+            // Most agents have one call under way.
+            calls.reserve_exact(1);
+        }
+        calls.insert(place, Call { at, work });
         Ok(())
     }
 

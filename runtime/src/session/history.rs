@@ -136,16 +136,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         all
     }
 
-    /// A transition was taken; its line in the trace is the next one.
+    /// A transition was taken; its line in the trace comes after so many others.
     pub(super) fn remember(
         &mut self,
         at_ms: Instant,
         member: &Member,
+        before: u64,
         (line, held): (TransitionId, u64),
     ) {
-        let Some(machine) = self.family.member(member) else { return };
-        let (most, seq) = (self.most(&machine.tables()), self.tracer.seq + 1);
+        let most = if member.is_empty() {
+            self.most(&self.family.root().tables())
+        } else {
+            let Some(machine) = self.family.member(member) else { return };
+            self.most(&machine.tables())
+        };
         if most > 0 {
+            let seq = self.tracer.seq + before + 1;
             self.extra.history.put(member, most, Taken { at_ms, seq, line, held });
         }
     }

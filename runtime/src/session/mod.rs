@@ -5,6 +5,7 @@ mod apply;
 mod begin;
 mod calls;
 mod doubt;
+mod events;
 mod heard;
 mod history;
 mod kept;
@@ -25,14 +26,13 @@ mod waiting;
 mod with;
 
 use crate::clock::Clock;
-use crate::data;
 use crate::error::RunError;
 use crate::oracle::{Deny, Oracle};
 use crate::trace::{self, Line, What};
 use chartc_core::arena::{StateId, StepId};
-use chartc_core::expr::{IntoValue, Map, Value};
+use chartc_core::expr::{IntoValue, Value};
 use chartc_core::family::{Family, Member};
-use chartc_core::host::{Machine, Mismatch, Typed};
+use chartc_core::host::{Machine, Mismatch};
 use chartc_core::machine::{Element, Input, Instant, Receipt, Status, StepKey};
 pub(crate) use heard::{Heard, Trouble};
 pub use kept::Kept;
@@ -89,7 +89,7 @@ pub struct Session<M, T> {
     started: bool,
     status: Option<Status>,
     /// The place in a population.
-    place: Option<population::Member>,
+    place: Option<Box<population::Member>>,
 }
 
 /// A step of a member of the family.
@@ -271,6 +271,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// See [`RunError`].
     pub async fn begin_turn(&mut self) -> Result<Receipt, RunError> {
         self.start().await?;
+        self.take_turn()
+    }
+
+    /// [`Session::begin_turn`] of a session that has started.
+    pub(crate) fn take_turn(&mut self) -> Result<Receipt, RunError> {
         self.counts_anew();
         if !self.extra.rare.is_nothing() {
             self.extra.rare.failed = None;
@@ -322,47 +327,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(self.status)
     }
 
-    /// Sends an event with its data by field name, and waits for the calls that it causes.
-    ///
-    /// # Errors
-    /// See [`RunError`]. An event that nothing handles is none: the receipt says so.
-    pub async fn send(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
-        let receipt = self.post(event, data).await?;
-        self.settle().await?;
-        Ok(receipt)
-    }
-
-    /// [`Session::send`] for a generated machine: the event with its data is a value of the generated enum.
-    ///
-    /// # Errors
-    /// See [`RunError`].
-    pub async fn tell(&mut self, event: M::Event) -> Result<Receipt, RunError>
-    where
-        M: Typed,
-    {
-        let (event, data) = M::data_of(event);
-        self.send(event, data).await
-    }
-
-    /// Sends an event, and leaves the calls that it causes under way.
-    ///
-    /// # Errors
-    /// See [`RunError`].
-    pub async fn post(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
-        self.start().await?;
-        let (id, payload) = data::payload(&self.family.root().tables(), event, &data)?;
-        let kept = if data.is_empty() { Value::None } else { Value::Map(data.clone()) };
-        self.extra.busy.sending = Some(Value::Map(data));
-        self.counts_anew();
-        let receipt = self
-            .apply_of_the_host(Input::Event(id, payload))?
-            .map_err(|Mismatch(why)| RunError::event(event, &why))?;
-        self.extra.busy.sending = None;
-        self.not_taken(event, receipt, kept)?;
-        self.comes_to_rest();
-        Ok(receipt)
-    }
-
     /// Lets time pass: deadlines fire and answers arrive, each when it is due.
     ///
     /// # Errors
@@ -371,16 +335,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.start().await?;
         let until = self.common.clock.now().saturating_add(milliseconds);
         self.work(Some(until)).await
-    }
-
-    fn not_taken(&mut self, input: &str, receipt: Receipt, data: Value) -> Result<(), RunError> {
-        let why = match receipt {
-            Receipt::Closed => "closed",
-            Receipt::Busy => "busy",
-            Receipt::Handled | Receipt::Unhandled | Receipt::Refused => return Ok(()),
-        };
-        let now = self.common.clock.now();
-        self.trace(now, "", |_| What::NotTaken { input: input.into(), why: why.into(), data })
     }
 }
 

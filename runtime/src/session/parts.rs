@@ -5,7 +5,6 @@ use super::calls::Call;
 use super::heard::Heard;
 use super::history::History;
 use super::ledger::Ledger;
-use super::log::Happening;
 use super::patience::{Backoff, Failure};
 use super::spare::{Parts, Pool, Spare};
 use super::{At, CallPlace, MAX_CALLS, named};
@@ -126,10 +125,8 @@ pub(super) struct Busy {
     pub(super) misfit: Option<String>,
     /// Data of the event that is being handed over, for its line in the trace.
     pub(super) sending: Option<Value>,
-    /// Inputs that the machines still have to handle.
+    /// Inputs that the machines still have to handle, after an input at which the run has broken off.
     pub(super) tasks: Tasks,
-    /// An empty buffer for what machines do with an input.
-    pub(super) log: Vec<Happening>,
 }
 
 static NO_EXTRA: Extra = Extra {
@@ -162,7 +159,6 @@ static NO_BUSY: Busy = Busy {
     misfit: None,
     sending: None,
     tasks: Tasks::new(),
-    log: Vec::new(),
 };
 
 thread_local! {
@@ -235,7 +231,7 @@ impl Parts for Busy {
     }
 
     fn is_nothing(&self) -> bool {
-        let Self { calls, ready, last_answer, misfit, sending, tasks, log: _ } = self;
+        let Self { calls, ready, last_answer, misfit, sending, tasks } = self;
         calls.is_empty()
             && ready.is_empty()
             && last_answer.is_none()

@@ -50,7 +50,7 @@ impl<M: Machine> Population<M> {
             Member { nth: (id % BLOCK) as u32, block: self.census.block(id / BLOCK, states) };
         // It may have been started before.
         member.tell(root, (0..states).map(StateId::at));
-        session.place = Some(member);
+        session.place = Some(Box::new(member));
     }
 
     /// How many agents are in the state with this dotted path now; `None` if the chart has none, or if nobody has joined yet. Being in a

@@ -47,7 +47,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let mut reasons = 0;
         if let Record::Taken(line) = record {
             reasons = held.filter(|(of, _)| *of == line).map_or(0, |(_, held)| held);
-            self.remember(now, member, (line, reasons));
+            self.remember(now, member, 0, (line, reasons));
         }
         if let (Record::Ended(_), false) = (record, member.is_empty()) {
             self.extra.history.forget(member);

@@ -2,7 +2,6 @@
 
 use chartc_core::arena::TransitionId;
 use chartc_core::machine::Instant;
-use std::collections::VecDeque;
 
 /// A transition that was taken, and its place in the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,28 +17,47 @@ pub(super) struct Taken {
 /// difference of its place in the trace, its line, and the alternatives that held.
 #[derive(Debug)]
 pub(super) struct Trail {
-    bytes: VecDeque<u8>,
-    len: usize,
+    /// A ring buffer; its length is 0 or a power of two.
+    ring: Vec<u8>,
+    /// Where the oldest byte is, and how many there are.
+    start: u32,
+    used: u32,
+    len: u32,
     /// Time and place of the newest.
     last: (Instant, u64),
 }
 
+/// The bytes of a number at most.
+const LONGEST: usize = 10;
+
 impl Trail {
     pub(super) const fn new() -> Self {
-        Self { bytes: VecDeque::new(), len: 0, last: (0, 0) }
+        Self { ring: Vec::new(), start: 0, used: 0, len: 0, last: (0, 0) }
     }
 
     /// Adds a transition. If there are `most` already, the oldest is removed.
     pub(super) fn push(&mut self, most: usize, taken: Taken) {
-        while self.len > 0 && self.len >= most {
-            let mut bytes = std::iter::from_fn(|| self.bytes.pop_front());
-            numbers(&mut bytes);
-            self.len -= 1;
+        while self.len > 0 && self.len as usize >= most {
+            self.drop_first();
         }
         let Taken { at_ms, seq, line, held } = taken;
         let later = [at_ms.wrapping_sub(self.last.0), seq.wrapping_sub(self.last.1)];
-        for number in later.into_iter().chain([u64::from(line.0), held]) {
-            self.write(number);
+        let numbers = [later[0], later[1], line.0.into(), held];
+        if self.ring.len() < self.used as usize + 4 * LONGEST {
+            // Most numbers take one byte.
+            let needed =
+                numbers.iter().map(|number| (70 - number.leading_zeros()) / 7).map(|n| n.max(1));
+            self.reserve(needed.sum());
+        }
+        let short = (numbers[0] | numbers[1] | numbers[2] | numbers[3]) < 0x80;
+        let at = self.place(self.used);
+        if let (true, Some(places)) = (short, self.ring.get_mut(at..at + 4)) {
+            places.copy_from_slice(&numbers.map(|number| number as u8));
+            self.used += 4;
+        } else {
+            for number in numbers {
+                self.write(number);
+            }
         }
         self.last = (at_ms, seq);
         self.len += 1;
@@ -62,22 +80,63 @@ impl Trail {
         self.len == 0
     }
 
-    fn packed(&self) -> impl Iterator<Item = [u64; 4]> + '_ {
-        let mut bytes = self.bytes.iter().copied();
-        (0..self.len).map(move |_| numbers(&mut bytes))
+    /// Where the byte with this number is in the ring.
+    fn place(&self, nth: u32) -> usize {
+        self.start.wrapping_add(nth) as usize & (self.ring.len().wrapping_sub(1))
     }
 
     fn write(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.bytes.push_back((number & 0x7f) as u8 | 0x80);
+        loop {
+            let (byte, at) = (number as u8 & 0x7f, self.place(self.used));
             number >>= 7;
+            self.ring[at] = if number == 0 { byte } else { byte | 0x80 };
+            self.used += 1;
+            if number == 0 {
+                break;
+            }
         }
-        self.bytes.push_back(number as u8);
     }
-}
 
-fn numbers(bytes: &mut impl Iterator<Item = u8>) -> [u64; 4] {
-    std::array::from_fn(|_| read(bytes))
+    fn drop_first(&mut self) {
+        self.len -= 1;
+        let at = self.place(0);
+        if let Some([a, b, c, d]) = self.ring.get(at..at + 4)
+            && (a | b | c | d) < 0x80
+        {
+            self.start = self.start.wrapping_add(4);
+            self.used -= 4;
+            return;
+        }
+        let mut numbers = 4;
+        while numbers > 0 && self.used > 0 {
+            let byte = self.ring[self.place(0)];
+            numbers -= u32::from(byte < 0x80);
+            self.start = self.start.wrapping_add(1);
+            self.used -= 1;
+        }
+    }
+
+    /// Makes room for more bytes.
+    fn reserve(&mut self, more: u32) {
+        let wanted = self.used as usize + more as usize;
+        if wanted <= self.ring.len() {
+            return;
+        }
+        let mut ring = vec![0; wanted.next_power_of_two().max(8)];
+        for (byte, place) in self.bytes().zip(&mut ring) {
+            *place = byte;
+        }
+        (self.ring, self.start) = (ring, 0);
+    }
+
+    fn bytes(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..self.used).map(|nth| self.ring[self.place(nth)])
+    }
+
+    fn packed(&self) -> impl Iterator<Item = [u64; 4]> + '_ {
+        let mut bytes = self.bytes();
+        (0..self.len).map(move |_| std::array::from_fn(|_| read(&mut bytes)))
+    }
 }
 
 fn read(bytes: &mut impl Iterator<Item = u8>) -> u64 {

@@ -40,7 +40,8 @@ fn an_agent_in_an_engine_runs_as_one_alone() {
         ("researcher.chart", vec![("question", text("why?"))]),
     ];
     let mut lines = 0;
-    for (name, params) in cases {
+    let both = cases.into_iter().flat_map(|case| [(case.clone(), false), (case, true)]);
+    for ((name, params), at_once) in both {
         let chart = shipped(name);
         let plan = Plan::new(&chart);
         let params: Map = params.into_iter().map(|(n, v)| (n.to_owned(), v)).collect();
@@ -51,6 +52,7 @@ fn an_agent_in_an_engine_runs_as_one_alone() {
             let session = Session::new(machine(&plan, &given), random.clone(), clock, Vec::new());
             Ok(session.with_tools(random))
         });
+        let engine = if at_once { engine.with_work_at_once() } else { engine };
         let turns = 12;
         wait(async {
             for turn in 0..turns {
@@ -59,7 +61,9 @@ fn an_agent_in_an_engine_runs_as_one_alone() {
                     let reply = engine.fire(&agent.to_string(), event).await;
                     reply.unwrap_or_else(|why| panic!("{name}: {why}"));
                 }
-                engine.quiet().await;
+                if !at_once {
+                    engine.quiet().await;
+                }
             }
         });
         for (agent, session) in engine.into_sessions() {

@@ -355,7 +355,7 @@ fn line(
             Effect::Start(key) | Effect::Ask(key) => {
                 let prompt = machine.prompt(*key).map_err(|_| "fault");
                 let names: Vec<String> =
-                    machine.options(*key).into_iter().map(|o| o.name).collect();
+                    machine.options(*key).into_iter().map(|o| o.name.into_owned()).collect();
                 let step = &chart.steps[key.step.index()];
                 let _ = write!(
                     out,

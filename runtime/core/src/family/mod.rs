@@ -24,23 +24,24 @@ mod passing;
 mod posting;
 mod rounds;
 mod saved;
+mod tasks;
 mod tree;
 mod watch;
 
 pub use lent::Lent;
 pub use rounds::ROUNDS;
+pub use tasks::Tasks;
 
 use crate::expr::{Map, Value};
 use crate::host::{Machine, Mismatch};
 use crate::machine::{Input, Instant, Outcome, Receipt, Record, Sink, StepKey};
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem::take;
 use core::ops::{Deref, DerefMut};
-use posting::Letter;
-use tree::{Offered, below, joined, reach};
+use tasks::Task;
+use tree::{below, joined, reach};
 use watch::{Notice, Watch};
 
 /// The keys of the `run` steps that lead to a member, outermost first.
@@ -52,28 +53,6 @@ pub const DEPTH: usize = 16;
 /// A machine and the machines that its `run` steps have begun. It takes no more memory than the machines.
 pub struct Family<M> {
     root: M,
-}
-
-/// The inputs that a family still has to handle; empty between two inputs of the host.
-#[derive(Default)]
-pub struct Tasks {
-    queue: VecDeque<Task>,
-    /// Children started and events sent since the last input of the host.
-    rounds: u32,
-    /// An empty buffer for what machines do that concerns the family.
-    seen: Vec<Notice>,
-}
-
-impl Tasks {
-    /// Nothing to handle.
-    pub const fn new() -> Self {
-        Self { queue: VecDeque::new(), rounds: 0, seen: Vec::new() }
-    }
-
-    /// Whether there is nothing to handle.
-    pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
-    }
 }
 
 /// A family together with the tasks that it handles.
@@ -94,20 +73,6 @@ impl<M> DerefMut for Handling<'_, M> {
     fn deref_mut(&mut self) -> &mut Family<M> {
         self.family
     }
-}
-
-/// A task in the queue.
-enum Task {
-    /// An input to handle, and its origin.
-    Handle(Member, Input<Vec<Value>>, Origin),
-    /// An event to offer to these members, until one handles it.
-    Offer(VecDeque<Member>, Offered),
-    /// A copy of an event, for a child to which all events are forwarded.
-    Copy(Member, Offered),
-    /// An event that a member has sent to another.
-    Deliver(Letter),
-    /// A child that has ended and is dropped.
-    Forget(Member),
 }
 
 /// The origin of an input.
@@ -186,6 +151,9 @@ impl<M: Machine> Family<M> {
         member: &[StepKey],
         act: impl FnOnce(&mut dyn Machine) -> R,
     ) -> Option<R> {
+        if member.is_empty() {
+            return Some(act(&mut self.root));
+        }
         let (mut act, mut result) = (Some(act), None);
         reach(&mut self.root, member, &mut |machine| {
             if let Some(act) = act.take() {
@@ -197,9 +165,11 @@ impl<M: Machine> Family<M> {
 
     /// The earliest time at which a tick has an effect.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let mut earliest = None;
-        below(&self.root, &mut Vec::new(), &mut |_, machine| {
-            earliest = earliest.into_iter().chain(machine.next_deadline()).min();
+        let mut earliest = self.root.next_deadline();
+        self.root.each_child(&mut |_, child| {
+            below(child, &mut Vec::new(), &mut |_, machine| {
+                earliest = earliest.into_iter().chain(machine.next_deadline()).min();
+            });
         });
         earliest
     }
@@ -229,9 +199,32 @@ impl<M: Machine> Handling<'_, M> {
         self.tasks.queue.push_back(Task::Handle(member, input, Origin::Host));
     }
 
+    /// Does what [`Handling::tell`] and then [`Handling::handle_next`] do, without a queue where nothing can come in between.
+    pub fn put<S: Sink>(
+        &mut self,
+        member: Member,
+        input: Input<Vec<Value>>,
+        now: Instant,
+        sink: &mut S,
+    ) -> Option<Told> {
+        // A machine without children is alone: nothing is due before its input, a tick is for it, and no other is offered an event.
+        if self.tasks.is_empty() && member.is_empty() && self.root.children().is_empty() {
+            self.tasks.rounds = 0;
+            let (answered, stopping) = (answered(&input), matches!(input, Input::Stop));
+            let mut watch = Watch::new(sink, take(&mut self.tasks.seen));
+            let receipt = self.root.handle(input, now, &mut watch);
+            let seen = watch.seen;
+            self.follow_all(&member, seen, stopping, sink);
+            let (asked, passed_on, data) = (true, false, None);
+            return Some(Told { member, receipt, answered, asked, passed_on, data });
+        }
+        self.tell(member, input, now);
+        self.handle_next(now, sink)
+    }
+
     /// Handles the oldest input; `None` if there is nothing to do. The member's effects and records go to `sink`; the family itself handles
     /// the start and end of `run` steps.
-    pub fn handle_next(&mut self, now: Instant, sink: &mut dyn Sink) -> Option<Told> {
+    pub fn handle_next<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<Told> {
         loop {
             match self.tasks.queue.pop_front()? {
                 Task::Forget(member) => self.forget(&member),
@@ -261,13 +254,13 @@ impl<M: Machine> Handling<'_, M> {
         }
     }
 
-    fn handle(
+    fn handle<S: Sink>(
         &mut self,
         member: Member,
         input: Input<Vec<Value>>,
         origin: Origin,
         now: Instant,
-        sink: &mut dyn Sink,
+        sink: &mut S,
     ) -> Option<Told> {
         let asked = origin == Origin::Host;
         let stopping = matches!(input, Input::Stop);

@@ -85,12 +85,12 @@ impl<M: Machine> Handling<'_, M> {
         Some(Input::Event(id, payload))
     }
 
-    pub(super) fn offer(
+    pub(super) fn offer<S: Sink>(
         &mut self,
         mut members: VecDeque<Member>,
         event: Offered,
         now: Instant,
-        sink: &mut dyn Sink,
+        sink: &mut S,
     ) -> Option<Told> {
         while let Some(member) = members.pop_front() {
             let Some(id) = self.member(&member).and_then(|machine| named(machine, &event)) else {

@@ -20,6 +20,7 @@ pub(super) struct Letter {
 
 impl<M: Machine> Handling<'_, M> {
     /// Handles those effects of a member that concern its family, and collects the events that it has sent to others.
+    #[inline]
     pub(super) fn follow_all(
         &mut self,
         member: &Member,
@@ -28,6 +29,21 @@ impl<M: Machine> Handling<'_, M> {
         sink: &mut dyn Sink,
     ) {
         let posted = self.with_member(member, |machine| machine.take_posted()).unwrap_or_default();
+        if !posted.is_empty() || !seen.is_empty() {
+            self.follow_each(member, posted, seen, stopping, sink);
+        } else {
+            self.tasks.seen = seen;
+        }
+    }
+
+    fn follow_each(
+        &mut self,
+        member: &Member,
+        posted: Vec<Post>,
+        seen: Vec<Notice>,
+        stopping: bool,
+        sink: &mut dyn Sink,
+    ) {
         let mut down = Vec::new();
         for post in posted {
             let (event, to) = (post.event, post.to);
@@ -45,7 +61,9 @@ impl<M: Machine> Handling<'_, M> {
             }
         }
         self.follow(member, seen, stopping, sink);
-        self.tasks.queue.extend(down);
+        for task in down {
+            self.tasks.queue.push_back(task);
+        }
     }
 
     /// The event that a member sends; `None` if it has no parent to receive it.
@@ -73,11 +91,11 @@ impl<M: Machine> Handling<'_, M> {
     }
 
     /// Delivers an event to its receiver, or one to each of several.
-    pub(super) fn deliver(
+    pub(super) fn deliver<S: Sink>(
         &mut self,
         letter: Letter,
         now: Instant,
-        sink: &mut dyn Sink,
+        sink: &mut S,
     ) -> Option<Told> {
         let Letter { from, event, to, written } = letter;
         let sender = from.last().copied().filter(|_| to == Receiver::Parent);

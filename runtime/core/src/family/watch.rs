@@ -19,19 +19,19 @@ pub(super) enum Notice {
 }
 
 /// Passes everything on to a sink, and collects what concerns the family.
-pub(super) struct Watch<'s> {
-    sink: &'s mut dyn Sink,
+pub(super) struct Watch<'s, S> {
+    sink: &'s mut S,
     pub(super) seen: Vec<Notice>,
 }
 
-impl<'s> Watch<'s> {
+impl<'s, S: Sink> Watch<'s, S> {
     /// `seen` is empty.
-    pub(super) fn new(sink: &'s mut dyn Sink, seen: Vec<Notice>) -> Self {
+    pub(super) fn new(sink: &'s mut S, seen: Vec<Notice>) -> Self {
         Self { sink, seen }
     }
 }
 
-impl Sink for Watch<'_> {
+impl<S: Sink> Sink for Watch<'_, S> {
     fn effect(&mut self, effect: Effect) {
         match effect {
             Effect::Start(key) => self.seen.push(Notice::Start(key)),
@@ -45,13 +45,16 @@ impl Sink for Watch<'_> {
         self.sink.effect(effect);
     }
 
+    #[inline]
     #[allow(clippy::wildcard_enum_match_arm, reason = "three records of many")]
     fn record(&mut self, record: Record) {
         match record {
             Record::TurnEnded(_) => self.seen.push(Notice::TurnEnded),
             Record::Error(ErrorKind::StuckDead) => self.seen.push(Notice::Dead),
             // The newly entered states may not be a dead end.
-            Record::Entered(_) => self.seen.retain(|one| !matches!(one, Notice::Dead)),
+            Record::Entered(_) if !self.seen.is_empty() => {
+                self.seen.retain(|one| !matches!(one, Notice::Dead));
+            }
             _ => {}
         }
         self.sink.record(record);

@@ -14,6 +14,7 @@ impl Tables<'_> {
 
     /// The event for a name that the host uses: the declared one of this name. If [`CATCH_ALL`] is declared, any other name means the
     /// longest declared dotted prefix, or else [`CATCH_ALL`] itself.
+    #[inline]
     pub fn event_named(&self, name: &str) -> Option<EventId> {
         if let Some(found) = self.exactly(name) {
             return Some(found);
@@ -23,6 +24,7 @@ impl Tables<'_> {
         Some(prefixes.find_map(|prefix| self.exactly(prefix)).unwrap_or(any))
     }
 
+    #[inline]
     fn exactly(&self, name: &str) -> Option<EventId> {
         self.events.iter().position(|event| event.name == name).map(EventId::at)
     }

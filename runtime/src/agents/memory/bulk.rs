@@ -1,9 +1,14 @@
 //! Many events in one call.
 
 use super::shard::SHARDS;
+use super::work::WORTH_A_THREAD;
 use super::{EngineError, Event, Home, Memory, Reply};
 use crate::trace;
 use chartc_core::host::Machine;
+use std::sync::mpsc;
+
+/// An event, the home of its agent, and where the reply goes.
+type Fired<'a, N> = (Home, &'a (N, Event), &'a mut Result<Reply, EngineError>);
 
 impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
     /// Fires many events and returns the replies in the order of the events. The events of each agent are handled in their order. With one
@@ -12,7 +17,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         &self,
         events: &[(N, Event)],
     ) -> Vec<Result<Reply, EngineError>> {
-        let taken = if self.threads == 1 {
+        let taken = if self.threads == 1 || events.len() < WORTH_A_THREAD {
             let taken = events.iter().map(|(agent, event)| {
                 let agent = agent.as_ref();
                 let home = self.home(agent);
@@ -30,46 +35,70 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         &self,
         events: &[(N, Event)],
     ) -> Vec<Result<Reply, EngineError>> {
-        let mut shards: Vec<Vec<(usize, Home)>> = vec![Vec::new(); SHARDS];
-        for (nth, (agent, _)) in events.iter().enumerate() {
-            let home = self.home(agent.as_ref());
-            shards[home.shard].push((nth, home));
-        }
-        let take_all = |part: &[Vec<(usize, Home)>]| {
-            let mut taken = Vec::new();
-            for shard in part {
-                let Some((_, first)) = shard.first() else { continue };
-                let mut agents = self.shards[first.shard].agents();
-                for (nth, home) in shard {
-                    let (agent, event) = &events[*nth];
-                    taken.push((*nth, self.take(&mut agents, *home, agent.as_ref(), event)));
-                }
+        let mut replies = Vec::new();
+        replies.resize_with(events.len(), || {
+            Err(EngineError::Away { agent: String::new(), why: String::new() })
+        });
+        let size = events.len().div_ceil(self.threads);
+        let count = events.len().div_ceil(size);
+        let (to, from): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::channel()).unzip();
+        let parts = events.chunks(size).zip(replies.chunks_mut(size)).zip(from).enumerate();
+        let parts: Vec<_> = parts.map(|(nth, part)| (nth, part, to.clone())).collect();
+        // A thread that waits for events goes on when nobody can send any.
+        drop(to);
+        on_threads(parts.into_iter(), |(nth, ((events, replies), from), to)| {
+            // First it finds out which shards some of the events are for, and sends them to the threads of these.
+            let room = 2 * events.len() / SHARDS;
+            let mut shards: Vec<Vec<Fired<'_, N>>> =
+                (0..SHARDS).map(|_| Vec::with_capacity(room)).collect();
+            for (event, reply) in events.iter().zip(replies) {
+                let home = self.home(event.0.as_ref());
+                shards[home.shard].push((home, event, reply));
             }
-            taken
-        };
-        let tokio = tokio::runtime::Handle::try_current().ok();
-        let mut replies: Vec<Option<Result<Reply, EngineError>>> = Vec::new();
-        replies.resize_with(events.len(), || None);
-        std::thread::scope(|scope| {
-            let parts = shards.chunks(SHARDS.div_ceil(self.threads));
-            let threads: Vec<_> = parts
-                .map(|part| {
-                    scope.spawn(|| {
-                        let _entered = tokio.as_ref().map(tokio::runtime::Handle::enter);
-                        take_all(part)
-                    })
-                })
-                .collect();
-            for thread in threads {
-                match thread.join() {
-                    Ok(taken) => taken.into_iter().for_each(|(nth, reply)| {
-                        replies[nth] = Some(reply);
-                    }),
-                    Err(panic) => std::panic::resume_unwind(panic),
+            let own = |nth: usize| nth * SHARDS / count..(nth + 1) * SHARDS / count;
+            for (other, to) in to.into_iter().enumerate().rev() {
+                // The thread is gone only if it has panicked.
+                let _ = to.send((nth, shards.split_off(own(other).start)));
+            }
+            // Then it fires what others have sent, in the order of the events.
+            let mut sent: Vec<(usize, Vec<Vec<Fired<'_, N>>>)> = from.into_iter().collect();
+            sent.sort_unstable_by_key(|(nth, _)| *nth);
+            for (place, shard) in self.shards[own(nth)].iter().enumerate() {
+                let mut agents = shard.agents();
+                for (_, shards) in &mut sent {
+                    for (home, (agent, event), reply) in shards[place].drain(..) {
+                        *reply = self.take(&mut agents, home, agent.as_ref(), event);
+                    }
                 }
             }
         });
-        // Each event is in one shard.
-        replies.into_iter().flatten().collect()
+        replies
     }
+}
+
+/// Does each part of some work on its own thread, and returns what comes of them, in order.
+pub(super) fn on_threads<P: Send, R: Send>(
+    parts: impl Iterator<Item = P>,
+    work: impl Fn(P) -> R + Sync,
+) -> Vec<R> {
+    // Calls may need the caller's executor.
+    let tokio = tokio::runtime::Handle::try_current().ok();
+    let (work, tokio) = (&work, &tokio);
+    let mut parts = parts;
+    std::thread::scope(|scope| {
+        let own = parts.next();
+        let threads: Vec<_> = parts
+            .map(|part| {
+                scope.spawn(move || {
+                    let _entered = tokio.as_ref().map(tokio::runtime::Handle::enter);
+                    work(part)
+                })
+            })
+            .collect();
+        let own = own.map(work);
+        let others = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        own.into_iter().chain(others).collect()
+    })
 }

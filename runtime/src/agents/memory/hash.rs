@@ -1,5 +1,6 @@
-//! A keyed hash of 128 bits, SipHash-2-4. Without the key, nobody can construct two texts with the same hash.
+//! Keyed hashes. Without the key, nobody can construct two texts with the same hash.
 
+use siphasher::sip::SipHasher13;
 use siphasher::sip128::{Hash128, SipHasher24};
 use std::hash::{BuildHasher, RandomState};
 
@@ -14,7 +15,12 @@ impl Key {
         Self(random.hash_one(0), random.hash_one(1))
     }
 
-    /// The hash of a text.
+    /// A hash for a table, SipHash-1-3 as in the maps of the standard library: the texts themselves are compared.
+    pub(super) fn place(self, text: &[u8]) -> u64 {
+        SipHasher13::new_with_keys(self.0, self.1).hash(text)
+    }
+
+    /// The hash of a text in 128 bits, SipHash-2-4, which stands for the text.
     pub(super) fn hash(self, text: &[u8]) -> [u64; 2] {
         let Hash128 { h1, h2 } = SipHasher24::new_with_keys(self.0, self.1).hash(text);
         [h1, h2]

@@ -4,7 +4,7 @@
 //! that an agent remembers, a new one is taken for one of them once in 10^32 times, and nobody who does not know the key can do better.
 
 use super::hash::Key;
-use crate::agents::Reply;
+use crate::agents::{Reply, SEEN};
 use chartc_core::machine::{Instant, Receipt};
 
 /// The receipts, by the numbers that stand for them.
@@ -17,6 +17,9 @@ const LOWER: u64 = (1 << SHIFT) - 1;
 const HASHED: u64 = 16 << 56;
 /// An agent with more ids than this has an index of them.
 const FEW: usize = 16;
+/// The bits of a place in an index.
+const PLACE: u16 = (1 << 14) - 1;
+const _: () = assert!(SEEN < PLACE as usize);
 
 /// An id in 125 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +40,17 @@ impl Id {
 
     /// The place in an index at which a search begins.
     fn place(self) -> usize {
+        (self.mixed() >> 32) as usize
+    }
+
+    /// Two bits that an index has of it, which are in place: most other ids differ in them.
+    fn mark(self) -> u16 {
+        (self.mixed() >> 48) as u16 & !PLACE
+    }
+
+    fn mixed(self) -> u64 {
         let mixed = self.0[0] ^ self.0[1].rotate_left(29);
-        (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+        mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 
@@ -81,7 +93,7 @@ pub(super) struct Many {
     ring: Vec<Entry>,
     /// The place of the oldest entry in a full ring.
     oldest: u16,
-    /// A hash table of places in the ring, plus 1. Forgotten ids stay in it until it is rebuilt.
+    /// A hash table of places in the ring, plus 1, with two bits of the hash above them. Forgotten ids stay in it until it is rebuilt.
     index: Vec<u16>,
     used: usize,
 }
@@ -145,10 +157,13 @@ impl Many {
             return self.ring.iter().find(|entry| entry.id() == id);
         }
         let mut at = id.place() & (self.index.len() - 1);
-        while let Some(place) = self.index[at].checked_sub(1) {
-            let entry = &self.ring[usize::from(place)];
-            if entry.id() == id {
-                return Some(entry);
+        while let Some(place) = (self.index[at] & PLACE).checked_sub(1) {
+            // An entry is another access to memory.
+            if self.index[at] & !PLACE == id.mark() {
+                let entry = &self.ring[usize::from(place)];
+                if entry.id() == id {
+                    return Some(entry);
+                }
             }
             at = (at + 1) & (self.index.len() - 1);
         }
@@ -188,7 +203,7 @@ impl Many {
         while self.index[at] != 0 {
             at = (at + 1) & (self.index.len() - 1);
         }
-        self.index[at] = place as u16 + 1;
+        self.index[at] = (place as u16 + 1) | self.ring[place].id().mark();
         self.used += 1;
     }
 }
@@ -196,7 +211,6 @@ impl Many {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::SEEN;
 
     const KEY: Key = Key(1, 2);
 

@@ -50,6 +50,8 @@ pub struct Memory<'e, M, T> {
     at_work: Mutex<()>,
     threads: usize,
     seen: usize,
+    /// Whether an agent continues right after an event.
+    at_once: bool,
 }
 
 /// Where an agent is.
@@ -79,6 +81,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
             at_work,
             threads: 1,
             seen: SEEN,
+            at_once: false,
         }
     }
 
@@ -90,6 +93,14 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         Self { threads: threads.clamp(1, SHARDS), ..self }
     }
 
+    /// Lets each agent continue right after it has taken an event: answers that are there at once are taken before [`Engine::fire`] returns.
+    /// Agents then use what they share in the order of their events. Without this, an agent continues when it is visited by
+    /// [`Quiet::quiet`] or [`Memory::advance`]; where there are many agents, their calls under way then take much more memory and time.
+    #[must_use]
+    pub fn with_work_at_once(self) -> Self {
+        Self { at_once: true, ..self }
+    }
+
     /// Sets how many event ids are remembered for each agent. The default and the maximum are [`SEEN`]; use 0 if no event is ever sent twice.
     #[must_use]
     pub fn with_seen(self, ids: usize) -> Self {
@@ -99,7 +110,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
     /// Ends the engine and gives its sessions, by agent.
     pub fn into_sessions(self) -> BTreeMap<String, Session<M, T>> {
         let slots = self.shards.into_iter().flat_map(|shard| shard.into_agents().slots);
-        slots.map(|slot| (slot.name.into(), slot.session)).collect()
+        slots.map(|slot| (slot.name.text().to_owned(), slot.session)).collect()
     }
 
     /// The number of agents.
@@ -108,8 +119,8 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
     }
 
     fn home(&self, agent: &str) -> Home {
-        let [hash, other] = self.key.hash(agent.as_bytes());
-        Home { shard: other as usize % SHARDS, hash: hash as u32 }
+        let hash = self.key.place(agent.as_bytes());
+        Home { shard: (hash >> 32) as usize % SHARDS, hash: hash as u32 }
     }
 
     /// Hands an event to an agent of a shard, which is made on its first one.
@@ -143,6 +154,9 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
                 let reply = Reply { receipt, at, is_repeated: false };
                 if receipt != Receipt::Busy {
                     slot.ids.remember(id, reply, self.seen);
+                }
+                if self.at_once && !slot.session.is_idle() {
+                    slot.work(at, None, || self.shards[home.shard].wake(place));
                 }
                 Ok(reply)
             }

@@ -1,4 +1,42 @@
-//! An index from the names of agents to their places. The names themselves are in the slots.
+//! The names of agents, and an index from them to their places.
+
+/// The longest name without memory of its own.
+const SHORT: usize = 22;
+
+/// The name of an agent. A short one is where the agent is: whoever looks for the agent needs no other memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Name {
+    Short(u8, [u8; SHORT]),
+    Long(Box<str>),
+}
+
+impl Name {
+    pub(super) fn new(name: &str) -> Self {
+        let mut bytes = [0; SHORT];
+        match bytes.get_mut(..name.len()) {
+            Some(short) => {
+                short.copy_from_slice(name.as_bytes());
+                Self::Short(name.len() as u8, bytes)
+            }
+            None => Self::Long(name.into()),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Short(length, bytes) => &bytes[..usize::from(*length)],
+            Self::Long(name) => name.as_bytes(),
+        }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        match self {
+            // It was text when it was put there.
+            Self::Short(..) => str::from_utf8(self.bytes()).unwrap_or_default(),
+            Self::Long(name) => name,
+        }
+    }
+}
 
 /// A hash table of places. Names are never removed.
 #[derive(Debug, Default)]
@@ -48,6 +86,16 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_any_length_come_back() {
+        for length in 0..60 {
+            let name = "ü".repeat(length / 2) + &"x".repeat(length % 2);
+            assert_eq!(Name::new(&name).text(), name);
+            assert_eq!(Name::new(&name).bytes(), name.as_bytes());
+        }
+        assert_eq!(size_of::<Name>(), 24);
+    }
 
     #[test]
     fn what_has_the_same_hash_is_told_apart() {

@@ -77,8 +77,9 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
             if !slot.is_listed {
                 slot.is_listed = true;
                 let mut name = [0; 16];
-                let length = slot.name.len().min(16);
-                name[..length].copy_from_slice(&slot.name.as_bytes()[..length]);
+                let bytes = slot.name.bytes();
+                let length = bytes.len().min(16);
+                name[..length].copy_from_slice(&bytes[..length]);
                 to.push(Visit { name, shard: shard as u32, place });
             }
         };
@@ -101,13 +102,18 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
         }
     }
 
+    /// The waker of an agent.
+    pub(super) fn wake(&self, place: u32) -> Wake {
+        Wake::new(self.woken.clone(), place)
+    }
+
     /// Lets an agent continue.
     pub(super) fn visit(&self, place: u32, now: Instant, until: Option<Instant>) {
         let mut agents = self.agents();
         let slot = &mut agents.slots[place as usize];
         slot.is_listed = false;
         let was_live = slot.stopped.is_none();
-        slot.work(now, until, || Wake::new(self.woken.clone(), place));
+        slot.work(now, until, || self.wake(place));
         agents.look_at(place, was_live);
     }
 }
@@ -115,7 +121,7 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
 impl<M: Machine, T: trace::Sink> Agents<M, T> {
     /// The place of the agent with this name, whose hash this is.
     pub(super) fn find(&self, hash: u32, name: &str) -> Option<u32> {
-        self.names.find(hash, |place| *self.slots[place as usize].name == *name)
+        self.names.find(hash, |place| self.slots[place as usize].name.bytes() == name.as_bytes())
     }
 
     /// Adds an agent that is not in the shard.

@@ -1,6 +1,7 @@
 //! An agent in its shard.
 
 use super::ids::Ids;
+use super::names::Name;
 use super::wake::Wake;
 use crate::session::Session;
 use crate::trace;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 pub(super) struct Slot<M, T> {
-    pub(super) name: Box<str>,
+    pub(super) name: Name,
     pub(super) session: Session<M, T>,
     pub(super) ids: Ids,
     /// Why the agent cannot continue, if it has stopped.
@@ -30,7 +31,7 @@ pub(super) struct Slot<M, T> {
 impl<M: Machine, T: trace::Sink> Slot<M, T> {
     pub(super) fn new(name: &str, session: Session<M, T>) -> Self {
         Self {
-            name: name.into(),
+            name: Name::new(name),
             session,
             ids: Ids::default(),
             stopped: None,

@@ -81,7 +81,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         let shards: Vec<_> = self.shards.iter().map(|shard| shard.agents()).collect();
         let slots = shards.iter().flat_map(|agents| &agents.slots);
         let mut slots: Vec<_> = slots.collect();
-        slots.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        slots.sort_unstable_by(|a, b| a.name.bytes().cmp(b.name.bytes()));
         let (now, key) = (self.clock.now(), (self.key.0, self.key.1));
         let head = Head { engine: VERSION, now, agents: slots.len(), key };
         let written = |error: serde_json::Error| SnapshotError::Io(error.into());
@@ -89,8 +89,8 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         to.write_all(b"\n")?;
         for slot in slots {
             let run = slot.session.save_all();
-            let run = run.ok_or_else(|| SnapshotError::NotSaved(slot.name.to_string()))?;
-            let (agent, stopped) = (&*slot.name, slot.stopped.as_deref());
+            let run = run.ok_or_else(|| SnapshotError::NotSaved(slot.name.text().to_owned()))?;
+            let (agent, stopped) = (slot.name.text(), slot.stopped.as_deref());
             let line = Written { agent, ids: slot.ids.save(), stopped, run };
             serde_json::to_writer(&mut *to, &line).map_err(written)?;
             to.write_all(b"\n")?;

@@ -330,3 +330,17 @@ impl std::task::Wake for Count {
         self.0.fetch_add(1, SeqCst);
     }
 }
+
+#[test]
+fn an_agent_that_works_at_once_has_its_answer_before_anybody_visits_it() {
+    let (engine, told, gates) = engine(2);
+    let engine = engine.with_work_at_once();
+    gates.open(0);
+    for nth in 0..2 {
+        fire(&engine, nth, Event::new("1", "call"));
+    }
+    assert_eq!(told.happened(), [(0, 0)]);
+    gates.open(1);
+    assert_eq!(now(engine.quiet()), Poll::Ready(()));
+    assert_eq!(told.happened(), [(0, 1)]);
+}

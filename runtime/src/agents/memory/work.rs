@@ -1,6 +1,7 @@
 //! Visits the agents that can continue, and advances time when all of them wait.
 
 use super::Memory;
+use super::bulk::on_threads;
 use super::shard::{SHARDS, Visit};
 use crate::clock::Sleep;
 use crate::trace;
@@ -10,8 +11,8 @@ use std::future::poll_fn;
 use std::sync::PoisonError;
 use std::task::Poll;
 
-/// With fewer visits than this, starting threads costs more than it saves.
-const WORTH_A_THREAD: usize = 256;
+/// With fewer visits or events than this, starting threads costs more than it saves.
+pub(super) const WORTH_A_THREAD: usize = 256;
 
 /// The number of rounds of visits at one moment before the caller's executor may run other tasks.
 const ROUNDS: usize = 64;
@@ -100,21 +101,9 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         for visit in ready {
             parts[visit.shard as usize * self.threads / SHARDS].push(visit);
         }
-        let tokio = tokio::runtime::Handle::try_current().ok();
-        let visit_all = |mut part: Vec<Visit>| {
+        on_threads(parts.into_iter(), |mut part| {
             self.sort(&mut part);
             part.into_iter().for_each(one);
-        };
-        std::thread::scope(|scope| {
-            let own = parts.pop();
-            for part in parts {
-                scope.spawn(|| {
-                    // Calls may need the caller's executor.
-                    let _entered = tokio.as_ref().map(tokio::runtime::Handle::enter);
-                    visit_all(part);
-                });
-            }
-            own.into_iter().for_each(visit_all);
         });
         true
     }
@@ -126,7 +115,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
             if same.len() > 1 {
                 same.sort_by_cached_key(|visit| {
                     let agents = self.shards[visit.shard as usize].agents();
-                    agents.slots[visit.place as usize].name.clone()
+                    agents.slots[visit.place as usize].name.text().to_owned()
                 });
             }
         }

@@ -2,6 +2,7 @@
 
 mod charts;
 mod command;
+mod deaf;
 pub(super) mod world;
 
 use chartc::Checked;

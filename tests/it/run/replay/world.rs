@@ -16,8 +16,8 @@ use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{self, Answer, Asking, Oracle, OracleError, Question};
 use chartc_runtime::replay::{ReplayError, Replayed, Tape, replay};
 use chartc_runtime::tools::{Calling, Tools};
-use chartc_runtime::trace::{JsonLines, Origin};
-use chartc_runtime::{RunError, Session};
+use chartc_runtime::trace::{JsonLines, Origin, Sink};
+use chartc_runtime::{Population, RunError, Session};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -128,7 +128,7 @@ impl Tools for Chance {
 }
 
 /// Host functions that give any value of their type, or fail.
-struct Functions {
+pub(crate) struct Functions {
     charts: Vec<Chart>,
     random: Random,
 }
@@ -199,6 +199,21 @@ pub(crate) fn record_around(
     restless: bool,
     change: impl FnOnce(Around, &Arc<dyn Clock>) -> Around,
 ) -> String {
+    let sink = JsonLines(Vec::new());
+    let sink = run_around(checked, seed, restless, sink, change, &mut |_, _| {});
+    String::from_utf8(sink.0).expect("JSON is text")
+}
+
+/// The same with any sink. Somebody looks at the session after each thing that the host does, and at the population that it is in on an odd
+/// seed.
+pub(crate) fn run_around<T: Sink>(
+    checked: &Checked,
+    seed: u64,
+    restless: bool,
+    sink: T,
+    change: impl FnOnce(Around, &Arc<dyn Clock>) -> Around,
+    look: &mut dyn FnMut(&Run<'_, T>, Vec<(String, usize)>),
+) -> T {
     let charts: Vec<Chart> = checked.family().into_iter().cloned().collect();
     let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
     let chart = &charts[0];
@@ -226,27 +241,36 @@ pub(crate) fn record_around(
     });
     let origin = Origin { real_clock: restless, ..Origin::default() };
     let around = change(Around { oracle: chance.clone(), tools: chance }, &clock);
-    let mut session = Session::new(machine, around.oracle, clock, JsonLines(Vec::new()))
+    let mut session = Session::new(machine, around.oracle, clock, sink)
         .with_tools(around.tools)
         .with_host_log(log)
         .with_origin(origin);
+    let population = Population::new();
+    if seed % 2 == 1 {
+        population.join(&mut session);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let played = runtime.block_on(async {
         for _ in 0..40 {
             act(&mut session, chart, &mut random).await?;
+            look(&session, population.distribution());
         }
         session.settle().await
     });
+    look(&session, population.distribution());
     // A run may end for a reason that is the host's: then its trace ends there.
     let _ = played.map_err(|error: RunError| error.to_string());
-    let (_, sink) = session.into_parts();
-    String::from_utf8(sink.0).expect("JSON is text")
+    session.into_parts().1
 }
 
-type Run<'p> = Session<Interpreter<'p, Watched<Functions>>, JsonLines<Vec<u8>>>;
+pub(crate) type Run<'p, T> = Session<Interpreter<'p, Watched<Functions>>, T>;
 
 /// One thing that the host does. What it may not do changes nothing.
-async fn act(session: &mut Run<'_>, chart: &Chart, random: &mut Random) -> Result<(), RunError> {
+async fn act<T: Sink>(
+    session: &mut Run<'_, T>,
+    chart: &Chart,
+    random: &mut Random,
+) -> Result<(), RunError> {
     let given = |random: &mut Random, ty: &Type| sayable(value(random, chart, ty, 2));
     match random.below(10) {
         0 | 1 => {

@@ -1,0 +1,68 @@
+//! What a family still has to handle.
+
+use super::posting::Letter;
+use super::tree::Offered;
+use super::watch::Notice;
+use super::{Member, Origin};
+use crate::expr::Value;
+use crate::machine::Input;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// The inputs that a family still has to handle; empty between two inputs of the host.
+#[derive(Default)]
+pub struct Tasks {
+    pub(super) queue: Queue,
+    /// Children started and events sent since the last input of the host.
+    pub(super) rounds: u32,
+    /// An empty buffer for what machines do that concerns the family.
+    pub(super) seen: Vec<Notice>,
+}
+
+impl Tasks {
+    /// Nothing to handle.
+    pub const fn new() -> Self {
+        Self { queue: Queue(None), rounds: 0, seen: Vec::new() }
+    }
+
+    /// Whether there is nothing to handle.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+}
+
+/// A queue that costs next to nothing while it is empty.
+#[derive(Default)]
+pub(super) struct Queue(Option<VecDeque<Task>>);
+
+impl Queue {
+    fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(VecDeque::is_empty)
+    }
+
+    pub(super) fn push_back(&mut self, task: Task) {
+        self.0.get_or_insert_default().push_back(task);
+    }
+
+    pub(super) fn push_front(&mut self, task: Task) {
+        self.0.get_or_insert_default().push_front(task);
+    }
+
+    pub(super) fn pop_front(&mut self) -> Option<Task> {
+        self.0.as_mut()?.pop_front()
+    }
+}
+
+/// A task in the queue.
+pub(super) enum Task {
+    /// An input to handle, and its origin.
+    Handle(Member, Input<Vec<Value>>, Origin),
+    /// An event to offer to these members, until one handles it.
+    Offer(VecDeque<Member>, Offered),
+    /// A copy of an event, for a child to which all events are forwarded.
+    Copy(Member, Offered),
+    /// An event that a member has sent to another.
+    Deliver(Letter),
+    /// A child that has ended and is dropped.
+    Forget(Member),
+}
