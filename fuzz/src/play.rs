@@ -137,7 +137,7 @@ pub fn play(sound: &Checked, data: &[u8]) {
             return;
         }
         let legal =
-            machine.ended().is_some() || is_legal(&machine.tables(), machine.configuration());
+            machine.ended().is_some() || is_legal(machine.tables(), machine.configuration());
         assert!(legal, "an illegal configuration: {:?}", machine.leaves());
         machine.enabled_events();
     }

@@ -140,7 +140,7 @@ pub(super) fn social_dyn(agents: usize) -> f64 {
     let (events, tables) = (social_events(), charts::social(0));
     let make = || {
         let inputs = events.iter().map(|(name, data)| {
-            let made = payload(&tables.tables(), name, data).expect("it has the event");
+            let made = payload(tables.tables(), name, data).expect("it has the event");
             vec![made; agents]
         });
         inputs.collect::<Vec<_>>()

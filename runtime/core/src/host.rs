@@ -185,7 +185,7 @@ pub fn summary(doc: &str) -> String {
 /// ```
 pub trait Machine {
     /// The tables, with names and structure.
-    fn tables(&self) -> Tables<'_>;
+    fn tables(&self) -> &Tables<'_>;
 
     /// The tables, if they are part of the program, like those of generated machines: names can be borrowed from them, and are not copied.
     fn fixed_tables(&self) -> Option<&'static Tables<'static>> {

@@ -51,7 +51,7 @@ pub(crate) fn question(
 ) -> Result<Question, String> {
     let Asked { name, kind, state, model, client, has_tools } = match machine.fixed_tables() {
         Some(tables) => asked(tables, key, client, Cow::Borrowed),
-        None => asked(&machine.tables(), key, client, |name| Cow::Owned(name.to_owned())),
+        None => asked(machine.tables(), key, client, |name| Cow::Owned(name.to_owned())),
     };
     let kind = match kind {
         StepRowKind::Llm => Kind::Llm,

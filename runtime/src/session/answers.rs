@@ -108,7 +108,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     fn keep_failure(&mut self, at: &At, question: &Question, error: &OracleError) {
         let (member, key) = at;
         let Some(machine) = self.family.member(member) else { return };
-        let client = patience::next_client(&machine.tables(), &question.client);
+        let client = patience::next_client(machine.tables(), &question.client);
         let place = place_of(member, *key);
         let count = self.extra.rare.failures.get(&place).filter(|last| last.event == key.event);
         let count = count.map_or(1, |last| last.count + 1);

@@ -273,7 +273,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Which of the open calls of its step this one is, where several may be open.
     pub(super) fn which(&self, (member, key): &At) -> Which {
         let machine = self.family.member(member);
-        machine.map_or_else(Which::default, |machine| trace::which(&machine.tables(), *key))
+        machine.map_or_else(Which::default, |machine| trace::which(machine.tables(), *key))
     }
 
     /// The name of a step with the way to it: `fetch/ask`.

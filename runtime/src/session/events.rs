@@ -58,12 +58,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             {
                 return self.take_event(event, id, Vec::new(), Value::None);
             }
-            let (id, payload) = data::payload_of(&self.family.root().tables(), event, data)?;
+            let (id, payload) = data::payload_of(self.family.root().tables(), event, data)?;
             return self.take_event(event, id, payload, Value::None);
         }
         // Its line in the trace has the data.
         let sending = data.clone().into_owned();
-        let (id, payload) = data::payload_of(&self.family.root().tables(), event, data)?;
+        let (id, payload) = data::payload_of(self.family.root().tables(), event, data)?;
         let kept = if sending.is_empty() { Value::None } else { Value::Map(sending.clone()) };
         self.extra.busy.sending = Some(Value::Map(sending));
         self.take_event(event, id, payload, kept)

@@ -108,7 +108,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             seq: taken.seq,
             at_ms: taken.at_ms,
             child: child.clone(),
-            what: trace::taken(&tables, taken.line, taken.held),
+            what: trace::taken(tables, taken.line, taken.held),
         };
         kept.iter().map(line).collect()
     }
@@ -123,7 +123,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let known = ids.iter().position(|known| *known == (line, held));
                 let nth = known.unwrap_or_else(|| {
                     ids.push((line, held));
-                    lines.push(trace::taken(&tables, line, held));
+                    lines.push(trace::taken(tables, line, held));
                     lines.len() - 1
                 });
                 taken.push((at_ms, seq, nth));
@@ -145,10 +145,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         (line, held): (TransitionId, u64),
     ) {
         let most = if member.is_empty() {
-            self.most(&self.family.root().tables())
+            self.most(self.family.root().tables())
         } else {
             let Some(machine) = self.family.member(member) else { return };
-            self.most(&machine.tables())
+            self.most(machine.tables())
         };
         if most > 0 {
             let seq = self.tracer.seq + before + 1;
@@ -161,8 +161,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         for (member, told) in saved {
             let Some(machine) = self.family.member(member) else { continue };
             let tables = machine.tables();
-            let most = self.most(&tables);
-            let lines: Vec<_> = told.lines.iter().map(|what| transition(&tables, what)).collect();
+            let most = self.most(tables);
+            let lines: Vec<_> = told.lines.iter().map(|what| transition(tables, what)).collect();
             for (at_ms, seq, nth) in &told.taken {
                 if let (Some(Some((line, held))), true) = (lines.get(*nth), most > 0) {
                     let (line, held) = (*line, *held);

@@ -42,7 +42,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) fn way(&self, member: &Member) -> Option<Way> {
         let keys = (0..member.len()).map(|i| {
             let machine = self.family.member(&member[..i])?;
-            Some(Key::of(&machine.tables(), &member[i]))
+            Some(Key::of(machine.tables(), &member[i]))
         });
         keys.collect()
     }
@@ -52,7 +52,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let mut member = Member::new();
         for key in way {
             let machine = self.family.member(&member)?;
-            let key = key.number(&machine.tables())?;
+            let key = key.number(machine.tables())?;
             member.push(key);
         }
         self.family.member(&member).map(|_| member)
@@ -60,13 +60,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     pub(super) fn spot(&self, (member, key): &At) -> Option<Spot> {
         let machine = self.family.member(member)?;
-        Some(Spot { way: self.way(member)?, key: Key::of(&machine.tables(), key) })
+        Some(Spot { way: self.way(member)?, key: Key::of(machine.tables(), key) })
     }
 
     pub(super) fn at(&self, spot: &Spot) -> Option<At> {
         let member = self.member_at(&spot.way)?;
         let machine = self.family.member(&member)?;
-        let key = spot.key.number(&machine.tables())?;
+        let key = spot.key.number(machine.tables())?;
         Some((member, key))
     }
 

@@ -77,9 +77,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     fn told(&self, member: &Member, record: Record, reasons: u64) -> What {
         let machine = self.family.member(member).unwrap_or(self.family.root());
         let mut what = if let Record::Taken(line) = record {
-            taken(&machine.tables(), line, reasons)
+            taken(machine.tables(), line, reasons)
         } else {
-            describe(&machine.tables(), record)
+            describe(machine.tables(), record)
         };
         if let What::Ended { result, summary, .. } = &mut what {
             *result = Value::Map(machine.result().into_iter().collect());

@@ -122,7 +122,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.seq = self.tracer.seq.max(saved.seq);
         self.turns = saved.turns;
         self.total_calls = saved.calls;
-        if saved.machine.is_of(&self.family.root().tables()) {
+        if saved.machine.is_of(self.family.root().tables()) {
             let (own, of_elements) =
                 saved.recent_calls.iter().cloned().partition::<Vec<_>, _>(|(e, _)| e.is_empty());
             self.recent_calls = own.first().map_or(0, |(_, calls)| *calls);

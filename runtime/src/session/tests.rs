@@ -50,8 +50,8 @@ struct Fake {
 }
 
 impl Machine for Fake {
-    fn tables(&self) -> Tables<'_> {
-        Tables {
+    fn tables(&self) -> &Tables<'_> {
+        static TABLES: Tables<'static> = Tables {
             name: "Fake",
             hash: 7,
             states: &STATES,
@@ -63,7 +63,8 @@ impl Machine for Fake {
             history_kept: None,
             microsteps: 1000,
             ..Tables::EMPTY
-        }
+        };
+        &TABLES
     }
 
     fn handle(

@@ -110,7 +110,7 @@ fn legal(kin: &Kin<Interpreter<'_, Scripted>>) -> Result<(), Member> {
                 bits::insert(&mut configuration, state);
             }
         }
-        if configuration.iter().any(|word| *word != 0) && !is_legal(&tables, &configuration) {
+        if configuration.iter().any(|word| *word != 0) && !is_legal(tables, &configuration) {
             return Err(name);
         }
     }

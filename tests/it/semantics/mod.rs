@@ -227,7 +227,7 @@ impl Sim {
     }
 
     fn is_legal(&self) -> bool {
-        chartc_core::semantics::is_legal(&self.machine.tables(), self.machine.configuration())
+        chartc_core::semantics::is_legal(self.machine.tables(), self.machine.configuration())
     }
 
     fn var(&self, name: &str) -> String {

@@ -18,7 +18,7 @@ pub(super) fn emit(context: &Context<'_>, asked: &Asked, scope: &mut Scope) {
     outcome(context, scope);
     let mut item = Impl::new("Machine<H>");
     item.generic(context.bounds()).impl_trait("host::Machine");
-    item.new_fn("tables").arg_ref_self().ret("tables::Tables<'_>").line("TABLES");
+    item.new_fn("tables").arg_ref_self().ret("&tables::Tables<'_>").line("&TABLES");
     item.new_fn("fixed_tables")
         .arg_ref_self()
         .ret("Option<&'static tables::Tables<'static>>")

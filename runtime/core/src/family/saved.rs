@@ -11,7 +11,7 @@ impl<M: Machine> Family<M> {
             let mut saved = machine.save()?;
             for key in machine.children() {
                 if let Some(child) = machine.child(key) {
-                    saved.with_child(&machine.tables(), key, of(child)?);
+                    saved.with_child(machine.tables(), key, of(child)?);
                 }
             }
             Some(saved)
@@ -25,13 +25,13 @@ impl<M: Machine> Family<M> {
     /// As [`Machine::load`], for each of them.
     pub fn load(&mut self, saved: &Saved) -> Result<(), Unfit> {
         fn into(machine: &mut dyn Machine, saved: &Saved) -> Result<(), Unfit> {
-            let found = saved.compare(&machine.tables());
+            let found = saved.compare(machine.tables());
             // A chart of another name is refused as such.
             if saved.chart() == machine.tables().name && !found.differences.is_empty() {
                 return Err(Unfit::Differs(found.differences));
             }
             machine.load(saved)?;
-            let children = saved.children(&machine.tables())?;
+            let children = saved.children(machine.tables())?;
             for (key, child) in children {
                 machine.place_child(key, child)?;
                 let mut loaded = Ok(());

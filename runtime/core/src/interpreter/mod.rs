@@ -128,8 +128,8 @@ impl<'p, H: Host> Interpreter<'p, H> {
 }
 
 impl<H: Host> Machine for Interpreter<'_, H> {
-    fn tables(&self) -> Tables<'_> {
-        *self.engine.tables()
+    fn tables(&self) -> &Tables<'_> {
+        self.engine.tables()
     }
 
     fn limits(&self, state: StateId) -> LimitsRow {

@@ -62,8 +62,8 @@ struct Teller {
 }
 
 impl Machine for Teller {
-    fn tables(&self) -> Tables<'_> {
-        Tables {
+    fn tables(&self) -> &Tables<'_> {
+        static TABLES: Tables<'static> = Tables {
             name: "Teller",
             states: &STATES,
             steps: &STEPS,
@@ -71,7 +71,8 @@ impl Machine for Teller {
             name_pool: &["ms"],
             step_pool: &[StepId(0)],
             ..Tables::EMPTY
-        }
+        };
+        &TABLES
     }
 
     fn handle(

@@ -119,7 +119,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut) else { return };
         let data = {
             let tables = slot.agent.session().machine().tables();
-            chartc_runtime::data::by_position(&tables, event, arguments)
+            chartc_runtime::data::by_position(tables, event, arguments)
         };
         slot.mail.push_back(Mail { event: event.to_owned(), data, cause });
         slot.is_changed = true;

@@ -150,7 +150,7 @@ impl<M: Machine> Kin<M> {
 }
 
 impl Machine for Boxed<'_> {
-    fn tables(&self) -> Tables<'_> {
+    fn tables(&self) -> &Tables<'_> {
         self.0.tables()
     }
 

@@ -143,8 +143,8 @@ impl Tree {
             Record::Retried(key) => format!("retried {}", step(key.step)),
             Record::Ended(status) => format!("ended {}", status.word()),
             Record::Error(_) => "error".to_owned(),
-            Record::Posted(e, to) => format!("posted {}", receiver(&tables, e, to)),
-            Record::Undelivered(e, to) => format!("undelivered {}", receiver(&tables, e, to)),
+            Record::Posted(e, to) => format!("posted {}", receiver(tables, e, to)),
+            Record::Undelivered(e, to) => format!("undelivered {}", receiver(tables, e, to)),
             _ => return,
         };
         let text = self.way(member, &text);
