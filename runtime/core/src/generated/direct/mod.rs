@@ -5,11 +5,13 @@
 //! over the sink, so that records cost nothing with `()`.
 
 mod instruction;
+mod registers;
 #[cfg(feature = "alloc")]
 mod saved;
 mod tell;
 
 pub use instruction::{Instruction, perform, tell};
+pub use registers::Registers;
 pub use tell::{elsewhere, entered, exited, fault, faulted, refuted, taken};
 
 use crate::arena::{EventId, StateId};
@@ -17,53 +19,7 @@ use crate::machine::{Effect, ErrorKind, Fault, Input, Instant, Receipt, Record, 
 use crate::semantics::macrostep::{self, Microsteps};
 use crate::store::Occurrence;
 use crate::tables::Tables;
-
-/// The phase of a machine's life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Phase {
-    #[default]
-    New,
-    Running,
-    Ending(Status),
-    Ended(Status),
-}
-
-/// The registers of every such machine.
-#[derive(Debug, Clone, Default)]
-pub struct Registers {
-    phase: Phase,
-    turns: u32,
-    walking: bool,
-    dead: bool,
-    event: Option<EventId>,
-}
-
-impl Registers {
-    /// The registers before the start.
-    pub const fn new() -> Self {
-        Self { phase: Phase::New, turns: 0, walking: false, dead: false, event: None }
-    }
-
-    /// The number of turns ended.
-    pub const fn turns(&self) -> u32 {
-        self.turns
-    }
-
-    /// The name of the current host event, or the empty string.
-    pub fn event_name(&self, tables: &Tables<'static>) -> &'static str {
-        self.event.map_or("", |event| tables.events[event.index()].name)
-    }
-
-    /// Records that a final child of the root was entered.
-    pub const fn end(&mut self, status: Status) {
-        self.phase = Phase::Ending(status);
-    }
-
-    /// Records that a state was entered.
-    pub const fn revive(&mut self) {
-        self.dead = false;
-    }
-}
+use registers::{Current, Phase};
 
 /// The code of one chart. The methods for microsteps return whether a transition was taken.
 pub trait Direct: Sized {
@@ -224,7 +180,7 @@ impl<P: Direct> Machine<P> {
         self.program.heed(sink);
         let id = P::id_of(event);
         if P::READS_EVENT {
-            self.program.registers_mut().event = Some(id);
+            self.program.registers_mut().event = Current::of(Some(id));
         }
         sink.record(Record::Event(id));
         self.program.bind(Some(payload));
@@ -236,7 +192,7 @@ impl<P: Direct> Machine<P> {
             sink.record(Record::Refused(id));
         }
         if P::READS_EVENT {
-            self.program.registers_mut().event = None;
+            self.program.registers_mut().event = Current::NONE;
         }
         if P::DEAD_ENDS {
             self.look_for_dead_end(sink);

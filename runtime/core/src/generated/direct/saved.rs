@@ -1,6 +1,6 @@
 //! The registers of a machine with direct code, as those of the step algorithm, and back.
 
-use super::{Direct, Machine, Phase, Registers};
+use super::{Current, Direct, Machine, Phase, Registers};
 use crate::arena::StateId;
 use crate::semantics::{Plain, RestoreError, Snapshot};
 use alloc::vec::Vec;
@@ -15,6 +15,7 @@ impl<P: Direct> Machine<P> {
             Phase::Ending(status) | Phase::Ended(status) => Some(Some(status)),
         };
         let leaves = if ended.is_some() { self.program.leaves() } else { &[] };
+        let event = event.get();
         Snapshot::plain(P::TABLES, Plain { ended, turns, walking, dead, event, leaves })
     }
 
@@ -33,7 +34,8 @@ impl<P: Direct> Machine<P> {
             Some(None) => Phase::Running,
             Some(Some(status)) => Phase::Ended(status),
         };
-        *self.program.registers_mut() = Registers { phase, turns, walking, dead, event };
+        *self.program.registers_mut() =
+            Registers { phase, turns, walking, dead, event: Current::of(event) };
         Ok(())
     }
 }

@@ -1,0 +1,78 @@
+//! What every machine with direct code remembers besides its configuration.
+
+use crate::arena::EventId;
+use crate::machine::Status;
+use crate::tables::Tables;
+
+/// The phase of a machine's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Phase {
+    #[default]
+    New,
+    Running,
+    Ending(Status),
+    Ended(Status),
+}
+
+/// The registers of every such machine.
+#[derive(Debug, Clone, Default)]
+pub struct Registers {
+    pub(super) phase: Phase,
+    pub(super) turns: u32,
+    pub(super) walking: bool,
+    pub(super) dead: bool,
+    pub(super) event: Current,
+}
+
+/// The current host event, if there is one, in four bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Current(u32);
+
+impl Default for Current {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Current {
+    /// No chart has as many events.
+    pub(super) const NONE: Self = Self(u32::MAX);
+
+    pub(super) const fn of(event: Option<EventId>) -> Self {
+        match event {
+            Some(id) => Self(id.0),
+            None => Self::NONE,
+        }
+    }
+
+    pub(super) fn get(self) -> Option<EventId> {
+        (self != Self::NONE).then_some(EventId(self.0))
+    }
+}
+
+impl Registers {
+    /// The registers before the start.
+    pub const fn new() -> Self {
+        Self { phase: Phase::New, turns: 0, walking: false, dead: false, event: Current::NONE }
+    }
+
+    /// The number of turns ended.
+    pub const fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    /// The name of the current host event, or the empty string.
+    pub fn event_name(&self, tables: &Tables<'static>) -> &'static str {
+        self.event.get().map_or("", |event| tables.events[event.index()].name)
+    }
+
+    /// Records that a final child of the root was entered.
+    pub const fn end(&mut self, status: Status) {
+        self.phase = Phase::Ending(status);
+    }
+
+    /// Records that a state was entered.
+    pub const fn revive(&mut self) {
+        self.dead = false;
+    }
+}
