@@ -65,7 +65,7 @@ impl World {
             Ok(session)
         });
         // No event comes twice, so no id has to be remembered.
-        let engine = engine.with_threads(options.threads).with_seen(0);
+        let engine = engine.with_threads(options.threads).with_seen(0).with_work_at_once();
         let agents = options.agents;
         let mut world =
             Self { population, stand_in, done, fired: 0, engine, seed, agents, round: 0 };
