@@ -274,7 +274,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.take_turn()
     }
 
-    /// [`Session::begin_turn`] of a session that has started.
+    /// Like [`Session::begin_turn`], for a session that has started.
     pub(crate) fn take_turn(&mut self) -> Result<Receipt, RunError> {
         self.counts_anew();
         if !self.extra.rare.is_nothing() {
