@@ -93,7 +93,7 @@ pub(super) struct Many {
     ring: Vec<Entry>,
     /// The place of the oldest entry in a full ring.
     oldest: u16,
-    /// A hash table. Each entry is a place in the ring plus 1, below two bits of the hash. Forgotten ids stay in the table until it is rebuilt.
+    /// A hash table. An entry is a place in the ring plus 1, below two bits of the hash. Forgotten ids stay in it until it is rebuilt.
     index: Vec<u16>,
     used: usize,
 }

@@ -93,9 +93,10 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         Self { threads: threads.clamp(1, SHARDS), ..self }
     }
 
-    /// Lets each agent continue right after it has taken an event: [`Engine::fire`] applies answers that are available immediately before it
-    /// returns. Agents then use shared resources in the order of their events. Without this setting, an agent continues when [`Quiet::quiet`]
-    /// or [`Memory::advance`] visits it. With many agents, the calls that are then under way at the same time take much more memory and time.
+    /// Lets each agent continue right after it has taken an event: before [`Engine::fire`] returns, it applies answers that are available
+    /// at once. Agents then use shared resources in the order of their events. Without this setting, an agent continues when
+    /// [`Quiet::quiet`] or [`Memory::advance`] visits it; with many agents, more calls are then under way together, which takes much more
+    /// memory and time.
     #[must_use]
     pub fn with_work_at_once(self) -> Self {
         Self { at_once: true, ..self }
