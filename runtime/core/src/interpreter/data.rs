@@ -195,7 +195,7 @@ impl Data {
         if self.fields.capacity() > 0 || fields.capacity() > 0 {
             self.fields = fields;
         } else {
-            // The usual case: neither the old nor the new event has data.
+            // Neither vector has allocated, so there is nothing to drop. This is the usual case: most events have no data.
             core::mem::forget(fields);
         }
     }
