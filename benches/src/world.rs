@@ -1,8 +1,8 @@
 //! Many agents of one world, run by the program: the memory for each agent, the time to make it, and the time of its ticks, compared with
 //! hand-written structs.
 //!
-//! Each number comes from a separate process. The program runs on one thread. Its memory and its processor time are read when it has written
-//! the summary of a tick.
+//! Each number comes from a separate process. The program runs on one thread. Its memory and its processor time are read when it has
+//! written the summary of a tick.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

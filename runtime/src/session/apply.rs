@@ -247,8 +247,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         row.map_or_else(String::new, |row| row.name.to_owned())
     }
 
-    /// The names of the steps that lead to a member, separated by slashes. The index of an element follows the name of its step. Empty for the
-    /// chart itself.
+    /// The names of the steps that lead to a member, separated by slashes. The index of an element follows the name of its step. Empty for
+    /// the chart itself.
     pub(crate) fn path(&self, member: &[StepKey]) -> String {
         if member.is_empty() {
             return String::new();

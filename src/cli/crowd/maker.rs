@@ -143,7 +143,8 @@ impl<'p> Workbench<'p> {
         Some((kind, &self.kinds[kind].family))
     }
 
-    /// The design of an agent that another agent has made. It has the clients, the tools, the budget and the script of its maker, and no others.
+    /// The design of an agent that another agent has made. It has the clients, the tools, the budget and the script of its maker, and no
+    /// others.
     fn spawned(&mut self, new: &New<'_>, spawn: &Spawn) -> Result<Design<'p>, String> {
         let parent = self.family(&spawn.parent);
         let (kind, family) = parent.ok_or_else(|| format!("`{}` is no agent", spawn.parent))?;

@@ -84,8 +84,8 @@ impl<'p> Workbench<'p> {
         Ok(Some(stem.with_driver(driver)))
     }
 
-    /// One driver for all agents of a voice. `None` if each agent needs its own: for chance because of its seed, and for a journal because of
-    /// the names of its calls.
+    /// One driver for all agents of a voice. `None` if each agent needs its own: for chance because of its seed, and for a journal because
+    /// of the names of its calls.
     fn driver_of_all(&self, voice: &Voice) -> Option<Arc<dyn Driver>> {
         #[cfg(feature = "sqlite")]
         if self.is_real && self.keep.is_some() {

@@ -1,5 +1,5 @@
-//! The voices that answer the questions of agents. Each agent has its own copy of the script and its own random numbers, so that its answers do
-//! not depend on when others are asked.
+//! The voices that answer the questions of agents. Each agent has its own copy of the script and its own random numbers, so that its
+//! answers do not depend on when others are asked.
 
 use super::super::instance::{Who, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
@@ -21,8 +21,8 @@ const ANY: &str = "*";
 
 /// The source of answers for agents of one kind.
 pub(super) enum Voice {
-    /// A script, of which each agent has its own copy. `text` is present if it contains placeholders; each copy then has the agent's own name
-    /// and number.
+    /// A script, of which each agent has its own copy. `text` is present if it contains placeholders; each copy then has the agent's own
+    /// name and number.
     Script { script: Script, file: String, text: Option<String>, clock: Arc<dyn Clock> },
     /// Random answers from a seed. Results of functions come from the script.
     Random(u64, Script),
@@ -108,8 +108,8 @@ impl Voice {
         }
     }
 
-    /// The script of an agent with this name and this number within its kind: the results of its functions, and, if the voice is a script, its
-    /// answers.
+    /// The script of an agent with this name and this number within its kind: the results of its functions, and, if the voice is a script,
+    /// its answers.
     ///
     /// # Errors
     /// The script cannot be parsed after the placeholders are replaced.
@@ -144,8 +144,8 @@ impl Voice {
         }
     }
 
-    /// One driver for all agents, if they can share one. `scripts` has the script of each agent. If calls are not paid for, a call that was under
-    /// way when its run was saved is made again.
+    /// One driver for all agents, if they can share one. `scripts` has the script of each agent. If calls are not paid for, a call that was
+    /// under way when its run was saved is made again.
     pub(super) fn of_all(&self, scripts: &Scripts, is_paid: bool) -> Option<Arc<dyn Driver>> {
         fn made(driver: impl Driver + 'static, is_paid: bool) -> Arc<dyn Driver> {
             if is_paid { Arc::new(driver) } else { Arc::new(Free(driver)) }

@@ -1,7 +1,7 @@
 //! The part of a turn's walk that is the same for every initial leaf.
 //!
-//! Once an event may have occurred, any leaf may be active. From then on, the walk depends only on the step at which this happened and on the
-//! ends of the run that may have been entered before. So this part is computed once for all leaves.
+//! Once an event may have occurred, any leaf may be active. From then on, the walk depends only on the step at which this happened and on
+//! the ends of the run that may have been entered before. So this part is computed once for all leaves.
 
 use crate::facts::reach::is_end;
 use crate::turn::calls::is_model;
@@ -43,7 +43,8 @@ struct Begun {
 }
 
 impl<'w, 'c> Shared<'w, 'c> {
-    /// `None` if walks run in parallel, if no event can occur while a step is awaited, or if a step leads to leaves that events do not reach.
+    /// `None` if walks run in parallel, if no event can occur while a step is awaited, or if a step leads to leaves that events do not
+    /// reach.
     pub(super) fn of(walks: &'w Walks<'c>) -> Option<Self> {
         if !walks.interrupted || walks.parallel {
             return None;

@@ -178,7 +178,8 @@ impl<M: Machine> Family<M> {
 }
 
 impl<M: Machine> Handling<'_, M> {
-    /// Queues a tick for each member with a deadline that is due by `now`, then an input of the host. `Input::Tick` stands for all these ticks.
+    /// Queues a tick for each member with a deadline that is due by `now`, then an input of the host. `Input::Tick` stands for all these
+    /// ticks.
     pub fn tell(&mut self, member: Member, input: Input<Vec<Value>>, now: Instant) {
         let tick = matches!(input, Input::Tick);
         self.tasks.rounds = 0;

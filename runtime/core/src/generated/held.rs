@@ -1,4 +1,4 @@
-//! The data of the current event. With an allocator it is boxed, so that a machine that handles nothing stores only a null pointer.
+//! The data of the current event, choice or answer. With an allocator it is boxed, so that an idle machine stores only a null pointer.
 
 /// An optional value, boxed if there is an allocator.
 #[derive(Debug, Clone)]

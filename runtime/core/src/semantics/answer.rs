@@ -153,7 +153,8 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// Handles the success of a step: its transitions, then `ends turn`, which still reads the answer and the state from before the transitions.
+    /// Handles the success of a step: its transitions, then `ends turn`, which still reads the answer and the state from before the
+    /// transitions.
     pub(super) fn step_done(
         &mut self,
         step: StepId,

@@ -148,8 +148,8 @@ fn indexed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<Tra
     guessed(index, event, from).or_else(|| searched(index, event, from))
 }
 
-/// The first transition of an event. The first guess is its position if each earlier event had one transition and no transition were for any
-/// event.
+/// The first transition of an event. The first guess is its position if each earlier event had one transition and no transition were for
+/// any event.
 #[inline(always)]
 fn guessed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {
     let (first, last) = (index.first()?, index.last()?);

@@ -110,8 +110,8 @@ impl<P: Program> Stepper<'_, P> {
         self.step_failed(key.step, key.leaf, in_walk, sink);
     }
 
-    /// Whether the limits allow this number of further model calls for `state`. If not, the transitions for the error have been taken, or the
-    /// run has ended.
+    /// Whether the limits allow this number of further model calls for `state`. If not, the transitions for the error have been taken, or
+    /// the run has ended.
     pub(super) fn has_room_for(&mut self, state: StateId, calls: u32, sink: &mut dyn Sink) -> bool {
         let mut path = Some(state);
         while let Some(at) = path {
@@ -152,8 +152,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The next time at which an active state uses up its `time`, with `true` for the soft limit. Among equal times, the first state in document
-    /// order.
+    /// The next time at which an active state uses up its `time`, with `true` for the soft limit. Among equal times, the first state in
+    /// document order.
     pub(super) fn first_time_limit(&self) -> Option<(Instant, bool)> {
         let cells = self.store.cells();
         let mut first: Option<(Instant, StateId, bool)> = None;
@@ -180,8 +180,8 @@ impl<P: Program> Stepper<'_, P> {
         if soft { self.soft(LimitKind::Time, sink) } else { self.hard(LimitKind::Time, sink) }
     }
 
-    /// Handles a call of an open step that a limit forbids the host to make: takes the limit's transitions, then applies the failure policy of
-    /// the step if it is still open.
+    /// Handles a call of an open step that a limit forbids the host to make: takes the limit's transitions, then applies the failure policy
+    /// of the step if it is still open.
     pub(super) fn exhausted(
         &mut self,
         key: StepKey,

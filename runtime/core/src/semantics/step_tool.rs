@@ -50,8 +50,8 @@ impl<P: Program> Stepper<'_, P> {
         self.macrostep(None, sink);
     }
 
-    /// Handles the result of a tool call of the step's model. Whether the call succeeded or failed, the model is asked again under the same key.
-    /// This counts as a call for the limits of the run.
+    /// Handles the result of a tool call of the step's model. Whether the call succeeded or failed, the model is asked again under the same
+    /// key. This counts as a call for the limits of the run.
     pub(super) fn step_tool_answer(
         &mut self,
         key: StepKey,

@@ -110,7 +110,8 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// Called when a tool call has ended. If the chart names `error.stuck.loop`, raises it after every [`LOOP`] repetitions of the same call.
+    /// Called when a tool call has ended. If the chart names `error.stuck.loop`, raises it after every [`LOOP`] repetitions of the same
+    /// call.
     pub(super) fn look_for_loop(&mut self, sink: &mut dyn Sink) {
         let times = self.program.repeated();
         if times > 0 && times.is_multiple_of(LOOP) && self.names_loops() {

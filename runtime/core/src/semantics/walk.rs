@@ -1,5 +1,5 @@
-//! The walks of a turn: one over the steps of the chart, and one for each region. When a walk reaches the steps of an active parallel state, it
-//! forks: the walks of the regions run in parallel, and the outer walk waits until all of them have ended.
+//! The walks of a turn: one over the steps of the chart, and one for each region. When a walk reaches the steps of an active parallel
+//! state, it forks: the walks of the regions run in parallel, and the outer walk waits until all of them have ended.
 
 use super::Stepper;
 use crate::arena::{StateId, StepId};

@@ -7,9 +7,9 @@ use crate::arena::{StateId, TransitionId};
 use crate::machine::Instant;
 use crate::tables::Tables;
 
-/// All registers, as slices. Each field names its length: `W` words of a set of states, `S` states, `T` the maximum number of states that are
-/// active together, `V` the maximum number of leaves that are active together, `K` steps, `D` deadlines, `H` history states, `N` sent events,
-/// `L` walks. Registers that a store leaves out are empty.
+/// All registers, as slices. Each field names its length: `W` words of a set of states, `S` states, `T` the maximum number of states that
+/// are active together, `V` the maximum number of leaves that are active together, `K` steps, `D` deadlines, `H` history states, `N` sent
+/// events, `L` walks. Registers that a store leaves out are empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'c> {
     /// W. Active states, root included.

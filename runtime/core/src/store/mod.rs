@@ -110,8 +110,8 @@ pub trait Store {
     fn calm(&mut self) {}
 }
 
-/// The capacity of the internal queue of a chart with this number of states: enough for the completion of every state, and for raised events.
-/// All stores have the same capacity, because charts can observe it: `raise` fails if the queue is full.
+/// The capacity of the internal queue of a chart with this number of states: enough for the completion of every state, and for raised
+/// events. All stores have the same capacity, because charts can observe it: `raise` fails if the queue is full.
 pub const fn queue_places(states: usize) -> usize {
     2 * states + 128
 }

@@ -1,5 +1,5 @@
-//! The internal queue: a ring buffer. Without an allocator its size is fixed; otherwise it grows up to a bound. Between two inputs it is empty
-//! and takes almost no memory.
+//! The internal queue: a ring buffer. Without an allocator its size is fixed; otherwise it grows up to a bound. Between two inputs it is
+//! empty and takes almost no memory.
 
 use super::Occurrence;
 

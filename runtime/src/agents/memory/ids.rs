@@ -1,7 +1,7 @@
 //! The ids of the events that an agent has taken, with its replies.
 //!
-//! An id of up to 15 bytes is stored as it is. Of a longer id, 120 bits of its hash under the engine's key are stored. If an agent remembers
-//! 10,000 ids, a new id collides with one of them with a probability of 10^-32. Without the key, nobody can raise it.
+//! An id of up to 15 bytes is stored as it is. Of a longer id, 120 bits of its hash under the engine's key are stored. If an agent
+//! remembers 10,000 ids, a new id collides with one of them with a probability of 10^-32. Without the key, nobody can raise it.
 
 use super::hash::Key;
 use crate::agents::{Reply, SEEN};

@@ -55,7 +55,8 @@ struct One {
 }
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
-    /// The current state of the run, with the agents that have changed since the last checkpoint. The log is not part of it: its writer keeps it.
+    /// The current state of the run, with the agents that have changed since the last checkpoint. The log is not part of it: its writer
+    /// keeps it.
     ///
     /// # Errors
     /// A part cannot be written as JSON.
@@ -94,8 +95,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         })
     }
 
-    /// Continues a saved run. The engine must be new, and its world must be restored already: agents that other agents have made are made again
-    /// from the world.
+    /// Continues a saved run. The engine must be new, and its world must be restored already: agents that other agents have made are made
+    /// again from the world.
     ///
     /// # Errors
     /// The reason why the run does not fit, such as another run file or another chart.

@@ -1,8 +1,8 @@
 //! Runs many agents in one world.
 //!
-//! In a round, all agents that can continue do so at the same moment of the world's clock, on all threads. Everything that agents share (their
-//! actions on the world, the permission to make a call, the next time) is decided between two rounds, in an order that depends only on the
-//! seed and the names. So the number of threads does not change the result.
+//! In a round, all agents that can continue do so at the same moment of the world's clock, on all threads. Everything that agents share
+//! (their actions on the world, the permission to make a call, the next time) is decided between two rounds, in an order that depends only
+//! on the seed and the names. So the number of threads does not change the result.
 
 mod acts;
 mod autonomous;

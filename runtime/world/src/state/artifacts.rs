@@ -242,8 +242,8 @@ impl State {
         self.principals.get(owner).map_or(0, |principal| principal.stored)
     }
 
-    /// Gives an artifact to another owner, completely or not at all. A buyer needs room for the artifact. A gift comes with its room, so that
-    /// nobody can fill the disk of another.
+    /// Gives an artifact to another owner, completely or not at all. A buyer needs room for the artifact. A gift comes with its room, so
+    /// that nobody can fill the disk of another.
     pub(crate) fn hand_over(&mut self, id: &str, to: &str, paid: Option<Entry>) -> Tried<()> {
         self.principal(to)?;
         let artifact = self.find(id)?;
