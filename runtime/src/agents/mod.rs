@@ -1,6 +1,6 @@
-//! Engines, which keep many agents. An [`Engine`] has exclusive access to an agent while the agent handles an event. It loses no event, takes
-//! no event twice, keeps state and deadlines, and lets calls run beside events. [`Memory`] is the engine without a store. Other engines
-//! implement the same trait, and pass the same tests.
+//! Engines, which keep many agents. An [`Engine`] has exclusive access to an agent while the agent handles an event. It loses no event,
+//! takes no event twice, keeps state and deadlines, and lets calls run beside events. [`Memory`] is the engine without a store. Other
+//! engines implement the same trait, and pass the same tests.
 //!
 //! ```
 //! use chartc_core::interpreter::Interpreter;
@@ -144,7 +144,8 @@ pub enum EngineError {
         /// The error.
         why: String,
     },
-    /// The engine has ended or cannot be reached. It is unknown whether it has taken the event. Sending the event again with its id is safe.
+    /// The engine has ended or cannot be reached. It is unknown whether it has taken the event. Sending the event again with its id is
+    /// safe.
     #[error("agent `{agent}`: the engine is away: {why}")]
     Away {
         /// The agent of the request.
@@ -156,9 +157,9 @@ pub enum EngineError {
 
 /// Keeps agents, and takes their events.
 pub trait Engine {
-    /// Takes an event. The first event of an agent makes the agent. The calls that the event causes are still under way when this returns, so a
-    /// slow model delays no other event. If the id was taken before, the event gets the earlier reply. An event with the reply `Busy` was not
-    /// taken.
+    /// Takes an event. The first event of an agent makes the agent. The calls that the event causes are still under way when this returns,
+    /// so a slow model delays no other event. If the id was taken before, the event gets the earlier reply. An event with the reply `Busy`
+    /// was not taken.
     ///
     /// # Errors
     /// See [`EngineError`].

@@ -85,8 +85,8 @@ impl Default for History {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// The last transitions of the chart as the `taken` lines of its trace, the oldest first. The chart's `trace` line sets their number; the
-    /// default is 100.
+    /// The last transitions of the chart as the `taken` lines of its trace, the oldest first. The chart's `trace` line sets their number;
+    /// the default is 100.
     pub fn history(&self) -> Vec<Line> {
         self.history_of(&Member::new())
     }

@@ -29,7 +29,8 @@ impl<M: Machine> Population<M> {
         Self::default()
     }
 
-    /// Adds a session to the population as an agent, for the lifetime of the session. A session that joins again gives up its earlier place.
+    /// Adds a session to the population as an agent, for the lifetime of the session. A session that joins again gives up its earlier
+    /// place.
     pub fn join<T>(&self, session: &mut Session<M, T>) -> AgentId {
         let id = self.census.joined.fetch_add(1, Relaxed);
         self.enter(id, session);
@@ -53,8 +54,8 @@ impl<M: Machine> Population<M> {
         session.place = Some(Box::new(member));
     }
 
-    /// The number of agents in the state with this dotted path; `None` if the chart has no such state, or if no agent has joined yet. An agent
-    /// in a state is also in its ancestors.
+    /// The number of agents in the state with this dotted path; `None` if the chart has no such state, or if no agent has joined yet. An
+    /// agent in a state is also in its ancestors.
     pub fn count_at(&self, path: &str) -> Option<usize> {
         Some(self.census.count(self.census.row(path)?))
     }
@@ -84,8 +85,8 @@ impl<M: Typed> Population<M> {
         self.census.agents(M::row_of(state).index())
     }
 
-    /// The number of agents in each basic state (atomic or final) in document order, including states without agents. Empty before an agent has
-    /// joined.
+    /// The number of agents in each basic state (atomic or final) in document order, including states without agents. Empty before an agent
+    /// has joined.
     ///
     /// Every agent that has started counts once; in a parallel state, once for each region. An agent that has ended counts where it ended.
     pub fn state_distribution(&self) -> Vec<(M::State, usize)> {

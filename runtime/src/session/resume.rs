@@ -93,9 +93,9 @@ impl Call {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Continues a saved run. The session's machine, interpreted or generated, must be new; it takes over the saved state, so its params do not
-    /// matter. The session's clock starts at [`Saved::now`]. Calls that were under way keep their names. If the driver knows their outcome, they
-    /// continue with it. Otherwise they are made again if the chart allows that, or are in doubt.
+    /// Continues a saved run. The session's machine, interpreted or generated, must be new; it takes over the saved state, so its params do
+    /// not matter. The session's clock starts at [`Saved::now`]. Calls that were under way keep their names. If the driver knows their
+    /// outcome, they continue with it. Otherwise they are made again if the chart allows that, or are in doubt.
     ///
     /// # Errors
     /// See [`RunError`].

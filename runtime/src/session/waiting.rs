@@ -59,8 +59,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         calls.filter_map(|(index, call)| Some((call.waits_until()?, index))).min()
     }
 
-    /// Puts the first question whose wait is over, unless a deadline was due before. Each is put at its own time, no matter how late the clock is
-    /// read.
+    /// Puts the first question whose wait is over, unless a deadline was due before. Each is put at its own time, no matter how late the
+    /// clock is read.
     pub(super) fn puts_waiting(
         &mut self,
         now: Instant,
@@ -72,8 +72,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(true)
     }
 
-    /// Puts the questions whose wait was over before now, and returns the time. So an answer does not overtake them, no matter how late the clock
-    /// is read.
+    /// Puts the questions whose wait was over before now, and returns the time. So an answer does not overtake them, no matter how late the
+    /// clock is read.
     pub(super) fn put_before(&mut self) -> Result<Instant, RunError> {
         let now = self.common.clock.now();
         while let Some((_, index)) = self.first_waiting().filter(|(until, _)| *until < now) {

@@ -72,8 +72,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self
     }
 
-    /// Sets the log of a [`Watched`](crate::host::Watched) host, which keeps the calls of host functions until they are written. Without it, the
-    /// trace contains them only as text.
+    /// Sets the log of a [`Watched`](crate::host::Watched) host, which keeps the calls of host functions until they are written. Without
+    /// it, the trace contains them only as text.
     #[must_use]
     pub fn with_host_log(mut self, log: HostLog) -> Self {
         self.extra.host_log = Some(log);

@@ -27,7 +27,8 @@ impl<D: Driver + ?Sized> Gated<D> {
         Self { agent: Some(agent.into()), ..Self::of_runs(gate, provider, inner) }
     }
 
-    /// A driver for the calls of many agents. The name of a run is that of its agent: see [`Session::with_run`](chartc_runtime::Session::with_run).
+    /// A driver for the calls of many agents. The name of a run is that of its agent: see
+    /// [`Session::with_run`](chartc_runtime::Session::with_run).
     pub fn of_runs(gate: Gate, provider: &str, inner: Arc<D>) -> Self {
         Self { gate, agent: None, provider: provider.into(), inner }
     }

@@ -172,8 +172,8 @@ impl World {
         self.state().audit()
     }
 
-    /// Like [`Self::audit`], for the artifacts and owners that have changed since the last call. The time depends on the number of changes, not
-    /// on the size of the world.
+    /// Like [`Self::audit`], for the artifacts and owners that have changed since the last call. The time depends on the number of changes,
+    /// not on the size of the world.
     ///
     /// # Errors
     /// The first error that is found.
