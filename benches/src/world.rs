@@ -1,7 +1,8 @@
-//! Many agents of one world, run by the program: the memory of each, and the time to make one and of its ticks, beside structs by hand.
+//! Many agents of one world, run by the program: the memory for each agent, the time to make it, and the time of its ticks, compared with
+//! hand-written structs.
 //!
-//! Each number comes from a process of its own. The program runs on one thread; its memory and the time that it has spent on the processor
-//! are read when it has written the summary of a tick.
+//! Each number comes from a separate process. The program runs on one thread. Its memory and its processor time are read when it has
+//! written the summary of a tick.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Ticks of a run.
+/// The number of ticks of a run.
 const TICKS: usize = 40;
-/// The tick after which memory is read and time is counted: every agent has begun, and what is new was audited.
+/// The tick after which memory is read and time is counted. By then every agent has begun, and new artifacts have been audited.
 const SETTLED: usize = 2;
 
-/// An agent that only events move.
+/// An agent that only events drive.
 const LISTENER: &str = "chart Listener {
   param agent_id: Text
   event wake
@@ -41,7 +42,7 @@ const TRADER: &str = "chart Trader {
 /// Always the same action.
 const SCRIPT: &str = "answers: {act: {then: last, answers: [{action: noop}]}}\n";
 
-/// What runs: a name, the chart, and more of its entry in the run file.
+/// The kinds of agents: a name, the chart, and further lines of the entry in the run file.
 const CASTS: [(&str, &str, &str); 3] = [
     ("listener", LISTENER, ""),
     (
@@ -83,11 +84,11 @@ pub(crate) fn run(programs: &[String], sizes: &[usize]) {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
-/// What an agent costs.
+/// The cost of an agent.
 #[derive(Clone, Copy)]
 struct Cost {
     bytes: f64,
-    /// Nanoseconds of the processor.
+    /// Processor time in nanoseconds.
     make: f64,
     tick: f64,
 }
@@ -106,7 +107,7 @@ fn rows(name: &str, all: &[Option<Cost>]) {
     row("ns of one in a tick", &|cost| cost.tick);
 }
 
-/// Writes a folder with a chart and a run file of so many agents.
+/// Writes a folder with a chart and a run file for this number of agents.
 fn write(folder: &Path, chart: &str, entry: &str, agents: usize) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join("cast.chart"), chart)?;
@@ -117,7 +118,7 @@ fn write(folder: &Path, chart: &str, entry: &str, agents: usize) -> std::io::Res
     std::fs::write(folder.join("run.yaml"), file)
 }
 
-/// What the agents of a folder cost beyond a run of one: the best of three runs.
+/// The cost of each agent of a folder, without the cost of a run with one agent: the best of three runs.
 fn measure(program: &Path, folder: &Path, agents: usize) -> Option<Cost> {
     let alone = folder.with_file_name("one");
     std::fs::create_dir_all(&alone).ok()?;
@@ -136,7 +137,7 @@ fn measure(program: &Path, folder: &Path, agents: usize) -> Option<Cost> {
     Some(Cost { bytes: each(all.0, one.0), make: each(all.1, one.1), tick: each(all.2, one.2) })
 }
 
-/// Resident bytes once all wait, nanoseconds until the first summary without its tick, and nanoseconds of a tick.
+/// Resident bytes once all agents wait, nanoseconds until the first summary without its tick, and nanoseconds of a tick.
 fn watched(program: &Path, folder: &Path) -> Option<(f64, f64, f64)> {
     let mut child = Command::new(program)
         .arg("run")
@@ -169,7 +170,7 @@ fn status(child: &Child, name: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{}/{name}", child.id())).ok()
 }
 
-/// What the child has spent on the processor.
+/// The processor time of the child process.
 fn spent(child: &Child) -> Option<Duration> {
     let nanos = status(child, "schedstat")?.split(' ').next()?.parse().ok()?;
     Some(Duration::from_nanos(nanos))
@@ -184,7 +185,7 @@ fn resident_in(status: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// An agent of a world written by hand: what it owns, what it remembers, and when it goes on.
+/// A hand-written agent of a world: what it owns, what it remembers, and when it continues.
 struct Agent {
     _state: u8,
     _turns: u32,
@@ -196,7 +197,7 @@ struct Agent {
     _memory: Vec<String>,
 }
 
-/// What so many structs cost, in a process of their own.
+/// The cost of this number of structs, measured in a separate process.
 fn by_hand(agents: usize) -> Option<Cost> {
     let program = std::env::current_exe().ok()?;
     let output =
@@ -207,7 +208,7 @@ fn by_hand(agents: usize) -> Option<Cost> {
     Some(Cost { bytes: next()?, make: next()?, tick: next()? })
 }
 
-/// Prints what so many structs cost in this process.
+/// Prints the cost of this number of structs in this process.
 pub(crate) fn report_by_hand(agents: usize) {
     let own = || resident_in(&std::fs::read_to_string("/proc/self/status").ok()?);
     let before = own();

@@ -25,7 +25,7 @@ pub fn payload(
     payload_of(tables, event, Cow::Borrowed(data))
 }
 
-/// [`payload`], which moves the values of data that it is given.
+/// Like [`payload`], but moves the values of owned data instead of copying them.
 pub(crate) fn payload_of(
     tables: &Tables<'_>,
     event: &str,

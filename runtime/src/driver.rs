@@ -121,7 +121,7 @@ pub trait Driver: Send + Sync {
         Probe::Unknown
     }
 
-    /// Whether it reads the ids of calls. One that does not gets ids without names, which cost nothing.
+    /// Whether the driver reads the ids of calls. If not, it gets ids without names, which are not built.
     fn reads_ids(&self) -> bool {
         true
     }

@@ -15,7 +15,7 @@ chartc_core::include_chart!(pub(super) mod asking);
 chartc_core::include_chart!(pub(super) mod social);
 chartc_core::include_chart!(pub(super) mod waiting);
 
-/// Finds nothing relevant and publishes nothing.
+/// A host that finds nothing relevant and publishes nothing.
 pub(super) struct Reader;
 
 impl social::Host for Reader {
@@ -34,7 +34,7 @@ impl Host for Reader {
     }
 }
 
-/// A chart of which there are many agents.
+/// A chart with many agents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Tiny,
@@ -127,7 +127,7 @@ pub(super) fn interpreted(
     Interpreter::new(plan, Reader, which.params(nth)).unwrap_or_else(|_| unreachable!("they fit"))
 }
 
-/// Gives the same answer to every question.
+/// An oracle that gives the same answer to every question.
 pub(super) struct Same;
 
 impl Oracle for Same {

@@ -1,4 +1,4 @@
-//! Measures how long events take: in a machine alone, in a session, in an engine.
+//! Measures how long events take in a machine alone, in a session, and in an engine.
 
 use super::charts;
 use super::{hand, wait};
@@ -18,7 +18,7 @@ pub(super) fn best(pieces: usize, mut round: impl FnMut()) -> f64 {
     best_after(pieces, || (), |()| round())
 }
 
-/// [`best`] of rounds that are given something that was made before.
+/// Like [`best`], for rounds with an input. Making the input is not measured.
 pub(super) fn best_after<I>(
     pieces: usize,
     mut make: impl FnMut() -> I,
@@ -108,12 +108,12 @@ pub(super) fn names(agents: usize) -> Vec<String> {
     (0..agents).map(|nth| format!("agent-{nth}")).collect()
 }
 
-/// Events with their data that lead an agent back to where it was.
+/// Events with their data that lead an agent back to the state in which it was.
 pub(super) type Events = [(&'static str, Map)];
 
 pub(super) const TINY: [(&str, Map); 2] = [("go", Map::new()), ("back", Map::new())];
 
-/// Looks at a post that is dull, and at an empty page.
+/// Events that show a dull post, then an empty page.
 pub(super) fn social_events() -> [(&'static str, Map); 5] {
     let text = |text: &str| Value::Text(text.to_owned());
     let post = [("id", text("7")), ("text", text("a post")), ("velocity", Value::Float(0.5))];
@@ -142,7 +142,7 @@ impl Sink for Nobody {
     }
 }
 
-/// The data of the social chart's events are made before they are handled.
+/// The data of the social chart's events is made in advance, and its time is not measured.
 pub(super) fn social_dyn(agents: usize) -> f64 {
     let made = (0..agents).map(|nth| {
         let mut machine = charts::social(nth);
@@ -197,7 +197,7 @@ pub(super) fn social_engine(
     Memory::new(Arc::new(VirtualClock::new()), made).with_threads(threads)
 }
 
-/// Fires an event at every agent. Each of the threads has its own share of the agents.
+/// Fires an event at every agent. Each thread has its own share of the agents.
 pub(super) fn fire_all<M: Machine + Send>(
     engine: &Memory<'_, M, ()>,
     names: &[String],
@@ -215,7 +215,7 @@ pub(super) fn fire_all<M: Machine + Send>(
     });
 }
 
-/// Each event once for every agent, with an id that no event had before.
+/// Each event once for every agent, with a new id.
 pub(super) fn fresh<'a>(
     names: &'a [String],
     events: &Events,
@@ -229,7 +229,7 @@ pub(super) fn fresh<'a>(
     made.collect()
 }
 
-/// Fires events that were made before, from threads that have each its own share of the agents.
+/// Fires events that were made in advance. Each thread has its own share of the agents.
 pub(super) fn fired<M: Machine + Send>(
     engine: &Memory<'_, M, ()>,
     events: &Events,

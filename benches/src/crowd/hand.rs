@@ -1,4 +1,4 @@
-//! The same agents written by hand: a struct and a method for each event.
+//! The same agents, written by hand: a struct with a method for each event.
 
 use std::hint::black_box;
 
@@ -16,7 +16,7 @@ impl Tiny {
     }
 }
 
-/// What the social chart keeps of a post.
+/// The data that the social chart keeps of a post.
 pub(super) struct Post {
     _id: String,
     _text: String,

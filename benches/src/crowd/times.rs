@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is measured, with its unit: `ns` for each item, or `µs` in total.
+/// The measurements, each with its unit: `ns` for each item, or `µs` in total.
 pub(super) const TIMES: [(&str, &str, &str); 33] = [
     ("event-hand", "one event: a struct by hand", "ns"),
     ("event-machine", "  the generated machine, `send`", "ns"),
@@ -97,7 +97,7 @@ pub(super) fn report(what: &str, agents: usize) {
     println!("{made}");
 }
 
-/// How many thousands of things that take so many nanoseconds are done in a second.
+/// The rate per second, in thousands, of items that take this number of nanoseconds each.
 fn thousands(nanoseconds: f64) -> f64 {
     1e6 / nanoseconds
 }
@@ -117,7 +117,7 @@ fn turn_hand(agents: usize, threads: usize) -> f64 {
     })
 }
 
-/// Each thread has sessions of its own.
+/// The sessions are divided among the threads.
 fn turn_session<M: Machine + Send>(
     agents: usize,
     threads: usize,
@@ -144,7 +144,7 @@ fn turn_session<M: Machine + Send>(
 
 type Askers = Memory<'static, charts::asking::Machine<()>, ()>;
 
-/// Fires a turn at each agent, from as many threads as work on it, and waits until all are done.
+/// Fires a turn at each agent of these engines, each of which works with this number of threads, and waits until all turns are done.
 fn turn_engine(
     agents: usize,
     engines: usize,

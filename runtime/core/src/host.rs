@@ -187,7 +187,7 @@ pub trait Machine {
     /// The tables, with names and structure.
     fn tables(&self) -> &Tables<'_>;
 
-    /// The tables, if they are part of the program, like those of generated machines: names can be borrowed from them, and are not copied.
+    /// The tables, if they are `static`, as those of generated machines are. Names are then borrowed from them instead of copied.
     fn fixed_tables(&self) -> Option<&'static Tables<'static>> {
         None
     }

@@ -276,8 +276,8 @@ pub trait Sink {
         false
     }
 
-    /// Whether anybody reads the notes of a machine that reports to it. Without a reader the machine builds none, but for the reason why an
-    /// answer does not fit.
+    /// Whether anybody reads the notes of the machine that reports to this sink. If nobody does, the machine builds no notes except the
+    /// reason why an answer does not fit.
     fn takes_notes(&self) -> bool {
         true
     }

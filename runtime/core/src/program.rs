@@ -57,7 +57,7 @@ pub trait Program {
     #[inline(always)]
     fn refuel(&mut self) {}
 
-    /// Called when an input begins: until the next one, notes are kept if `sink` takes them.
+    /// Called when an input begins. Until the next input, notes are kept if `sink` takes them.
     #[inline(always)]
     fn heed(&mut self, _sink: &dyn Sink) {}
 

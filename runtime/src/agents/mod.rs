@@ -1,6 +1,6 @@
-//! Many agents under one roof. An [`Engine`] has each agent to itself while it handles an event, loses no event and takes none twice,
-//! keeps state and deadlines, and lets calls go on beside events. [`Memory`] is the engine without a store; another one is a type with
-//! the same two methods, and the tests that hold for one hold for all.
+//! Engines, which keep many agents. An [`Engine`] has exclusive access to an agent while the agent handles an event. It loses no event,
+//! takes no event twice, keeps state and deadlines, and lets calls run beside events. [`Memory`] is the engine without a store. Other
+//! engines implement the same trait, and pass the same tests.
 //!
 //! ```
 //! use chartc_core::interpreter::Interpreter;
@@ -41,14 +41,14 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::future::Future;
 
-/// Something that happens to an agent.
+/// An event for an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Unique for the agent: the same one again is the same event, sent twice.
+    /// The id, unique for the agent. An event with the same id is the same event, sent again.
     pub id: String,
-    /// A declared host event, [`TURN`], or [`INPUTS`].
+    /// The name of a declared host event, [`TURN`], or [`INPUTS`].
     pub name: String,
-    /// Its fields by name; for [`TURN`] and [`INPUTS`] the inputs that it sets.
+    /// The fields by name; for [`TURN`] and [`INPUTS`], the inputs to set.
     pub data: Map,
 }
 
@@ -63,14 +63,14 @@ impl Event {
         Self::new(id, TURN)
     }
 
-    /// With data.
+    /// The event with data.
     #[must_use]
     pub fn with(self, data: Map) -> Self {
         Self { data, ..self }
     }
 }
 
-/// Hands an event over to a session, which is started if it was not; the calls that it causes are begun and not waited for.
+/// Hands an event to a session, and starts the session if necessary. Begins the calls that the event causes, and does not wait for them.
 ///
 /// # Errors
 /// See [`RunError`].
@@ -97,18 +97,18 @@ pub const TURN: &str = "turn";
 /// The name of an event that only sets inputs.
 pub const INPUTS: &str = "";
 
-/// What became of an event.
+/// The reply to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
-    /// What the chart made of it.
+    /// How the chart has handled it.
     pub receipt: Receipt,
-    /// When it was taken in, on the engine's clock.
+    /// When it was taken, on the engine's clock.
     pub at: Instant,
-    /// It had been taken in before: nothing has happened now.
+    /// Whether it had been taken before. Then it has no effect now.
     pub is_repeated: bool,
 }
 
-/// An agent as it stands.
+/// The current state of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
     /// The basic states that are active, as dotted paths; after the end, the last ones.
@@ -125,39 +125,41 @@ pub struct AgentState {
     pub open: usize,
 }
 
-/// An event could not be taken in, or an agent cannot go on.
+/// An event could not be taken, or an agent cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The event does not fit the chart: nothing has happened.
+    /// The event does not fit the chart, and had no effect.
     #[error("agent `{agent}`: {why}")]
     Event {
-        /// Whose.
+        /// The agent.
         agent: String,
-        /// What does not fit.
+        /// The reason.
         why: RunError,
     },
     /// The agent's run has failed, now or before.
     #[error("agent `{agent}` has stopped: {why}")]
     Stopped {
-        /// Which.
+        /// The agent.
         agent: String,
-        /// Why.
+        /// The error.
         why: String,
     },
-    /// The engine has ended or cannot be reached. Whether it has taken the event is not known: the same one again, under its id, does no harm.
+    /// The engine has ended or cannot be reached. It is unknown whether it has taken the event. Sending the event again with its id is
+    /// safe.
     #[error("agent `{agent}`: the engine is away: {why}")]
     Away {
-        /// Whose event or state was asked for.
+        /// The agent of the request.
         agent: String,
-        /// What is wrong with the engine.
+        /// The reason.
         why: String,
     },
 }
 
-/// Keeps agents, and takes in what happens to them.
+/// Keeps agents, and takes their events.
 pub trait Engine {
-    /// Takes an event in: the agent is made on its first one. The calls that it causes go on when this returns, so a slow model holds no
-    /// other event up. An event whose id was taken in before gets the reply that it had; one for which the agent is `Busy` was not taken in.
+    /// Takes an event. The first event of an agent makes the agent. The calls that the event causes are still under way when this returns,
+    /// so a slow model delays no other event. If the id was taken before, the event gets the earlier reply. An event with the reply `Busy`
+    /// was not taken.
     ///
     /// # Errors
     /// See [`EngineError`].
@@ -167,7 +169,7 @@ pub trait Engine {
         event: Event,
     ) -> impl Future<Output = Result<Reply, EngineError>> + Send;
 
-    /// An agent as it stands; `None` for one that nothing has happened to.
+    /// The current state of an agent; `None` if it has not taken any event.
     ///
     /// # Errors
     /// See [`EngineError`].
@@ -176,8 +178,8 @@ pub trait Engine {
         agent: &str,
     ) -> impl Future<Output = Result<Option<AgentState>, EngineError>> + Send;
 
-    /// Forgets the ids of events that were taken more than so many milliseconds ago, of those that begin with a prefix; such an event that
-    /// comes again is a new one. Returns how many. An engine that bounds its memory of ids by itself has nothing to do.
+    /// Forgets the ids with this prefix whose events were taken more than this number of milliseconds ago. If such an event comes again, it
+    /// counts as new. Returns the number of forgotten ids. An engine that bounds its memory of ids by itself has nothing to do.
     ///
     /// # Errors
     /// [`EngineError::Away`].
@@ -191,8 +193,8 @@ pub trait Engine {
     }
 }
 
-/// An engine that sees all of its agents, and so can tell when none is at work.
+/// An engine that sees all of its agents, so that it can tell when all of them wait.
 pub trait Quiet: Engine {
-    /// Resolves when no agent has a call under way. Failed agents do not block others: the next event for a failed one says why.
+    /// Resolves when no agent has a call under way. Failed agents do not block others; the next event for a failed agent returns its error.
     fn quiet(&self) -> impl Future<Output = ()> + Send;
 }

@@ -106,7 +106,7 @@ pub(crate) fn question(
     Ok(question)
 }
 
-/// What the tables say about a question.
+/// The data of a question in the tables.
 struct Asked {
     name: Cow<'static, str>,
     kind: StepRowKind,

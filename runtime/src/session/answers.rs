@@ -1,4 +1,4 @@
-//! What becomes of ended calls: answers are read and told, failures are kept for the next attempt.
+//! Processes ended calls: answers are read and handed to the machine, failures are kept for the next attempt.
 
 use super::ledger::Bill;
 use super::patience::{self, Failure};
@@ -104,7 +104,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Keeps why a call failed for its next attempt.
+    /// Keeps the reason why a call failed, for its next attempt.
     fn keep_failure(&mut self, at: &At, question: &Question, error: &OracleError) {
         let (member, key) = at;
         let Some(machine) = self.family.member(member) else { return };
@@ -123,7 +123,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             .insert(place, Failure { event, count, retry_after, is_final, client });
     }
 
-    /// The machine itself found that an answer does not fit, and has gone on.
+    /// Handles an answer that does not fit, as the machine itself has found. The machine has already continued.
     pub(super) fn misfit(&mut self, at: &At, why: &str) -> Result<(), RunError> {
         if matches!(self.kind(&at.0, at.1), Some(StepRowKind::Run { .. })) {
             // What a chart ended with is nobody's answer; a note says what is wrong with it.
@@ -145,7 +145,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         )
     }
 
-    /// Keeps what was wrong with an answer for the re-ask.
+    /// Keeps the reason why an answer was rejected, for the next attempt.
     pub(super) fn complain(&mut self, (member, key): &At, why: &str) {
         let place = place_of(member, *key);
         self.extra.rare.complaints.insert(place, (key.event, why.to_owned()));

@@ -1,4 +1,4 @@
-//! Hands inputs to the family and sees to what comes of them.
+//! Hands inputs to the family and processes the results.
 
 use super::calls::IDLE_TICKS;
 use super::log::{Happening, Log};
@@ -13,11 +13,11 @@ use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
 use chartc_core::tables::StepRowKind;
 use std::mem::take;
 
-/// Inputs that children may cause among each other at one moment before the run is given up.
+/// The number of inputs that the members of a family may cause at one moment before the run fails.
 const HANDLED: u32 = 10_000;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Hands an input over that cannot mismatch.
+    /// Hands over an input that cannot mismatch.
     pub(super) fn apply_own(&mut self, input: Input<Vec<Value>>) -> Result<Receipt, RunError> {
         Ok(self.apply(input)?.unwrap_or(Receipt::Refused))
     }
@@ -30,7 +30,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.apply_to(Member::new(), input)
     }
 
-    /// Hands an input to a member, and what it causes to others; writes what happened, begins and cancels calls.
+    /// Hands an input to a member, then the inputs that it causes to other members. Writes the trace, and begins and cancels calls.
     pub(super) fn apply_to(
         &mut self,
         member: Member,
@@ -40,8 +40,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.apply_at(now, member, input)
     }
 
-    /// Hands what the host does to the chart itself. What is due by then comes first, as inputs of their own: so a trace does not
-    /// depend on whether anybody has looked at the clock just before.
+    /// Hands an input of the host to the chart itself. Everything that is due comes first, as separate inputs. So the trace does not depend
+    /// on whether somebody has read the clock just before.
     #[inline]
     pub(super) fn apply_of_the_host(
         &mut self,
@@ -68,7 +68,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         member: Member,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        // Some are left only if the run has broken off at an input.
+        // Tasks are left over only if the run failed at an earlier input.
         let mut tasks = Tasks::new();
         if !self.extra.busy.tasks.is_empty() {
             tasks = take(&mut self.extra.busy.tasks);
@@ -112,7 +112,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Err(RunError::NoProgress(now))
     }
 
-    /// What [`Session::follow`] does for an input that [`is_plain`], if no more is kept of what the machine did than the log says in brief.
+    /// A short form of [`Session::follow`], for a plain input (see [`is_plain`]) whose log is brief.
     #[inline]
     fn follow_brief(&mut self, now: Instant, log: &Log) -> Result<(), RunError> {
         if let Some(place) = &self.place {
@@ -127,7 +127,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.put_notes(now, "", notes, called)
     }
 
-    /// What the machine did first comes into the history, and counts as lines of the trace.
+    /// Adds the first transitions of a log to the history, and counts the lines of its first records.
     #[inline]
     fn keep_first(&mut self, now: Instant, member: &Member, log: &Log) {
         for (before, line) in log.first().taken() {
@@ -136,7 +136,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.seq += log.first().lines();
     }
 
-    /// One input was handled.
+    /// Processes the result of an input that was handled.
     fn follow(&mut self, now: Instant, told: Told, mut log: Log) -> Result<(), RunError> {
         let Told { member, receipt, answered, asked, passed_on, data } = told;
         let sent = data.map(|data| self.extra.busy.sending.replace(Value::Map(data)));
@@ -212,7 +212,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Some(steps.get(key.step.index())?.kind)
     }
 
-    /// A child has been made.
+    /// Writes the first line of a child that was made.
     fn child_begins(
         &mut self,
         now: Instant,
@@ -247,8 +247,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         row.map_or_else(String::new, |row| row.name.to_owned())
     }
 
-    /// The names of the steps that lead to a member, with slashes between and the index of an element behind its step; empty for the
-    /// chart itself.
+    /// The names of the steps that lead to a member, separated by slashes. The index of an element follows the name of its step. Empty for
+    /// the chart itself.
     pub(crate) fn path(&self, member: &[StepKey]) -> String {
         if member.is_empty() {
             return String::new();
@@ -270,13 +270,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         row.map_or_else(String::new, |row| row.name.to_owned())
     }
 
-    /// Which of the open calls of its step this one is, where several may be open.
+    /// Identifies a call among the open calls of its step, if the step can have several.
     pub(super) fn which(&self, (member, key): &At) -> Which {
         let machine = self.family.member(member);
         machine.map_or_else(Which::default, |machine| trace::which(machine.tables(), *key))
     }
 
-    /// The name of a step with the way to it: `fetch/ask`.
+    /// The name of a step, preceded by its path: `fetch/ask`.
     pub(crate) fn step_path(&self, at: &At) -> String {
         let path = self.path(&at.0);
         let name = self.step_name(&at.0, at.1);
@@ -284,7 +284,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// Whether an input is one of the host for the chart itself, no answer, and was not passed on.
+/// Whether an input came from the host for the chart itself, is not an answer, and was not passed on.
 fn is_plain(told: &Told) -> bool {
     let Told { member, receipt: _, answered, asked, passed_on, data } = told;
     member.is_empty() && *asked && answered.is_none() && !passed_on && data.is_none()

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The steps and elements that lead to an element of a list; empty for none.
 pub(super) type ElementPlace = Vec<(StepId, Option<Element>)>;
 
-/// The element for which a call is made: of nested ones the outermost.
+/// The element for which a call is made. If elements are nested, the outermost one.
 fn element_place((member, key): &At) -> ElementPlace {
     if member.is_empty() && key.element.is_none() {
         return ElementPlace::new();
@@ -102,7 +102,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Admission::Waits => {}
                 Admission::Refused => return Ok(()),
             }
-            // It is measured again by the room of another time.
+            // The bound is computed again from the room at a later time.
             question.model.max_tokens = wanted;
             let work = Work::Room(Arc::new(question));
             self.extra.busy.calls.push(Call { at, work });
@@ -131,7 +131,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(true)
     }
 
-    /// Puts a question that is paid for, or lets it wait after a failure.
+    /// Puts a question that is paid for. After a failure, the question waits first.
     fn put_paid(&mut self, place: usize, at: At, question: Arc<Question>) -> Result<(), RunError> {
         let now = self.common.clock.now();
         let (member, key) = at.clone();
@@ -165,7 +165,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         })?;
         match not_before {
             Some(until) => {
-                // What is recorded is found by what came right before it.
+                // A recorded answer is found by the line right before it, so it is requested now.
                 let early = self.common.driver.keeps_time();
                 let early = early.then(|| Alone::new(self.asking(&at, &question)));
                 let work = Work::Waiting(question, until, early);
@@ -201,7 +201,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         )
     }
 
-    /// A question is put: from now on it counts as a call.
+    /// Writes that a question is put. From now on it counts as a call.
     fn put_question(
         &mut self,
         place: usize,
@@ -225,7 +225,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let work = Work::Question(question, asking, self.common.clock.now());
         let calls = &mut self.extra.busy.calls;
         if calls.is_empty() {
-            // Most agents have one call under way.
+            // Room for one call, because most agents have only one under way.
             calls.reserve_exact(1);
         }
         calls.insert(place, Call { at, work });

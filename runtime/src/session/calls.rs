@@ -1,4 +1,4 @@
-//! Calls under way: waited for, answered from outside, given up.
+//! Calls under way: waiting for them, answering them from outside, canceling them.
 
 use super::ledger::Bill;
 use super::spare::Alone;
@@ -20,22 +20,22 @@ pub(super) struct Call {
     pub(super) work: Work,
 }
 
-/// What is being waited for.
+/// What a call waits for.
 pub(super) enum Work {
-    /// Nothing: it is answered from outside.
+    /// The host, which answers it.
     Outside,
-    /// The time to put a question to a model again that has failed; the answer, where that is recorded.
+    /// The time to put a question again after a failure. If the answer is recorded, it is requested already.
     Waiting(Arc<Question>, Instant, Option<Alone<Asking>>),
-    /// Room under the limits of tokens or cost, which other calls of the run will give back.
+    /// Room under the limits of tokens or cost, which other calls of the run will release.
     Room(Arc<Question>),
-    /// Somebody's answer, since this time.
+    /// The answer to a question that was put at this time.
     Question(Arc<Question>, Alone<Asking>, Instant),
     /// A tool.
     Tool(ToolCall, Alone<Calling>),
 }
 
 impl Call {
-    /// When it is to be made, if it was not made yet.
+    /// When the call will be made, if it was not made yet.
     pub(super) fn waits_until(&self) -> Option<Instant> {
         match self.work {
             Work::Waiting(_, until, _) => Some(until),
@@ -44,7 +44,7 @@ impl Call {
     }
 }
 
-/// What ended a wait.
+/// The event that ended a wait.
 enum Woken {
     /// The question at this place is answered.
     Answer(usize, Result<Answer, OracleError>),
@@ -54,7 +54,7 @@ enum Woken {
     Time,
 }
 
-/// Ticks at one moment that change nothing before the run is given up.
+/// The number of ticks at one moment without any change after which the run fails.
 pub(super) const IDLE_TICKS: u32 = 1000;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
@@ -66,8 +66,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.work(None).await
     }
 
-    /// Works until a time, or until no call is under way. What is under way is kept by the session: a future of this that is dropped has
-    /// lost nothing.
+    /// Works until a time, or until no call is under way. The session keeps its calls under way, so dropping the future loses nothing.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -77,7 +76,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             if !self.extra.busy.ready.is_empty()
                 && let Some(((member, _), input)) = self.extra.busy.ready.pop_front()
             {
-                // Only answers that were read can mismatch, and those are not put here.
+                // Only answers that were read can mismatch, and the queue contains none.
                 drop(self.apply_to(member, input)?);
                 continue;
             }
@@ -127,7 +126,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// When time alone will change something next: a deadline passes, or a question is put again.
+    /// The next time at which time alone changes something: a deadline passes, or a question is put again.
     pub fn next_change(&self) -> Option<Instant> {
         let waits = self.first_waiting().map(|(at, _)| at);
         waits.into_iter().chain(self.next_due()).min()
@@ -138,7 +137,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if self.status.is_some() { None } else { self.family.next_deadline() }
     }
 
-    /// Waits for the first call to end, or for a time. Calls that are ready together end in the order they were begun.
+    /// Waits for the first call to end, or for a time. Calls that are ready at the same time end in the order in which they began.
     async fn wait(&mut self, until: Option<Instant>) -> Woken {
         let clock = &self.common.clock;
         let calls = &mut self.extra.busy.calls;
@@ -173,7 +172,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         .await
     }
 
-    /// Calls under way, in the order they were begun.
+    /// The calls under way, in the order in which they began.
     pub(crate) fn open(&self) -> Vec<At> {
         self.extra.busy.calls.iter().map(|c| c.at.clone()).collect()
     }
@@ -201,7 +200,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Gives a call up; dropping it cancels it.
+    /// Cancels a call by dropping it.
     pub(super) fn cancel(&mut self, now: Instant, at: &At) -> Result<(), RunError> {
         self.extra.busy.ready.retain(|(other, input)| {
             other != at || matches!(input, Input::Warn(_) | Input::Charge(..))
@@ -210,7 +209,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         };
         match self.extra.busy.calls.remove(index).work {
-            // It was put, and may be billed whatever becomes of it.
+            // The question was put, so it may be billed even if its answer is dropped.
             Work::Question(question, ..) => {
                 self.settle_unknown(now, at, question.model.prices)?;
             }

@@ -1,4 +1,4 @@
-//! Events from outside.
+//! Events that the host sends to a session.
 
 use super::Session;
 use crate::data;
@@ -14,14 +14,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Sends an event with its data by field name, and waits for the calls that it causes.
     ///
     /// # Errors
-    /// See [`RunError`]. An event that nothing handles is none: the receipt says so.
+    /// See [`RunError`]. An event that no transition handles is not an error: the receipt reports it.
     pub async fn send(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
         let receipt = self.post(event, data).await?;
         self.settle().await?;
         Ok(receipt)
     }
 
-    /// [`Session::send`] for a generated machine: the event with its data is a value of the generated enum.
+    /// Like [`Session::send`], for a generated machine: the event with its data is a value of the generated enum.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -33,7 +33,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.send(event, data).await
     }
 
-    /// Sends an event, and leaves the calls that it causes under way.
+    /// Sends an event, and returns without waiting for the calls that it causes.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -44,7 +44,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.hand_over(event, Cow::Owned(data))
     }
 
-    /// [`Session::post`] of a session that has started.
+    /// Like [`Session::post`], for a session that has started.
     pub(crate) fn hand_over(
         &mut self,
         event: &str,
@@ -61,7 +61,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let (id, payload) = data::payload_of(self.family.root().tables(), event, data)?;
             return self.take_event(event, id, payload, Value::None);
         }
-        // Its line in the trace has the data.
+        // The event's line in the trace contains its data.
         let sending = data.clone().into_owned();
         let (id, payload) = data::payload_of(self.family.root().tables(), event, data)?;
         let kept = if sending.is_empty() { Value::None } else { Value::Map(sending.clone()) };

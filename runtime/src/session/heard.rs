@@ -1,4 +1,4 @@
-//! What a turn's steps have said, for whoever acts on it; and what whoever does that has to say in the trace and in prompts.
+//! The results of a turn's steps, for the code that performs the chosen actions, and what that code adds to the trace and to prompts.
 
 use super::{At, Session};
 use crate::error::RunError;
@@ -7,14 +7,14 @@ use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use serde::{Deserialize, Serialize};
 
-/// What the steps of the chart itself have said since its last turn began.
+/// The results of the steps of the chart itself since its last turn began.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Heard {
-    /// The actions that `llm` steps have answered with, in order, with their steps.
+    /// The actions that `llm` steps have chosen, each with its step, in order.
     pub(crate) actions: Vec<(String, Map)>,
-    /// What went wrong last with a question: its step, and why.
+    /// The last failure of a question: its step, its kind, and the reason.
     pub(crate) trouble: Option<(String, Trouble, String)>,
-    /// The step that ended the walk in failure.
+    /// The step whose failure ended the walk.
     pub(crate) failed: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The last transitions of each chart of a run, as many as its `trace` line says.
+//! The last transitions of each chart of a run. The `trace` line of the chart sets their number.
 
 use super::Session;
 use super::trail::{Taken, Trail};
@@ -10,12 +10,12 @@ use chartc_core::machine::{Instant, StepKey};
 use chartc_core::tables::Tables;
 use serde::{Deserialize, Serialize};
 
-/// The history of a chart in a saved run: each transition in words once, for it is saved with every step.
+/// The history of a chart in a saved run. It is saved with every step, so the text of each transition is stored only once.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Told {
     child: String,
     lines: Vec<What>,
-    /// When they were taken, their places in the trace, and in `lines`.
+    /// The time of each transition, its place in the trace, and its index in `lines`.
     taken: Vec<(Instant, u64, usize)>,
 }
 
@@ -85,13 +85,13 @@ impl Default for History {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// The last transitions of the chart, as the `taken` lines of its trace, the oldest first: as many as its `trace` line says, 100 unless it
-    /// has one.
+    /// The last transitions of the chart as the `taken` lines of its trace, the oldest first. The chart's `trace` line sets their number;
+    /// the default is 100.
     pub fn history(&self) -> Vec<Line> {
         self.history_of(&Member::new())
     }
 
-    /// How many transitions of a chart are kept.
+    /// The number of transitions of a chart that are kept.
     fn most(&self, tables: &Tables<'_>) -> usize {
         let most = tables.history_kept.into_iter().chain(self.common.history).min();
         most.map_or(usize::MAX, |most| most as usize)
@@ -113,7 +113,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         kept.iter().map(line).collect()
     }
 
-    /// The history of every chart that runs, a chart before those that it runs.
+    /// The history of every running chart. A chart precedes those that it runs.
     pub(super) fn histories(&self) -> Vec<(Member, Told)> {
         let told = |(member, kept): (&[StepKey], &Trail)| {
             let machine = self.family.member(member)?;
@@ -136,7 +136,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         all
     }
 
-    /// A transition was taken; its line in the trace comes after so many others.
+    /// Remembers a transition that was taken. `before` lines precede its own in the part of the trace that is not counted yet.
     pub(super) fn remember(
         &mut self,
         at_ms: Instant,
@@ -156,7 +156,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Takes back what a saved run remembered.
+    /// Restores the history of a saved run.
     pub(super) fn recall_history(&mut self, saved: &[(Member, Told)]) {
         for (member, told) in saved {
             let Some(machine) = self.family.member(member) else { continue };
@@ -174,7 +174,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// Which transition a `taken` line tells of, and which alternatives of its guard held.
+/// The transition of a `taken` line, and the alternatives of its guard that held.
 fn transition(tables: &Tables<'_>, what: &What) -> Option<(TransitionId, u64)> {
     let What::Taken { line, held } = what else { return None };
     let state = tables.states.iter().find(|state| state.path == line.state)?;

@@ -11,36 +11,37 @@ use std::mem::take;
 pub(super) enum Happening {
     Effect(Effect),
     Record(Record),
-    /// The next transition that is taken: the alternatives of its guard that hold.
+    /// The alternatives that hold in the guard of a transition. The record of the transition follows.
     Held(TransitionId, u64),
 }
 
 /// What a machine did with one input, in order.
 pub(super) struct Log {
-    /// What came first, as long as it fits.
+    /// The first records, in brief.
     first: First,
-    /// What came after it.
+    /// Everything after these records.
     happenings: Vec<Happening>,
-    /// Whether the next record may still belong to `first`.
+    /// Whether the next record may be added to `first`.
     is_brief: bool,
     is_traced: bool,
 }
 
-/// Records of which the session keeps no more than their number, the transitions taken and the states touched: nobody hears of their lines.
+/// A brief form of the first records, used if the sink ignores the lines of the trace: the number of the records, the transitions that were
+/// taken, and the states that were entered or exited.
 pub(super) struct First {
     lines: u32,
     taken: [(u32, TransitionId); TAKEN],
     touched: [StateId; TOUCHED],
-    /// How many there are of both.
+    /// The lengths of `taken` and `touched`.
     count: (u8, u8),
 }
 
-/// The numbers of transitions and of states for which there is room.
+/// The maximum numbers of transitions and of states in a [`First`].
 const TAKEN: usize = 4;
 const TOUCHED: usize = 12;
 
 thread_local! {
-    /// An empty buffer for happenings.
+    /// An empty buffer, which logs of this thread reuse.
     static BUFFER: RefCell<Vec<Happening>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -52,12 +53,12 @@ impl First {
         count: (0, 0),
     };
 
-    /// The number of lines in a trace.
+    /// The number of lines that these records have in a trace.
     pub(super) fn lines(&self) -> u64 {
         self.lines.into()
     }
 
-    /// The transitions, each with the number of lines before its own.
+    /// The transitions that were taken, each with the number of lines that precede its own.
     pub(super) fn taken(&self) -> &[(u32, TransitionId)] {
         &self.taken[..usize::from(self.count.0)]
     }
@@ -66,7 +67,7 @@ impl First {
         &self.touched[..usize::from(self.count.1)]
     }
 
-    /// Adds a record, unless the session needs it in full or there is no room.
+    /// Adds a record. Returns false if the session needs the record in full, or if there is no room.
     #[inline]
     fn takes(&mut self, record: Record) -> bool {
         match record {
@@ -121,28 +122,28 @@ impl First {
 }
 
 impl Log {
-    /// An empty one. `is_deaf`: nobody hears of the lines that the records become, reads the machine's notes, or wants to know why transitions are taken.
+    /// An empty log. With `is_deaf`, nobody reads the lines of the trace, the machine's notes, or the reasons why transitions are taken.
     #[inline]
     pub(super) fn new(is_deaf: bool) -> Self {
         Self { first: First::NONE, happenings: Vec::new(), is_brief: is_deaf, is_traced: !is_deaf }
     }
 
-    /// Whether nothing came after what it has of the first records, and it was not asked for all of them.
+    /// Whether all that happened is in [`Log::first`].
     pub(super) fn is_brief(&self) -> bool {
         self.is_brief
     }
 
-    /// What came first.
+    /// The first records, in brief.
     pub(super) fn first(&self) -> &First {
         &self.first
     }
 
-    /// What came after it, for [`Log::give_back`].
+    /// Takes everything after [`Log::first`]. [`Log::give_back`] returns the buffer.
     pub(super) fn rest(&mut self) -> Vec<Happening> {
         take(&mut self.happenings)
     }
 
-    /// Keeps the buffer for the next one.
+    /// Keeps the buffer for the next log.
     pub(super) fn give_back(mut happenings: Vec<Happening>) {
         if happenings.capacity() > 0 {
             happenings.clear();
@@ -150,7 +151,7 @@ impl Log {
         }
     }
 
-    /// Whether the machine took an answer for one: a machine may judge that it does not fit, and go on as after no answer.
+    /// Whether the machine accepted an answer. If it judges that the answer does not fit, it continues as if there were none.
     pub(super) fn accepts(&self, key: StepKey) -> bool {
         self.happenings.iter().any(|happening| match happening {
             Happening::Record(Record::Done(step) | Record::Fallback(step, Fallback::Stale)) => {
@@ -169,7 +170,7 @@ impl Log {
         })
     }
 
-    /// The states that were entered or left.
+    /// The states that were entered or exited.
     pub(super) fn touched(&self) -> impl Iterator<Item = StateId> + '_ {
         let rest = self.happenings.iter().filter_map(|happening| match happening {
             Happening::Record(Record::Entered(state) | Record::Exited(state)) => Some(*state),
@@ -213,7 +214,7 @@ impl Sink for Log {
     }
 }
 
-/// The active basic states of a machine: dotted path, and own name as written.
+/// The active basic states of a machine: the dotted path and the declared name of each.
 pub(crate) fn basic_states(machine: &dyn Machine) -> Vec<(String, String)> {
     let tables = machine.tables();
     let active = |i: usize| machine.is_active(StateId::at(i));

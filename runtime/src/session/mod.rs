@@ -45,8 +45,8 @@ pub use saved::Saved;
 use spare::Spare;
 use std::sync::Arc;
 
-/// Model calls that one event or turn may cause before the run is stopped, unless set otherwise; each element of a step with an `each` may
-/// cause as many, with the chart that it runs.
+/// The default bound on the model calls that one event or turn may cause; beyond it, the run fails. Each element of a step with an `each`,
+/// with the chart that it runs, has a bound of its own of the same size.
 pub const MAX_CALLS: u32 = 1000;
 
 /// One run of one machine, interpreted or generated: it makes the calls that the machine wants, hands the answers back and ticks the
@@ -75,8 +75,8 @@ pub const MAX_CALLS: u32 = 1000;
 /// # }
 /// ```
 ///
-/// It starts with the first [`Session::turn`] or [`Session::send`] (or [`Session::start`]), and is over when [`Session::status`] says
-/// how. `T` takes the trace.
+/// It starts with the first [`Session::turn`] or [`Session::send`] (or [`Session::start`]), and is over when [`Session::status`] returns a
+/// status. `T` takes the trace.
 pub struct Session<M, T> {
     pub(crate) family: Family<M>,
     tracer: Tracer<T>,
@@ -95,7 +95,7 @@ pub struct Session<M, T> {
 /// A step of a member of the family.
 pub(crate) type At = (Member, StepKey);
 
-/// What the attempts at one call have in common: member, step, leaf, element.
+/// The identity that all attempts at one call share: member, step, leaf, element.
 type CallPlace = (Member, StepId, StateId, Option<Element>);
 
 fn place_of(member: &[StepKey], key: StepKey) -> CallPlace {
@@ -182,17 +182,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         made
     }
 
-    /// The machine, to look at.
+    /// The machine.
     pub fn machine(&self) -> &M {
         self.family.root()
     }
 
-    /// The machine, for queries that need it mutable; inputs belong to the session.
+    /// The machine, mutable, for queries that need it. Inputs must go through the session.
     pub fn machine_mut(&mut self) -> &mut M {
         self.family.root_mut()
     }
 
-    /// How the run ended, once it has.
+    /// The status of a run that has ended.
     pub fn status(&self) -> Option<Status> {
         self.status
     }
@@ -202,7 +202,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.turns
     }
 
-    /// Model calls made, retries and re-asks included.
+    /// The number of model calls made, including further attempts.
     pub fn calls(&self) -> u32 {
         self.total_calls
     }
@@ -212,7 +212,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         basic_states(self.family.root()).into_iter().map(|(path, _)| path).collect()
     }
 
-    /// Ends the session and gives its parts back.
+    /// Ends the session and returns its parts.
     pub fn into_parts(self) -> (M, T) {
         (self.family.into_root(), self.tracer.sink)
     }
@@ -234,7 +234,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Enters the initial configuration. Does nothing if that was done.
+    /// Enters the initial configuration. Does nothing if the session has started.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -265,7 +265,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Begins a turn and leaves its calls under way. `Receipt::Busy` while the last turn is still walked.
+    /// Begins a turn and returns without waiting for its calls. `Receipt::Busy` while the last turn is still walked.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -274,7 +274,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.take_turn()
     }
 
-    /// [`Session::begin_turn`] of a session that has started.
+    /// Like [`Session::begin_turn`], for a session that has started.
     pub(crate) fn take_turn(&mut self) -> Result<Receipt, RunError> {
         self.counts_anew();
         if !self.extra.rare.is_nothing() {
@@ -289,10 +289,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(receipt)
     }
 
-    /// One turn: the walk over the steps, with all its calls. A turn that is still walked is waited for.
+    /// Takes one turn: the walk over the steps, with all its calls. Waits first for a turn that is still walked.
     ///
     /// # Errors
-    /// See [`RunError`]. A step that fails is none: [`TurnReport::failed`] names it.
+    /// See [`RunError`]. A failed step is not an error: [`TurnReport::failed`] names it.
     pub async fn turn(&mut self) -> Result<TurnReport, RunError> {
         self.settle().await?;
         let calls = self.total_calls;
@@ -312,7 +312,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         })
     }
 
-    /// Turns until the run has ended, at most `count` of them.
+    /// Takes turns until the run has ended, at most `count` of them.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -327,7 +327,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(self.status)
     }
 
-    /// Lets time pass: deadlines fire and answers arrive, each when it is due.
+    /// Advances time: deadlines fire and answers arrive, each when it is due.
     ///
     /// # Errors
     /// See [`RunError`].

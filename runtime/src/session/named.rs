@@ -1,4 +1,4 @@
-//! Places by names, for what a session saves: another version of the chart numbers its steps and states otherwise.
+//! Places by name, for the saved data of a session, because another version of the chart numbers its steps and states differently.
 
 use super::{At, CallPlace, Session, ledger};
 use crate::budget::{Amount, Prices, Usage};
@@ -21,12 +21,12 @@ pub(super) struct Spot {
     key: Key,
 }
 
-/// What was spent and is held.
+/// The amounts that were spent and are held.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Spent {
-    /// What states have spent, and which of their soft bounds were told.
+    /// The amounts that states have spent, and the soft bounds that were reported.
     accounts: Vec<(Way, String, Amount, [bool; 2])>,
-    /// What is held for calls under way, and in which states.
+    /// The amounts that are held for calls under way, with their states.
     held: Vec<(Spot, Usage, Prices, Vec<String>)>,
     total: Usage,
 }
@@ -47,7 +47,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         keys.collect()
     }
 
-    /// The member that steps lead to, if it runs.
+    /// The member to which steps lead, if it is running.
     pub(super) fn member_at(&self, way: &Way) -> Option<Member> {
         let mut member = Member::new();
         for key in way {
@@ -103,7 +103,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Spent { accounts: accounts.collect(), held: held.collect(), total }
     }
 
-    /// Takes the accounts over. Those of states that the chart has no longer count nothing.
+    /// Takes over the accounts. Accounts of states that no longer exist are ignored.
     pub(super) fn take_spent(&mut self, spent: &Spent) {
         let Spent { accounts, held, total } = spent;
         let accounts = accounts.iter().filter_map(|(way, path, spent, warned)| {

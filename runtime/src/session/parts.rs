@@ -1,4 +1,4 @@
-//! The parts of a session: those that it shares with other sessions, and those that are absent most of the time.
+//! The parts of a session that it shares with other sessions, and the parts that are usually absent.
 
 use super::begin::ElementPlace;
 use super::calls::Call;
@@ -22,31 +22,31 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-/// What sessions can share: oracle, tools, clock and bounds.
+/// The parts that sessions can share: oracle, tools, clock and bounds.
 #[derive(Clone)]
 pub(super) struct Common {
     pub(super) driver: Arc<dyn Driver>,
-    /// What the driver is made of, unless it is the host's own.
+    /// The parts of the driver, unless the host has set a driver of its own.
     pub(super) parts: driver::Parts,
     pub(super) clock: Arc<dyn Clock>,
     /// How long to wait after failed calls.
     pub(super) backoff: Backoff,
-    /// The budget that runs share.
+    /// The budget, which several runs can share.
     pub(super) budget: Option<Budget>,
     pub(super) max_calls: u32,
-    /// At most so many of the last transitions are remembered, whatever the chart says.
+    /// The maximum number of transitions that are remembered, even if the chart asks for more.
     pub(super) history: Option<u32>,
-    /// Calls stay open until they are answered from outside: no prompt is rendered and nobody is asked.
+    /// Whether calls stay open until the host answers them. Then no prompt is rendered, and no oracle or tool is called.
     pub(super) manual: bool,
 }
 
 thread_local! {
-    /// What the last new session of this thread got.
+    /// The shared parts of the last session that was made on this thread.
     static LAST: RefCell<Weak<Common>> = const { RefCell::new(Weak::new()) };
 }
 
 impl Common {
-    /// For a new session. Consecutive sessions of a thread with the same oracle and clock share one value.
+    /// The shared parts of a new session. Consecutive sessions of a thread with the same oracle and clock share one value.
     pub(super) fn of(oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>) -> Arc<Self> {
         let last = LAST.try_with(|last| last.borrow().upgrade()).ok().flatten();
         let is_same = |last: &Arc<Self>| {
@@ -74,7 +74,7 @@ impl Common {
 /// The data of a session besides its machine and its counters.
 #[derive(Default)]
 pub(super) struct Extra {
-    /// Whose run it is, for the names of its calls.
+    /// The name of the run, which is part of the names of its calls.
     pub(super) run: Option<Arc<str>>,
     /// Calls of host functions that are not in the trace yet.
     pub(super) host_log: Option<HostLog>,
@@ -87,45 +87,45 @@ pub(super) struct Extra {
 /// Data that a waiting session may have; most sessions have none of it.
 #[derive(Default)]
 pub(super) struct Rare {
-    /// How the run was started, until that is in the trace.
+    /// How the run was started, until this is written to the trace.
     pub(super) origin: Origin,
-    /// The names of calls that were under way when another version of the chart called their steps otherwise.
+    /// The names of calls that began in another version of the chart, where their steps had other names.
     pub(super) old_names: BTreeMap<At, named::Spot>,
-    /// The last failures of calls, for their next attempts.
+    /// The last failures of calls that will be attempted again.
     pub(super) failures: BTreeMap<CallPlace, Failure>,
-    /// Tokens and money.
+    /// Tokens and money spent.
     pub(super) ledger: Ledger,
-    /// What was wrong with the last answer, for the re-ask.
+    /// The reason why the last answer was rejected, for the next attempt.
     pub(super) complaints: BTreeMap<CallPlace, (u32, String)>,
-    /// What the steps have said since the last turn began.
+    /// The actions that steps have chosen, and their failures, since the last turn began.
     pub(super) heard: Heard,
-    /// What prompts end with.
+    /// A text that is appended to prompts.
     pub(super) section: String,
-    /// What the models of open `llm` steps have called, since the event for which the step was started.
+    /// The tools that the models of open `llm` steps have called, since the event for which the step was started.
     pub(super) used: BTreeMap<CallPlace, (u32, Vec<Used>)>,
-    /// The hard limit that was reached last.
+    /// The last hard limit that was reached.
     pub(super) limit: Option<LimitKind>,
     pub(super) summary: Option<String>,
-    /// The step that made this turn's walk fail.
+    /// The step whose failure ended the walk of this turn.
     pub(super) failed: Option<String>,
-    /// Calls since the last event or turn that are made for elements, by the element.
+    /// The number of calls for each element since the last event or turn.
     pub(super) recent_calls: BTreeMap<ElementPlace, u32>,
 }
 
 /// Data that a session has only while it handles an input or has calls under way.
 #[derive(Default)]
 pub(super) struct Busy {
-    /// Calls under way, in the order they were started.
+    /// Calls under way, in the order in which they were started.
     pub(super) calls: Vec<Call>,
-    /// What waits to be told to the machine, and the call that it is about.
+    /// Inputs that the machine has not handled yet, each with the call that it concerns.
     pub(super) ready: VecDeque<(At, Input<Vec<Value>>)>,
     /// The answer that is being handed over, and its question.
     pub(super) last_answer: Option<(String, Arc<Question>)>,
-    /// Why the machine judged that an answer from outside does not fit.
+    /// Why an answer from the host does not fit, as the machine judged.
     pub(super) misfit: Option<String>,
-    /// Data of the event that is being handed over, for its line in the trace.
+    /// The data of the event that is being handed over, for its line in the trace.
     pub(super) sending: Option<Value>,
-    /// Inputs that the machines still have to handle, after an input at which the run has broken off.
+    /// Inputs that the machines still have to handle. They are left over if the run failed at an input.
     pub(super) tasks: Tasks,
 }
 

@@ -1,4 +1,4 @@
-//! Many agents of one chart, and who is in which state.
+//! Many agents of one chart, and the states in which they are.
 //!
 //! Every session that has [`Population::join`]ed reports the states that it enters and exits. A population keeps one bit for each agent and
 //! state, in blocks of 4,096 agents that have their own locks. So agents that run at the same time do not wait for each other, and the
@@ -24,12 +24,13 @@ pub struct Population<M> {
 }
 
 impl<M: Machine> Population<M> {
-    /// Nobody yet.
+    /// A population without agents.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a session an agent of the population, for as long as the session lives; one that joins again leaves where it was.
+    /// Adds a session to the population as an agent, for the lifetime of the session. A session that joins again gives up its earlier
+    /// place.
     pub fn join<T>(&self, session: &mut Session<M, T>) -> AgentId {
         let id = self.census.joined.fetch_add(1, Relaxed);
         self.enter(id, session);
@@ -48,23 +49,23 @@ impl<M: Machine> Population<M> {
         let states = self.census.chart(root).paths.len();
         let member =
             Member { nth: (id % BLOCK) as u32, block: self.census.block(id / BLOCK, states) };
-        // It may have been started before.
+        // The session may have started already.
         member.tell(root, (0..states).map(StateId::at));
         session.place = Some(Box::new(member));
     }
 
-    /// How many agents are in the state with this dotted path now; `None` if the chart has none, or if nobody has joined yet. Being in a
-    /// state is being in those around it, too.
+    /// The number of agents in the state with this dotted path; `None` if the chart has no such state, or if no agent has joined yet. An
+    /// agent in a state is also in its ancestors.
     pub fn count_at(&self, path: &str) -> Option<usize> {
         Some(self.census.count(self.census.row(path)?))
     }
 
-    /// The agents that are in the state with this dotted path now, ascending; `None` as for [`Population::count_at`].
+    /// The agents in the state with this dotted path, ascending; `None` as for [`Population::count_at`].
     pub fn agents_at(&self, path: &str) -> Option<Vec<AgentId>> {
         Some(self.census.agents(self.census.row(path)?))
     }
 
-    /// [`Population::state_distribution`] by dotted paths, also for interpreted charts; empty before anybody has joined.
+    /// Like [`Population::state_distribution`], by dotted paths, also for interpreted charts. Empty before an agent has joined.
     pub fn distribution(&self) -> Vec<(String, usize)> {
         let counts = self.census.counts();
         let Some(chart) = self.census.chart.get() else { return Vec::new() };
@@ -74,20 +75,20 @@ impl<M: Machine> Population<M> {
 }
 
 impl<M: Typed> Population<M> {
-    /// How many agents are in a state now. Being in a state is being in those around it, too.
+    /// The number of agents in a state. An agent in a state is also in its ancestors.
     pub fn count_in(&self, state: M::State) -> usize {
         self.census.count(M::row_of(state).index())
     }
 
-    /// The agents that are in a state now, ascending.
+    /// The agents in a state, ascending.
     pub fn agents_in_state(&self, state: M::State) -> Vec<AgentId> {
         self.census.agents(M::row_of(state).index())
     }
 
-    /// How many agents are in each basic state (atomic or final) now, in document order, with those where nobody is; empty before anybody
+    /// The number of agents in each basic state (atomic or final) in document order, including states without agents. Empty before an agent
     /// has joined.
     ///
-    /// Every agent that has started counts once, in a parallel once for each region; one that has ended counts where it ended.
+    /// Every agent that has started counts once; in a parallel state, once for each region. An agent that has ended counts where it ended.
     pub fn state_distribution(&self) -> Vec<(M::State, usize)> {
         let counts = self.census.counts();
         let Some(chart) = self.census.chart.get() else { return Vec::new() };
@@ -116,13 +117,13 @@ impl<M> std::fmt::Debug for Population<M> {
     }
 }
 
-/// Agents of a block.
+/// The agents of a block.
 const BLOCK: usize = 4096;
 const WORD: usize = u64::BITS as usize;
 
 #[derive(Default)]
 struct Census {
-    /// Known from the first who joins.
+    /// Known once the first agent has joined.
     chart: OnceLock<Chart>,
     blocks: RwLock<BTreeMap<usize, Arc<Mutex<Block>>>>,
     /// The number of the next agent.
@@ -136,7 +137,7 @@ struct Chart {
     basic: Vec<bool>,
 }
 
-/// By the rows of the states: who is in them, and how many.
+/// By state row: the agents in the state, and their number.
 struct Block {
     present: Vec<[u64; BLOCK / WORD]>,
     counts: Vec<usize>,
@@ -236,14 +237,14 @@ impl Block {
     }
 }
 
-/// A session's place in its population; given up when it is dropped.
+/// A session's place in its population. Dropping it releases the place.
 pub(super) struct Member {
     nth: u32,
     block: Arc<Mutex<Block>>,
 }
 
 impl Member {
-    /// Tells of states that were entered or left. What counts is whether they are active now.
+    /// Reports states that were entered or exited. The population reads whether they are active now.
     pub(super) fn tell(&self, machine: &dyn Machine, touched: impl Iterator<Item = StateId>) {
         let mut touched = touched.peekable();
         if touched.peek().is_none() {

@@ -1,4 +1,4 @@
-//! What happened, into the trace.
+//! Writes records to the trace.
 
 use super::Session;
 use crate::error::RunError;
@@ -73,7 +73,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.trace(now, child, |run| run.told(member, record, reasons))
     }
 
-    /// A record in words.
+    /// A record as a line of the trace.
     fn told(&self, member: &Member, record: Record, reasons: u64) -> What {
         let machine = self.family.member(member).unwrap_or(self.family.root());
         let mut what = if let Record::Taken(line) = record {
@@ -93,7 +93,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         what
     }
 
-    /// What the run itself keeps of a record.
+    /// Updates the run's own data for a record.
     fn note_own(&mut self, record: Record) {
         if let Record::Turn(turn) = record {
             self.turns = turn;
@@ -109,7 +109,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// The calls of host functions since the last time.
+    /// Takes the calls of host functions since the last time.
     pub(super) fn host_calls(&self) -> Vec<HostCall> {
         self.extra.host_log.as_ref().map(HostLog::take).unwrap_or_default()
     }
@@ -125,7 +125,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.put_notes(now, child, notes.unwrap_or_default(), called)
     }
 
-    /// Writes notes, those of host calls with the call. A call whose note is gone gets one.
+    /// Writes notes. The note of a host call is written with the call; if it is missing, it is built.
     pub(super) fn put_notes(
         &mut self,
         now: Instant,
@@ -155,7 +155,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// The note of a call that the machine has none of.
+/// The note of a call for which the machine has none.
 fn noted(call: HostCall) -> What {
     let arguments: Vec<String> = call.arguments.iter().map(json).collect();
     let end = match &call.failed {
@@ -170,7 +170,7 @@ fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Whether a record is for the trace alone: the run itself keeps nothing of it.
+/// Whether a record only concerns the trace, so that the run's own data does not change.
 fn is_only_told(record: Record) -> bool {
     match record {
         Record::Turn(_)

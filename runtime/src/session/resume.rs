@@ -1,4 +1,4 @@
-//! A run is saved, and goes on.
+//! Saving a run, and continuing it.
 
 use super::begin::ElementPlace;
 use super::calls::{Call, Work};
@@ -19,12 +19,12 @@ use chartc_core::host::Machine;
 use std::sync::Arc;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// The run as it stands; `None` before its start and after its end, and for a machine that cannot be saved.
+    /// The current state of the run; `None` before its start, after its end, and for a machine that cannot be saved.
     pub fn save(&self) -> Option<Saved> {
         self.save_all().filter(|saved| saved.status.is_none())
     }
 
-    /// The run as it stands, also after its end; `None` before its start.
+    /// The current state of the run, also after its end; `None` before its start.
     pub fn save_all(&self) -> Option<Saved> {
         if !self.started {
             return None;
@@ -93,9 +93,9 @@ impl Call {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Goes on where a run was saved. Nothing was done yet with the session's machine, interpreted or generated, whatever its params; it takes
-    /// over the state. The session's clock starts at [`Saved::now`]. Calls that were under way go on under their old names: with what the driver
-    /// knows of them; else again, where the chart allows that, or in doubt.
+    /// Continues a saved run. The session's machine, interpreted or generated, must be new; it takes over the saved state, so its params do
+    /// not matter. The session's clock starts at [`Saved::now`]. Calls that were under way keep their names. If the driver knows their
+    /// outcome, they continue with it. Otherwise they are made again if the chart allows that, or are in doubt.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -112,7 +112,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.take_over(saved)
     }
 
-    /// Like [`Session::go_on`], without a line in the trace: it goes on as if it had never been interrupted.
+    /// Like [`Session::go_on`], without a line in the trace: the run continues as if it had not been interrupted.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -148,7 +148,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.rare.complaints =
             complaints.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         for Open { at: spot, what, named } in &saved.open {
-            // Where its chart does not run, nothing waits for it.
+            // If the chart of the call no longer runs, nothing waits for the call.
             if let Some(at) = self.at(spot) {
                 let named = named.as_ref().unwrap_or(spot);
                 if self.spot(&at).as_ref() != Some(named) {
@@ -160,7 +160,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Goes on with a call that was under way: with what came of it, if that is known.
+    /// Continues a call that was under way, with its outcome if that is known.
     fn resume(&mut self, at: At, what: Begun) -> Result<(), RunError> {
         let work = match what {
             Begun::Wait { question, until } => Work::Waiting(question.into(), until, None),

@@ -37,7 +37,7 @@ pub struct Saved {
     pub(super) spent: Spent,
     pub(super) heard: Heard,
     pub(super) section: String,
-    /// Whose run it is, where it is an agent's.
+    /// The agent of the run, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<Kept>,
     pub(super) used: Vec<(Spot, (u32, Vec<Used>))>,
@@ -52,12 +52,12 @@ pub struct Saved {
 pub(super) struct Open {
     pub(super) at: Spot,
     pub(super) what: Begun,
-    /// What it was called when the call was made, if it is called otherwise now.
+    /// The name of the step when the call was made, if it has another name now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) named: Option<Spot>,
 }
 
-/// What is waited for.
+/// What the call waits for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Begun {
@@ -88,7 +88,7 @@ impl Saved {
         self.history.iter().flat_map(|(_, told)| told.lines())
     }
 
-    /// The agent whose run it is, if it is one's.
+    /// The agent of the run, if there is one.
     pub fn agent(&self) -> Option<&Kept> {
         self.agent.as_ref()
     }
@@ -97,7 +97,7 @@ impl Saved {
         Self { agent: Some(kept), ..self }
     }
 
-    /// When it was taken, on the run's clock. The clock of a session that goes on starts there.
+    /// The time of the snapshot on the run's clock. The clock of a session that continues the run starts there.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -107,12 +107,12 @@ impl Saved {
         self.turns
     }
 
-    /// How the run has ended, if it has.
+    /// The status of a run that has ended.
     pub fn status(&self) -> Option<Status> {
         self.status
     }
 
-    /// It as a text with a checksum, which [`Saved::read`] reads.
+    /// The snapshot as a text with a checksum, which [`Saved::read`] reads.
     ///
     /// # Errors
     /// A value cannot be written.
@@ -125,7 +125,7 @@ impl Saved {
     /// Reads what [`Saved::text`] wrote.
     ///
     /// # Errors
-    /// Why it cannot be read: it is no snapshot of a run, one of another version, or damaged.
+    /// The text is not a snapshot of a run, has another version, or is damaged.
     pub fn read(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Head {
@@ -147,7 +147,7 @@ impl Saved {
             return Err(format!("its agent has version {version}, not {}", Kept::VERSION));
         }
         let saved: Self = serde_json::from_value(run).map_err(none)?;
-        // The text may have been laid out anew; what it says has not changed.
+        // The text may have been reformatted, which does not change its content.
         let again = serde_json::to_string(&saved).map_err(none)?;
         if sum != format!("{:016x}", checksum(again.as_bytes())) {
             return Err("it is damaged: it does not have the checksum that it says".into());

@@ -88,7 +88,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         CallId { run: self.extra.run.clone().unwrap_or_default(), path, name: own, nth, is_tool }
     }
 
-    /// Keeps a tool call for the next prompt of its `llm` step. One that was under way when the run was saved begins again.
+    /// Keeps a tool call for the next prompt of its `llm` step. A call that was under way when the run was saved begins again.
     fn uses(&mut self, (member, key): &At, used: Used) {
         if !matches!(self.kind(member, *key), Some(StepRowKind::Llm)) {
             return;
@@ -103,7 +103,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         all.push(used);
     }
 
-    /// Keeps what it came to.
+    /// Keeps the result of the call.
     fn used_up(&mut self, (member, key): &At, result: &Result<Value, OracleError>) {
         let place = place_of(member, *key);
         let last = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
@@ -115,7 +115,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// What it brought is not of its type: the machine has found that out.
+    /// Marks the kept call as failed: the machine has found that its result does not have the declared type.
     pub(super) fn used_in_vain(&mut self, (member, key): &At) {
         let place = place_of(member, *key);
         if let Some(last) = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut())
@@ -124,7 +124,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Tells the machine what a tool call brought.
+    /// Hands the result of a tool call to the machine.
     pub(super) fn returned(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! The last transitions that were taken, encoded in a few bytes each.
+//! The last transitions that a chart has taken, encoded in a few bytes each.
 
 use chartc_core::arena::TransitionId;
 use chartc_core::machine::Instant;
@@ -13,21 +13,21 @@ pub(super) struct Taken {
     pub(super) held: u64,
 }
 
-/// The last transitions of a chart, the oldest first. Each consists of four numbers in LEB128: the difference of its time to the one before, the
-/// difference of its place in the trace, its line, and the alternatives that held.
+/// The last transitions of a chart, the oldest first. Each is stored as four numbers in LEB128: the time since the previous transition, the
+/// distance from it in the trace, the id of the transition, and the alternatives of its guard that held.
 #[derive(Debug)]
 pub(super) struct Trail {
     /// A ring buffer; its length is 0 or a power of two.
     ring: Vec<u8>,
-    /// Where the oldest byte is, and how many there are.
+    /// The position of the oldest byte, and the number of bytes. The position grows without bound; [`Trail::place`] wraps it.
     start: u32,
     used: u32,
     len: u32,
-    /// Time and place of the newest.
+    /// The time and the place in the trace of the newest transition.
     last: (Instant, u64),
 }
 
-/// The bytes of a number at most.
+/// The maximum number of bytes of one number.
 const LONGEST: usize = 10;
 
 impl Trail {
@@ -35,7 +35,7 @@ impl Trail {
         Self { ring: Vec::new(), start: 0, used: 0, len: 0, last: (0, 0) }
     }
 
-    /// Adds a transition. If there are `most` already, the oldest is removed.
+    /// Adds a transition. If there are already `most`, the oldest is removed.
     pub(super) fn push(&mut self, most: usize, taken: Taken) {
         while self.len > 0 && self.len as usize >= most {
             self.drop_first();
@@ -63,7 +63,7 @@ impl Trail {
         self.len += 1;
     }
 
-    /// All of them, the oldest first.
+    /// All transitions, the oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = Taken> + '_ {
         let before = |(at_ms, seq): (Instant, u64), [later, further, ..]: [u64; 4]| {
             (at_ms.wrapping_sub(later), seq.wrapping_sub(further))
@@ -80,7 +80,7 @@ impl Trail {
         self.len == 0
     }
 
-    /// Where the byte with this number is in the ring.
+    /// The index in the ring of the byte with this number, counted from the oldest.
     fn place(&self, nth: u32) -> usize {
         self.start.wrapping_add(nth) as usize & (self.ring.len().wrapping_sub(1))
     }
@@ -116,7 +116,7 @@ impl Trail {
         }
     }
 
-    /// Makes room for more bytes.
+    /// Makes room for `more` bytes.
     fn reserve(&mut self, more: u32) {
         let wanted = self.used as usize + more as usize;
         if wanted <= self.ring.len() {

@@ -1,4 +1,4 @@
-//! Questions that wait for their time: another attempt after a failed call.
+//! Questions that wait for a time, such as that of another attempt after a failed call.
 
 use super::Session;
 use crate::error::RunError;
@@ -10,12 +10,12 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Goes on as far as possible without waiting: answers that are there are taken, and deadlines that are due fire.
+    /// Continues as far as possible without waiting: takes answers that are available, and fires deadlines that are due.
     ///
     /// # Errors
     /// See [`RunError`].
     pub fn go_as_far_as_possible(&mut self) -> Result<(), RunError> {
-        // What is under way is kept by the session: dropping a future of it loses nothing.
+        // The session keeps its calls under way, so dropping the future loses nothing.
         let work = pin!(self.work(Some(Instant::MAX)));
         match work.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(done) => done,
@@ -23,12 +23,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// The step that made the walk of the last turn fail.
+    /// The step whose failure ended the walk of the last turn.
     pub fn failed_step(&self) -> Option<&str> {
         self.extra.rare.failed.as_deref()
     }
 
-    /// The steps whose calls are under way, with the way to each: `dig[1]/search`.
+    /// The steps whose calls are under way, each with its path: `dig[1]/search`.
     pub fn waits_for(&self) -> Vec<String> {
         let names = self.open();
         let names = names.iter().map(|at| match at.1.element {
@@ -48,19 +48,19 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.busy.is_nothing()
     }
 
-    /// The number of calls under way, those included that wait for their time.
+    /// The number of calls under way, including those that wait for a time.
     pub fn open_calls(&self) -> usize {
         self.extra.busy.calls.len()
     }
 
-    /// The call that is to be made first of those that wait, and when.
+    /// The first of the waiting calls that will be made, and its time.
     pub(super) fn first_waiting(&self) -> Option<(Instant, usize)> {
         let calls = self.extra.busy.calls.iter().enumerate();
         calls.filter_map(|(index, call)| Some((call.waits_until()?, index))).min()
     }
 
-    /// Puts the first question whose wait is over, unless a deadline was due before. Each comes at its own time, however late anybody looks at the
-    /// clock.
+    /// Puts the first question whose wait is over, unless a deadline was due before. Each is put at its own time, no matter how late the
+    /// clock is read.
     pub(super) fn puts_waiting(
         &mut self,
         now: Instant,
@@ -72,8 +72,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(true)
     }
 
-    /// Puts the questions whose wait was over before now, and returns the time: an answer does not overtake them, however late anybody looks
-    /// at the clock.
+    /// Puts the questions whose wait was over before now, and returns the time. So an answer does not overtake them, no matter how late the
+    /// clock is read.
     pub(super) fn put_before(&mut self) -> Result<Instant, RunError> {
         let now = self.common.clock.now();
         while let Some((_, index)) = self.first_waiting().filter(|(until, _)| *until < now) {

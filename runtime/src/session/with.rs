@@ -1,4 +1,4 @@
-//! What a session is given before it starts.
+//! The settings of a session before it starts.
 
 use super::{Backoff, Session};
 use crate::budget::Budget;
@@ -33,14 +33,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self
     }
 
-    /// Tokens and money that this run shares with others; what its chart's own limits allow counts besides.
+    /// Sets a budget of tokens and money that this run shares with others. The limits of its chart apply in addition.
     #[must_use]
     pub fn with_budget(mut self, budget: Budget) -> Self {
         Arc::make_mut(&mut self.common).budget = Some(budget);
         self
     }
 
-    /// Who has the tools; without this every call of one fails.
+    /// Sets the tools. Without this, every tool call fails.
     #[must_use]
     pub fn with_tools(mut self, tools: Arc<dyn Tools>) -> Self {
         let common = Arc::make_mut(&mut self.common);
@@ -49,7 +49,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self
     }
 
-    /// Who answers `human` steps; without this the oracle does.
+    /// Sets the oracle for `human` steps. Without this, the usual oracle answers them.
     #[must_use]
     pub fn with_people(mut self, people: Arc<dyn Oracle>) -> Self {
         let common = Arc::make_mut(&mut self.common);
@@ -58,29 +58,29 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self
     }
 
-    /// Who answers all calls, in place of the oracle, the people and the tools.
+    /// Sets the driver of all calls, in place of the oracles and the tools.
     #[must_use]
     pub fn with_driver(mut self, driver: Arc<dyn Driver>) -> Self {
         Arc::make_mut(&mut self.common).driver = driver;
         self
     }
 
-    /// Whose run it is: part of the names of its calls.
+    /// Sets the name of the run, which is part of the names of its calls.
     #[must_use]
     pub fn with_run(mut self, run: &str) -> Self {
         self.extra.run = Some(run.into());
         self
     }
 
-    /// Where the calls of host functions are kept until they are written: those of a [`Watched`](crate::host::Watched) host.
-    /// Without it the trace tells of them in words only.
+    /// Sets the log of a [`Watched`](crate::host::Watched) host, which keeps the calls of host functions until they are written. Without
+    /// it, the trace contains them only as text.
     #[must_use]
     pub fn with_host_log(mut self, log: HostLog) -> Self {
         self.extra.host_log = Some(log);
         self
     }
 
-    /// How the run was started, for the first line of the trace.
+    /// Sets how the run was started, for the first line of the trace.
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Self {
         self.extra.rare.origin = origin;

@@ -63,7 +63,7 @@ impl<H> Artifacts<H> {
         Ok(Self { world, record, methods: Arc::new(methods), decides, beside })
     }
 
-    /// The same for another agent of these charts: both share the world and the methods.
+    /// The same host functions for another agent of these charts. Both share the world and the methods.
     #[must_use]
     pub fn another<B>(&self, record: SharedRecord, beside: B) -> Artifacts<B> {
         let Self { world, methods, decides, .. } = self;

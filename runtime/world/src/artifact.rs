@@ -26,7 +26,7 @@ pub struct Artifact {
     pub ty: String,
     /// Text, or anything else that JSON has.
     pub content: Value,
-    /// Who may do what. Artifacts can share it.
+    /// The permissions. Artifacts can share them.
     pub policy: Arc<Policy>,
     /// Results that a world's file has for its methods.
     pub methods: BTreeMap<String, Results>,

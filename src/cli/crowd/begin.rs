@@ -60,7 +60,7 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
     Ok(world)
 }
 
-/// What the record of an agent has.
+/// The content of an agent's record.
 fn content(kind: &Kind) -> Map {
     let mut content = Map::new();
     content.insert("file".into(), Value::Text(kind.file.clone()));

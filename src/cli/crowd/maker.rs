@@ -28,11 +28,11 @@ use std::sync::Arc;
 /// The machine of an agent.
 pub(super) type Machine<'p> = Interpreter<'p, Watched<Functions>>;
 
-/// What the functions of a chart are.
+/// The host functions of a chart.
 pub(super) enum Functions {
     /// Methods of artifacts, and results of a script.
     Agent(Artifacts<Script>),
-    /// Those of the auction's chart.
+    /// The functions of the auction's chart.
     Auction(Auctioneer),
 }
 
@@ -45,39 +45,39 @@ impl Host for Functions {
     }
 }
 
-/// What the maker needs while it makes agents.
+/// The data with which agents are made.
 pub(super) struct Workbench<'p> {
     pub(super) world: World,
     pub(super) kinds: &'p [Kind],
     pub(super) actors: &'p [Actor],
     pub(super) plans: &'p [Vec<Plan<'p>>],
-    /// The auction's chart, its functions and its params.
+    /// The plans of the auction's chart, its functions and its params.
     pub(super) auction: Option<(&'p [Plan<'p>], Auctioneer, Map)>,
     pub(super) auction_voice: Option<Voice>,
     pub(super) voices: Vec<Voice>,
-    /// Charts of agents that others have made, and their plans.
+    /// The charts of agents that other agents have made, then their plans.
     pub(super) charts: &'p Shelf<Arc<Family>>,
     pub(super) shelf: &'p Shelf<Vec<Plan<'p>>>,
-    /// The kind and the charts of each agent that another one has made. Agents that it spawns may use only its clients and tools.
+    /// The kind and the charts of each agent that another agent has made. Agents that it spawns may use only its clients and tools.
     pub(super) families: BTreeMap<Arc<str>, (usize, Arc<Family>)>,
-    /// The agents of the run file by name, for the first agent that makes another one.
+    /// The agents of the run file by name. Filled when an agent first makes another one.
     pub(super) by_name: OnceCell<HashMap<&'p str, &'p Actor>>,
-    /// The plans of each family that agents were made of, by its address: it is kept.
+    /// The plans of each family of spawned agents, by the address of the family. `charts` keeps the family, so the address stays unique.
     pub(super) made: BTreeMap<usize, &'p [Plan<'p>]>,
-    /// What agents of one kind share, by the kind and the address of their plans.
+    /// The parts that agents of one kind share, by the kind and the address of their plans.
     pub(super) moulds: BTreeMap<(usize, usize), Mould<'p>>,
-    /// A chart that does nothing.
+    /// The plan of a chart that does nothing.
     pub(super) nobody: &'p Plan<'p>,
-    /// The world, for all agents.
+    /// The access to the world that all agents share.
     pub(super) door: Arc<dyn ArtifactHost>,
     /// The scripts of all agents.
     pub(super) scripts: Scripts,
     pub(super) is_real: bool,
-    /// Of agents that say nothing of theirs.
+    /// The working memory of agents whose charts do not set one.
     pub(super) working_memory: Option<&'p WorkingMemory>,
-    /// What all calls pass.
+    /// The gate that all calls pass.
     pub(super) gate: Gate,
-    /// Where calls that are paid for are kept.
+    /// The journal of paid calls.
     #[cfg(feature = "sqlite")]
     pub(super) keep: Option<Arc<dyn Keep>>,
 }
@@ -104,7 +104,7 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
         let stem = self.moulds.get(&(kind, plans.as_ptr() as usize));
         let stem = stem.and_then(|mould| mould.stem.as_ref());
         let name = new.name.clone();
-        // An agent that goes on may ask at once.
+        // The script must be in place now, because an agent that continues a saved run may ask at once.
         self.scripts.put(&name, script.clone());
         let mut agent = self.session(new, plans, &given, host, (stem, own), Some(life))?;
         if let Some(rag) = rag {
@@ -143,7 +143,8 @@ impl<'p> Workbench<'p> {
         Some((kind, &self.kinds[kind].family))
     }
 
-    /// An agent that another one has made: it has the clients, the tools, the budget and the script of its maker, and no others.
+    /// The design of an agent that another agent has made. It has the clients, the tools, the budget and the script of its maker, and no
+    /// others.
     fn spawned(&mut self, new: &New<'_>, spawn: &Spawn) -> Result<Design<'p>, String> {
         let parent = self.family(&spawn.parent);
         let (kind, family) = parent.ok_or_else(|| format!("`{}` is no agent", spawn.parent))?;
@@ -163,7 +164,7 @@ impl<'p> Workbench<'p> {
         Ok((kind, 1, plans, Given { params, inputs: Map::new() }))
     }
 
-    /// The auctions.
+    /// Makes the service that runs the auctions.
     fn service(&mut self, new: &New<'_>) -> Result<Made<Machine<'p>>, String> {
         let Some((plans, auctioneer, params)) = &self.auction else {
             return Err("the run file has no `auction`".into());
@@ -184,7 +185,7 @@ impl<'p> Workbench<'p> {
         Ok(Made { agent, has_turns: false, provider: voice.provider().into() })
     }
 
-    /// Who makes the calls of an agent that has a driver of its own.
+    /// The driver of an agent that has one of its own.
     fn driver(&self, name: &str, provider: &str, parts: Parts) -> Arc<dyn Driver> {
         let driver: Arc<dyn Driver> = if self.is_real {
             #[cfg(feature = "sqlite")]
@@ -234,7 +235,7 @@ impl<'p> Workbench<'p> {
             }
         };
         let session = session.with_run(new.name).with_host_log(log);
-        // What has begun has said where it is from.
+        // The trace of a run that continues already contains its origin.
         let session = if new.saved.is_some() { session } else { session.with_origin(origin) };
         let mut agent = Agent::new(session, life);
         match new.saved {

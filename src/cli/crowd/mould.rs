@@ -1,4 +1,4 @@
-//! What agents of one chart and one entry share, made once.
+//! The parts that all agents of one chart and one entry of the run file share. They are made once.
 
 use super::maker::Workbench;
 use super::voice::Voice;
@@ -14,24 +14,24 @@ use chartc_runtime::oracle::Deny;
 use chartc_world::Gated;
 use std::sync::Arc;
 
-/// A session of a machine that does nothing, for those that share its driver and its clock.
+/// A session of an idle machine. Sessions of agents are made from it with [`Session::another`] and share its driver and its clock.
 pub(super) type Stem<'p> = Session<Interpreter<'p, ()>, ()>;
 
-/// What agents of one chart and one entry share.
+/// The parts that agents of one chart and one entry share.
 pub(super) struct Mould<'p> {
-    /// The functions, without those of a script.
+    /// The host functions, without those of a script.
     pub(super) host: Artifacts<()>,
     pub(super) profile: Arc<Profile>,
     pub(super) rag: Option<Rag>,
     pub(super) has_turns: bool,
-    /// Who answers them.
+    /// The name of the provider that answers the agents.
     pub(super) provider: Arc<str>,
-    /// `None` where each agent has a driver of its own.
+    /// `None` if each agent has a driver of its own.
     pub(super) stem: Option<Stem<'p>>,
 }
 
 impl<'p> Workbench<'p> {
-    /// The mould of a family, under its plans and the kind of its agents.
+    /// The mould for these plans and this kind of agents. It is made on first use.
     pub(super) fn mould(
         &mut self,
         plans: &'p [Plan<'p>],
@@ -72,7 +72,7 @@ impl<'p> Workbench<'p> {
         })
     }
 
-    /// A session with a driver that answers all agents of a voice.
+    /// A session with a driver that answers all agents of a voice; `None` if each has its own.
     pub(super) fn stem(
         &self,
         voice: &Voice,
@@ -84,7 +84,8 @@ impl<'p> Workbench<'p> {
         Ok(Some(stem.with_driver(driver)))
     }
 
-    /// One driver for all agents of a voice; `None` where each has its own: chance has a seed for each, a journal the names of their calls.
+    /// One driver for all agents of a voice. `None` if each agent needs its own: for chance because of its seed, and for a journal because
+    /// of the names of its calls.
     fn driver_of_all(&self, voice: &Voice) -> Option<Arc<dyn Driver>> {
         #[cfg(feature = "sqlite")]
         if self.is_real && self.keep.is_some() {

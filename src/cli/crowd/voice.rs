@@ -1,5 +1,5 @@
-//! Who answers the questions of an agent: each has a copy of its script and a chance of its own, so that no agent depends on when others
-//! are asked.
+//! The voices that answer the questions of agents. Each agent has its own copy of the script and its own random numbers, so that its
+//! answers do not depend on when others are asked.
 
 use super::super::instance::{Who, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
@@ -13,23 +13,24 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What stands for the name of the agent in a script of many agents, and for its number among those of its entry in the run file.
+/// The placeholders in a script of many agents for the name of the agent, and for its number within its entry of the run file.
 const AGENT: &str = "$agent";
 const NUMBER: &str = "$number";
-/// Stands for any provider.
+/// The name for any provider.
 const ANY: &str = "*";
 
-/// Who answers agents of one kind.
+/// The source of answers for agents of one kind.
 pub(super) enum Voice {
-    /// A script, of which each agent has its own copy. Where its text names the agent, each has the text with its own name.
+    /// A script, of which each agent has its own copy. `text` is present if it contains placeholders; each copy then has the agent's own
+    /// name and number.
     Script { script: Script, file: String, text: Option<String>, clock: Arc<dyn Clock> },
-    /// Chance, by a seed; results of functions come from the script.
+    /// Random answers from a seed. Results of functions come from the script.
     Random(u64, Script),
-    /// The same for all, with the name that limits of providers have for it.
+    /// The same source for all agents, with its name in the limits of providers.
     Shared(Who, String),
 }
 
-/// What `--llm` and its like say.
+/// The values of `--llm` and similar options.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said<'s> {
     pub(super) llm: Option<&'s str>,
@@ -99,7 +100,7 @@ impl Voice {
         }
     }
 
-    /// The name that limits of providers have for whoever answers; `*` where nobody knows, or where it depends on the question.
+    /// The name of the provider in the limits of providers; `*` if it is unknown or depends on the question.
     pub(super) fn provider(&self) -> &str {
         match self {
             Self::Shared(_, provider) => provider,
@@ -107,10 +108,11 @@ impl Voice {
         }
     }
 
-    /// The results of an agent's functions, by its name and its number among those of its kind; from a script its answers, too.
+    /// The script of an agent with this name and this number within its kind: the results of its functions, and, if the voice is a script,
+    /// its answers.
     ///
     /// # Errors
-    /// The script with the agent's own name in it cannot be read.
+    /// The script cannot be parsed after the placeholders are replaced.
     pub(super) fn script(&self, agent: &str, number: usize) -> Result<Script, String> {
         Ok(match self {
             Self::Script { file, text: Some(text), clock, .. } => {
@@ -123,7 +125,7 @@ impl Voice {
         })
     }
 
-    /// Who answers one agent, which has this script.
+    /// The parts of a driver for one agent, which has this script.
     pub(super) fn parts(&self, agent: &str, own: &Script) -> Parts {
         match self {
             Self::Script { .. } => {
@@ -142,7 +144,7 @@ impl Voice {
         }
     }
 
-    /// One driver for all agents, if they can have the same; they have their scripts among these. Where nothing is paid for, a call that was
+    /// One driver for all agents, if they can share one. `scripts` has the script of each agent. If calls are not paid for, a call that was
     /// under way when its run was saved is made again.
     pub(super) fn of_all(&self, scripts: &Scripts, is_paid: bool) -> Option<Arc<dyn Driver>> {
         fn made(driver: impl Driver + 'static, is_paid: bool) -> Arc<dyn Driver> {
@@ -166,7 +168,7 @@ impl Who {
     }
 }
 
-/// The scripts of all agents, by name. Clones are the same.
+/// The scripts of all agents by name. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Scripts(Arc<Mutex<BTreeMap<Arc<str>, Script>>>);
 
@@ -184,7 +186,7 @@ impl Scripts {
     }
 }
 
-/// Answers each agent from its own script. The name of the run says whose call it is.
+/// Answers each agent from its own script. The name of the run identifies the agent of a call.
 struct Scripted {
     scripts: Scripts,
     name: String,

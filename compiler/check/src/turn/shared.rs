@@ -1,7 +1,7 @@
-//! What the walks of all turns share.
+//! The part of a turn's walk that is the same for every initial leaf.
 //!
-//! Once an event may have come, any leaf may be active, so that the rest of a walk depends only on the step at which that happened, and on
-//! the ends of the run that were entered before. It is worked out once for all leaves instead of walked for each.
+//! Once an event may have occurred, any leaf may be active. From then on, the walk depends only on the step at which this happened and on
+//! the ends of the run that may have been entered before. So this part is computed once for all leaves.
 
 use crate::facts::reach::is_end;
 use crate::turn::calls::is_model;
@@ -13,22 +13,22 @@ use chartc_core::model::StepKind;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What follows once any leaf may be active.
+/// The part of a walk after the step at which any leaf may be active.
 pub(super) struct Shared<'w, 'c> {
     walks: &'w Walks<'c>,
     /// The leaves that may be active then.
     at: Vec<StateId>,
-    /// The steps that are due then.
+    /// The steps that may still be visited then.
     due: BTreeSet<StepId>,
-    /// By end of the run that is not among the leaves: the steps that may lead there, ascending.
+    /// For each end of the run that is not among these leaves: the steps that may lead to it, ascending.
     ends: BTreeMap<StateId, Vec<StepId>>,
-    /// The steps that surely call if the run goes on, ascending.
+    /// The model steps that certainly call if the run continues, ascending.
     sure: Vec<StepId>,
     /// The model steps after which the turn may end, ascending.
     stops: Vec<StepId>,
-    /// The model steps by their attempts, the most first.
+    /// The model steps by their number of attempts, greatest first.
     ranks: BTreeMap<Reverse<u64>, Vec<StepId>>,
-    /// The beginning of all walks, if they begin alike.
+    /// The first part of the walk, if it is the same for all leaves.
     begun: Option<Begun>,
 }
 
@@ -43,7 +43,8 @@ struct Begun {
 }
 
 impl<'w, 'c> Shared<'w, 'c> {
-    /// `None` if walks go on side by side, if no event comes while a step is awaited, or if a step leads elsewhere than events do.
+    /// `None` if walks run in parallel, if no event can occur while a step is awaited, or if a step leads to leaves that events do not
+    /// reach.
     pub(super) fn of(walks: &'w Walks<'c>) -> Option<Self> {
         if !walks.interrupted || walks.parallel {
             return None;
@@ -79,14 +80,14 @@ impl<'w, 'c> Shared<'w, 'c> {
         Some(Self { walks, at, due, ends, sure, stops, ranks, begun: None })
     }
 
-    /// The calls of a turn that begins in a leaf; `None` if it begins in another way than was foreseen.
+    /// The calls of a turn that begins in a leaf; `None` if the first part of its walk leads outside what is shared.
     pub(super) fn turn(&mut self, leaf: StateId) -> Option<TurnCost> {
         let begun = match &self.begun {
             Some(begun) => begun.clone(),
             None => {
                 let mut walk = Walk::begin(self.walks, leaf, true);
                 let last = loop {
-                    // Nothing that calls is due.
+                    // The walk ends before any leaf may be active.
                     let Some(step) = walk.due.pop_first() else { return Some(walk.total(leaf)) };
                     walk.visit(step);
                     if walk.is_anywhere {
@@ -112,7 +113,7 @@ impl<'w, 'c> Shared<'w, 'c> {
         is_foreseen.then_some(Begun { step, ends, least: walk.least, stops: walk.stops })
     }
 
-    /// The fewest calls.
+    /// The minimum number of calls.
     fn least(&self, begun: &Begun) -> u64 {
         let (walks, first, cap) = (self.walks, begun.step, self.walks.cap());
         let mut least = begun.least;
@@ -138,11 +139,11 @@ impl<'w, 'c> Shared<'w, 'c> {
         least.min(cap)
     }
 
-    /// The most calls, with the steps that make them.
+    /// The maximum number of calls, with the steps that make them.
     fn most(&self, leaf: StateId, begun: &Begun, least: u64) -> TurnCost {
         let Walks { chart, steps, facts, .. } = self.walks;
         let first = begun.step;
-        // The steps that may run in the leaf come first among those with as many attempts.
+        // Among steps with equally many attempts, those that may run in the leaf come first.
         let above = chart.ancestors(leaf).flat_map(|state| steps.get(&state).into_iter().flatten());
         let here = |step: &StepId| {
             let place = facts.places.step(*step);
@@ -171,7 +172,7 @@ impl<'w, 'c> Shared<'w, 'c> {
         TurnCost { leaf, least, worst, drivers }
     }
 
-    /// How often a step may call: a question in each leaf that may be active.
+    /// The maximum number of calls of a step: a question is asked in each leaf that may be active.
     fn times(&self, step: StepId, begun: &Begun) -> u64 {
         let chart = self.walks.chart;
         let row = &chart.steps[step.index()];

@@ -1,4 +1,4 @@
-//! Which steps may call the model in a turn, by the leaf in which the turn begins.
+//! The steps that may call the model in a turn that begins in a given leaf.
 
 use crate::facts::place::exclusive;
 use crate::facts::reach::{entered_by_default, entries, is_history, is_leaf};
@@ -18,21 +18,21 @@ pub(super) fn turn(walks: &Walks<'_>, leaf: StateId) -> TurnCost {
     walk.total(leaf)
 }
 
-/// The leaves that may be active in one walk, and its calls so far.
+/// One walk: the leaves that may be active, and the calls so far.
 pub(super) struct Walk<'w, 'c> {
     walks: &'w Walks<'c>,
     pub(super) at: BTreeSet<StateId>,
     pub(super) due: BTreeSet<StepId>,
     pub(super) past: Option<StepId>,
-    /// The steps that were visited, where the walks of regions go on side by side and none is known to be behind the others.
+    /// The steps that were visited, if the walks of regions run in parallel, so that the order of their steps is unknown.
     passed: BTreeSet<StepId>,
-    /// Whether every leaf has been entered, or has to be.
+    /// Whether any leaf may be active.
     pub(super) is_anywhere: bool,
-    /// Whether the leaves that an event may lead to are only noted.
+    /// Whether [`Self::is_anywhere`] is only set, without marking every leaf as possibly active.
     is_lazy: bool,
     /// The states with questions that may be put now.
     asked: BTreeSet<StateId>,
-    /// The number of active leaves when options were last chosen: the set only grows.
+    /// The number of possibly active leaves when options were last chosen. The set of leaves only grows.
     chosen: usize,
     drivers: Vec<Driver>,
     pub(super) least: u64,
@@ -41,7 +41,7 @@ pub(super) struct Walk<'w, 'c> {
 }
 
 impl<'w, 'c> Walk<'w, 'c> {
-    /// A walk that is nowhere.
+    /// A walk without active leaves.
     pub(super) fn new(walks: &'w Walks<'c>, is_lazy: bool) -> Self {
         Self {
             walks,

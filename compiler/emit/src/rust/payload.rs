@@ -253,7 +253,7 @@ fn payload(context: &Context<'_>, scope: &mut Scope) {
     }
 }
 
-/// Whether the code makes payloads without anything.
+/// Whether the code makes empty payloads.
 fn makes_nothing(context: &Context<'_>) -> bool {
     if context.is_direct() {
         // Direct code binds the current event or answer only if something reads its fields.

@@ -1,4 +1,4 @@
-//! Children: made for the steps that run them, and turned into outcomes of these.
+//! Children: their start, and their end as outcomes of the steps that run them.
 
 use super::tree::joined;
 use super::{DEPTH, Handling, Member, Origin, ROUNDS, Task};

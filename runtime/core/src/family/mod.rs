@@ -3,20 +3,21 @@
 //! The machines own each other ([`Machine::begin_child`]); a family decides who handles what and when. A member is identified by the keys
 //! of the `run` steps that lead to it; the list is empty for the chart itself. Rules:
 //!
-//! * Inputs are handled one after the other, in the order they were told or came about; the queue is empty between two inputs
-//!   of the host, so that a snapshot of the root is one of the family.
-//! * A started `run` step makes its child, which then starts. What the child's final was given is the step's answer if its
-//!   status is `ok` or `partial`; any other status, and a child that can do nothing more, is the step's failure.
-//! * A child whose step is cancelled is stopped before anything else happens: its `exit` blocks run, innermost machine last.
-//! * An event that a member does not handle is offered to its children that declare it with the same fields, in the order of
-//!   their start, each before its own children, until one handles it. A child that is passed all events gets a copy of each
-//!   instead, and one that is passed none is left out with all below it.
-//! * An event that a member sends to its parent or to a child is handled by that one alone, after what is being handled; where there
-//!   is none, or none that has such an event, it is lost and recorded as such. A child that is stopped sends nothing any more.
-//! * When a member's turn ends, each of its children has a turn. A child that is made for an element of a list between two turns has
-//!   one at once.
+//! * Inputs are handled one after the other, in the order in which they were given or arose. The queue is empty between two inputs of the
+//!   host, so a snapshot of the root is a snapshot of the family.
+//! * A started `run` step makes its child, which then starts. If the child ends with the status `ok` or `partial`, the data of its final
+//!   state is the step's answer. Any other status is the step's failure, and so is a dead end of the child.
+//! * When a `run` step is cancelled, its child is stopped before anything else happens: the `exit` blocks of the child and its descendants
+//!   run, innermost machine last.
+//! * An event that a member does not handle is offered to its children that declare it with the same fields, in the order of their start,
+//!   each before its own children, until one handles it. A child to which all events are forwarded gets a copy of each instead. A child to
+//!   which no events are forwarded is skipped together with its descendants.
+//! * An event that a member sends to its parent or to a child is handled by the receiver alone, after the current input. If there is no
+//!   receiver that declares the event, the event is lost and recorded as lost. A stopped child sends no more events.
+//! * When a member's turn ends, each of its children has a turn. A child that is made for an element of a list between two turns has a turn
+//!   at once.
 //! * Deadlines that are due fire first, the earliest first.
-//! * Charts that start each other, or send to each other, without end are stopped: see [`ROUNDS`].
+//! * Charts that start each other or send to each other without end are stopped: see [`ROUNDS`].
 
 mod lent;
 mod making;
@@ -47,10 +48,10 @@ use watch::{Notice, Watch};
 /// The keys of the `run` steps that lead to a member, outermost first.
 pub type Member = Vec<StepKey>;
 
-/// How deep children may nest; a step that would go deeper fails.
+/// The maximum depth of nested children. A step that would exceed it fails.
 pub const DEPTH: usize = 16;
 
-/// A machine and the machines that its `run` steps have begun. It takes no more memory than the machines.
+/// A machine and the machines that its `run` steps have begun. It takes no memory besides theirs.
 pub struct Family<M> {
     root: M,
 }
@@ -82,7 +83,8 @@ enum Origin {
     Host,
     /// It arose in the family.
     Family,
-    /// A member sent it to this one: it is offered to no other, and the child that sent it gets no copy.
+    /// Another member sent it to this one; the key is that of the sender if it is a child. The event is offered to no other member, and the
+    /// sender gets no copy.
     Letter(Option<StepKey>),
 }
 
@@ -93,13 +95,13 @@ pub struct Told {
     pub member: Member,
     /// The result.
     pub receipt: Result<Receipt, Mismatch>,
-    /// The key, if it was an answer with an effect.
+    /// The key of the question, if the input was an answer with an effect.
     pub answered: Option<StepKey>,
-    /// Whether it is an input of the host, or that event offered to a child.
+    /// Whether the host gave the input, or it is an event of the host that is offered to a child.
     pub asked: bool,
-    /// Whether this is an event that the member did not handle, so that its children may handle it.
+    /// Whether the input is an event that the member did not handle and that is now offered to its children.
     pub passed_on: bool,
-    /// The data, by field name, of an event that the host has not given or offered to this member.
+    /// The data by field name, if the input is an event that another member has sent or forwarded to this one.
     pub data: Option<Map>,
 }
 
@@ -176,7 +178,8 @@ impl<M: Machine> Family<M> {
 }
 
 impl<M: Machine> Handling<'_, M> {
-    /// Queues what is due by `now`, then an input of the host. `Input::Tick` stands for everything that is due.
+    /// Queues a tick for each member with a deadline that is due by `now`, then an input of the host. `Input::Tick` stands for all these
+    /// ticks.
     pub fn tell(&mut self, member: Member, input: Input<Vec<Value>>, now: Instant) {
         let tick = matches!(input, Input::Tick);
         self.tasks.rounds = 0;
@@ -199,7 +202,7 @@ impl<M: Machine> Handling<'_, M> {
         self.tasks.queue.push_back(Task::Handle(member, input, Origin::Host));
     }
 
-    /// Does what [`Handling::tell`] and then [`Handling::handle_next`] do, without a queue where nothing can come in between.
+    /// Has the effect of [`Handling::tell`] followed by [`Handling::handle_next`], but bypasses the queue if the machine has no children.
     pub fn put<S: Sink>(
         &mut self,
         member: Member,
@@ -207,7 +210,7 @@ impl<M: Machine> Handling<'_, M> {
         now: Instant,
         sink: &mut S,
     ) -> Option<Told> {
-        // A machine without children is alone: nothing is due before its input, a tick is for it, and no other is offered an event.
+        // Without children, no other member has deadlines that are due first, gets the tick, or is offered the event.
         if self.tasks.is_empty() && member.is_empty() && self.root.children().is_empty() {
             self.tasks.rounds = 0;
             let (answered, stopping) = (answered(&input), matches!(input, Input::Stop));
@@ -295,7 +298,7 @@ impl<M: Machine> Handling<'_, M> {
         Some(Told { member, receipt, answered, asked, passed_on, data: None })
     }
 
-    /// Drops an answer to a member that no longer exists, like one to the step that ran it.
+    /// Drops an answer to a member that no longer exists. The record names the step of the nearest existing ancestor.
     fn late(&self, member: Member, asked: bool, sink: &mut dyn Sink) -> Told {
         let living = (0..member.len()).rev().find(|n| self.member(&member[..*n]).is_some());
         let living = living.unwrap_or(0);
@@ -320,7 +323,7 @@ impl<M: Machine> Handling<'_, M> {
         sink: &mut dyn Sink,
     ) {
         let mut first = Vec::new();
-        // The end of the turn brings one to all children that run then.
+        // When the turn ends, all children that run by then have a turn anyway.
         let is_turn = seen.iter().any(|one| matches!(one, Notice::TurnEnded))
             || self.member(member).is_some_and(Machine::is_walking);
         for one in seen.drain(..) {

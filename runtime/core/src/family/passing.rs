@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 impl<M: Machine> Handling<'_, M> {
-    /// The event, for the children to handle if this member does not.
+    /// The event by its names, so that children can handle it if this member does not.
     pub(super) fn offered(
         &self,
         member: &Member,

@@ -56,7 +56,7 @@ impl<M: Machine> Handling<'_, M> {
                 Receiver::Own | Receiver::Parent => {
                     self.tasks.queue.push_back(Task::Deliver(letter));
                 }
-                // The child may start only now.
+                // Delivered after the starts of this input, because the child may be one of them.
                 Receiver::Child(_) | Receiver::Element(..) => down.push(Task::Deliver(letter)),
             }
         }
@@ -106,7 +106,7 @@ impl<M: Machine> Handling<'_, M> {
                 let of_elements = self.children_of(&from, step).filter_map(|key| key.element);
                 let of_elements: Vec<Element> = of_elements.collect();
                 if !of_elements.is_empty() {
-                    // Each gets one of its own, in the order of their start.
+                    // Each receiver gets a copy of its own, in the order of their start.
                     for element in of_elements.into_iter().rev() {
                         let (from, written) = (from.clone(), written.clone());
                         let to = Receiver::Element(step, element);

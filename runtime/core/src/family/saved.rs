@@ -26,7 +26,7 @@ impl<M: Machine> Family<M> {
     pub fn load(&mut self, saved: &Saved) -> Result<(), Unfit> {
         fn into(machine: &mut dyn Machine, saved: &Saved) -> Result<(), Unfit> {
             let found = saved.compare(machine.tables());
-            // A chart of another name is refused as such.
+            // If the chart has another name, `load` returns the error for this case.
             if saved.chart() == machine.tables().name && !found.differences.is_empty() {
                 return Err(Unfit::Differs(found.differences));
             }

@@ -1,4 +1,4 @@
-//! What a family still has to handle.
+//! The inputs that a family still has to handle.
 
 use super::posting::Letter;
 use super::tree::Offered;
@@ -15,12 +15,12 @@ pub struct Tasks {
     pub(super) queue: Queue,
     /// Children started and events sent since the last input of the host.
     pub(super) rounds: u32,
-    /// An empty buffer for what machines do that concerns the family.
+    /// An empty buffer for the effects and records of machines that concern the family.
     pub(super) seen: Vec<Notice>,
 }
 
 impl Tasks {
-    /// Nothing to handle.
+    /// An empty queue.
     pub const fn new() -> Self {
         Self { queue: Queue(None), rounds: 0, seen: Vec::new() }
     }
@@ -31,7 +31,7 @@ impl Tasks {
     }
 }
 
-/// A queue that costs next to nothing while it is empty.
+/// A queue that does not allocate until the first task.
 #[derive(Default)]
 pub(super) struct Queue(Option<VecDeque<Task>>);
 
@@ -63,6 +63,6 @@ pub(super) enum Task {
     Copy(Member, Offered),
     /// An event that a member has sent to another.
     Deliver(Letter),
-    /// A child that has ended and is dropped.
+    /// A child that has ended, to be dropped.
     Forget(Member),
 }

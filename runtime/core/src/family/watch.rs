@@ -4,7 +4,7 @@ use crate::arena::TransitionId;
 use crate::machine::{Effect, ErrorKind, Record, Sink, Status, StepKey};
 use alloc::vec::Vec;
 
-/// One such effect or record.
+/// An effect or record that concerns the family.
 pub(super) enum Notice {
     /// A step of any kind was started.
     Start(StepKey),
@@ -18,14 +18,14 @@ pub(super) enum Notice {
     Dead,
 }
 
-/// Passes everything on to a sink, and collects what concerns the family.
+/// A sink that passes everything on to another one, and collects what concerns the family.
 pub(super) struct Watch<'s, S> {
     sink: &'s mut S,
     pub(super) seen: Vec<Notice>,
 }
 
 impl<'s, S: Sink> Watch<'s, S> {
-    /// `seen` is empty.
+    /// `seen` is an empty buffer.
     pub(super) fn new(sink: &'s mut S, seen: Vec<Notice>) -> Self {
         Self { sink, seen }
     }
@@ -51,7 +51,7 @@ impl<S: Sink> Sink for Watch<'_, S> {
         match record {
             Record::TurnEnded(_) => self.seen.push(Notice::TurnEnded),
             Record::Error(ErrorKind::StuckDead) => self.seen.push(Notice::Dead),
-            // The newly entered states may not be a dead end.
+            // The machine has left the dead end; the new configuration may have none.
             Record::Entered(_) if !self.seen.is_empty() => {
                 self.seen.retain(|one| !matches!(one, Notice::Dead));
             }

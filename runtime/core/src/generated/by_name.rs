@@ -25,7 +25,7 @@ impl<T: FromStr<Err = UnknownName>> Visitor<'_> for Name<T> {
 /// Reads a name.
 ///
 /// # Errors
-/// It is no text, or nothing of this kind has the name.
+/// The value is not a text, or nothing of this kind has the name.
 pub fn read_name<'de, T, D>(from: D) -> Result<T, D::Error>
 where
     T: FromStr<Err = UnknownName>,

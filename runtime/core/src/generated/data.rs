@@ -66,8 +66,8 @@ pub fn kept_json(name: &str, value: Value) -> Result<Value, Failure> {
     }
 }
 
-/// The result of a host function, or its fallback. Records the call with its arguments for the trace; they are not evaluated if nobody
-/// takes notes.
+/// The result of a host function, or its fallback. Records the call with its arguments for the trace. If nobody takes notes, `arguments` is
+/// not called.
 ///
 /// # Errors
 /// The function failed and has no fallback.
@@ -102,7 +102,7 @@ fn call_note(name: &str, arguments: &[Value], value: Option<&Value>, why: Option
     Note { about: About::Call(name.to_string()), text }
 }
 
-/// The fallback of a host function that is not called because its arguments failed; recorded for the trace.
+/// The fallback of a host function that is not called because its arguments failed. The reason is recorded for the trace.
 pub fn uncalled<T: IntoValue + Clone>(
     notes: &mut Notes,
     name: &str,
@@ -119,7 +119,7 @@ pub fn uncalled<T: IntoValue + Clone>(
 /// The outcome of an effect of the host; records the call like [`called`].
 ///
 /// # Errors
-/// It failed.
+/// The effect failed.
 #[inline]
 pub fn did<const N: usize>(
     notes: &mut Notes,
@@ -189,7 +189,7 @@ pub fn usable<P>(notes: &mut Notes, step: &str, read: Result<P, Mismatch>) -> Op
         Ok(payload) => Some(payload),
         Err(Mismatch(why)) => {
             let text = alloc::format!("answer to `{step}`: {why}");
-            // Not only a trace needs it: the question is put again with it.
+            // Kept even if nobody takes notes, because the question is put again with this reason.
             notes.keep(Note { about: About::Answer, text });
             None
         }

@@ -1,6 +1,6 @@
-//! The data of what is being handled: with an allocator, a machine that handles nothing has only a pointer for it.
+//! The data of the current event, choice or answer. With an allocator it is boxed, so that an idle machine stores only a null pointer.
 
-/// A value, or none.
+/// An optional value, boxed if there is an allocator.
 #[derive(Debug, Clone)]
 pub struct Held<T>(
     #[cfg(feature = "alloc")] Option<super::Box<T>>,
@@ -8,7 +8,7 @@ pub struct Held<T>(
 );
 
 impl<T> Held<T> {
-    /// None.
+    /// No value.
     pub const fn new() -> Self {
         Self(None)
     }

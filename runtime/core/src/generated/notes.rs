@@ -1,10 +1,10 @@
-//! What a machine has to say to its host's trace.
+//! The notes of a machine for the trace of its host.
 
 use super::{Box, Vec};
 use crate::host::{self, Note};
 use crate::machine::Sink;
 
-/// Notes until the host takes them.
+/// Notes that the host has not taken yet.
 #[derive(Debug, Clone, Default)]
 pub struct Notes {
     #[allow(
@@ -16,12 +16,12 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// None.
+    /// No notes.
     pub const fn new() -> Self {
         Self { kept: None, is_deaf: false }
     }
 
-    /// An input begins: from now on notes are kept if its sink takes them.
+    /// Called when an input begins. From now on notes are kept if the sink takes them.
     #[inline]
     pub fn heed<S: Sink + ?Sized>(&mut self, sink: &S) {
         self.is_deaf = !sink.takes_notes();
@@ -40,7 +40,7 @@ impl Notes {
         host::note(self.kept.get_or_insert_default(), note);
     }
 
-    /// Takes all.
+    /// Takes all notes.
     pub fn take(&mut self) -> Vec<Note> {
         self.kept.take().map_or_else(Vec::new, |notes| *notes)
     }

@@ -1,4 +1,4 @@
-//! Queues and slots for the data of events. With an allocator they take room while they hold something; without one they are arrays.
+//! Queues and slots for the data of events. With an allocator they take memory only while they hold something. Without one they are arrays.
 
 #[cfg(not(feature = "alloc"))]
 pub use few::{Ring, Slots};
@@ -88,7 +88,7 @@ mod few {
 mod growing {
     use super::super::{Box, Vec, VecDeque};
 
-    /// An empty queue with more bytes gives its memory back.
+    /// An empty queue that has more bytes than this releases its memory.
     const KEPT: usize = 64;
 
     /// A queue of at most `N` items.
@@ -136,7 +136,7 @@ mod growing {
             Some(item)
         }
 
-        /// Gives up the memory of an empty queue.
+        /// Releases the memory of an empty queue.
         fn give_up(&mut self) {
             self.0 = self.0.take().filter(|items| !items.is_empty());
         }

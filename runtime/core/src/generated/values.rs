@@ -42,7 +42,7 @@ impl Fields {
     /// The fields of a value that should be a `T`.
     ///
     /// # Errors
-    /// The value is no record.
+    /// The value is not a record.
     pub fn of<T: FromValue>(value: Value) -> Result<Self, Mismatch> {
         let Value::Map(fields) = value else { return Err(mismatch::<T>(&value)) };
         Ok(Self { fields, taken: 0 })

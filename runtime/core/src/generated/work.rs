@@ -18,13 +18,13 @@ impl Work {
         Self { input: Cell::new(Fuel::INPUT), evaluation: Cell::new(Fuel::USUAL) }
     }
 
-    /// Called when an input begins.
+    /// Restores both amounts. Called when an input begins.
     pub fn refuel(&self) {
         self.input.set(Fuel::INPUT);
         self.begin();
     }
 
-    /// Called when a block or a condition begins.
+    /// Restores the amount of a block or condition. Called when one begins.
     pub fn begin(&self) {
         self.evaluation.set(self.input.get().clamp(Fuel::LEAST, Fuel::USUAL));
     }

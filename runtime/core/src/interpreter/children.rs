@@ -52,7 +52,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         Ok(())
     }
 
-    /// Calls `act` with a child, which has the host meanwhile. Returns whether the child exists.
+    /// Lends the host to a child and calls `act` with it. Returns whether the child exists.
     pub(super) fn lend(&mut self, key: StepKey, act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
         let mut children = core::mem::take(&mut self.children);
         let found = children.iter_mut().find(|(k, _)| *k == key);
@@ -66,7 +66,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         is_there
     }
 
-    /// Hands what a family has only once, the host and the evaluation budget, to the machine that runs.
+    /// Hands the host and the evaluation budget, of which a family has only one each, to the machine that runs.
     fn hand_over(&mut self, to: &mut Self) {
         to.engine.program.host().put(self.engine.program.host().take());
         to.engine.program.allowance.set(self.engine.program.allowance.get());

@@ -32,7 +32,7 @@ pub(super) struct Data {
     fields: Vec<Value>,
     /// Payloads of raised events that are still queued, oldest first.
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
-    /// What most runs do not have.
+    /// Data that most runs do not have.
     pub(super) more: Lazily<More>,
     #[allow(
         clippy::box_collection,
@@ -42,7 +42,7 @@ pub(super) struct Data {
     is_deaf: bool,
 }
 
-/// Data that many runs do not have, or only after a while.
+/// Data that many runs do not have, or have only after a while.
 #[derive(Default)]
 pub(super) struct More {
     /// Answers of this turn, by step; empty while there are none.
@@ -77,7 +77,7 @@ impl More {
 }
 
 impl More {
-    /// Keeps the answer of a step, of this many.
+    /// Keeps the answer of a step. The chart has `steps` steps.
     pub(super) fn keep_answer(&mut self, step: StepId, steps: usize, answer: Value) {
         self.answers.resize(steps, None);
         if let Some(place) = self.answers.get_mut(step.index()) {
@@ -178,7 +178,7 @@ impl Data {
         self.notes.set(None);
     }
 
-    /// Sets the current event, choice or answer. Expressions do not read the fields of tools.
+    /// Sets the current event, choice or answer. The fields of tools are not stored, because expressions do not read them.
     #[inline(always)]
     pub(super) fn bind(&mut self, bound: Bound<Vec<Value>>) {
         let (bound, fields) = match bound {
@@ -195,7 +195,7 @@ impl Data {
         if self.fields.capacity() > 0 || fields.capacity() > 0 {
             self.fields = fields;
         } else {
-            // Both are empty: most events have no data.
+            // Neither vector has allocated, so there is nothing to drop. This is the usual case: most events have no data.
             core::mem::forget(fields);
         }
     }
@@ -218,7 +218,7 @@ impl Data {
         place.map(core::mem::take).unwrap_or_default()
     }
 
-    /// Until the next input, notes are kept if `sink` takes them.
+    /// Called when an input begins. Until the next input, notes are kept if `sink` takes them.
     pub(super) fn heed(&mut self, sink: &dyn Sink) {
         self.is_deaf = !sink.takes_notes();
     }
@@ -242,7 +242,7 @@ impl Data {
     }
 }
 
-/// Puts values into their places, whose memory is reused.
+/// Replaces the values of `places` and reuses their memory.
 fn put_values(to: &mut [Option<Value>], from: &[Option<Value>]) {
     for (to, from) in to.iter_mut().zip(from) {
         if let (Some(Value::Text(to)), Some(Value::Text(from))) = (&mut *to, from) {

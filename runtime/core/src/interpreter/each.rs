@@ -1,4 +1,4 @@
-//! The lists of steps with an `each`, and what has come of their elements.
+//! The lists of steps with an `each`, and the answers for their elements.
 
 use super::data::Gathering;
 use super::program::Runner;
@@ -20,7 +20,7 @@ impl<H: Host> Runner<'_, H> {
     /// Evaluates and stores the list of a step, and returns its size.
     ///
     /// # Errors
-    /// It cannot be evaluated, or has more than `most` elements; with the reason of the failure, if there is no note of it.
+    /// The list cannot be evaluated, or has more than `most` elements. Contains the reason, unless a note gives it.
     pub(super) fn begin_list(
         &mut self,
         step: StepId,
@@ -52,7 +52,7 @@ impl<H: Host> Runner<'_, H> {
         }
     }
 
-    /// The answers in the order of the elements; those that are missing are left out or `none`.
+    /// The answers in the order of the elements. Missing answers are omitted or `none`.
     pub(super) fn gather(&mut self, step: StepId, with_none: bool) -> Option<Vec<Value>> {
         let answers = self.data.more.fans.remove(&step)?.answers;
         let all = if with_none {

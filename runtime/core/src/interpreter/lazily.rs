@@ -1,17 +1,17 @@
-//! Data that takes no room until it is first written.
+//! Data that takes no memory until it is first written.
 
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
-/// A type with a value that stands for nothing.
+/// A type with an empty value.
 pub(super) trait Nothing: Default + 'static {
-    /// This value.
+    /// The empty value.
     fn nothing() -> &'static Self;
-    /// Whether this is it.
+    /// Whether this is the empty value.
     fn is_nothing(&self) -> bool;
 }
 
-/// Reads as nothing until it is first written.
+/// A value that reads as the empty one until it is first written.
 pub(super) struct Lazily<T>(Option<Box<T>>);
 
 impl<T> Lazily<T> {
@@ -19,21 +19,21 @@ impl<T> Lazily<T> {
         Self(None)
     }
 
-    /// Changes what was written, if anything was.
+    /// The written value, mutable; `None` if nothing was written.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
         if let Some(written) = self.written() {
             change(written);
         }
     }
 
-    /// What was written, if anything was.
+    /// The written value; `None` if nothing was written.
     pub(super) fn written(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }
 }
 
 impl<T: Nothing> Lazily<T> {
-    /// This, without room if it is nothing.
+    /// Frees the memory if the value is empty.
     pub(super) fn of(written: T) -> Self {
         Self((!written.is_nothing()).then(|| Box::new(written)))
     }

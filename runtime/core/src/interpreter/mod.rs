@@ -2,17 +2,17 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `data` | what a run knows beside the registers |
+//! | `data` | the data of a run besides the registers |
 //! | `context` | the data and the machine as expressions see them |
 //! | `program` | guards, actions and code: [`crate::program::Program`] |
-//! | `action` | actions, carried out |
-//! | `quick` | guards and actions that are compiled |
-//! | `check` | whether what comes from outside fits its declared types |
+//! | `action` | the execution of actions |
+//! | `quick` | compiled guards and actions |
+//! | `check` | checks that external data fits its declared types |
 //! | `prompt` | prompts and offers |
 //! | `children` | the machines of `run` steps |
-//! | `query` | expressions of others, for tests |
-//! | `snapshot` | all of it as data |
-//! | `point` | all of it, kept to come back to |
+//! | `query` | evaluation of expressions outside the chart, for tests |
+//! | `snapshot` | the state of a run as data |
+//! | `point` | stored points of a run to return to |
 
 mod action;
 mod begin;
@@ -82,7 +82,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         Self { plan, engine, charts: &[], children: Vec::new() }
     }
 
-    /// The started steps and open questions, whose answers the host still owes.
+    /// The steps and questions that wait for an answer of the host.
     pub fn pending(&self) -> Vec<StepKey> {
         let mut keys = Vec::new();
         self.engine.pending(&mut |key| keys.push(key));
@@ -182,7 +182,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         if key.leaf.index() >= self.plan.chart().states.len() {
             return Err(Fault);
         }
-        // Only the prompt of a question can show the options.
+        // Only the prompt of a question can contain the options.
         let step = self.plan.chart().steps.get(key.step.index());
         let asks = step.is_some_and(|step| matches!(step.kind, StepKind::Ask { .. }));
         let options = if asks { listed(&self.options(key)) } else { String::new() };

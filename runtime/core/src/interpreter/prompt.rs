@@ -37,7 +37,7 @@ impl<H: Host> Runner<'_, H> {
                 let result = holds(guard, &self.context(view, None), &fuel);
                 self.burn(&fuel);
                 let what = || format!("`if` of `{}` into `{}`", component.name, row.name);
-                // As everywhere, a guard that fails counts as false.
+                // A guard that fails counts as false, as everywhere.
                 if !self.explain(result, what).unwrap_or(false) {
                     continue;
                 }

@@ -78,7 +78,7 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
-    /// Runs compiled actions from `from` on as far as possible. Returns the number of actions that are then done.
+    /// Runs compiled actions from `from` on as far as possible. Returns the number of actions that have then run.
     pub(super) fn run_quickly(
         &mut self,
         acts: &[Act],

@@ -12,10 +12,10 @@ use crate::tables::{
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A state with more transitions gets an index by event.
+/// A state with more transitions than this gets an index by event.
 const SCANNED: usize = 4;
 
-/// A transition that enters more states computes them when it is taken, so that the tables stay linear in the size of the chart.
+/// A transition that enters more states than this computes them when it is taken, so that the tables stay linear in the size of the chart.
 const LONGEST: usize = 32;
 
 /// Fills the columns in time linear in the size of the chart, up to a logarithmic factor.
@@ -44,10 +44,11 @@ pub(super) fn fill(plan: &mut Plan<'_>) {
     places(&mut plan.states);
 }
 
-/// Gives each state a place that no state has which can be active at the same time: below its parent's, and beside those of other regions.
+/// Gives each state a place such that states which can be active together have different places. Children come after their parent. Children
+/// of a parallel state get disjoint ranges; other siblings share one.
 fn places(states: &mut [StateRow<'_>]) {
     let sizes = together(states);
-    // The next free place below each parallel state.
+    // The next free place for a child of each state.
     let mut next = vec![0; states.len()];
     for index in 0..states.len() {
         let parent = states[index].parent.index();
@@ -67,11 +68,11 @@ pub(super) fn together(states: &[StateRow<'_>]) -> Vec<u32> {
     summed(states, |kind| u32::from(!matches!(kind, StateRowKind::History { .. })))
 }
 
-/// For each state, what it counts itself and the children that are active with it: of a parallel state all, of others the one that counts
-/// most.
+/// For each state, the maximum of the sum of `own` over the states of its subtree that are active together: a parallel state adds all its
+/// children, any other state only the child with the greatest sum.
 pub(super) fn summed(states: &[StateRow<'_>], own: impl Fn(StateRowKind) -> u32) -> Vec<u32> {
     let mut below = vec![0; states.len()];
-    // Children follow their parents: from the end, each subtree is settled before its parent.
+    // Children follow their parents, so this reverse order completes each subtree before its parent.
     for (index, row) in states.iter().enumerate().rev() {
         below[index] += own(row.kind);
         let (all, parent) = (below[index], row.parent.index());

@@ -231,7 +231,7 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
             StateRowKind::History { deep: *deep, default, slot: pools.histories - 1 }
         }
     };
-    // Transitions are grouped by source, so the first and their number suffice.
+    // Transitions are grouped by source, so the index of the first and their number suffice.
     let first = state.transitions.first().map_or(0, |id| id.0);
     StateRow {
         path: &state.path,

@@ -23,7 +23,7 @@ pub(super) fn summary(tables: &Tables<'_>) -> Summary {
     }
 }
 
-/// The maximum number of leaves that are active together. A compound without children, which only a faulty chart has, has none.
+/// The maximum number of leaves that are active together. A compound state without children, which only a faulty chart has, counts none.
 fn leaves(states: &[StateRow<'_>]) -> u32 {
     let is_leaf = |kind| u32::from(matches!(kind, StateRowKind::Atomic | StateRowKind::Final(_)));
     ahead::summed(states, is_leaf).first().copied().unwrap_or(0).max(1)

@@ -153,7 +153,8 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// Handles the success of a step: its transitions, then `ends turn`, which reads the answer and the state before the transitions.
+    /// Handles the success of a step: its transitions, then `ends turn`, which still reads the answer and the state from before the
+    /// transitions.
     pub(super) fn step_done(
         &mut self,
         step: StepId,
@@ -221,7 +222,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Handles the model's choice of an option: its guard is checked again.
+    /// Handles the model's choice of an option. Its guard is evaluated again.
     fn choose(
         &mut self,
         key: StepKey,

@@ -1,4 +1,4 @@
-//! Which transitions of a state are candidates for an occurrence.
+//! The transitions of a state that are candidates for an occurrence.
 
 use crate::arena::{EventId, TransitionId};
 use crate::machine::{ErrorKind, LimitKind};
@@ -8,9 +8,9 @@ use crate::tables::{Dispatch, Reacts, Span, StateRow, Tables, TransitionRow, Tri
 /// What may trigger transitions: an occurrence, or nothing for eventless ones. Host events have a type of their own, so that the code for
 /// most inputs is specialized for them.
 pub(super) trait Cause: Copy {
-    /// The kind that states must react to, or nothing is triggered.
+    /// The kind to which a state must react for any of its transitions to be triggered.
     fn kind(self) -> Reacts;
-    /// The first candidate from `from` on, in a state that reacts to this kind.
+    /// The first candidate at or after `from`, in a state that reacts to this kind.
     fn next(
         self,
         tables: &Tables<'_>,
@@ -148,7 +148,7 @@ fn indexed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<Tra
     guessed(index, event, from).or_else(|| searched(index, event, from))
 }
 
-/// The first transition of an event, guessed at the position where it would be if each earlier event had one transition and none were for
+/// The first transition of an event. The first guess is its position if each earlier event had one transition and no transition were for
 /// any event.
 #[inline(always)]
 fn guessed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {

@@ -36,7 +36,7 @@ fn is_leaf(row: &StateRow<'_>) -> bool {
     matches!(row.kind, StateRowKind::Atomic | StateRowKind::Final(_))
 }
 
-/// Up to this number, a linear search is used.
+/// The maximum number of leaves for a linear search.
 const FEW: usize = 8;
 
 impl<P: Program> Stepper<'_, P> {
@@ -178,7 +178,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Whether the state is in a final state: a compound with an active final child, or a parallel with every region in a final state.
     pub(super) fn is_in_final(&self, state: StateId) -> bool {
         match self.tables.states[state.index()].kind {
-            // A final is a leaf.
+            // A final state is a leaf.
             StateRowKind::Compound(_) => {
                 let leaf = self.leaf_of(state);
                 matches!(self.tables.states[leaf.index()].kind, StateRowKind::Final(_))

@@ -1,4 +1,4 @@
-//! Deadlines. The machine has no clock: the host asks when the next deadline is due, and passes the time.
+//! Deadlines. The machine has no clock: the host asks when the next deadline is due, and passes the time with each input.
 
 use super::{MICROSTEPS, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
@@ -7,9 +7,9 @@ use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Store};
 use crate::tables::{Reacts, TriggerRow};
 
-/// The kind of what is due first.
+/// The deadline that is due first.
 enum Due {
-    /// A sent event; it comes before a transition that is due at the same time.
+    /// A sent event. It precedes a transition that is due at the same time.
     Send,
     Line(TransitionId),
     /// A `limits { time … }` of a state; true for the soft limit.
@@ -43,7 +43,7 @@ impl<P: Program> Stepper<'_, P> {
         first
     }
 
-    /// Sets the clock and fires what is due until then, each at its own time.
+    /// Sets the clock and fires everything that is due by then, each at its own time.
     #[inline(always)]
     pub(super) fn pass_time(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = now.max(self.scalars.now);
@@ -64,7 +64,7 @@ impl<P: Program> Stepper<'_, P> {
                 return;
             }
             if fired == MICROSTEPS {
-                // Deadlines without duration arm each other.
+                // Deadlines without duration arm each other without end.
                 sink.record(Record::Error(ErrorKind::Livelock));
                 self.program.bind(Bound::Nothing);
                 self.macrostep(Some(Occurrence::Error(ErrorKind::Livelock)), sink);
@@ -88,7 +88,7 @@ impl<P: Program> Stepper<'_, P> {
         self.set_clock(now);
     }
 
-    /// Sets the clock. At another moment, deliveries are counted anew.
+    /// Sets the clock. If it advances, the count of deliveries starts again.
     fn set_clock(&mut self, now: Instant) {
         if now != self.scalars.now {
             self.delivered = 0;
@@ -103,7 +103,7 @@ impl<P: Program> Stepper<'_, P> {
         let pending = trigger.timed_step().and_then(|step| self.open_key(step));
         let taken = self.macrostep(Some(Occurrence::Deadline(id)), sink);
         let Some(first) = pending.filter(|_| taken) else { return };
-        // The transition did not leave the state, but the step is over, an `ask` in all leaves.
+        // The transition did not leave the state, but the step is over; for an `ask`, in all leaves.
         while let Some(key) = self.open_key(first.step)
             && (key == first || self.is_ask(first.step))
         {

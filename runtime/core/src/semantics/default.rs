@@ -1,4 +1,4 @@
-//! The actions of an `initial` and of a history's default, which run when these are entered by default.
+//! The actions of an `initial` and of a history's default, which run on entry by default.
 
 use super::Stepper;
 use crate::arena::StateId;
@@ -7,7 +7,7 @@ use crate::program::{Block, Program};
 use crate::store::{Store, bits};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Notes that the `initial` of a state, or the default of a history, is entered, if it has actions.
+    /// Notes that the `initial` of a state or the default of a history is used, if it has actions.
     pub(super) fn note_default(&mut self, state: StateId) {
         if self.tables.states[state.index()].default_actions {
             bits::insert(self.with_sets().defaults, state.index());

@@ -1,4 +1,4 @@
-//! The armed deadlines of time as a heap: the earliest is at its top, equal ones in document order.
+//! The armed deadlines of time as a heap: the earliest is on top; equal ones are in document order.
 
 use super::Stepper;
 use crate::arena::TransitionId;

@@ -1,4 +1,4 @@
-//! Steps that do their work for each element of a list: some at a time, until all are settled or enough are done.
+//! Steps that run for each element of a list: several at a time, until all elements are settled or enough are done.
 
 use super::Stepper;
 use crate::arena::{StateId, StepId};
@@ -69,7 +69,7 @@ impl<P: Program> Stepper<'_, P> {
         self.each_on(key, each, sink);
     }
 
-    /// Continues a step with an `each`: ends it if its elements are settled or enough are done, or else starts further ones.
+    /// Continues a step with an `each`: ends it if all elements are settled or enough are done; otherwise starts further ones.
     fn each_on(&mut self, whole: StepKey, each: EachRow, sink: &mut dyn Sink) {
         loop {
             if self.open_whole(whole.step) != Some(whole) {
@@ -181,7 +181,7 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// An element has no answer: the step fails, or goes on without it. The reason is bound.
+    /// Handles an element without an answer: the step fails, or continues without it. The reason must be bound already.
     pub(super) fn lose(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) {
         let whole = self.open_whole(key.step);
         if self.is_lost(key, each, sink)
@@ -191,7 +191,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Like [`Self::lose`], without going on. Returns whether the step goes on.
+    /// Like [`Self::lose`], but does not continue the step. Returns whether the step continues.
     fn is_lost(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
         let step = key.step;
         let Some(whole) = self.open_whole(step) else { return false };
@@ -211,7 +211,7 @@ impl<P: Program> Stepper<'_, P> {
         goes_on
     }
 
-    /// All elements are settled, or enough are done: the step is done.
+    /// Ends the step successfully: all elements are settled, or enough are done.
     fn finish_each(&mut self, whole: StepKey, each: EachRow, sink: &mut dyn Sink) {
         let in_walk = self.awaits(whole);
         let answer = self.program.gathered(whole.step, each.lost == Lost::None);

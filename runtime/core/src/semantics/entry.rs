@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::tables::StepRowKind;
 
 impl<P: Program> Stepper<'_, P> {
-    /// Remembers the steps that the entry of a state starts.
+    /// Notes the steps that the entry of a state starts.
     pub(super) fn note_entry_runs(&mut self, state: StateId) {
         if !self.tables.summary.entry_runs {
             return;

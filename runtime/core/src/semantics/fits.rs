@@ -1,4 +1,4 @@
-//! Whether a version of a chart has what the registers of a saved run need, and what changes for them.
+//! Compares the registers of a saved run with a version of its chart: what the version lacks, and what changes.
 
 use super::named::{Named, kind_of};
 use super::number::Numbers;
@@ -12,7 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Named {
-    /// How they fit a version of their chart that did not save them.
+    /// Compares these registers with a version of their chart that did not save them.
     pub(crate) fn compare(&self, numbers: &Numbers<'_>) -> Comparison {
         let tables = numbers.tables;
         let mut found = Comparison::default();
@@ -48,7 +48,7 @@ impl Named {
         for state in bits::iter(&active).filter(|state| *state != 0) {
             *counts.entry(tables.states[state].parent).or_default() += 1;
         }
-        // What had active states before, and has none that this version knows, was told already.
+        // States all of whose active children are unknown to this version have been reported already.
         let had = self.active.iter().filter(|path| !path.is_empty());
         let had = had.map(|path| path.rsplit_once('.').map_or("", |(above, _)| above));
         let had: BTreeSet<StateId> = had.filter_map(|path| numbers.state(path).ok()).collect();
@@ -113,7 +113,7 @@ impl Named {
         open
     }
 
-    /// The walks of a turn that go on.
+    /// Compares the walks of a turn that continue.
     fn compare_walks(&self, numbers: &Numbers<'_>, found: &mut Vec<Difference>) {
         for walk in self.walks.values().filter(|walk| walk.stage == WalkStage::Open) {
             let order = walk.order.iter().filter_map(|name| {
@@ -133,7 +133,7 @@ impl Named {
         }
     }
 
-    /// New names of what the run is in.
+    /// Adds the new names of everything that is active or under way.
     fn add_renames(&self, numbers: &Numbers<'_>, found: &mut Vec<Change>) {
         for path in &self.active {
             if let Ok(state) = numbers.state(path)

@@ -8,7 +8,7 @@ use crate::program::{Bound, Program};
 impl<P: Program> Stepper<'_, P> {
     /// Handles one input; effects and records go to `sink` in the order in which they happen.
     ///
-    /// `now` must not go back; deadlines that are due by then fire first.
+    /// `now` must not decrease. Deadlines that are due by then fire first.
     pub fn handle(
         &mut self,
         input: Input<P::Payload>,
@@ -40,7 +40,7 @@ impl<P: Program> Stepper<'_, P> {
             Input::Answer(key, outcome) => self.answer(key, outcome, sink),
             Input::Exhausted(key, kind) => self.exhausted(key, kind, sink),
             Input::Unmade(key) => self.unmade(key, sink),
-            // Without limits there is nothing to warn of.
+            // Without limits there is nothing to warn about.
             Input::Warn(_) if !self.tables.summary.limits => Receipt::Refused,
             Input::Warn(kind) => {
                 self.soft(kind, sink);
@@ -97,7 +97,7 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// Fires what is due by `now`. Returns whether the machine runs, and still runs afterwards.
+    /// Fires everything that is due by `now`. Returns whether the machine was running and still is.
     #[inline(always)]
     fn is_ready(&mut self, now: Instant, sink: &mut dyn Sink) -> bool {
         if self.is_over() {

@@ -39,7 +39,7 @@ impl<P: Program> Stepper<'_, P> {
             *calls += 1;
             if Some(*calls) == self.limits(at).calls_warn {
                 sink.record(Record::Warned(LimitKind::Calls));
-                // The macrostep after the start of the step handles it.
+                // The error is handled by the macrostep that follows the start of the step.
                 let _ = self.enqueue(Occurrence::Warn(LimitKind::Calls));
             }
             path = self.parent(at);
@@ -76,8 +76,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Handles a charged call of an attempt that was not made and will not be: takes the charge back; a step that is still open fails
-    /// without another attempt.
+    /// Handles a charged call that was not made and will not be: takes the charge back. If the step is still open, it fails without another
+    /// attempt.
     pub(super) fn unmade(&mut self, key: StepKey, sink: &mut dyn Sink) -> Receipt {
         let Some(row) = self.tables.steps.get(key.step.index()).copied() else {
             return Receipt::Refused;
@@ -100,7 +100,7 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// The call of an open step is not made: the step, or the element, fails without another attempt.
+    /// Fails an open step, or its element, without another attempt, because its call is not made.
     fn give_up(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
         self.program.bind(Bound::Nothing);
         if let Some(each) = self.each(key.step) {
@@ -110,8 +110,8 @@ impl<P: Program> Stepper<'_, P> {
         self.step_failed(key.step, key.leaf, in_walk, sink);
     }
 
-    /// Whether the limits allow so many further model calls of `state`. Otherwise the transitions for the error have been taken, or the run
-    /// has ended.
+    /// Whether the limits allow this number of further model calls for `state`. If not, the transitions for the error have been taken, or
+    /// the run has ended.
     pub(super) fn has_room_for(&mut self, state: StateId, calls: u32, sink: &mut dyn Sink) -> bool {
         let mut path = Some(state);
         while let Some(at) = path {
@@ -152,8 +152,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The next time at which an active state uses up its `time`; among equal times that of the first state in document order. `true` for
-    /// its soft limit.
+    /// The next time at which an active state uses up its `time`, with `true` for the soft limit. Among equal times, the first state in
+    /// document order.
     pub(super) fn first_time_limit(&self) -> Option<(Instant, bool)> {
         let cells = self.store.cells();
         let mut first: Option<(Instant, StateId, bool)> = None;
@@ -165,7 +165,7 @@ impl<P: Program> Stepper<'_, P> {
                 for (bound, hard) in [(limits.time_warn, false), (limits.time, true)] {
                     let Some(bound) = bound else { continue };
                     let at = cells.entered_at(state, &self.tables).saturating_add(bound);
-                    // Earlier ones have been reported: the clock never goes back.
+                    // Earlier ones have been reported already, because the clock never goes back.
                     if at > self.scalars.now {
                         let one = (at, state, hard);
                         first = Some(first.map_or(one, |first| first.min(one)));
@@ -180,8 +180,8 @@ impl<P: Program> Stepper<'_, P> {
         if soft { self.soft(LimitKind::Time, sink) } else { self.hard(LimitKind::Time, sink) }
     }
 
-    /// Handles that the host may not make the call of an open step: takes the limit's transitions, then applies the failure policy of the
-    /// step if it is still open.
+    /// Handles a call of an open step that a limit forbids the host to make: takes the limit's transitions, then applies the failure policy
+    /// of the step if it is still open.
     pub(super) fn exhausted(
         &mut self,
         key: StepKey,

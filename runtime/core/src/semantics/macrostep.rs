@@ -1,5 +1,4 @@
-//! The macrostep: microsteps until no transition is enabled and the queue is empty. The only such loop, for the step algorithm and for
-//! direct code.
+//! The macrostep: microsteps until no transition is enabled and the queue is empty. The step algorithm and direct code share this loop.
 
 use crate::machine::{ErrorKind, Record, Sink, Status};
 
@@ -50,7 +49,7 @@ where
             if livelock {
                 return;
             }
-            // The error's own transitions get one microstep, then the macrostep stops whatever is still enabled.
+            // The error's own transitions get one microstep. Then the macrostep stops, even if transitions are still enabled.
             livelock = true;
             sink.record(Record::Error(ErrorKind::Livelock));
             machine.error(ErrorKind::Livelock, sink);

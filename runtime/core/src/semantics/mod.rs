@@ -5,33 +5,33 @@
 //!
 //! | file | what it decides |
 //! |---|---|
-//! | `input` | what the host tells: events, time, the start, the end |
+//! | `input` | inputs of the host: events, time, the start, the end |
 //! | `configuration` | which leaves are active, whether a configuration is legal |
 //! | `candidates` | which lines an occurrence can trigger |
 //! | `select` | which lines are taken |
 //! | `sets` | transition domain, exit set, entry set |
-//! | `default` | the actions of defaults that are entered |
+//! | `default` | the actions of entry by default |
 //! | `macrostep` | when a macrostep is over: the loop around microsteps |
 //! | `microstep` | which lines a microstep takes |
 //! | `take` | exit, actions, entry |
 //! | `turn` | a turn and the steps that its walks visit |
 //! | `walk` | where walks fork, wait, join and end |
 //! | `entry` | steps that start on entry |
-//! | `answer` | what an ended step does |
+//! | `answer` | the end of a step |
 //! | `each` | a step for each element of a list |
-//! | `tool` | what a tool called by the model does |
+//! | `tool` | tools that the model calls |
 //! | `question` | which options are enabled, when a question is put |
 //! | `deadline` | what is due |
 //! | `sending` | when sent events are delivered |
 //! | `due` | the armed deadlines in the order they are due |
-//! | `limit` | what may still be spent |
-//! | `registers` | which registers take up room |
+//! | `limit` | limits and what is charged to them |
+//! | `registers` | which registers take memory |
 //! | `snapshot` | all registers as data |
-//! | `named`, `number` | all registers by names, and back |
+//! | `named`, `number` | conversion between registers by number and by name |
 //! | `version`, `fits`, `rearm` | registers by names in another version of the chart |
 //! | `plain` | the registers of machines with direct code |
-//! | `point` | all registers, kept to come back to |
-//! | `unroll` | nothing: what all of these do, as data for an emitter |
+//! | `point` | stored registers to return to |
+//! | `unroll` | nothing: it records the effects of the others as data for an emitter |
 
 mod answer;
 mod candidates;
@@ -108,7 +108,7 @@ pub struct Stepper<'t, P: Program> {
     tables: P::Tables<'t>,
     store: P::Store,
     scalars: Scalars,
-    /// The number of deliveries at this moment of the clock within this input, to stop a chart that keeps sending to itself without delay.
+    /// The number of deliveries at this moment of the clock within this input. It stops a chart that keeps sending to itself without delay.
     delivered: u32,
     /// The number of active leaves.
     leaves: u32,
@@ -224,7 +224,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         self.scalars.walking
     }
 
-    /// Calls `each` with every started step and open question, whose answer the host still owes.
+    /// Calls `each` with every step and question that waits for an answer of the host.
     pub fn pending(&self, each: &mut dyn FnMut(StepKey)) {
         let cells = self.store.cells();
         for (register, row) in cells.steps.iter().zip(self.tables.steps) {

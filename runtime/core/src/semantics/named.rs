@@ -1,4 +1,4 @@
-//! Registers by names. `number` gives them the numbers of a chart again.
+//! Registers by name. The module `number` converts them back to the numbers of a chart.
 
 use super::snapshot::Snapshot;
 use super::{Phase, Scalars};
@@ -24,16 +24,16 @@ pub struct Named {
     pub(super) walking: bool,
     pub(super) stopped: bool,
     pub(super) dead: bool,
-    /// Paths of the active states, the root's empty.
+    /// Paths of the active states. The path of the root is empty.
     pub(super) active: Vec<String>,
     pub(super) touched: Vec<String>,
     pub(super) unbroken: Vec<String>,
-    /// By path of a history: what it has recorded.
+    /// The states that each history has recorded, by its path.
     pub(super) history: BTreeMap<String, Vec<String>>,
-    /// By path; states without a register that differs from 0 are left out.
+    /// By path. States whose registers are all 0 are omitted.
     pub(super) states: BTreeMap<String, StateCounts>,
     pub(super) questions: Vec<Asked>,
-    /// By name; steps that never ran are left out.
+    /// By name. Steps that never ran are omitted.
     pub(super) steps: BTreeMap<String, StepCounts>,
     /// By path of the region.
     pub(super) walks: BTreeMap<String, WalkAt>,
@@ -100,12 +100,12 @@ pub(super) struct WalkAt {
     /// The next step to visit; `None` after the last.
     pub(super) next: Option<String>,
     pub(super) at: Option<String>,
-    /// The leaf behind the last one in which the question of `at` was put; `None` behind all.
+    /// The leaf after the last one in which the question of `at` was put; `None` if there is no further leaf.
     pub(super) leaf: Option<String>,
     pub(super) calls: u32,
     pub(super) spent: bool,
     pub(super) turn_taken: bool,
-    /// The steps in order, while the walk goes on.
+    /// The steps in order, while the walk continues.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) order: Vec<String>,
 }
@@ -160,7 +160,7 @@ pub(super) enum To {
     Element(String, u32),
 }
 
-/// What a chart does not have that registers name.
+/// Something that registers name and the chart lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gone(pub String);
 
@@ -190,12 +190,12 @@ pub(super) struct Line<'t> {
     pub(super) kind: String,
     /// The step of a `timeout`.
     pub(super) step: Option<StepId>,
-    /// Its number among those of its state and kind.
+    /// Its number among the lines of its state and kind.
     pub(super) nth: u32,
     pub(super) targets: &'t [StateId],
 }
 
-/// The lines with a deadline, and how they are named.
+/// The lines with a deadline, with their names.
 pub(super) fn lines<'t>(tables: &'t Tables<'_>) -> impl Iterator<Item = Line<'t>> {
     let mut seen: BTreeMap<(u32, String), u32> = BTreeMap::new();
     tables.transitions.iter().filter_map(move |row| {
@@ -221,7 +221,7 @@ pub(super) fn lines<'t>(tables: &'t Tables<'_>) -> impl Iterator<Item = Line<'t>
     })
 }
 
-/// The kind of a step as it is written.
+/// The keyword of a step's kind.
 pub(super) fn kind_of(tables: &Tables<'_>, id: StepId) -> &'static str {
     let row = &tables.steps[id.index()];
     match (row.kind, row.each.is_some()) {

@@ -1,4 +1,4 @@
-//! Named registers with the numbers of a chart: the one that they were saved from, or another version of it.
+//! Conversion of named registers to the numbers of a chart: the version that saved them, or another one.
 
 use super::Scalars;
 use super::named::{Gone, Key, Named, To, WalkAt};
@@ -14,12 +14,12 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Numbers of names, also of earlier ones, unless something else has them now.
+/// The numbers of names, including earlier names that nothing else has now.
 pub(crate) struct Numbers<'t> {
     pub(super) tables: &'t Tables<'t>,
     states: BTreeMap<&'t str, StateId>,
     steps: BTreeMap<&'t str, StepId>,
-    /// By the parent: earlier names of states.
+    /// The earlier names of states, by parent.
     renamed: BTreeMap<StateId, Vec<(&'t str, StateId)>>,
     variables: BTreeMap<&'t str, &'t str>,
 }
@@ -56,7 +56,7 @@ impl<'t> Numbers<'t> {
         let (mut above, mut begin) = (StateId(0), 0);
         let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
         for end in ends {
-            // A name may hold dots: what is none goes on at the next one.
+            // A name may contain dots: if a part is not a name, it is extended to the next dot.
             if let Some(found) = self.child(above, &path[begin..end]) {
                 (above, begin) = (found, end + 1);
             }
@@ -78,7 +78,7 @@ impl<'t> Numbers<'t> {
         self.tables
     }
 
-    /// The name that a variable has now.
+    /// The current name of a variable.
     pub(crate) fn variable<'n>(&'n self, name: &'n str) -> &'n str {
         self.variables.get(name).copied().unwrap_or(name)
     }
@@ -125,7 +125,7 @@ impl Named {
     /// The registers with the numbers of this chart.
     ///
     /// # Errors
-    /// They need something that the chart does not have. What they only remember of it is dropped.
+    /// The run needs something that the chart does not have. Registers that only remember such things are dropped.
     pub(crate) fn numbered(&self, numbers: &Numbers<'_>, is_same: bool) -> Result<Snapshot, Gone> {
         let tables = numbers.tables;
         let (states, words) = (tables.states.len(), bits::words(tables.states.len()));
@@ -144,7 +144,7 @@ impl Named {
         for (path, recorded) in &self.history {
             let Ok(state) = numbers.state(path) else { continue };
             let StateRowKind::History { slot, .. } = tables.state(state).kind else { continue };
-            // A record of states that are gone would not be a configuration.
+            // If some of the recorded states are gone, the rest would not be a legal configuration.
             if let Ok(recorded) = set(recorded, true) {
                 history[slot as usize * words..][..words].copy_from_slice(&recorded);
             }
@@ -292,7 +292,7 @@ impl Named {
     }
 }
 
-/// The number of the step that a walk visits next: the first one from there on that this version has.
+/// The number of the step that a walk visits next: the first remaining step that this version has.
 fn next_step(numbers: &Numbers<'_>, at: &WalkAt, name: &str) -> Option<usize> {
     let from = at.order.iter().position(|one| one == name);
     let rest = from.map_or(&[][..], |from| &at.order[from..]);

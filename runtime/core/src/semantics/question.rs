@@ -1,4 +1,4 @@
-//! Questions: which options are enabled, and when the model is asked at all.
+//! Questions: their enabled options, and whether the model is asked.
 
 use super::Stepper;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
@@ -7,7 +7,7 @@ use crate::program::{Bound, Program};
 use crate::store::{Question, Store, bits};
 use crate::tables::{Reacts, StepRow, StepRowKind};
 
-/// What an event for which no transition was taken caused.
+/// The effect on questions of an event for which no transition was taken.
 pub(super) enum Asked {
     /// No `ask` waits for it.
     Nobody,
@@ -118,7 +118,7 @@ impl<P: Program> Stepper<'_, P> {
         asked
     }
 
-    /// The first leaf below an `ask … on turn` in which it was not put yet. Each region has its own mark of how far that is.
+    /// The first leaf below an `ask … on turn` in which it was not put yet. Each region stores its own progress.
     pub(super) fn next_leaf_to_ask(&self, step: StepId) -> Option<StateId> {
         let state = self.tables.steps[step.index()].state;
         let (cells, tables) = (self.store.cells(), &self.tables);
@@ -165,7 +165,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut only = None;
         self.each_option(key, &mut |choice, tool| {
             count += 1;
-            // A tool is never called without a question.
+            // An option that calls a tool is never taken without asking the model.
             only = Some((choice, tool.is_none()));
         });
         let Some((first, is_plain)) = only else {

@@ -1,5 +1,5 @@
-//! Deadlines of a saved run in another version of its chart: those that were armed keep their moment, new lines count from the beginning of
-//! their state or step.
+//! Deadlines of a saved run in another version of its chart. Armed deadlines keep their due time. The deadlines of new lines count from the
+//! beginning of their state or step.
 
 use super::named::{Line, Named, lines};
 use super::number::Numbers;
@@ -11,7 +11,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What lines may be the same: those of one state and one kind.
+/// The kind of a line. Only lines of the same state and kind are matched between versions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     After,
@@ -19,23 +19,23 @@ enum Kind {
     Timeout(StepId),
 }
 
-/// A line of the version that has saved the run.
+/// A line of the version that saved the run.
 struct Old {
-    /// When it is due; `None` if it was.
+    /// When it is due; `None` if it has passed.
     due: Option<u64>,
-    /// Its targets; `None` if that was not kept, or one is gone.
+    /// Its targets; `None` if they were not saved, or if one is gone.
     to: Option<Vec<StateId>>,
 }
 
 /// The deadlines of this version.
 pub(super) struct Deadlines {
     pub(super) due: Vec<u64>,
-    /// Slots of lines that are to be armed.
+    /// The slots of new lines, which must be armed.
     pub(super) added: Vec<u32>,
     pub(super) changes: Vec<Change>,
 }
 
-/// The deadlines of the version that saved them.
+/// The deadlines, for the version that saved them.
 pub(super) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
     let armed: BTreeMap<_, u64> = (named.deadlines.iter())
         .map(|one| ((one.state.as_str(), one.kind.as_str(), one.nth), one.due))
@@ -49,7 +49,7 @@ pub(super) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
     due
 }
 
-/// The deadlines of another version, with these states active and these steps under way.
+/// The deadlines, for another version in which these states are active and these steps are under way.
 pub(super) fn other(
     named: &Named,
     numbers: &Numbers<'_>,
@@ -74,7 +74,7 @@ pub(super) fn other(
     for (state, kind, due, to) in armed.chain(passed) {
         let Ok(source) = numbers.state(state) else { continue };
         let Some(kind) = kind_of(kind, numbers) else {
-            // A step that is gone and under way is refused.
+            // A run with a step under way that is gone is rejected elsewhere.
             continue;
         };
         let to = to.and_then(|to| to.iter().map(|path| numbers.state(path).ok()).collect());
@@ -98,7 +98,7 @@ pub(super) fn other(
                 None => rest.push(line),
             }
         }
-        // Of lines of which only the order is known.
+        // Lines whose targets are unknown are matched by their order.
         let mut unknown =
             old.extract_if(.., |one| one.to.is_none()).collect::<Vec<_>>().into_iter();
         for line in rest {

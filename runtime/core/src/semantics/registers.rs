@@ -1,5 +1,5 @@
-//! The registers that a store may leave out: read as at the start then, made when they are first written, given up when nothing is under
-//! way.
+//! The registers that a store may leave out. Missing registers read as their initial values. They are allocated on the first write, and
+//! released when nothing is under way.
 
 use super::Stepper;
 use crate::arena::{StateId, StepId};
@@ -7,19 +7,19 @@ use crate::program::Program;
 use crate::store::{CellsMut, Counts, Part, Question, Store, Underway, Walk};
 
 impl<P: Program> Stepper<'_, P> {
-    /// What is counted of a state, to change.
+    /// The counts of a state, mutable.
     pub(super) fn counts_mut(&mut self, state: StateId) -> &mut Counts {
         self.store.need(Part::Counts, &self.tables);
         &mut self.store.cells_mut().counts[state.index()]
     }
 
-    /// What is under way of a step.
+    /// The part of a step's register that matters while the step is under way.
     #[inline]
     pub(super) fn underway(&self, step: StepId) -> Underway {
         self.store.cells().underway(step.index())
     }
 
-    /// What is under way of a step, to change.
+    /// The same, mutable.
     pub(super) fn underway_mut(&mut self, step: StepId) -> &mut Underway {
         self.store.need(Part::Steps, &self.tables);
         &mut self.store.cells_mut().steps[step.index()]
@@ -31,7 +31,7 @@ impl<P: Program> Stepper<'_, P> {
         self.store.cells().walk(nth)
     }
 
-    /// A walk, by its number, to change.
+    /// A walk by its number, mutable.
     pub(super) fn nth_walk_mut(&mut self, nth: usize) -> &mut Walk {
         self.store.need(Part::Walks, &self.tables);
         &mut self.store.cells_mut().walks[nth]
@@ -81,7 +81,7 @@ impl<P: Program> Stepper<'_, P> {
         Some(question)
     }
 
-    /// Between two inputs: gives up the room for what is under way if nothing is.
+    /// Called between two inputs: releases the memory for what is under way if nothing is.
     #[inline(always)]
     pub(super) fn calm(&mut self) {
         if self.store.is_busy() {
@@ -91,7 +91,7 @@ impl<P: Program> Stepper<'_, P> {
 
     fn give_up_room(&mut self) {
         let cells = self.store.cells();
-        // The sets of charts that need them often stay.
+        // Charts with computed routes need the sets often, so they keep them.
         let rests = !self.tables.summary.computed
             && !self.scalars.walking
             && self.open == 0
@@ -100,7 +100,7 @@ impl<P: Program> Stepper<'_, P> {
             && cells.steps.iter().all(|step| *step == Underway::NEW)
             && cells.fans.iter().all(|fan| fan.size == 0);
         if rests {
-            // The queue is empty.
+            // The queue is empty, so its head can go back to the first place.
             self.scalars.queue_head = 0;
             self.store.calm();
         }

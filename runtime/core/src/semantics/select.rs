@@ -46,7 +46,7 @@ impl<P: Program> Stepper<'_, P> {
         (count, denied)
     }
 
-    /// The first enabled transition on the path from a leaf to the root, beside those that were picked before.
+    /// The first enabled transition on the path from a leaf to the root, in addition to those that were picked for earlier leaves.
     pub(super) fn pick(
         &mut self,
         leaf: StateId,
@@ -77,7 +77,7 @@ impl<P: Program> Stepper<'_, P> {
                         sink.record(Record::Denied(id));
                         return Picked::Denied;
                     }
-                    // A `when` transition is tried after every microstep, so a false guard is not worth a record.
+                    // A `when` transition is tried after every microstep, so false guards are not recorded.
                     Verdict::Lost(Loss::Guard | Loss::Scope) if cause.is_nothing() => {}
                     Verdict::Lost(loss) => sink.record(Record::Lost(id, loss)),
                 }

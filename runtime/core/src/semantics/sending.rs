@@ -1,4 +1,4 @@
-//! Events that blocks have sent, each handled like an event from the host when it is due.
+//! Events that blocks have sent. Each is handled like an event of the host when it is due.
 
 use super::{MICROSTEPS, Stepper};
 use crate::machine::{ErrorKind, Instant, Receiver, Record, Sink};
@@ -20,7 +20,7 @@ impl<P: Program> Stepper<'_, P> {
         if self.scalars.sends == 0 { None } else { self.sends().first().map(|sent| sent.due) }
     }
 
-    /// Continues the walk, delivers what is sent without delay and reports dead ends, until the host has to act.
+    /// Continues the walk, delivers events that are sent without delay and reports dead ends, until the machine waits for the host.
     #[inline(always)]
     pub(super) fn settle(&mut self, sink: &mut dyn Sink) {
         let rests = !self.scalars.walking
@@ -45,7 +45,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Delivers the first sent event if it is due, like one from the host: questions that wait for it are asked, and it is refused if
+    /// Delivers the first sent event if it is due. As with an event of the host, questions that wait for it are asked, and it is refused if
     /// nothing handles it.
     pub(super) fn deliver(&mut self, sink: &mut dyn Sink) -> bool {
         let now = self.scalars.now;
@@ -78,7 +78,7 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// Ends the deliveries after a livelock: discards what the stopped macrostep and earlier ones have sent without delay.
+    /// Ends the deliveries after a livelock: discards the events that the stopped macrostep and earlier ones have sent without delay.
     pub(super) fn end_burst(&mut self) {
         self.delivered = MICROSTEPS + 1;
     }
@@ -89,7 +89,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     /// Handles too many events sent without delay: discards those that are due, as a livelock discards the internal queue. The error is
-    /// raised once; what its own transitions send without delay is discarded too.
+    /// raised once. Events that its own transitions send without delay are discarded, too.
     fn stop_burst(&mut self, sink: &mut dyn Sink) {
         let now = self.scalars.now;
         let mut sends = self.store.cells_mut().sends;

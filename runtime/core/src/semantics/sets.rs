@@ -8,8 +8,8 @@ use crate::structure::{self, EntrySet};
 use crate::tables::{Route, StateRowKind};
 
 impl<P: Program> Stepper<'_, P> {
-    /// The domain: the state whose active descendants a transition exits; `None` for a targetless one. Never a parallel, whose regions
-    /// would become empty. Computed when the transition is taken, because it depends on what histories have recorded.
+    /// The domain: the state whose active descendants a transition exits; `None` for a targetless transition. It is never a parallel state,
+    /// because its regions would become empty. It is computed when the transition is taken, because it depends on recorded histories.
     #[inline]
     pub(super) fn domain(&self, id: TransitionId) -> Option<StateId> {
         match self.tables.transitions[id.index()].route {

@@ -32,7 +32,7 @@ pub struct Snapshot {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) amounts: Vec<Amounts>,
     pub(super) deadlines: Vec<u64>,
-    /// The deadlines that are to be armed: those of lines that the version of the chart did not have that saved the registers.
+    /// The deadlines that must be armed: those of lines that are new since the version of the chart that saved the registers.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) added: Vec<u32>,
     /// The waiting events in order; the index of each is its slot.
@@ -43,7 +43,7 @@ pub struct Snapshot {
 /// Why a snapshot does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreError {
-    /// Another version of this crate made it.
+    /// The snapshot has the layout of another version of this crate.
     Format,
     /// It belongs to another chart, or to an earlier version of this chart.
     OtherChart,
@@ -66,14 +66,14 @@ impl core::fmt::Display for RestoreError {
 
 impl core::error::Error for RestoreError {}
 
-/// Copies registers into their places, if there are any.
+/// Copies registers into their places. Either slice may be empty.
 fn put<T: Clone>(places: &mut [T], registers: &[T]) {
     for (place, register) in places.iter_mut().zip(registers) {
         place.clone_from(register);
     }
 }
 
-/// No run counts this far; larger values of a register could overflow.
+/// An upper bound for counts. No run reaches it, and registers with larger values could overflow.
 const FAR: u32 = u32::MAX / 2;
 const FAR_AWAY: u64 = u64::MAX / 2;
 
@@ -204,7 +204,7 @@ impl<P: Program> Stepper<'_, P> {
         let states: Vec<StateId> = (0..tables.states.len()).map(StateId::at).collect();
         let counts = || states.iter().map(|state| cells.counts(*state));
         let amounts = if tables.reads_amounts { states.len() } else { 0 };
-        // Between two turns the sets of a turn mean nothing, and the store may have left them out.
+        // Between two turns the sets of a turn have no meaning, and the store may have left them out.
         let of_turn = |set: &[u64]| {
             if self.scalars.walking { set.to_vec() } else { cells.configuration.to_vec() }
         };
@@ -363,7 +363,7 @@ impl<P: Program> Stepper<'_, P> {
                 None if matches!(row.trigger, TriggerRow::AfterTurns(_)) => (0, row.source),
                 None => (cells.entered_at(row.source, &self.tables), row.source),
             };
-            // A deadline that cannot be computed does not come.
+            // A deadline that cannot be computed is not armed.
             self.arm(id, origin, leaf, &mut ());
         }
     }

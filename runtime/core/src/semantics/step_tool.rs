@@ -12,7 +12,7 @@ impl<P: Program> Stepper<'_, P> {
         self.tables.steps.get(step.index()).is_some_and(|row| row.tools.len > 0)
     }
 
-    /// Calls `each` with the tools that the model of this open step may call now: none after its last permitted call.
+    /// Calls `each` with the tools that the model of this open step may call now. After its last permitted call there are none.
     pub fn step_tools(&self, key: StepKey, each: &mut dyn FnMut(ToolId)) {
         let Some(row) = self.tables.steps.get(key.step.index()) else { return };
         if self.underway(key.step).called < row.tool_calls {
@@ -32,7 +32,7 @@ impl<P: Program> Stepper<'_, P> {
         register.calling.filter(|_| register.pending == Some(key))
     }
 
-    /// Begins a tool call of the step's model. The step stays open, its timeouts stay armed.
+    /// Begins a tool call of the step's model. The step stays open, and its timeouts stay armed.
     pub(super) fn call_step_tool(
         &mut self,
         key: StepKey,
@@ -50,8 +50,8 @@ impl<P: Program> Stepper<'_, P> {
         self.macrostep(None, sink);
     }
 
-    /// Handles the result of a tool call of the step's model: whether it succeeded or failed, the model is asked again under the same key.
-    /// That counts as a call for the limits of the run.
+    /// Handles the result of a tool call of the step's model. Whether the call succeeded or failed, the model is asked again under the same
+    /// key. This counts as a call for the limits of the run.
     pub(super) fn step_tool_answer(
         &mut self,
         key: StepKey,
@@ -83,7 +83,7 @@ impl<P: Program> Stepper<'_, P> {
                 }
                 return Receipt::Handled;
             }
-            // A second answer of the model, which waits for its tool.
+            // The model has answered a second time, although its tool call is under way.
             Outcome::Choice(..) | Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable => {
                 sink.record(Record::Dropped(key));
                 return Receipt::Refused;

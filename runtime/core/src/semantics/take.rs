@@ -8,7 +8,7 @@ use crate::store::{Amounts, Occurrence, Store, Underway, bits};
 use crate::tables::{Reacts, Route, StateRow, StateRowKind, TransitionRow, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Takes the selected lines together.
+    /// Takes the selected transitions together.
     pub(super) fn take(&mut self, selected: &[TransitionId], sink: &mut dyn Sink) {
         match selected {
             [] => return,
@@ -145,9 +145,8 @@ impl<P: Program> Stepper<'_, P> {
         domain
     }
 
-    /// Exits what is active in the domains of the selected lines, in reverse document order. All histories are
-    /// recorded before. Lines are selected from one leaf after the other and their domains lie apart, so the domains are in
-    /// document order.
+    /// Exits the active states in the domains of the selected transitions, in reverse document order. All histories are recorded before.
+    /// Transitions are selected leaf by leaf and their domains are disjoint, so the domains are in document order.
     fn exit_all(&mut self, selected: &[TransitionId], sink: &mut dyn Sink) {
         let recorded = if self.tables.summary.histories { selected } else { &[] };
         for id in recorded {
@@ -162,7 +161,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Records the histories of what is active in a domain.
+    /// Records the histories of the active states in a domain.
     fn record_all(&mut self, domain: StateId) {
         let mut next = self.first_exited(domain);
         while let Some(state) = next {
@@ -171,7 +170,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Exits what is active in a domain, in reverse document order.
+    /// Exits the active states in a domain, in reverse document order.
     #[inline(always)]
     fn exit(&mut self, domain: StateId, sink: &mut dyn Sink) {
         if self.leaves == 1 {
@@ -190,7 +189,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The same where one leaf is active: it and what is above it.
+    /// The same if only one leaf is active: exits the leaf and its ancestors in the domain.
     #[inline(always)]
     fn exit_path(&mut self, domain: StateId, sink: &mut dyn Sink) {
         let mut state = self.store.cells().leaves[0];
@@ -245,7 +244,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Runs a state's `enter`, arms its deadlines, notes the steps that it starts and what it completes.
+    /// Runs a state's `enter`, arms its deadlines, and notes the steps that it starts and the states that it completes.
     #[inline(never)]
     fn begin_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
         for nth in 0..row.entry {
@@ -258,7 +257,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// A final state was entered: its parent is done, and every parallel above whose regions all are.
+    /// Handles the entry of a final state: its parent is done, and so is every parallel ancestor whose regions are all done.
     fn complete(&mut self, state: StateId, status: crate::machine::Status) {
         let Some(parent) = self.parent(state) else { return };
         if self.parent(parent).is_none() {
@@ -278,7 +277,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Ends what is under way in a state, and tells that it is left.
+    /// Ends everything under way in a state, and reports the exit.
     pub(super) fn leave(&mut self, state: StateId, sink: &mut dyn Sink) {
         self.leave_row(state, &self.tables.states[state.index()], sink);
     }

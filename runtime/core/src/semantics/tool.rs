@@ -101,7 +101,7 @@ impl<P: Program> Stepper<'_, P> {
                 self.program.bind(Bound::Nothing);
                 self.macrostep(Some(Occurrence::StepDoubt(step)), sink);
             }
-            // A second answer to the question, which has been answered.
+            // The question has been answered already.
             Outcome::Choice(..) | Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable => {
                 sink.record(Record::Dropped(key));
                 return Receipt::Refused;
@@ -110,7 +110,8 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// When a call has ended: raises `error.stuck.loop` each time that the same call was made [`LOOP`] times more, in a chart that names it.
+    /// Called when a tool call has ended. If the chart names `error.stuck.loop`, raises it after every [`LOOP`] repetitions of the same
+    /// call.
     pub(super) fn look_for_loop(&mut self, sink: &mut dyn Sink) {
         let times = self.program.repeated();
         if times > 0 && times.is_multiple_of(LOOP) && self.names_loops() {
@@ -128,7 +129,7 @@ impl<P: Program> Stepper<'_, P> {
         self.question(key.leaf).filter(|question| question.key == key)?.calling
     }
 
-    /// To whom the call with this key belongs.
+    /// The owner of the call with this key.
     pub fn caller(&self, key: StepKey) -> Caller {
         let row = self.tables.steps.get(key.step.index());
         match row.map(|row| row.kind) {

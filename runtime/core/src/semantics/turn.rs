@@ -112,7 +112,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The `if` of a step. One that fails counts as false and raises `error.execution`.
+    /// Evaluates the `if` of a step. A condition that fails counts as false and raises `error.execution`.
     pub(super) fn step_holds(&mut self, step: StepId, leaf: StateId, sink: &mut dyn Sink) -> bool {
         if !self.tables.steps[step.index()].guard {
             return true;

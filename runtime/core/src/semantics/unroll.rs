@@ -14,7 +14,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-/// What a block or guard can know of the machine while it runs.
+/// The state of the machine that a block or guard can observe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The active states without active descendants, in document order. Exactly they and their ancestors are active.
@@ -26,15 +26,15 @@ pub struct Place {
 /// One effect of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// It reported to its sink.
+    /// The engine reported to its sink.
     Told(Record),
-    /// It ran a block.
+    /// The engine ran a block.
     Ran(Block, Place),
-    /// It read the arguments for a transition's final target.
+    /// The engine read the arguments for a transition's final target.
     Read(TransitionId, Place),
-    /// It evaluated a guard.
+    /// The engine evaluated a guard.
     Asked(TransitionId, Place),
-    /// It put an occurrence into the internal queue. Events that blocks raise are not recorded.
+    /// The engine put an occurrence into the internal queue. Events that blocks raise are not recorded.
     Queued(Occurrence),
 }
 
@@ -43,9 +43,9 @@ pub enum Operation {
 pub enum Candidate {
     /// It is enabled if its guard holds.
     Guarded(TransitionId, Place),
-    /// It is a `from` transition outside its scope, and reported so.
+    /// It is a `from` transition outside its scope, and is reported as such.
     OutOfScope(TransitionId),
-    /// It is enabled: no transition is tried after it.
+    /// It is enabled, so no transition is tried after it.
     Sure(TransitionId),
 }
 
@@ -166,7 +166,7 @@ impl<'t> Unroll<'t> {
         Unrolled { operations: self.with_queued(operations), lowest, taken, ending }
     }
 
-    /// Adds queued completions where they happen: after the entry of a final state, its parent's first.
+    /// Adds queued completions at their place: after the entry of a final state, starting with that of its parent.
     fn with_queued(&mut self, operations: Vec<Operation>) -> Vec<Operation> {
         let mut all = Vec::with_capacity(operations.len());
         let mut entered = None;

@@ -1,47 +1,47 @@
-//! How two versions of a chart differ for a run that one of them has saved.
+//! The differences between two versions of a chart, for a run that one of them has saved.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Why a run cannot go on in this version of its chart.
+/// Why a run cannot continue in this version of its chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    /// A state is gone that is active.
+    /// An active state is gone.
     State(String),
-    /// A step is gone that is under way.
+    /// A step under way is gone.
     Step(String),
-    /// A step that is under way has another kind: as it was, as it is.
+    /// A step under way has another kind: the old one, the new one.
     Kind(String, String, String),
-    /// A step that is under way does not belong to its leaf any more.
+    /// A step under way no longer belongs to its leaf.
     Moved(String, String),
-    /// An active state without states of its own has some now.
+    /// An active atomic state has children now.
     Nested(String),
-    /// An active parallel has a region that is not active.
+    /// An active parallel state has a region that is not active.
     Region(String, String),
-    /// An active parallel is none any more.
+    /// An active parallel state is no longer parallel.
     Apart(String),
-    /// An active state is a final one now.
+    /// An active state is final now.
     Final(String),
     /// Two steps have changed places in a turn that is under way: the first one was before the second.
     Order(String, String),
-    /// Something has another type: as it was, as it is.
+    /// Something has another type: the old one, the new one.
     Type(Place, String, String),
-    /// A record has no such field any more.
+    /// A record no longer has this field.
     NoField(Place),
-    /// A record has a field that the values of the run do not have.
+    /// A record has a new field, which the values of the run lack.
     NewField(Place),
     /// A param is new and has no default.
     NoDefault(String),
     /// More events wait to be sent than this version can hold.
     Sends(usize, usize),
-    /// A chart that the run's chart runs is gone.
+    /// The chart of a `run` step is gone.
     Chart(String),
     /// In a chart that the run's chart runs.
     Child(String, Box<Difference>),
 }
 
-/// What has a type.
+/// Something that has a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A param, an input or a var.
@@ -54,10 +54,10 @@ pub enum Place {
     Record(String, String),
 }
 
-/// What the run takes from another version of its chart.
+/// A change for a run that continues in another version of its chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A state has a new name: the old path, the new one.
+    /// A state has a new name: the old path, the new path.
     State(String, String),
     /// A step has a new name.
     Step(String, String),
@@ -67,11 +67,11 @@ pub enum Change {
     Added(String),
     /// A variable is gone, and with it its value.
     Dropped(String),
-    /// A line with a deadline is new in an active state, or for a step that is under way.
+    /// A line with a deadline is new in an active state, or for a step under way.
     Armed(String, Timed),
-    /// A line with a deadline is gone that had not come due.
+    /// A line with a deadline that was not yet due is gone.
     Disarmed(String, Timed),
-    /// What a history had recorded is gone.
+    /// The record of a history is dropped, because a state in it is gone.
     Forgotten(String),
     /// In a chart that the run's chart runs.
     Child(String, Box<Change>),
@@ -88,16 +88,16 @@ pub enum Timed {
     Timeout(String),
 }
 
-/// How a saved run and a version of its chart fit.
+/// The comparison of a saved run with a version of its chart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comparison {
-    /// Why it cannot go on; empty if it can.
+    /// The reasons why the run cannot continue; empty if it can.
     pub differences: Vec<Difference>,
-    /// What changes for it.
+    /// The changes for the run.
     pub changes: Vec<Change>,
 }
 
-/// A state as users call it.
+/// The name of a state in messages.
 struct State<'a>(&'a str);
 
 impl core::fmt::Display for State<'_> {

@@ -1,5 +1,5 @@
-//! The walks of a turn: one over the steps of the chart, and one for each region. Where a walk comes to the steps of an active parallel, it
-//! forks: the walks of the regions go on side by side, and the outer one waits until all have ended.
+//! The walks of a turn: one over the steps of the chart, and one for each region. When a walk reaches the steps of an active parallel
+//! state, it forks: the walks of the regions run in parallel, and the outer walk waits until all of them have ended.
 
 use super::Stepper;
 use crate::arena::{StateId, StepId};
@@ -8,7 +8,7 @@ use crate::program::Program;
 use crate::store::{Part, Store, Walk, WalkStage};
 use crate::tables::StepRowKind;
 
-/// What a walk does next.
+/// The next action of a walk.
 pub(super) enum Next {
     /// Visits a step.
     Step(StepId),
@@ -23,7 +23,7 @@ pub(super) enum Next {
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// The first walk from `first` on, and after the last one from the beginning, that can go on, and how.
+    /// The first walk that can continue, and its next action. The search begins at `first` and wraps around.
     pub(super) fn next_of_walks(&mut self, first: usize) -> Option<(usize, Next)> {
         let count = self.tables.walks.len();
         if self.scalars.stopped {
@@ -35,7 +35,7 @@ impl<P: Program> Stepper<'_, P> {
         })
     }
 
-    /// What a walk does next. If it is at an `ask` that is answered in all leaves, it moves on.
+    /// The next action of a walk. If it is at an `ask` that is answered in all leaves, it moves on first.
     fn next_in(&mut self, nth: usize) -> Next {
         let walk = self.nth_walk(nth);
         if walk.stage != WalkStage::Open {
@@ -56,7 +56,7 @@ impl<P: Program> Stepper<'_, P> {
         self.next_from(nth, self.nth_walk(nth).cursor)
     }
 
-    /// The first step from `cursor` on that the walk can visit, or the fork before it.
+    /// The first step at or after `cursor` that the walk can visit, or the fork before it.
     fn next_from(&mut self, nth: usize, cursor: u32) -> Next {
         let tables = self.tables;
         let steps = tables.walks[nth].steps;
@@ -88,7 +88,7 @@ impl<P: Program> Stepper<'_, P> {
         Next::Rests
     }
 
-    /// What a walk does at steps of the walk `inner` of a region below it: it forks, waits, or passes by.
+    /// The action of a walk at steps that belong to the walk `inner` of a region below it: it forks, waits, or skips them.
     fn next_inside(&mut self, nth: usize, inner: usize) -> Next {
         let walks = self.tables.walks;
         let mut child = inner;
@@ -147,7 +147,7 @@ impl<P: Program> Stepper<'_, P> {
         walk.at = None;
     }
 
-    /// Ends a walk early, or all of them: then nothing further starts in this turn, and what is open is waited for.
+    /// Ends a walk early, or all walks. Then nothing further starts in this turn, and the turn waits for open steps.
     pub(super) fn end_walk(&mut self, why: WalkEnd, sink: &mut dyn Sink) {
         if !self.scalars.walking || self.scalars.stopped {
             return;
@@ -164,7 +164,7 @@ impl<P: Program> Stepper<'_, P> {
         sink.record(Record::WalkEnded(why));
     }
 
-    /// Ends the walk of a region that is left.
+    /// Ends the walk of a region that is exited.
     pub(super) fn leave_region(&mut self, state: StateId) {
         let nth = self.tables.states[state.index()].walk as usize;
         if self.tables.walks[nth].state == state {
@@ -192,7 +192,7 @@ impl<P: Program> Stepper<'_, P> {
         self.scalars.walking && self.nth_walk(walk as usize).at == Some(key.step)
     }
 
-    /// Notes that a step of the walk is no longer open. An `ask` may be open in other leaves.
+    /// Notes that a step of the walk is no longer open. An `ask` may still be open in other leaves.
     pub(super) fn no_longer_awaits(&mut self, step: StepId) {
         if !self.is_ask(step) {
             let state = self.tables.steps[step.index()].state;

@@ -18,7 +18,7 @@ pub fn insert(set: &mut [u64], i: usize) {
     set[i / 64] |= 1 << (i % 64);
 }
 
-/// Sets bit `i`, if the set goes so far.
+/// Sets bit `i`, unless it is beyond the end.
 #[inline]
 pub fn add(set: &mut [u64], i: usize) {
     if let Some(word) = set.get_mut(i / 64) {
@@ -32,7 +32,7 @@ pub fn remove(set: &mut [u64], i: usize) {
     set[i / 64] &= !(1 << (i % 64));
 }
 
-/// Clears bit `i`, if the set goes so far.
+/// Clears bit `i`, unless it is beyond the end.
 #[inline]
 pub fn drop(set: &mut [u64], i: usize) {
     if let Some(word) = set.get_mut(i / 64) {

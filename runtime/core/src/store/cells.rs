@@ -7,8 +7,9 @@ use crate::arena::{StateId, TransitionId};
 use crate::machine::Instant;
 use crate::tables::Tables;
 
-/// All registers, as slices. Lengths: `W` words a set, `S` states, `T` states that are active together at most, `V` leaves that are active together at most, `K` steps, `D` deadlines,
-/// `H` history states, `N` sent events, `L` walks. Those that a store leaves out are empty.
+/// All registers, as slices. Each field names its length: `W` words of a set of states, `S` states, `T` the maximum number of states that
+/// are active together, `V` the maximum number of leaves that are active together, `K` steps, `D` deadlines, `H` history states, `N` sent
+/// events, `L` walks. Registers that a store leaves out are empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'c> {
     /// W. Active states, root included.
@@ -17,17 +18,17 @@ pub struct Cells<'c> {
     pub leaves: &'c [StateId],
     /// H × W. The states that each history has recorded; all zero for none.
     pub history: &'c [u64],
-    /// W, or empty while no turn is walked. Active at any moment of this turn.
+    /// W, or empty while no turn is walked. States that were active at any moment of this turn.
     pub touched: &'c [u64],
-    /// W, or empty while no turn is walked. States active continuously since this turn began.
+    /// W, or empty while no turn is walked. States that have been active without a break since this turn began.
     pub unbroken: &'c [u64],
-    /// W. The leaves that were active when the current event for questions occurred, and have not been exited since.
+    /// W. The leaves that were active when the current event for questions occurred, and that have not been exited since.
     pub found: &'c [u64],
-    /// T. By `StateRow::place`, the time of the last entry into the state that is active there.
+    /// T, indexed by `StateRow::place`. The time of the last entry into the active state with this place.
     pub entered: &'c [Instant],
     /// S, or empty while nothing was counted.
     pub counts: &'c [Counts],
-    /// V, or empty: the open questions in the order of their leaves; the engine knows their number.
+    /// V, or empty while none is open. The open questions in the order of their leaves; the engine knows their number.
     pub questions: &'c [Question],
     /// K. The time of the last start.
     pub started: &'c [Instant],
@@ -37,28 +38,28 @@ pub struct Cells<'c> {
     pub walks: &'c [Walk],
     /// The steps with an `each`; empty in a store of arrays, and while none is under way.
     pub fans: &'c [Fan],
-    /// S, or empty: of charts that do not read them, before the first call, and in a store of arrays.
+    /// S, or empty if the chart does not read them, before the first call, and in a store of arrays.
     pub amounts: &'c [Amounts],
-    /// D. Due time or number of turns; `u64::MAX` if not armed.
+    /// D. The due time or number of turns; `u64::MAX` if not armed.
     pub deadlines: &'c [u64],
-    /// Sent events: the waiting ones by due time, then by order of sending; after them free slots. Every slot below their number occurs once.
+    /// Waiting sent events by due time, then by order of sending, followed by free places. Each slot of a payload occurs exactly once.
     pub sends: &'c [Sent],
-    /// W. Entry set of the microstep.
+    /// W. The entry set of the microstep.
     pub entry: &'c [u64],
-    /// W. Domains of the transitions being taken, where the domain is computed.
+    /// W. The domains of the transitions being taken, if they are computed.
     pub domains: &'c [u64],
-    /// D, or empty while none is armed. The transitions with armed deadlines of time, as a heap; the engine knows their number.
+    /// D, or empty while none is armed. A heap of the transitions with armed deadlines of time; the engine knows their number.
     pub due: &'c [TransitionId],
 }
 
 impl Cells<'_> {
-    /// What is counted of a state.
+    /// The counts of a state.
     #[inline]
     pub fn counts(&self, state: StateId) -> Counts {
         self.counts.get(state.index()).copied().unwrap_or(Counts::NEW)
     }
 
-    /// The time of the last entry of an active state; 0 for others.
+    /// The time of the last entry into an active state; 0 for other states.
     pub fn entered_at(&self, state: StateId, tables: &Tables<'_>) -> Instant {
         let place = tables.states[state.index()].place as usize;
         if bits::has(self.configuration, state.index()) { self.entered[place] } else { 0 }
@@ -69,7 +70,7 @@ impl Cells<'_> {
         StepRegister::of(self.started[index], self.underway(index))
     }
 
-    /// What is under way of a step.
+    /// The part of a step's register that matters while the step is under way.
     #[inline]
     pub fn underway(&self, index: usize) -> Underway {
         self.steps.get(index).copied().unwrap_or(Underway::NEW)
@@ -93,7 +94,7 @@ pub struct Observed<'c> {
 }
 
 impl Observed<'_> {
-    /// What is counted of a state.
+    /// The counts of a state.
     #[inline]
     pub fn counts(&self, state: StateId) -> Counts {
         self.counts.get(state.index()).copied().unwrap_or(Counts::NEW)
@@ -126,8 +127,9 @@ pub struct CellsMut<'c> {
     /// D, or empty while none is armed. The index in `due` of each armed deadline.
     pub places: &'c mut [u32],
     pub domains: &'c mut [u64],
-    /// W. States whose `initial`, and histories whose default, is being entered and has actions; empty between microsteps.
+    /// W. Compound states that are being entered by an `initial` with actions, and histories by a default with actions. All zero between
+    /// microsteps.
     pub defaults: &'c mut [u64],
-    /// Internal queue.
+    /// The internal queue.
     pub queue: Places<'c>,
 }

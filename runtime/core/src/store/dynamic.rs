@@ -1,4 +1,4 @@
-//! Registers in memory that grows with what they hold: a machine that waits has little more than its configuration.
+//! Registers in memory that grows when it is needed: a waiting machine holds little more than its configuration.
 
 use super::queue::Growing;
 use super::sends::Waiting;
@@ -11,16 +11,16 @@ use crate::tables::Tables;
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// Leaves that need no memory of their own.
+/// The maximum number of leaves that are stored inline.
 const FEW: usize = 2;
 
-/// Transitions of a microstep that need no memory of their own.
+/// The maximum number of transitions of a microstep that are stored inline.
 const TOGETHER: usize = 8;
 
-/// Registers in vectors, sized by the tables.
+/// Registers on the heap, sized by the tables.
 #[derive(Debug)]
 pub struct Dynamic {
-    /// The sets, then the times and deadlines, then the histories: see [`Dynamic::cells_mut`].
+    /// The configuration, the times of entry and start, the deadlines, and the histories: see [`Dynamic::cells_mut`].
     pub(super) words: Box<[u64]>,
     pub(super) leaves: Leaves,
     pub(super) queue: Growing,
@@ -30,17 +30,17 @@ pub struct Dynamic {
     pub(super) sends: Waiting,
 }
 
-/// The lengths of the parts of the words, and what follows from them.
+/// The sizes from which the lengths of all slices follow.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     states: u32,
-    /// States that are active together at most.
+    /// The maximum number of states that are active together.
     together: u32,
     steps: u32,
     deadlines: u32,
 }
 
-/// What remains of earlier turns and calls.
+/// Registers that keep results of earlier turns and calls.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     pub(super) counts: Box<[Counts]>,
@@ -48,7 +48,7 @@ pub(super) struct Counted {
     pub(super) amounts: Box<[Amounts]>,
 }
 
-/// What is under way, and the sets of a microstep.
+/// Registers of what is under way, and the sets of a microstep.
 #[derive(Debug, Default)]
 pub(super) struct Busy {
     pub(super) questions: Box<[Question]>,
@@ -92,12 +92,12 @@ impl Leaves {
     }
 }
 
-/// The transitions of a microstep.
+/// The transitions that a microstep takes.
 #[derive(Debug)]
 pub enum Together {
-    /// Few.
+    /// A small number, stored inline.
     Few([TransitionId; TOGETHER]),
-    /// Any number.
+    /// Any number, on the heap.
     Many(Box<[TransitionId]>),
 }
 
@@ -112,7 +112,7 @@ impl AsMut<[TransitionId]> for Together {
 }
 
 impl Dynamic {
-    /// Nothing active, nothing armed.
+    /// Registers before the start: no state is active, no deadline is armed.
     pub fn new(tables: &Tables<'_>) -> Self {
         let (set, together) = (bits::words(tables.states.len()), tables.summary.together as usize);
         let (steps, deadlines) = (tables.steps.len(), tables.deadlines());
@@ -145,7 +145,7 @@ impl Dynamic {
     }
 }
 
-/// Puts a default into every place of an empty slice.
+/// Allocates an empty slice with this length, and fills it.
 fn fill<T: Clone>(slice: &mut Box<[T]>, len: usize, with: T) {
     if slice.is_empty() && len > 0 {
         *slice = vec![with; len].into();
@@ -168,7 +168,7 @@ impl Store for Dynamic {
     fn cells(&self) -> Cells<'_> {
         let Sizes { states, together, steps, deadlines } = self.sizes;
         let set = bits::words(states as usize);
-        // What is not read costs nothing: none of these can panic.
+        // None of these calls can panic, so the compiler removes the slices that the caller does not read.
         #[inline(always)]
         fn cut(words: &[u64], at: usize) -> (&[u64], &[u64]) {
             words.split_at_checked(at).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Copies of registers in vectors, which reuse their memory: returning often to a point does not allocate each time.
+//! Copies of registers that reuse their memory, so that repeated returns to the same point do not allocate.
 
 use super::dynamic::{Busy, Counted, Dynamic};
 

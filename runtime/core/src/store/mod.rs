@@ -1,4 +1,4 @@
-//! Where a machine's registers live: arrays for generated code without alloc, memory that grows with what they hold for the rest.
+//! Storage for the registers of a machine: arrays for generated code without an allocator, otherwise memory that grows when it is needed.
 
 pub mod bits;
 mod cells;
@@ -29,7 +29,7 @@ use crate::tables::Tables;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Occurrence {
-    /// A host event, or a raised one (whose payload is dequeued).
+    /// An event of the host, or a raised event, whose payload is in a queue.
     Event(EventId),
     /// The built-in event.
     Turn,
@@ -39,9 +39,9 @@ pub enum Occurrence {
     Deadline(TransitionId),
     /// An option was chosen.
     Choice(ChoiceId),
-    /// The tool that a `may call` transition permitted has returned. The guard held when the call began.
+    /// The tool that a `may call` transition permits has returned. The guard held when the call began.
     Returned(ChoiceId),
-    /// A step ended well.
+    /// A step succeeded.
     StepDone(StepId),
     /// A step failed for good.
     StepError(StepId),
@@ -55,14 +55,14 @@ pub enum Occurrence {
     Warn(LimitKind),
 }
 
-/// Registers that a store may leave out while all of them are as at the start.
+/// Registers that a store may leave out while they have their initial values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What is counted of states.
+    /// The counts of states.
     Counts,
     /// The walks of a turn.
     Walks,
-    /// What calls took.
+    /// The amounts that calls took.
     Amounts,
     /// Open questions.
     Questions,
@@ -81,13 +81,13 @@ pub trait Store {
     /// The transitions that a microstep takes.
     type Selected: AsMut<[TransitionId]>;
 
-    /// Room for as many transitions as there are active leaves.
+    /// Room for one transition for each active leaf.
     fn selected(leaves: usize) -> Self::Selected;
     /// Read access.
     fn cells(&self) -> Cells<'_>;
     /// Write access.
     fn cells_mut(&mut self) -> CellsMut<'_>;
-    /// The time of the last entry of the state that is active at a place.
+    /// The time of the last entry into the active state with this place.
     #[inline(always)]
     fn entered_mut(&mut self, place: u32) -> &mut u64 {
         &mut self.cells_mut().entered[place as usize]
@@ -97,21 +97,21 @@ pub trait Store {
     fn deadline_mut(&mut self, slot: u32) -> &mut u64 {
         &mut self.cells_mut().deadlines[slot as usize]
     }
-    /// Makes room for registers that are left out. Called before they are written.
+    /// Makes room for registers that the store has left out. Called before they are written.
     #[inline(always)]
     fn need(&mut self, _part: Part, _tables: &Tables<'_>) {}
-    /// Whether there is room that [`Store::calm`] could give up.
+    /// Whether the store holds memory that [`Store::calm`] could release.
     #[inline(always)]
     fn is_busy(&self) -> bool {
         false
     }
-    /// Gives up the room for what is under way. Called between two inputs when nothing is.
+    /// Releases the memory for what is under way. Called between two inputs if nothing is under way.
     #[inline(always)]
     fn calm(&mut self) {}
 }
 
-/// The capacity of the internal queue of a chart with this number of states: completions of all of them, and raised events. It is the same
-/// for every store, because charts can observe it: `raise` fails when the queue is full.
+/// The capacity of the internal queue of a chart with this number of states: enough for the completion of every state, and for raised
+/// events. All stores have the same capacity, because charts can observe it: `raise` fails if the queue is full.
 pub const fn queue_places(states: usize) -> usize {
     2 * states + 128
 }

@@ -1,9 +1,9 @@
-//! The internal queue: a ring, of fixed size without an allocator, otherwise growing up to a bound. It is empty between two inputs, so that it
-//! takes next to no space then.
+//! The internal queue: a ring buffer. Without an allocator its size is fixed; otherwise it grows up to a bound. Between two inputs it is
+//! empty and takes almost no memory.
 
 use super::Occurrence;
 
-/// Places of a growing ring that need no memory of their own.
+/// The number of places of a growing ring that are stored inline.
 #[cfg(feature = "alloc")]
 const FEW: usize = 2;
 
@@ -24,7 +24,7 @@ impl Places<'_> {
         self.all()[place as usize]
     }
 
-    /// The position after another.
+    /// The position after the given one.
     #[inline]
     pub(crate) fn after(&self, place: u32) -> u32 {
         (place + 1) % self.all().len() as u32
@@ -61,12 +61,12 @@ impl Places<'_> {
     }
 }
 
-/// A ring that grows, without the bound.
+/// A ring that grows. The bound is stored elsewhere.
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
 pub struct Growing {
     few: [Occurrence; FEW],
-    /// All places, once the few do not suffice.
+    /// All places, once the inline ones do not suffice.
     #[allow(
         clippy::box_collection,
         reason = "it is absent most of the time, and then takes one word"
@@ -94,7 +94,7 @@ impl Growing {
         }
     }
 
-    /// Makes room in a full ring, whose first occurrence is then at the first place.
+    /// Makes room in a full ring, and moves its first occurrence to the first place.
     #[cold]
     fn grow(&mut self, head: &mut u32, bound: usize) {
         let few = &self.few;
@@ -109,13 +109,13 @@ impl Growing {
         self.many.is_some()
     }
 
-    /// Gives up the memory of an empty ring.
+    /// Releases the memory of an empty ring.
     pub(super) fn shrink(&mut self) {
         self.many = None;
     }
 }
 
-/// The queue of a store in arrays. With an allocator it grows when it has to.
+/// The queue of a store in arrays. With an allocator it grows when needed.
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
 pub(super) struct Queue<const Q: usize>(Growing);

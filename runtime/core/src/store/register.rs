@@ -3,7 +3,7 @@
 use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId};
 use crate::machine::{Instant, Receiver, StepKey};
 
-/// The register of a step, as it is saved.
+/// The register of a step, in the form in which it is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepRegister {
@@ -23,14 +23,14 @@ pub struct StepRegister {
 }
 
 impl StepRegister {
-    /// From its parts.
+    /// A register from its parts.
     pub(crate) const fn of(started_at: Instant, underway: Underway) -> Self {
         let Underway { pending, due, calling, called } = underway;
         Self { pending, started_at, due, calling, called }
     }
 }
 
-/// The part of a step's register that differs from the start only while the step is under way.
+/// The part of a step's register that differs from its initial value only while the step is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are those of `StepRegister`")]
 pub struct Underway {
@@ -44,7 +44,7 @@ impl Underway {
     /// Not under way.
     pub(crate) const NEW: Self = Self { pending: None, due: false, calling: None, called: 0 };
 
-    /// Of a register.
+    /// This part of a register.
     #[cfg(feature = "alloc")]
     pub(crate) const fn from(register: &StepRegister) -> Self {
         let StepRegister { pending, due, calling, called, .. } = *register;
@@ -64,7 +64,7 @@ pub struct Fan {
     pub done: u32,
     /// The number of elements that are lost.
     pub lost: u32,
-    /// Those that are under way, in the order of their start.
+    /// The elements that are under way, in the order of their start.
     #[cfg(feature = "alloc")]
     pub open: alloc::vec::Vec<StepKey>,
 }
@@ -96,14 +96,14 @@ impl Fan {
         let _ = key;
     }
 
-    /// Removes the first element that is under way, or this one.
+    /// Removes the given element from those under way, or the first one.
     #[cfg(feature = "alloc")]
     pub(crate) fn remove(&mut self, key: Option<StepKey>) -> Option<StepKey> {
         let place = self.open.iter().position(|open| key.is_none_or(|key| key == *open))?;
         Some(self.open.remove(place))
     }
 
-    /// Without an allocator there is none.
+    /// Without an allocator there are no elements.
     #[cfg(not(feature = "alloc"))]
     pub(crate) fn remove(&mut self, _: Option<StepKey>) -> Option<StepKey> {
         None
@@ -114,13 +114,13 @@ impl Fan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Walk {
-    /// How far it is.
+    /// How far the walk is.
     pub stage: WalkStage,
-    /// The next step to visit. Steps of states that are not active are not passed: their states may yet be entered.
+    /// The next step to visit. The walk does not pass the steps of inactive states, because these may still be entered.
     pub cursor: u32,
-    /// The step that is visited: one that is awaited, or an `ask` that is being put.
+    /// The step that is being visited: one whose end is awaited, or an `ask` whose question is being put.
     pub at: Option<StepId>,
-    /// The `ask` at which its own walk or an outer one is has been put in all leaves of the region before this one.
+    /// The question of the current `ask`, of this walk or an outer one, has been put in all leaves of the region before this leaf.
     pub leaf: u32,
     /// The number of model steps started.
     pub calls: u32,
@@ -143,20 +143,20 @@ impl Walk {
     };
 }
 
-/// How far a walk is in its turn.
+/// The progress of a walk in its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WalkStage {
     /// Not begun.
     #[default]
     New,
-    /// Begun. It may have nothing to visit now.
+    /// Begun. There may be nothing to visit now.
     Open,
     /// Ended for this turn.
     Over,
 }
 
-/// What is counted of a state.
+/// The counts of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Whole turns since entry.
@@ -170,11 +170,11 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Nothing was counted.
+    /// Counts of zero.
     pub(crate) const NEW: Self = Self { turns_here: 0, turns_in: 0, fails_here: 0, calls: 0 };
 }
 
-/// What calls took since a state was entered.
+/// The amounts that calls took since a state was entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Amounts {
@@ -197,7 +197,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// A place for one.
+    /// A free place.
     pub(super) const NONE: Self = Self {
         key: StepKey { step: StepId(0), leaf: StateId(0), event: 0, attempt: 0, element: None },
         calling: None,

@@ -1,4 +1,4 @@
-//! Sent events that wait, in an array, or in memory that exists while some wait.
+//! Waiting sent events, in an array, or in memory that is allocated only while events wait.
 
 use super::Sent;
 
@@ -17,7 +17,7 @@ pub enum Sends<'c> {
 #[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
 pub(super) type Waiting = Option<alloc::boxed::Box<alloc::vec::Vec<Sent>>>;
 
-/// The sent events of a store in arrays. With an allocator they take room while some wait.
+/// The sent events of a store in arrays. With an allocator, they take memory only while some wait.
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
 pub(super) struct Slots<const N: usize>(Waiting);
@@ -77,7 +77,7 @@ impl<const N: usize> Slots<N> {
 }
 
 impl Sends<'_> {
-    /// The places that there are.
+    /// The existing places.
     pub(crate) fn all(&mut self) -> &mut [Sent] {
         match self {
             Self::Fixed(places) => places,

@@ -155,7 +155,7 @@ pub struct StateRow<'t> {
     pub index: Span,
     /// In `Tables::walks`: the walk of the innermost region that contains it.
     pub walk: u32,
-    /// Its place among the states that are active together: no two of those have the same.
+    /// The place of the state. States that can be active together have different places.
     pub place: u32,
 }
 

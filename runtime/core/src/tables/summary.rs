@@ -8,7 +8,7 @@ use core::ops::Deref;
 pub struct Summary {
     /// The maximum number of leaves that are active together.
     pub leaves: u32,
-    /// The maximum number of states that are active together: all `StateRow::place`s are below it.
+    /// The maximum number of states that are active together. Every `StateRow::place` is less than this.
     pub together: u32,
     /// The union of what all states react to.
     pub reacts: Reacts,

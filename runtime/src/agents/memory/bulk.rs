@@ -7,7 +7,7 @@ use crate::trace;
 use chartc_core::host::Machine;
 use std::sync::mpsc;
 
-/// An event, the home of its agent, and where the reply goes.
+/// An event with the home of its agent and the place for the reply.
 type Fired<'a, N> = (Home, &'a (N, Event), &'a mut Result<Reply, EngineError>);
 
 impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
@@ -44,10 +44,10 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         let (to, from): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::channel()).unzip();
         let parts = events.chunks(size).zip(replies.chunks_mut(size)).zip(from).enumerate();
         let parts: Vec<_> = parts.map(|(nth, part)| (nth, part, to.clone())).collect();
-        // A thread that waits for events goes on when nobody can send any.
+        // A receiver ends once all senders are dropped.
         drop(to);
         on_threads(parts.into_iter(), |(nth, ((events, replies), from), to)| {
-            // First it finds out which shards some of the events are for, and sends them to the threads of these.
+            // Each thread first sorts its part of the events by shard, and sends them to the threads that own the shards.
             let room = 2 * events.len() / SHARDS;
             let mut shards: Vec<Vec<Fired<'_, N>>> =
                 (0..SHARDS).map(|_| Vec::with_capacity(room)).collect();
@@ -57,10 +57,10 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
             }
             let own = |nth: usize| nth * SHARDS / count..(nth + 1) * SHARDS / count;
             for (other, to) in to.into_iter().enumerate().rev() {
-                // The thread is gone only if it has panicked.
+                // Sending fails only if the other thread has panicked.
                 let _ = to.send((nth, shards.split_off(own(other).start)));
             }
-            // Then it fires what others have sent, in the order of the events.
+            // Then it fires the events for its own shards, in their original order.
             let mut sent: Vec<(usize, Vec<Vec<Fired<'_, N>>>)> = from.into_iter().collect();
             sent.sort_unstable_by_key(|(nth, _)| *nth);
             for (place, shard) in self.shards[own(nth)].iter().enumerate() {
@@ -76,12 +76,12 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
     }
 }
 
-/// Does each part of some work on its own thread, and returns what comes of them, in order.
+/// Does each part of some work on a thread of its own, and returns the results in order.
 pub(super) fn on_threads<P: Send, R: Send>(
     parts: impl Iterator<Item = P>,
     work: impl Fn(P) -> R + Sync,
 ) -> Vec<R> {
-    // Calls may need the caller's executor.
+    // Calls may need the caller's runtime.
     let tokio = tokio::runtime::Handle::try_current().ok();
     let (work, tokio) = (&work, &tokio);
     let mut parts = parts;

@@ -4,12 +4,12 @@ use chartc_core::machine::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Deadlines with the places of their agents, the earliest first. An outdated entry is recognized when it is taken out.
+/// A heap of deadlines with the places of their agents, the earliest first. An outdated entry is recognized when it is removed.
 #[derive(Debug, Default)]
 pub(super) struct Dues(BinaryHeap<Reverse<(Instant, u32)>>);
 
 impl Dues {
-    /// Adds a deadline. If there are far more entries than agents, the outdated ones are removed: those for which `holds` is false.
+    /// Adds a deadline. If there are far more entries than agents, removes the outdated entries, for which `holds` is false.
     pub(super) fn add(
         &mut self,
         at: Instant,
@@ -27,12 +27,12 @@ impl Dues {
         self.0.push(Reverse((at, place)));
     }
 
-    /// The earliest.
+    /// The earliest entry.
     pub(super) fn first(&self) -> Option<(Instant, u32)> {
         self.0.peek().map(|Reverse(first)| *first)
     }
 
-    /// Drops the earliest.
+    /// Removes the earliest entry.
     pub(super) fn drop_first(&mut self) {
         self.0.pop();
     }

@@ -15,12 +15,12 @@ impl Key {
         Self(random.hash_one(0), random.hash_one(1))
     }
 
-    /// A hash for a table, SipHash-1-3 as in the maps of the standard library: the texts themselves are compared.
+    /// A hash for a table that also compares the texts: SipHash-1-3, as in the maps of the standard library.
     pub(super) fn place(self, text: &[u8]) -> u64 {
         SipHasher13::new_with_keys(self.0, self.1).hash(text)
     }
 
-    /// The hash of a text in 128 bits, SipHash-2-4, which stands for the text.
+    /// A hash of 128 bits that is stored instead of the text: SipHash-2-4.
     pub(super) fn hash(self, text: &[u8]) -> [u64; 2] {
         let Hash128 { h1, h2 } = SipHasher24::new_with_keys(self.0, self.1).hash(text);
         [h1, h2]
@@ -31,7 +31,7 @@ impl Key {
 mod tests {
     use super::*;
 
-    /// The first two of the vectors that the authors give.
+    /// The first two test vectors of the authors.
     #[test]
     fn it_is_the_hash_of_its_authors() {
         let key = Key(0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908);

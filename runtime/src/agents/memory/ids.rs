@@ -1,23 +1,23 @@
 //! The ids of the events that an agent has taken, with its replies.
 //!
-//! An id of up to 15 bytes is kept as it is. A longer one is kept as 120 bits of its hash under the engine's key: among the 10,000 ids
-//! that an agent remembers, a new one is taken for one of them once in 10^32 times, and nobody who does not know the key can do better.
+//! An id of up to 15 bytes is stored as it is. Of a longer id, 120 bits of its hash under the engine's key are stored. If an agent
+//! remembers 10,000 ids, a new id collides with one of them with a probability of 10^-32. Without the key, nobody can raise it.
 
 use super::hash::Key;
 use crate::agents::{Reply, SEEN};
 use chartc_core::machine::{Instant, Receipt};
 
-/// The receipts, by the numbers that stand for them.
+/// The receipts, by the numbers that encode them.
 const RECEIPTS: [Receipt; 5] =
     [Receipt::Handled, Receipt::Unhandled, Receipt::Busy, Receipt::Closed, Receipt::Refused];
-/// An [`Id`] leaves the bits from this one on for a receipt.
+/// The first of the bits that an [`Id`] leaves free for a receipt.
 const SHIFT: u32 = 61;
 const LOWER: u64 = (1 << SHIFT) - 1;
-/// Stands in place of the length if the id is a hash.
+/// The value in place of the length if the id is stored as a hash.
 const HASHED: u64 = 16 << 56;
-/// An agent with more ids than this has an index of them.
+/// If an agent has more ids than this, it has an index of them.
 const FEW: usize = 16;
-/// The bits of a place in an index.
+/// The bits of an index entry that hold a place.
 const PLACE: u16 = (1 << 14) - 1;
 const _: () = assert!(SEEN < PLACE as usize);
 
@@ -38,12 +38,12 @@ impl Id {
         Self([first, second & (u64::MAX >> 8) | HASHED])
     }
 
-    /// The place in an index at which a search begins.
+    /// The position in an index at which a search begins.
     fn place(self) -> usize {
         (self.mixed() >> 32) as usize
     }
 
-    /// Two bits that an index has of it, which are in place: most other ids differ in them.
+    /// The two bits of the hash in an index entry, already in position. Three of four other ids differ in them.
     fn mark(self) -> u16 {
         (self.mixed() >> 48) as u16 & !PLACE
     }
@@ -78,7 +78,7 @@ impl Entry {
     }
 }
 
-/// What an agent remembers.
+/// The ids that an agent remembers.
 #[derive(Debug, Default)]
 pub(super) enum Ids {
     #[default]
@@ -89,11 +89,11 @@ pub(super) enum Ids {
 
 #[derive(Debug, Default)]
 pub(super) struct Many {
-    /// A ring buffer as soon as it is full.
+    /// The entries. Once full, a ring buffer.
     ring: Vec<Entry>,
     /// The place of the oldest entry in a full ring.
     oldest: u16,
-    /// A hash table of places in the ring, plus 1, with two bits of the hash above them. Forgotten ids stay in it until it is rebuilt.
+    /// A hash table. An entry is a place in the ring plus 1, below two bits of the hash. Forgotten ids stay in it until it is rebuilt.
     index: Vec<u16>,
     used: usize,
 }
@@ -109,7 +109,7 @@ impl Ids {
         entry.map(|entry| entry.reply())
     }
 
-    /// Remembers a reply to an id that is not there; the oldest one is forgotten, if there would be more than `most`.
+    /// Remembers the reply to a new id. If there would be more than `most` ids, the oldest is forgotten.
     pub(super) fn remember(&mut self, id: Id, reply: Reply, most: usize) {
         let entry = Entry::new(id, reply);
         match self {
@@ -158,7 +158,7 @@ impl Many {
         }
         let mut at = id.place() & (self.index.len() - 1);
         while let Some(place) = (self.index[at] & PLACE).checked_sub(1) {
-            // An entry is another access to memory.
+            // Compares the two bits first, because reading the ring is another access to memory.
             if self.index[at] & !PLACE == id.mark() {
                 let entry = &self.ring[usize::from(place)];
                 if entry.id() == id {
@@ -173,7 +173,7 @@ impl Many {
     fn add(&mut self, entry: Entry, most: usize) {
         let place = if self.ring.len() < most {
             if self.ring.len() == self.ring.capacity() {
-                // Grows by half, since most agents stop at some number.
+                // Grows by half: most agents take a limited number of events, so doubling would waste memory.
                 let more = (self.ring.len() / 2).max(2).min(most - self.ring.len());
                 self.ring.reserve_exact(more);
             }
@@ -189,7 +189,7 @@ impl Many {
             return;
         }
         if self.used >= self.index.len() / 4 * 3 {
-            // Rebuilding drops the forgotten ids.
+            // Rebuilding removes the forgotten ids.
             self.used = 0;
             self.index = vec![0; (2 * self.ring.len()).next_power_of_two()];
             (0..self.ring.len()).for_each(|place| self.point_to(place));

@@ -1,4 +1,4 @@
-//! Agents in the memory of the process: for tests, for simulations, and as the measure of other engines.
+//! Agents in the memory of the process: for tests, for simulations, and as the reference for other engines.
 //!
 //! A hash of the name assigns each agent to a shard; each shard has its own lock. Idle agents cost no time: an agent is visited only after
 //! an event was fired at it, after one of its calls has woken it, or when its deadline is due.
@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use wake::Waiting;
 
-/// The number of event ids that are remembered for each agent, unless [`Memory::with_seen`] says otherwise. The oldest are forgotten first.
+/// The number of event ids that are remembered for each agent, unless [`Memory::with_seen`] sets another. The oldest are forgotten first.
 pub const SEEN: usize = 10_000;
 
 /// Makes the session of an agent, with the clock of the engine.
@@ -41,16 +41,16 @@ type Make<'e, M, T> =
 pub struct Memory<'e, M, T> {
     make: Make<'e, M, T>,
     clock: Arc<dyn Clock>,
-    /// The clock of the sessions. It never advances by itself: only the engine sees when all of them wait.
+    /// The clock of the sessions. Only the engine advances it, because only the engine sees when all sessions wait.
     shared: Arc<dyn Clock>,
     key: Key,
     shards: Box<[Shard<M, T>]>,
     waiting: Arc<Waiting>,
-    /// Held while agents are visited and while time is advanced, so that one caller at a time does this.
+    /// Held while agents are visited or time is advanced, so that only one caller at a time does this.
     at_work: Mutex<()>,
     threads: usize,
     seen: usize,
-    /// Whether an agent continues right after an event.
+    /// Whether agents continue right after an event, see [`Memory::with_work_at_once`].
     at_once: bool,
 }
 
@@ -62,7 +62,7 @@ struct Home {
 }
 
 impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
-    /// Without agents. `make` gives the session of a new one by its name; it has to take the clock that it is given.
+    /// An engine without agents. `make` returns the session of a new agent by its name. The session must use the given clock.
     pub fn new(
         clock: Arc<dyn Clock>,
         make: impl Fn(&str, Arc<dyn Clock>) -> Result<Session<M, T>, RunError> + Send + Sync + 'e,
@@ -93,9 +93,10 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         Self { threads: threads.clamp(1, SHARDS), ..self }
     }
 
-    /// Lets each agent continue right after it has taken an event: answers that are there at once are taken before [`Engine::fire`] returns.
-    /// Agents then use what they share in the order of their events. Without this, an agent continues when it is visited by
-    /// [`Quiet::quiet`] or [`Memory::advance`]; where there are many agents, their calls under way then take much more memory and time.
+    /// Lets each agent continue right after it has taken an event: before [`Engine::fire`] returns, it applies answers that are available
+    /// at once. Agents then use shared resources in the order of their events. Without this setting, an agent continues when
+    /// [`Quiet::quiet`] or [`Memory::advance`] visits it; with many agents, more calls are then under way together, which takes much more
+    /// memory and time.
     #[must_use]
     pub fn with_work_at_once(self) -> Self {
         Self { at_once: true, ..self }
@@ -107,7 +108,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         Self { seen: ids.min(SEEN), ..self }
     }
 
-    /// Ends the engine and gives its sessions, by agent.
+    /// Ends the engine and returns its sessions by agent.
     pub fn into_sessions(self) -> BTreeMap<String, Session<M, T>> {
         let slots = self.shards.into_iter().flat_map(|shard| shard.into_agents().slots);
         slots.map(|slot| (slot.name.text().to_owned(), slot.session)).collect()
@@ -123,7 +124,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         Home { shard: (hash >> 32) as usize % SHARDS, hash: hash as u32 }
     }
 
-    /// Hands an event to an agent of a shard, which is made on its first one.
+    /// Hands an event to an agent of a shard. The first event makes the agent.
     fn take(
         &self,
         agents: &mut Agents<M, T>,

@@ -1,9 +1,9 @@
 //! The names of agents, and an index from them to their places.
 
-/// The longest name without memory of its own.
+/// The maximum length in bytes of a name that is stored inline.
 const SHORT: usize = 22;
 
-/// The name of an agent. A short one is where the agent is: whoever looks for the agent needs no other memory.
+/// The name of an agent. A short name is stored inline, so that a lookup reads no other memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Name {
     Short(u8, [u8; SHORT]),
@@ -31,23 +31,23 @@ impl Name {
 
     pub(super) fn text(&self) -> &str {
         match self {
-            // It was text when it was put there.
+            // The bytes come from a `str`, so they are valid UTF-8.
             Self::Short(..) => str::from_utf8(self.bytes()).unwrap_or_default(),
             Self::Long(name) => name,
         }
     }
 }
 
-/// A hash table of places. Names are never removed.
+/// A hash table from names to places. Names are never removed.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Hash and place. The length is a power of two, and at least a quarter of the entries is empty.
+    /// Pairs of hash and place. The length is a power of two, and at least a quarter of the table is empty.
     table: Vec<Option<(u32, u32)>>,
     count: usize,
 }
 
 impl Names {
-    /// The place with this hash for which `is_it` is true.
+    /// The place of a name with this hash for which `is_it` is true.
     pub(super) fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let mut at = self.first(hash)?;
         while let Some((other, place)) = self.table[at] {

@@ -21,9 +21,9 @@ pub(super) struct Shard<M, T> {
 pub(super) struct Agents<M, T> {
     pub(super) slots: Vec<Slot<M, T>>,
     names: Names,
-    /// The agents to which something has happened since their last visit.
+    /// The agents that have changed since their last visit.
     touched: Vec<u32>,
-    /// The deadlines of agents without calls under way, and of agents with such calls.
+    /// The deadlines of agents without calls under way, then those of agents with calls under way.
     dues: [Dues; 2],
     /// The number of agents with calls under way.
     pub(super) busy: usize,
@@ -62,7 +62,7 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
         self.agents.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Moves the agents that can continue now to a list of visits. Deadlines of agents without calls count only if time `passes`.
+    /// Moves the agents that can continue now to the list of visits `to`. Deadlines of agents without calls count only if time `passes`.
     pub(super) fn take_ready(&self, shard: usize, now: Instant, passes: bool, to: &mut Vec<Visit>) {
         let mut agents = self.agents();
         let woken = self.woken.take();
@@ -119,7 +119,7 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
 }
 
 impl<M: Machine, T: trace::Sink> Agents<M, T> {
-    /// The place of the agent with this name, whose hash this is.
+    /// The place of the agent with this name. `hash` is the hash of the name.
     pub(super) fn find(&self, hash: u32, name: &str) -> Option<u32> {
         self.names.find(hash, |place| self.slots[place as usize].name.bytes() == name.as_bytes())
     }
@@ -133,7 +133,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
         place
     }
 
-    /// Notes that something has happened to an agent, so that it is visited soon.
+    /// Notes that an agent has changed, so that it is visited soon.
     pub(super) fn touch(&mut self, place: u32, was_live: bool) {
         self.look_at(place, was_live);
         let slot = &mut self.slots[place as usize];
@@ -154,7 +154,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
             slot.entered = Instant::MAX;
             return;
         };
-        // A deadline that was put off is entered anew when its old time comes.
+        // If a deadline was postponed, its entry is updated when the old time comes.
         if was_busy != is_busy || at < slot.entered {
             self.enter(place, at);
         }
@@ -171,7 +171,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
         });
     }
 
-    /// The first deadline of agents with calls under way, or of agents without.
+    /// The first deadline of the agents with calls under way, or of the others, and the place of its agent.
     pub(super) fn first_due(&mut self, is_busy: bool) -> Option<(Instant, u32)> {
         loop {
             let (at, place) = self.dues[usize::from(is_busy)].first()?;
@@ -191,7 +191,7 @@ impl<M: Machine, T: trace::Sink> Agents<M, T> {
         }
     }
 
-    /// The number of entries in the heaps of deadlines, outdated ones included.
+    /// The number of entries in the heaps of deadlines, including outdated ones.
     #[cfg(test)]
     pub(super) fn entries(&self) -> usize {
         self.dues.iter().map(Dues::len).sum()

@@ -20,11 +20,11 @@ pub(super) struct Slot<M, T> {
     pub(super) stopped: Option<Box<str>>,
     /// The waker of its calls.
     pub(super) wake: Option<Arc<Wake>>,
-    /// The earliest time at which the heaps of its shard have it; [`Instant::MAX`] for none.
+    /// The earliest deadline of this agent in the heaps of its shard; [`Instant::MAX`] if there is none.
     pub(super) entered: Instant,
-    /// Whether it is on a list of those to be visited.
+    /// Whether the agent is on the list of agents to visit.
     pub(super) is_listed: bool,
-    /// Whether it has calls under way.
+    /// Whether the shard counts the agent among those with calls under way.
     pub(super) is_busy: bool,
 }
 
@@ -42,18 +42,18 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
         }
     }
 
-    /// Its next deadline.
+    /// The next deadline, unless the agent has stopped.
     pub(super) fn due(&self) -> Option<Instant> {
         self.session.next_change().filter(|_| self.stopped.is_none())
     }
 
-    /// Whether it has calls under way that somebody waits for.
+    /// Whether the agent has calls under way and has not stopped.
     pub(super) fn has_calls(&self) -> bool {
         self.stopped.is_none() && self.session.open_calls() > 0
     }
 
-    /// Works until the agent waits for a call or a later time. An agent whose run breaks off has stopped. The deadlines of an agent without
-    /// calls count only if there is a time `until` which time passes.
+    /// Works until the agent waits for a call or a later time. If its run fails, the agent stops. The deadlines of an agent without calls
+    /// fire only if `until` gives a time up to which time passes.
     pub(super) fn work(
         &mut self,
         now: Instant,
@@ -64,16 +64,16 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
             return;
         }
         if until.is_some() && !self.has_calls() {
-            // Works up to now only, so that there is nothing to wait for.
+            // Works only up to now, so that there is nothing to wait for.
             self.poll(Some(now), Waker::noop());
         }
-        // What comes at the time itself belongs to it.
+        // Deadlines at exactly this time are included.
         let past = until.map(|at| at.saturating_add(1));
         if until.is_none() || self.has_calls() {
             self.poll(past, Waker::noop());
         }
         if self.has_calls() {
-            // The answer takes time: only now a waker is needed.
+            // The answer is not there at once, so the call needs a waker.
             let wake = self.wake.get_or_insert_with(|| Arc::new(wake()));
             let waker = Waker::from(wake.clone());
             self.poll(past, &waker);
@@ -84,7 +84,7 @@ impl<M: Machine, T: trace::Sink> Slot<M, T> {
     }
 
     fn poll(&mut self, until: Option<Instant>, waker: &Waker) {
-        // The session keeps what is under way, so dropping its future loses nothing.
+        // The session keeps its calls under way, so dropping the future loses nothing.
         let polled = pin!(self.session.work(until)).poll(&mut Context::from_waker(waker));
         if let Poll::Ready(Err(why)) = polled {
             self.stopped = Some(why.to_string().into());

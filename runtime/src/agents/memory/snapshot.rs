@@ -50,30 +50,30 @@ pub enum SnapshotError {
     /// An agent's machine is of a kind that cannot be saved.
     #[error("agent `{0}` cannot be saved: its machine has no snapshots")]
     NotSaved(String),
-    /// What is read is no snapshot of an engine, is one of another version, or is damaged.
+    /// The input is not a snapshot of an engine, has another version, or is damaged.
     #[error("line {line} of the snapshot: {why}")]
     Line {
-        /// From 1.
+        /// The number of the line, from 1.
         line: usize,
         /// What is wrong with it.
         why: String,
     },
-    /// An agent cannot go on with what was saved.
+    /// An agent cannot continue from its saved state.
     #[error("agent `{agent}` cannot be restored: {why}")]
     Agent {
-        /// Which.
+        /// The agent.
         agent: String,
-        /// What does not fit.
+        /// The reason.
         why: RunError,
     },
-    /// It cannot be written or read at all.
+    /// The snapshot cannot be written or read.
     #[error("the snapshot: {0}")]
     Io(#[from] std::io::Error),
 }
 
 impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
-    /// Writes all agents, with the ids of the events that they have taken. Nothing is fired meanwhile. Calls under way are written as they
-    /// were put; see [`Session::take_over`] for what becomes of them.
+    /// Writes all agents, with the ids of the events that they have taken. Events that are fired meanwhile wait. Calls under way are
+    /// written as they were put; [`Session::take_over`] describes what happens to them.
     ///
     /// # Errors
     /// See [`SnapshotError`].
@@ -98,8 +98,8 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         Ok(())
     }
 
-    /// An engine with the agents that [`Memory::save`] wrote. `clock` is given the time of the snapshot, where the new clock has to start;
-    /// `make` is what [`Memory::new`] takes, and the sessions that it makes go on where they were saved.
+    /// An engine with the agents that [`Memory::save`] wrote. `clock` gets the time of the snapshot, at which the new clock must start.
+    /// `make` is as in [`Memory::new`]; its sessions continue from their saved states.
     ///
     /// # Errors
     /// See [`SnapshotError`].

@@ -1,4 +1,4 @@
-//! Who is visited, when, and in which order.
+//! Which agents are visited, when, and in which order.
 
 use super::*;
 use crate::clock::VirtualClock;
@@ -27,7 +27,7 @@ static EVENTS: [EventRow<'static>; 2] = [
     EventRow { name: "wait", fields: Span { start: 0, len: 1 } },
 ];
 
-/// What the agents of a test tell: how often each was looked at, and what happened to whom.
+/// A record of a test: how often each agent was visited, and what happened to which agent.
 #[derive(Default)]
 struct Told {
     looks: Vec<AtomicUsize>,
@@ -43,7 +43,7 @@ impl Told {
         Arc::new(told)
     }
 
-    /// The agents that were looked at since this was asked last.
+    /// The agents that were visited since the last call.
     fn looked_at(&self) -> Vec<usize> {
         let looks = self.looks.iter().enumerate();
         looks.filter(|(_, looks)| looks.swap(0, SeqCst) > 0).map(|(nth, _)| nth).collect()
@@ -54,7 +54,8 @@ impl Told {
     }
 }
 
-/// Calls a model on `call`, waits for so many milliseconds on `wait`, and tells what happens. Whoever visits it asks for its deadline.
+/// A machine that calls a model on `call`, waits for the given number of milliseconds on `wait`, and records what happens. Each visit asks
+/// for its deadline.
 struct Teller {
     nth: usize,
     told: Arc<Told>,
@@ -155,7 +156,7 @@ impl Machine for Teller {
     }
 }
 
-/// Answers when somebody opens the gate of the agent that asks, and tells how often it was polled.
+/// An oracle that answers once the gate of the asking agent is open, and counts how often it is polled.
 #[derive(Default)]
 struct Gates(Mutex<Vec<(bool, Option<Waker>)>>);
 
@@ -232,14 +233,14 @@ fn idle_agents_are_not_visited() {
         assert!(now(engine.quiet()).is_ready());
         assert_eq!(told.looked_at().len(), 1000, "each had an event");
         assert!(now(engine.quiet()).is_ready() && now(engine.advance(1)).is_ready());
-        // Only the first that will be due is looked at, in each shard.
+        // In each shard, only the agent with the first deadline is visited.
         let looked_at = told.looked_at().len();
         assert!(looked_at <= SHARDS, "{looked_at}");
         gates.open(7);
         fire(&engine, 7, Event::new("1", "call"));
         assert!(now(engine.quiet()).is_ready());
         assert_eq!(told.looked_at(), [7]);
-        // One of many is due: besides it, only the first of a shard are looked at.
+        // One of many deadlines is due. Besides its agent, only the first agent of each shard is visited.
         fire(&engine, 8, wait_for(10, "1"));
         assert!(now(engine.advance(10)).is_ready());
         assert_eq!(told.happened(), [(1, 7), (11, 8)]);
@@ -257,7 +258,7 @@ fn deadlines_come_in_the_order_of_time_and_then_of_names() {
         fire(&engine, nth, wait_for(due as i64, "0"));
         wanted.push((due, nth.to_string(), nth));
     }
-    // Some are put off, some come earlier, and some come again.
+    // Some deadlines are postponed, some come earlier, and some are set again.
     for nth in (0..500).step_by(3) {
         let due = (nth * 104_729 % 60) as u64 + 1;
         fire(&engine, nth, wait_for(due as i64, "1"));
@@ -280,7 +281,7 @@ fn deadlines_that_are_put_off_again_and_again_take_no_room() {
     let (engine, _, gates) = engine(1);
     gates.open(0);
     for round in 0..2000 {
-        // Each time it comes earlier, and goes from one heap into the other and back.
+        // Each deadline is earlier than the last, and moves from one heap to the other and back.
         fire(&engine, 0, wait_for(1_000_000 - round, &format!("w{round}")));
         fire(&engine, 0, Event::new(format!("c{round}"), "call"));
         assert!(now(engine.quiet()).is_ready());
@@ -311,7 +312,7 @@ fn only_an_agent_whose_call_was_answered_goes_on() {
     let after = polls();
     let polled: Vec<usize> = (0..100).filter(|nth| before[*nth] != after[*nth]).collect();
     assert_eq!(polled, [7, 42, 99]);
-    // An event that comes meanwhile is seen, too.
+    // An event that arrives meanwhile is handled, too.
     let waked = woken.0.load(SeqCst);
     fire(&engine, 7, Event::new("1", "call"));
     assert_eq!(woken.0.load(SeqCst), waked + 1);

@@ -1,4 +1,4 @@
-//! Wakers: of agents whose calls can continue, and of tasks that wait for agents.
+//! Wakers for agents whose calls can continue, and for tasks that wait for agents.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -24,7 +24,7 @@ impl Waiting {
     }
 
     pub(super) fn wake(&self) {
-        // Looked at first, so that threads which fire do not write to what they share.
+        // Reads the flag first, so that threads that fire events do not write to shared memory.
         if self.is_anybody.load(SeqCst) && self.is_anybody.swap(false, SeqCst) {
             let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
             let woken = std::mem::take(&mut *wakers);
@@ -34,7 +34,7 @@ impl Waiting {
     }
 }
 
-/// The agents of a shard that were woken, by their places.
+/// The places of the agents of a shard that were woken.
 #[derive(Debug)]
 pub(super) struct Woken {
     places: Mutex<Vec<u32>>,

@@ -11,14 +11,14 @@ use std::future::poll_fn;
 use std::sync::PoisonError;
 use std::task::Poll;
 
-/// With fewer visits or events than this, starting threads costs more than it saves.
+/// The minimum number of visits or events for several threads: with fewer, starting threads costs more than it saves.
 pub(super) const WORTH_A_THREAD: usize = 256;
 
 /// The number of rounds of visits at one moment before the caller's executor may run other tasks.
 const ROUNDS: usize = 64;
 
 impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
-    /// Lets time pass for all agents: deadlines fire and answers arrive, each when it is due.
+    /// Advances time for all agents: deadlines fire and answers arrive, each when it is due.
     pub async fn advance(&self, milliseconds: u64) {
         let until = self.clock.now().saturating_add(milliseconds);
         self.work(Some(until)).await;
@@ -26,7 +26,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
 
     /// Visits agents until no call is under way or, with `until`, until that time is reached.
     pub(super) async fn work(&self, until: Option<Instant>) {
-        // Held while time passes: a sleep that is dropped is not waited for.
+        // Kept while time passes, because dropping a sleep cancels it.
         let mut sleep: Option<Sleep> = None;
         poll_fn(|cx| {
             let _alone = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +58,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
                     continue;
                 }
                 self.waiting.add(cx.waker());
-                // What happened before the waker was added has woken nobody.
+                // Changes before the waker was added have woken nobody, so the agents are visited once more.
                 if !self.visits(now, until) {
                     return Poll::Pending;
                 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) enum Function {
     /// Results in the order of the calls.
     InOrder(Series),
-    /// The result of the first case that fits.
+    /// Each call gets the result of the first case that fits.
     Cases(Arc<[Case]>),
 }
 
@@ -31,7 +31,7 @@ impl Function {
         }
     }
 
-    /// Whether its results are given in the order of the calls.
+    /// Whether the results are returned in the order of the calls.
     pub(super) const fn is_list(&self) -> bool {
         matches!(self, Self::InOrder(_))
     }

@@ -45,13 +45,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A list of entries and what follows it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// Copies share them.
+    /// The entries, which copies share.
     pub(crate) entries: Arc<[Entry]>,
     pub(crate) then: Then,
     pub(crate) used: usize,
-    /// Entries that were taken and are not there yet.
+    /// Entries that were taken and whose answers have not arrived yet.
     pub(crate) open: Vec<Due>,
-    /// Those that are to be given again, before all others.
+    /// Entries that are returned again, before all others.
     pub(crate) again: VecDeque<Due>,
 }
 
@@ -142,7 +142,7 @@ impl Series {
 pub struct Script {
     name: Arc<str>,
     clock: Arc<dyn Clock>,
-    /// What a copy has of another one is shared until either gives something.
+    /// The state, which copies share until one of them is used.
     state: Arc<Mutex<Arc<State>>>,
 }
 

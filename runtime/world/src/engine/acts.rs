@@ -1,4 +1,4 @@
-//! What agents have chosen is done, one after the other.
+//! Executes the actions that agents have chosen, one after the other.
 
 use super::slot::{Loop, Mail};
 use super::{Engine, Maker, Output, Recipe};
@@ -10,7 +10,7 @@ use chartc_runtime::trace::{Cause, What};
 use std::io;
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
-    /// All agents that have thought act, in an order that the seed decides. Returns how many.
+    /// Executes the actions of all agents that have finished thinking, in an order given by the seed. Returns the number of these agents.
     pub(super) async fn act_all(&mut self, of: u64) -> io::Result<usize> {
         let mut order: Vec<usize> = self.thought.drain(..).collect();
         order.sort_unstable();
@@ -21,13 +21,13 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         Ok(order.len())
     }
 
-    /// An agent does what its turn has chosen.
+    /// Executes the action that an agent's turn has chosen.
     async fn act(&mut self, index: usize) -> io::Result<()> {
         let Some(mut slot) = self.slots.get_mut(index).and_then(Option::take) else {
             return Ok(());
         };
         if slot.mode.is_over() {
-            // Somebody has stopped it in the meantime: what it has chosen is not done.
+            // The agent was stopped in the meantime, so its action is not executed.
             self.slots[index] = Some(slot);
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.after_action(&before)
     }
 
-    /// An agent cannot go on.
+    /// Handles an agent that cannot continue.
     pub(super) fn broken(&mut self, name: &str, why: &str) -> io::Result<()> {
         self.tally.summary.errors += 1;
         self.tally.note(format!("{name} cannot go on: {why}"));
@@ -76,7 +76,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.say("broken", data)
     }
 
-    /// What an action wants of others is done, and what it has changed is told.
+    /// Executes the requests that an action has made, and reports its changes.
     pub(super) fn after_action(&mut self, cause: &Cause) -> io::Result<()> {
         for notice in self.world.take_notices() {
             self.tally.notice(&notice);
@@ -113,7 +113,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         Ok(())
     }
 
-    /// Puts an event into the mail of an agent.
+    /// Puts an event into an agent's mailbox.
     fn deliver(&mut self, to: &str, event: &str, arguments: Vec<Value>, cause: Cause) {
         let Some(index) = self.by_name.get(to).copied() else { return };
         let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut) else { return };

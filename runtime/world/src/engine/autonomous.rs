@@ -1,4 +1,4 @@
-//! Autonomous runs: each agent has a loop of its own, and acts when it has thought.
+//! Autonomous runs: each agent has a loop of its own, and acts as soon as it has finished thinking.
 
 use super::rounds::Passed;
 use super::slot::Loop;
@@ -14,7 +14,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Runs until a time on the world's clock, until every agent has ended, or until the run is stopped. Turns under way are finished.
     ///
     /// # Errors
-    /// The output cannot be written, or the books of the world do not add up.
+    /// The output cannot be written, or the books of the world do not balance.
     pub async fn until(&mut self, end: Instant) -> io::Result<()> {
         self.total = Some(end);
         self.begin()?;
@@ -27,7 +27,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             } else {
                 self.begin_turns();
             }
-            // Where nobody is waited for, whoever stops the run has to get on, too.
+            // If the run never waits, the task that stops it must still get a chance to run.
             tokio::task::yield_now().await;
             if self.round()? {
                 if !self.thought.is_empty() {
@@ -51,7 +51,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             if self.now() >= period {
                 self.summarise()?;
                 period = self.begin_period();
-                // A run that goes on from the checkpoint of the summary counts from here, too.
+                // A run that continues from the checkpoint of this summary also counts from here.
                 acts = 0;
             }
         }
@@ -66,7 +66,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.close()
     }
 
-    /// Agents at work finish their turns and take no others.
+    /// Lets agents finish their turns under way, and begin no others.
     fn finish_turns(&mut self) {
         for index in &self.thinking {
             if let Some(slot) =
@@ -85,7 +85,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         now.saturating_add(self.settings.delay.max(1))
     }
 
-    /// Agents whose time has come begin a turn.
+    /// Begins a turn of each agent whose time has come.
     fn begin_turns(&mut self) {
         let now = self.now();
         while let Some((at, index)) = self.turns.first().copied().filter(|(at, _)| *at <= now) {
@@ -108,7 +108,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             }
             let mode = match self.want_turn(index) {
                 Wanted::Begun => continue,
-                // Its chart does nothing in a turn: events and deadlines move it.
+                // The chart does nothing in a turn; only events and deadlines drive it.
                 Wanted::Nothing => Loop::Sleeping(None),
                 Wanted::Later(until) => {
                     self.tally.summary.skipped += 1;
@@ -130,7 +130,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         }
     }
 
-    /// An agent that has acted sleeps: longer after failures, and for good after too many.
+    /// Puts an agent that has acted to sleep: longer after failures. After too many failures it is paused.
     fn sleep(&mut self, index: usize) {
         let now = self.now();
         let settings = &self.settings;
@@ -149,7 +149,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.turns.insert((until, index));
     }
 
-    /// A paused agent takes turns again.
+    /// Lets a paused agent take turns again.
     pub fn resume(&mut self, name: &str) -> bool {
         let index = self.by_name.get(name).copied();
         let slot = index.and_then(|index| self.slots.get_mut(index)?.as_mut());
@@ -169,7 +169,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         }
     }
 
-    /// An agent takes no turns until it is resumed: a turn under way is finished; its events and deadlines go on.
+    /// Pauses an agent: it takes no turns until it is resumed. It finishes a turn under way, and still handles events and deadlines.
     pub fn pause(&mut self, name: &str, why: &str) -> bool {
         let index = self.by_name.get(name).copied();
         let slot = index.and_then(|index| self.slots.get_mut(index)?.as_mut());

@@ -10,13 +10,13 @@ use tokio::runtime::Handle;
 
 pub(super) type Share<M> = Vec<(usize, Box<Slot<M>>)>;
 
-/// A number of threads; with one, the engine's own.
+/// The threads. With a single one, agents run on the engine's own thread.
 pub struct Crew<M> {
     hands: Vec<Sender<(Instant, Share<M>)>>,
     done: Option<Receiver<Share<M>>>,
 }
 
-/// Threads for a number that a user names; 0 stands for as many as the machine has processors.
+/// The number of threads for a number that a user gives; 0 means one for each processor.
 pub fn workers(wanted: usize) -> usize {
     match wanted {
         0 => available_parallelism().map_or(1, usize::from),
@@ -25,12 +25,12 @@ pub fn workers(wanted: usize) -> usize {
 }
 
 impl<M: Machine + Send> Crew<M> {
-    /// Nobody but the engine's own thread.
+    /// Only the engine's own thread.
     pub fn alone() -> Self {
         Self { hands: Vec::new(), done: None }
     }
 
-    /// So many threads, which end with the scope. Calls of models need the runtime of `handle`.
+    /// This number of threads, which end with the scope. Calls of models need the runtime of `handle`.
     pub fn within<'scope>(scope: &'scope Scope<'scope, '_>, count: usize, handle: &Handle) -> Self
     where
         M: 'scope,
@@ -57,7 +57,7 @@ impl<M: Machine + Send> Crew<M> {
         Self { hands, done: Some(done) }
     }
 
-    /// Lets agents go on, and gives them back in the order of their numbers.
+    /// Lets agents continue, and returns them in the order of their numbers.
     pub(super) fn go(&self, mut all: Share<M>, now: Instant) -> Share<M> {
         let Some(done) = self.done.as_ref().filter(|_| all.len() > 1) else {
             go(&mut all, now);
@@ -72,7 +72,7 @@ impl<M: Machine + Send> Crew<M> {
             if share.is_empty() {
                 break;
             }
-            // A thread ends only with the crew: it catches what an agent throws.
+            // A thread ends only with the crew, because it catches the panics of agents.
             match hand.send((now, share)) {
                 Ok(()) => given += 1,
                 Err(back) => {
@@ -92,7 +92,7 @@ impl<M: Machine + Send> Crew<M> {
     }
 }
 
-/// An agent whose code panics is broken; the others go on.
+/// Lets agents continue. If the code of one panics, that agent is broken, and the others continue.
 fn go<M: Machine>(share: &mut Share<M>, now: Instant) {
     for (_, slot) in share {
         if catch_unwind(AssertUnwindSafe(|| slot.go(now))).is_err() {

@@ -1,4 +1,4 @@
-//! A run as data, and going on from it.
+//! A run as data, and its continuation from this data.
 
 use super::lines::Lines;
 use super::slot::{Loop, Mail};
@@ -24,21 +24,21 @@ struct Run {
     now: Instant,
     /// The agents in the order of their numbers.
     agents: Vec<(String, Kind)>,
-    /// What the gate has counted.
+    /// The counts of the gate.
     counted: Counted,
-    /// Who is in which state.
+    /// The agents in each state.
     census: Census,
 }
 
-/// What an agent was made of.
+/// The origin of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
-    /// The run file names it, under this number.
+    /// The run file names it; this is its number there.
     Configured(usize),
     /// Another agent has made it.
     Spawned,
-    /// It is a part of the world.
+    /// It is part of the world.
     Service,
 }
 
@@ -49,16 +49,17 @@ struct One {
     mail: VecDeque<Mail>,
     wants_turn: bool,
     failures: u32,
-    /// How far its script is used up, say.
+    /// The position of the code that answers it, such as the place in its script.
     position: Value,
     saved: Option<Saved>,
 }
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
-    /// The run as it stands, with the agents that have changed since the last checkpoint. Lines of the log are whoever's who writes it.
+    /// The current state of the run, with the agents that have changed since the last checkpoint. The log is not part of it: its writer
+    /// keeps it.
     ///
     /// # Errors
-    /// Something cannot be written as JSON.
+    /// A part cannot be written as JSON.
     pub(super) fn checkpoint(&mut self) -> io::Result<Checkpoint> {
         let mut agents = Vec::new();
         for slot in self.slots.iter_mut().flatten() {
@@ -94,11 +95,11 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         })
     }
 
-    /// Goes on where a run was kept. Nothing was done yet with this engine, and its world has been taken back: the agents that agents have made are
-    /// made again of it.
+    /// Continues a saved run. The engine must be new, and its world must be restored already: agents that other agents have made are made
+    /// again from the world.
     ///
     /// # Errors
-    /// What does not fit: another run file, another chart.
+    /// The reason why the run does not fit, such as another run file or another chart.
     pub fn restore(&mut self, kept: &Loaded) -> Result<(), String> {
         let told = |why: serde_json::Error| format!("the checkpoint cannot be read: {why}");
         let run: Run = serde_json::from_str(&kept.meta).map_err(told)?;
@@ -123,7 +124,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 Kind::Service => Recipe::Service,
                 Kind::Spawned => match spawned.get(name.as_str()) {
                     Some(spawn) => Recipe::Spawned(spawn),
-                    // It was stopped: nothing of it is left but its books.
+                    // The agent was stopped: only its accounts are left.
                     None => continue,
                 },
             };

@@ -11,17 +11,17 @@ pub struct Lines(Arc<Mutex<Kept>>);
 #[derive(Debug, Default)]
 struct Kept {
     lines: Vec<(Option<Cause>, Line)>,
-    /// Who has caused the event that is handed over.
+    /// The cause of the event that is being handed over.
     cause: Option<Cause>,
 }
 
 impl Lines {
-    /// All lines since the last time, each with the cause of its event.
+    /// Takes all lines since the last call, each with the cause of its event.
     pub(crate) fn take(&self) -> Vec<(Option<Cause>, Line)> {
         std::mem::take(&mut self.kept().lines)
     }
 
-    /// The next event was caused by this.
+    /// Sets the cause of the next event.
     pub(crate) fn set_cause(&self, cause: Option<Cause>) {
         self.kept().cause = cause;
     }

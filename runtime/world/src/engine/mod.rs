@@ -1,8 +1,8 @@
 //! Runs many agents in one world.
 //!
-//! All agents that can go on do so at the same moment of the world's clock, on as many threads as there are; everything that they share (what
-//! they do to the world, who may make a call, which time comes next) is decided between two such rounds, in an order that only the seed
-//! and the names decide. So the number of threads changes nothing.
+//! In a round, all agents that can continue do so at the same moment of the world's clock, on all threads. Everything that agents share
+//! (their actions on the world, the permission to make a call, the next time) is decided between two rounds, in an order that depends only
+//! on the seed and the names. So the number of threads does not change the result.
 
 mod acts;
 mod autonomous;
@@ -47,19 +47,19 @@ use woken::Woken;
 /// How the agents of a world run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Decides who acts first.
+    /// The seed of the order in which agents act.
     pub seed: u64,
-    /// Milliseconds from the beginning of a tick to the next one; of an autonomous run from one summary to the next.
+    /// Milliseconds from the beginning of a tick to the next one; in an autonomous run, from one summary to the next.
     pub delay: u64,
     /// Milliseconds between the turns of an autonomous agent.
     pub interval: u64,
-    /// The most milliseconds that an autonomous agent waits after failed turns; the wait doubles with each.
+    /// The maximum wait of an autonomous agent after failed turns, in milliseconds. The wait doubles with each failure.
     pub max_backoff: u64,
-    /// Failed turns in a row after which an agent is paused; 0 for never.
+    /// The number of consecutive failed turns after which an agent is paused; 0 for never.
     pub max_errors: u32,
-    /// Whether time is that of the computer.
+    /// Whether time is real time.
     pub is_real: bool,
-    /// What an agent does that has used up its part of a window.
+    /// What happens to an agent that has used up its part of a window.
     pub exhaustion: Exhaustion,
 }
 
@@ -77,70 +77,70 @@ impl Default for Settings {
     }
 }
 
-/// What an agent is made of.
+/// The parts of which an agent is made.
 #[derive(Debug, Clone, Copy)]
 pub enum Recipe<'r> {
-    /// One that the run file names, by its number there.
+    /// An agent that the run file names, by its number there.
     Configured(usize),
-    /// One that another agent has made.
+    /// An agent that another agent has made.
     Spawned(&'r Spawn),
-    /// A part of the world, by its name.
+    /// A part of the world.
     Service,
 }
 
 /// An agent that is to be made.
 pub struct New<'n> {
-    /// Its name, which whatever belongs to the agent may share.
+    /// The name of the agent. Everything that belongs to the agent can share this value.
     pub name: &'n Arc<str>,
-    /// What it is made of.
+    /// The parts of which it is made.
     pub recipe: Recipe<'n>,
-    /// Takes its trace.
+    /// The sink of its trace.
     pub lines: Lines,
-    /// Its time.
+    /// Its clock.
     pub clock: Arc<dyn Clock>,
-    /// Where it was saved, if it goes on.
+    /// Its saved state, if it continues a saved run.
     pub saved: Option<&'n Saved>,
-    /// What [`Maker::position`] gave then; nothing for a new one.
+    /// The saved result of [`Maker::position`]; `none` for a new agent.
     pub position: &'n Value,
 }
 
 /// An agent that was made.
 pub struct Made<M> {
-    /// It, with a sink and a clock as they were given.
+    /// The agent, with the given sink and clock.
     pub agent: Agent<M, Lines>,
-    /// Whether its chart does anything in a turn; if not, events and deadlines alone move it.
+    /// Whether its chart does anything in a turn. If not, only events and deadlines drive it.
     pub has_turns: bool,
-    /// Who answers it, by the name that limits of providers have; `*` where nobody knows.
+    /// The provider that answers it, by its name in the limits of providers; `*` if it is unknown.
     pub provider: Arc<str>,
 }
 
-/// Makes agents: it knows their charts, and who answers them.
+/// Makes agents. It knows their charts and the parts that answer them.
 pub trait Maker<M> {
-    /// Makes an agent. One that goes on has taken over what was saved.
+    /// Makes an agent. If there is a saved state, the agent continues from it.
     ///
     /// # Errors
-    /// Why it cannot be made.
+    /// The reason why the agent cannot be made.
     fn make(&mut self, new: New<'_>) -> Result<Made<M>, String>;
 
-    /// What a checkpoint has to know of who answers an agent: how far its script is used up, say.
+    /// The data that a checkpoint needs about the code that answers an agent, such as the place in its script.
     fn position(&self, name: &str) -> Value {
         let _ = name;
         Value::None
     }
 }
 
-/// Takes what happens.
+/// The output of a run.
 pub trait Output {
     /// A line of the log.
     ///
     /// # Errors
-    /// It cannot be written; the run ends with that.
+    /// The line cannot be written. The run ends with this error.
     fn logged(&mut self, line: &Logged) -> io::Result<()>;
 
     /// The summary of a tick.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`Output::logged`].
     fn summary(&mut self, summary: &Summary) -> io::Result<()>;
 
     /// Whether checkpoints are kept.
@@ -148,10 +148,10 @@ pub trait Output {
         false
     }
 
-    /// Keeps a checkpoint: it belongs to all lines of the log until now.
+    /// Keeps a checkpoint of the run after all lines of the log so far.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`Output::logged`].
     fn keep(&mut self, checkpoint: Checkpoint) -> io::Result<()> {
         let _ = checkpoint;
         Ok(())
@@ -166,12 +166,12 @@ pub struct Engine<M, K, O> {
     settings: Settings,
     crew: Crew<M>,
     clock: VirtualClock,
-    /// The same for those who answer and for the agents: all share one.
+    /// The clock that the agents share with the code that answers them.
     shared: Arc<dyn Clock>,
     gate: Gate,
-    /// When there may be room at the gate for somebody who waits there.
+    /// When the gate may next have room for a waiting call.
     gate_opens: Option<Instant>,
-    /// When the run began on the computer's clock, and on the world's.
+    /// When the run began, on the computer's clock and on the world's clock.
     origin: tokio::time::Instant,
     first: Instant,
     slots: Vec<Option<Box<Slot<M>>>>,
@@ -179,28 +179,28 @@ pub struct Engine<M, K, O> {
     /// Agents that take turns, in the order of their numbers; some of them may have ended.
     takers: Vec<usize>,
     woken: Arc<Woken>,
-    /// When time alone changes something for an agent, and the same by agent.
+    /// The times at which time alone changes something for an agent, then the same by agent.
     timers: BTreeSet<(Instant, usize)>,
     due: Vec<Option<Instant>>,
-    /// When the next turns of sleeping agents begin, in an autonomous run.
+    /// The times at which sleeping agents begin their next turns, in an autonomous run.
     turns: BTreeSet<(Instant, usize)>,
     /// Agents whose turn is under way.
     thinking: BTreeSet<usize>,
-    /// Agents that have thought and not acted.
+    /// Agents that have finished thinking and have not acted.
     thought: VecDeque<usize>,
     tally: Tally,
     census: Census,
     /// Lines of the world itself that are in the log.
     seq: u64,
     tick: u32,
-    /// How long the run is, in milliseconds, where that is known.
+    /// The length of the run in milliseconds, if it is known.
     total: Option<Instant>,
-    /// When the period of an autonomous run began that the next summary is about.
+    /// In an autonomous run, the beginning of the period that the next summary covers.
     began: Instant,
 }
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
-    /// Without agents.
+    /// An engine without agents.
     pub fn new(world: World, settings: Settings, crew: Crew<M>, maker: K, out: O) -> Self {
         let clock = VirtualClock::new();
         Self {
@@ -233,7 +233,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         }
     }
 
-    /// With limits that all calls of its agents pass: those whose drivers have the same gate. Agents that agents make pass it, too.
+    /// Sets the gate. Its limits apply to the calls of all agents whose drivers use the same gate, and to agents that make other agents.
     #[must_use]
     pub fn with_gate(self, gate: Gate) -> Self {
         let (spawns, clock) = (gate.clone(), self.clock.clone());
@@ -244,20 +244,20 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         Self { gate, ..self }
     }
 
-    /// Stops the run from elsewhere.
+    /// A handle that stops the run from another thread or task.
     pub fn stopper(&self) -> Stopper {
         Stopper::of(self.woken.clone())
     }
 
-    /// The world's clock, for those who answer: it is moved by the engine only.
+    /// The world's clock, for the code that answers agents. Only the engine moves it.
     pub fn clock(&self) -> Arc<dyn Clock> {
         self.shared.clone()
     }
 
-    /// Adds an agent, whose account and artifacts the world has already.
+    /// Adds an agent, whose account and artifacts must exist in the world.
     ///
     /// # Errors
-    /// Why it cannot be made, or that there is one of this name.
+    /// The agent cannot be made, or the name is taken.
     pub fn add(&mut self, name: &str, recipe: Recipe<'_>) -> Result<(), String> {
         if self.by_name.contains_key(name) {
             return Err(format!("there is an agent `{name}` already"));
@@ -304,12 +304,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.woken.put(index);
     }
 
-    /// Who makes the agents.
+    /// The maker of the agents.
     pub fn maker_mut(&mut self) -> &mut K {
         &mut self.maker
     }
 
-    /// Who takes what happens.
+    /// The output of the run.
     pub fn out_mut(&mut self) -> &mut O {
         &mut self.out
     }
@@ -319,12 +319,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         &self.world
     }
 
-    /// Who is in which state.
+    /// The agents in each state.
     pub fn census(&self) -> &Census {
         &self.census
     }
 
-    /// Tells the census the states of a chart: it counts them in document order, also those where nobody has been.
+    /// Adds the states of a chart to the census, which lists them in document order, including those that no agent has entered.
     pub fn know(&mut self, chart: &Chart) {
         self.census.know(chart);
     }
@@ -358,7 +358,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         agents.into_iter().all(|slot| slot.mode.is_over())
     }
 
-    /// Writes a line of the world's own.
+    /// Writes a line of the world itself.
     fn say(&mut self, event: &str, data: Map) -> io::Result<()> {
         self.seq += 1;
         let what = What::World { event: event.to_owned(), data: Value::Map(data) };

@@ -1,4 +1,4 @@
-//! Rounds: all agents that can go on do so, and then time passes.
+//! Rounds: all agents that can continue do so, then time passes.
 
 use super::crew::Share;
 use super::slot::Loop;
@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
-/// So many agents go on before their lines are taken: more lines are never held.
+/// The number of agents that continue before their lines are taken. This bounds the number of lines in memory.
 const AT_ONCE: usize = 1024;
 
-/// What waiting has brought.
+/// The result of waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passed {
-    /// Time has passed, or somebody can go on.
+    /// Time has passed, or an agent can continue.
     Something,
     /// The limit is reached.
     Limit,
@@ -26,7 +26,7 @@ pub(super) enum Passed {
 }
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
-    /// Lets all agents go on that can; where none can, the gate lets calls pass first. Returns whether there were any.
+    /// Lets all agents continue that can. If none can, first admits calls that wait at the gate. Returns whether any agent continued.
     pub(super) fn round(&mut self) -> io::Result<bool> {
         if self.go_on()? {
             return Ok(true);
@@ -47,7 +47,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             self.due[index] = None;
             ready.insert(index);
         }
-        // Parts of the world change it: they go on by themselves, before any agent does.
+        // Services, which are parts of the world, can change it. So they continue before any agent, in a round of their own.
         let is_service = |index: &usize| {
             self.slots.get(*index).and_then(Option::as_ref).is_some_and(|slot| slot.is_service())
         };
@@ -74,7 +74,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         Ok(is_any)
     }
 
-    /// Lets these agents go on, and takes what they have written, one after the other.
+    /// Lets these agents continue together, then takes their lines, one agent after the other.
     fn go_together(&mut self, share: Share<M>, now: Instant) -> io::Result<()> {
         for (index, slot) in self.crew.go(share, now) {
             self.set_due(index, slot.next_change().map(|at| at.max(now.saturating_add(1))));
@@ -120,7 +120,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         Ok(())
     }
 
-    /// The chart of an agent has ended.
+    /// Stops an agent whose chart has ended.
     pub(super) fn stop_slot(&mut self, index: usize) {
         if let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut)
             && !slot.mode.is_over()
@@ -140,7 +140,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         }
     }
 
-    /// Waits until somebody can go on, at most until a time.
+    /// Waits until an agent can continue, at most until `limit`.
     pub(super) async fn pass(&mut self, limit: Option<Instant>) -> Passed {
         let timers = self.timers.first().map(|(at, _)| *at);
         let others = self.clock.next_wake().into_iter().chain(self.gate_opens);
@@ -191,12 +191,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         }
     }
 
-    /// Calls of all agents under way.
+    /// The number of calls under way of all agents.
     fn open_calls(&self) -> usize {
         self.slots.iter().flatten().map(|slot| slot.agent.session().open_calls()).sum()
     }
 
-    /// Lets agents go on until none can at this moment.
+    /// Lets agents continue until none can at this moment.
     pub(super) fn rounds(&mut self) -> io::Result<()> {
         while self.round()? {}
         Ok(())

@@ -12,23 +12,23 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-/// Where the loop of an agent is.
+/// The phase of an agent's loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loop {
-    /// It was made, and has not begun a turn.
+    /// It has not begun a turn yet.
     Starting,
     /// A turn is under way.
     Running,
-    /// It waits for its next turn, which begins then at the latest; `None` where only an event can wake it.
+    /// It waits for its next turn, which begins at this time at the latest; `None` if only an event can wake it.
     Sleeping(Option<Instant>),
-    /// It takes no turns until somebody resumes it.
+    /// It takes no turns until it is resumed.
     Paused(String),
-    /// It finishes its turn and takes no other.
+    /// It finishes its turn and takes no more.
     Stopping,
     /// Its chart has ended, or it was stopped.
     Stopped,
-    /// It cannot go on: why.
+    /// It cannot continue, for this reason.
     Broken(String),
 }
 
@@ -46,7 +46,7 @@ impl Loop {
         }
     }
 
-    /// Why it cannot go on, if it is broken.
+    /// Why it cannot continue, if it is broken.
     pub fn broken(&self) -> Option<&str> {
         match self {
             Self::Broken(why) => Some(why),
@@ -73,7 +73,7 @@ pub(crate) struct Mail {
     pub(crate) cause: Cause,
 }
 
-/// Tells the engine that an agent can go on.
+/// Tells the engine that an agent can continue.
 pub(super) struct Flag {
     pub(super) index: usize,
     pub(super) woken: Arc<super::woken::Woken>,
@@ -93,21 +93,21 @@ pub(super) struct Slot<M> {
     pub(super) lines: Lines,
     pub(super) mode: Loop,
     pub(super) mail: VecDeque<Mail>,
-    /// A turn is to begin when it goes on next.
+    /// Whether it begins a turn when it next continues.
     pub(super) wants_turn: bool,
-    /// Failed turns in a row.
+    /// The number of consecutive failed turns.
     pub(super) failures: u32,
     /// Whether its chart does anything in a turn.
     pub(super) has_turns: bool,
-    /// Who answers it.
+    /// The provider that answers it.
     pub(super) provider: Arc<str>,
     pub(super) flag: Arc<Flag>,
-    /// Whether it was changed since it was saved last.
+    /// Whether it has changed since it was last saved.
     pub(super) is_changed: bool,
 }
 
 impl<M: Machine> Slot<M> {
-    /// Goes on as far as it can at this moment. Everything here concerns this agent alone, so that agents can go on at the same time.
+    /// Continues as far as possible at this moment. Only this agent's own data is used, so agents can continue in parallel.
     pub(super) fn go(&mut self, now: Instant) {
         if self.mode.is_over() {
             self.mail.clear();
@@ -135,7 +135,7 @@ impl<M: Machine> Slot<M> {
                     break;
                 }
                 Ok(_) => {}
-                // What does not fit is the sender's fault; it is in the log.
+                // An event that does not fit is the sender's fault, and is in the log.
                 Err(why) if why.is_about_input() => {}
                 Err(why) => return Err(why.to_string()),
             }
@@ -152,17 +152,17 @@ impl<M: Machine> Slot<M> {
         Ok(())
     }
 
-    /// It is a part of the world, and none of the agents.
+    /// Whether it is a part of the world instead of an agent.
     pub(super) const fn is_service(&self) -> bool {
         matches!(self.kind, Kind::Service)
     }
 
-    /// The turn is over as far as thinking goes.
+    /// Whether the turn's thinking is finished.
     pub(super) fn has_thought(&self) -> bool {
         self.agent.has_thought()
     }
 
-    /// When time alone changes something next.
+    /// The next time at which time alone changes something.
     pub(super) fn next_change(&self) -> Option<Instant> {
         if self.mode.is_over() { None } else { self.agent.session().next_change() }
     }

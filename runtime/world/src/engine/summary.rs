@@ -1,4 +1,4 @@
-//! What happened in a tick, in numbers.
+//! The events of a tick in numbers.
 
 use crate::census::Census;
 use crate::request::Notice;
@@ -7,7 +7,7 @@ use chartc_runtime::trace::{Line, What};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Notable events of a tick that its summary names.
+/// The maximum number of notable events in the summary of a tick.
 const HIGHLIGHTS: usize = 10;
 
 /// The summary of a tick, or of a period of the same length in an autonomous run.
@@ -17,39 +17,39 @@ pub struct Summary {
     pub tick: u32,
     /// The world's time at its end, in milliseconds.
     pub now_ms: u64,
-    /// Agents of which a turn has brought an action, `noop` among them; each counts once.
+    /// The number of agents whose turn has chosen an action, including `noop`. Each agent counts once.
     pub agents_active: usize,
-    /// Actions that were tried, `noop` among them.
+    /// The number of actions that were tried, including `noop`.
     pub actions_executed: usize,
-    /// Of these, by their words.
+    /// The same by kind of action.
     pub actions_by_type: BTreeMap<String, usize>,
-    /// Calls of models.
+    /// The number of model calls.
     pub llm_calls: usize,
     /// Tokens of all calls, in and out.
     pub total_llm_tokens: u64,
-    /// Scrip that has moved from one agent to another.
+    /// Scrip that was transferred between agents.
     pub total_scrip_transferred: u64,
-    /// Artifacts that were made.
+    /// The number of new artifacts.
     pub artifacts_created: usize,
-    /// Actions and turns that have failed.
+    /// The number of actions and turns that failed.
     pub errors: usize,
-    /// Agents that were passed over: without room under their limits.
+    /// The number of agents that were skipped because their limits left no room.
     pub skipped: usize,
-    /// How many agents are in which state, by chart and basic state; states where nobody is are left out.
+    /// The number of agents in each basic state, by chart. States without agents are omitted.
     pub states: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Notable events in words, the first ones.
+    /// The first notable events, as text.
     pub highlights: Vec<String>,
 }
 
 impl Summary {
-    /// As the particulars of a line of the log.
+    /// The summary as the data of a line of the log.
     pub(super) fn data(&self) -> Map {
         let text = serde_json::to_string(self);
         text.and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
     }
 }
 
-/// How many agents are in which state.
+/// The number of agents in each state.
 fn states(census: &Census) -> BTreeMap<String, BTreeMap<String, u64>> {
     let all = census.state_distribution().into_iter().map(|row| {
         let present = row.states.into_iter().filter(|state| state.count > 0);
@@ -58,7 +58,7 @@ fn states(census: &Census) -> BTreeMap<String, BTreeMap<String, u64>> {
     all.collect()
 }
 
-/// A summary while its tick goes on.
+/// The summary of the current tick.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub(super) summary: Summary,
@@ -67,7 +67,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// A line of an agent's trace.
+    /// Counts a line of an agent's trace.
     pub(super) fn hear(&mut self, agent: &str, line: &Line) {
         let summary = &mut self.summary;
         if let What::Question { .. } = line.what {
@@ -87,20 +87,20 @@ impl Tally {
         }
     }
 
-    /// A turn of an agent has brought an action.
+    /// Counts an agent whose turn has chosen an action.
     pub(super) fn is_active(&mut self, agent: &str) {
         if !self.active.contains(agent) {
             self.active.insert(agent.to_owned());
         }
     }
 
-    /// An action that was tried.
+    /// Counts an action that was tried.
     pub(super) fn act(&mut self, word: &str) {
         self.summary.actions_executed += 1;
         *self.summary.actions_by_type.entry(word.to_owned()).or_default() += 1;
     }
 
-    /// Something that happened in the world.
+    /// Counts an event of the world.
     pub(super) fn notice(&mut self, notice: &Notice) {
         let number = |name: &str| match notice.data.get(name) {
             Some(Value::Int(n)) => u64::try_from(*n).unwrap_or(0),
@@ -133,14 +133,14 @@ impl Tally {
         self.note(note);
     }
 
-    /// Something notable.
+    /// Adds a notable event.
     pub(super) fn note(&mut self, text: String) {
         if self.summary.highlights.len() < HIGHLIGHTS {
             self.summary.highlights.push(text);
         }
     }
 
-    /// The summary, and begins the next one.
+    /// Returns the summary, and begins the next one.
     pub(super) fn take(
         &mut self,
         tick: u32,
@@ -160,7 +160,7 @@ impl Tally {
         }
     }
 
-    /// Forgets what has happened.
+    /// Resets all counts.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! Ticked runs: all agents think about the same world at the same time, and then act one after the other.
+//! Ticked runs: all agents think about the same world at the same time, then act one after the other.
 
 use super::rounds::Passed;
 use super::slot::Loop;
@@ -11,44 +11,44 @@ use chartc_core::machine::Instant;
 use chartc_runtime::trace::Cause;
 use std::io;
 
-/// What came of wanting a turn.
+/// The result of an attempt to begin a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// It begins.
+    /// The turn begins.
     Begun,
     /// The agent takes no turn, or has one under way.
     Nothing,
-    /// There is no room for it before this time.
+    /// The limits leave no room for it before this time.
     Later(Instant),
-    /// There is none for good: why.
+    /// The limits will never leave room for it, for this reason.
     Never(String),
 }
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
-    /// Ticks until so many are done in all, until every agent has ended, or until the run is stopped.
+    /// Runs until this number of ticks is reached in total, until every agent has ended, or until the run is stopped.
     ///
     /// # Errors
-    /// The output cannot be written, or the books of the world do not add up.
+    /// The output cannot be written, or the books of the world do not balance.
     pub async fn ticks(&mut self, count: u32) -> io::Result<()> {
         self.total = Some(self.settings.delay.saturating_mul(u64::from(count)));
         self.begin()?;
         while self.tick < count && !self.is_stopped() && !self.is_over() {
             self.tick().await?;
-            // Where nobody is waited for, whoever stops the run has to get on, too.
+            // If the run never waits, the task that stops it must still get a chance to run.
             tokio::task::yield_now().await;
         }
         self.close()
     }
 
-    /// Checks all books at the end of a run.
+    /// Audits all books at the end of a run.
     pub(super) fn close(&self) -> io::Result<()> {
         self.world.audit().map_err(io::Error::other)
     }
 
-    /// Before the first turn: agents enter their initial states, and what was given to them at the beginning is in the log and in no summary.
+    /// Prepares the first turn: agents enter their initial states. Their endowments are in the log, but in no summary.
     pub(super) fn begin(&mut self) -> io::Result<()> {
         if self.tick > 0 {
-            // It goes on from a checkpoint: what is due at that moment comes in its turn, as if the run had not been interrupted.
+            // The run continues from a checkpoint: what is due at this moment comes in its usual order, as without the interruption.
             return Ok(());
         }
         self.rounds()?;
@@ -73,7 +73,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 self.tally.summary.skipped += 1;
             }
         }
-        // Nothing in the world changes while agents think: all see the same.
+        // The world does not change while agents think, so all of them see the same.
         loop {
             if self.round()? {
                 continue;
@@ -93,7 +93,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.summarise()
     }
 
-    /// An agent is to begin a turn, if it takes any, the last one is over, and its limits leave room for one.
+    /// Begins a turn of an agent if it takes turns, its last turn is over, and its limits leave room.
     pub(super) fn want_turn(&mut self, index: usize) -> Wanted {
         let now = self.now();
         let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut) else {
@@ -109,7 +109,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         }
         if !slot.is_service() {
             let may = match self.gate.may_think(&slot.name, &slot.provider, now) {
-                // Its calls wait at the gate.
+                // The turn begins, and its calls wait at the gate.
                 Err(Closed::Rate(Refusal::Full { .. }))
                     if self.settings.exhaustion == Exhaustion::Block =>
                 {
@@ -135,7 +135,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         Wanted::Begun
     }
 
-    /// Ends a tick: its summary is written.
+    /// Ends a tick and writes its summary.
     pub(super) fn summarise(&mut self) -> io::Result<()> {
         let world = self.world.take_summary();
         let summary = self.tally.take(self.tick, self.now(), world, &self.census);

@@ -1,11 +1,11 @@
-//! Who can go on, and whether the run is to stop.
+//! The agents that can continue, and the signal to stop the run.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Who can go on.
+/// The indices of the agents that can continue.
 #[derive(Default)]
 pub(super) struct Woken {
     all: Mutex<BTreeSet<usize>>,
@@ -41,7 +41,7 @@ impl Stopper {
         Self(woken)
     }
 
-    /// Stops it. Doing so again does nothing.
+    /// Stops the run. Further calls have no effect.
     pub fn stop(&self) {
         self.0.is_stopped.store(true, Ordering::SeqCst);
         self.0.notify.notify_one();

@@ -15,19 +15,20 @@ use std::task::{Context, Poll};
 /// A driver whose calls of models and tools wait until the gate lets them pass. People are not kept waiting.
 pub struct Gated<D: ?Sized> {
     gate: Gate,
-    /// Whose calls they are; `None` where the name of the run says so.
+    /// The agent of the calls; `None` if the name of the run identifies it.
     agent: Option<Arc<str>>,
     provider: Arc<str>,
     inner: Arc<D>,
 }
 
 impl<D: Driver + ?Sized> Gated<D> {
-    /// The calls of an agent. `provider` answers where its chart names none; it is `*` where nobody knows who does.
+    /// A driver for the calls of one agent. `provider` answers where the chart names no provider; it is `*` if it is unknown.
     pub fn new(gate: Gate, agent: &str, provider: &str, inner: Arc<D>) -> Self {
         Self { agent: Some(agent.into()), ..Self::of_runs(gate, provider, inner) }
     }
 
-    /// The calls of many agents, each of which has a run of its own name: see [`Session::with_run`](chartc_runtime::Session::with_run).
+    /// A driver for the calls of many agents. The name of a run is that of its agent: see
+    /// [`Session::with_run`](chartc_runtime::Session::with_run).
     pub fn of_runs(gate: Gate, provider: &str, inner: Arc<D>) -> Self {
         Self { gate, agent: None, provider: provider.into(), inner }
     }

@@ -97,7 +97,7 @@ impl Run {
 
     fn driver(&self, agent: &str) -> Arc<Gated<Fake>> {
         let fake = Fake { clock: self.clock.clone(), asked: self.asked.clone() };
-        // Whether a driver is of one agent or of many makes no difference: its runs have the names of the agents.
+        // A driver for many agents gives the same result as one for a single agent, because the runs have the names of the agents.
         Arc::new(if agent.len().is_multiple_of(2) {
             Gated::new(self.gate.clone(), agent, "*", Arc::new(fake))
         } else {

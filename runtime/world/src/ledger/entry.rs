@@ -57,7 +57,7 @@ impl Holder {
         Self::Of(name.to_owned())
     }
 
-    /// The name whose own account it is.
+    /// The name of the owner, if this is the owner's main account.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Of(name) => Some(name),

@@ -1,4 +1,4 @@
-//! How artifacts come, change, and go. The bytes of each are booked to its owner.
+//! Creation, change and removal of artifacts. The bytes of an artifact are booked to its owner.
 
 use super::{State, Tried, amount, fail, int, refused, text};
 use crate::artifact::{Artifact, Nature, Policy, is_reserved, memory_of, no_id, size};
@@ -12,12 +12,12 @@ use std::sync::Arc;
 pub(crate) struct Draft {
     pub(crate) ty: Option<String>,
     pub(crate) content: Value,
-    /// What it becomes; the artifacts of agents stay what they are.
+    /// The kind of artifact that it becomes. Artifacts of agents keep theirs.
     pub(crate) nature: Nature,
 }
 
 impl State {
-    /// The artifact of an id.
+    /// The artifact with an id.
     pub(crate) fn find(&self, id: &str) -> Tried<&Artifact> {
         match self.artifacts.get(id) {
             Some(found) => Ok(found),
@@ -25,7 +25,7 @@ impl State {
         }
     }
 
-    /// The artifact of an id that `agent` may read.
+    /// The artifact with an id, if `agent` may read it.
     pub(crate) fn readable(&self, agent: &str, id: &str) -> Tried<&Artifact> {
         let artifact = self.find(id)?;
         let own = id == agent;
@@ -51,7 +51,7 @@ impl State {
         }
     }
 
-    /// The artifact of an id that `agent` owns and can dispose of: it is not offered for sale.
+    /// The artifact with an id, if `agent` owns it and it is not offered for sale.
     pub(crate) fn disposable(&self, agent: &str, id: &str) -> Tried<&Artifact> {
         let artifact = self.find(id)?;
         if artifact.owner != agent {
@@ -112,7 +112,7 @@ impl State {
         self.fits(&artifact.owner, id, artifact.bytes, bytes)
     }
 
-    /// Whether the owner's disk has room if `bytes` replace `old`. A smaller content always fits.
+    /// Whether the owner's disk has room if `bytes` replace `old`. Smaller content always fits.
     fn fits(&self, owner: &str, id: &str, old: u64, bytes: u64) -> Tried<()> {
         let Some((used, most)) = self.disk(owner) else { return Ok(()) };
         let after = used - old.min(used) + bytes;
@@ -124,7 +124,7 @@ impl State {
         Ok(())
     }
 
-    /// Writes an artifact, and says what has changed.
+    /// Writes an artifact, and reports the change as an event.
     pub(crate) fn write(&mut self, agent: &str, id: &str, draft: Draft) -> Tried<String> {
         self.may_write(agent, id, &draft.content)?;
         let bytes = size(&draft.content);
@@ -152,7 +152,7 @@ impl State {
         Ok(format!("{id} has another content, {bytes} bytes"))
     }
 
-    /// Books that an artifact has other bytes than before.
+    /// Books the change of an artifact's size.
     pub(crate) fn resize(&mut self, id: &str, owner: &str, old: u64, new: u64) -> Tried<()> {
         let (room, stored) = (self.room(owner), Holder::Stored(owner.to_owned()));
         let (from, to, by) =
@@ -169,7 +169,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes an artifact of `owner`, whatever its id.
+    /// Makes an artifact of `owner`. The id may be a reserved one.
     #[expect(clippy::too_many_arguments, reason = "each is another thing that an artifact has")]
     pub(crate) fn make(
         &mut self,
@@ -219,7 +219,7 @@ impl State {
         Ok(())
     }
 
-    /// Puts an artifact into what is found from the artifacts.
+    /// Adds an artifact to the indexes that are derived from the artifacts.
     pub(crate) fn index(&mut self, id: &str, owner: &str, bytes: u64, number: u64, shown: bool) {
         self.own(owner, id);
         if let Some(principal) = self.principals.get_mut(owner) {
@@ -230,20 +230,20 @@ impl State {
         }
     }
 
-    /// Puts an artifact among those of its owner. The record and the memory of the owner itself are found by their names.
+    /// Adds an artifact to the index by owner. The owner's own record and memory are not in it, because they are found by their names.
     fn own(&mut self, owner: &str, id: &str) {
         if id != owner && id != memory_of(owner) {
             self.owned.entry(owner.to_owned()).or_default().insert(id.to_owned());
         }
     }
 
-    /// Bytes of somebody's artifacts.
+    /// The total size of an owner's artifacts in bytes.
     pub(crate) fn stored(&self, owner: &str) -> u64 {
         self.principals.get(owner).map_or(0, |principal| principal.stored)
     }
 
-    /// Gives an artifact to another owner: all or nothing. Who pays for it has room for it. A gift brings its room with it, so that nobody's
-    /// disk is filled by others.
+    /// Gives an artifact to another owner, completely or not at all. A buyer needs room for the artifact. A gift comes with its room, so
+    /// that nobody can fill the disk of another.
     pub(crate) fn hand_over(&mut self, id: &str, to: &str, paid: Option<Entry>) -> Tried<()> {
         self.principal(to)?;
         let artifact = self.find(id)?;
@@ -301,7 +301,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes an artifact away.
+    /// Removes an artifact.
     pub(crate) fn delete(&mut self, agent: &str, id: &str) -> Tried<()> {
         let artifact = self.disposable(agent, id)?;
         match &artifact.nature {

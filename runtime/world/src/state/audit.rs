@@ -1,4 +1,4 @@
-//! Whether everything adds up: all of it, or what has changed since it was looked at last.
+//! Audits of the books: of everything, or of what has changed since the last audit.
 
 use super::State;
 use crate::artifact::{Artifact, memory_of, size};
@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl State {
-    /// Checks all of it, from the artifacts and accounts themselves.
+    /// Audits everything: recomputes all sums from the artifacts and accounts.
     pub(crate) fn audit(&self) -> Result<(), String> {
         self.is_known_sound()?;
         self.ledger.audit()?;
@@ -28,7 +28,7 @@ impl State {
         Ok(())
     }
 
-    /// Checks the artifacts that have changed since the last audit, and everybody whose accounts have: what has not changed was found right then.
+    /// Audits the artifacts and the owners of accounts that have changed since the last audit. The last audit has checked all others.
     pub(crate) fn audit_changes(&mut self) -> Result<(), String> {
         self.is_known_sound()?;
         let (ids, mut names) = self.take_changes();
@@ -50,7 +50,7 @@ impl State {
         self.audit_offers()
     }
 
-    /// The artifacts and the names that have changed since this was last asked.
+    /// Takes the ids of the artifacts and the names of the owners that have changed since the last call.
     pub(crate) fn take_changes(&mut self) -> (BTreeSet<String>, BTreeSet<String>) {
         (self.artifacts.take_changed(), std::mem::take(&mut self.touched))
     }
@@ -70,7 +70,7 @@ impl State {
         Ok(())
     }
 
-    /// Compares the bytes that somebody's artifacts have with those that are booked.
+    /// Compares the size of an owner's artifacts with the bytes that are booked.
     fn audit_owner(&self, name: &str, found: u64) -> Result<(), String> {
         let booked = self.ledger.balance(&Holder::Stored(name.to_owned()), Resource::Disk);
         if u64::try_from(booked) != Ok(found) {
@@ -82,7 +82,7 @@ impl State {
         Ok(())
     }
 
-    /// Whoever is listed has the rank of its scrip, and no more compute than its quota.
+    /// Checks that a listed principal has the rank of its scrip, and no more compute than its quota.
     fn audit_standing(&self, name: &str) -> Result<(), String> {
         let Some(principal) = self.principals.get(name).filter(|one| one.is_listed) else {
             return Ok(());

@@ -1,26 +1,26 @@
-//! What happened: for whoever runs the agents, and for the agents themselves.
+//! The events of a world, for the host that runs the agents and for the agents themselves.
 
 use super::{State, int, text};
 use crate::request::Notice;
 use chartc_core::expr::{Map, Value};
 use serde::{Deserialize, Serialize};
 
-/// Who may know of an event.
+/// The agents that may know of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Audience {
-    /// All.
+    /// All agents.
     Everyone,
-    /// These.
+    /// Only these agents.
     Only(Vec<String>),
 }
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Event {
-    /// From 1.
+    /// The number of the event, from 1.
     pub(crate) number: u64,
-    /// When.
+    /// When it happened.
     pub(crate) tick: Option<u32>,
     pub(crate) notice: Notice,
     pub(crate) audience: Audience,
@@ -35,7 +35,7 @@ impl Event {
         }
     }
 
-    /// As agents see it: `number`, `event`, `tick`, and the particulars.
+    /// The event as agents see it: `number`, `event`, `tick`, and its data.
     pub(crate) fn value(&self) -> Value {
         let mut map = Map::new();
         map.insert("number".into(), int(self.number));
@@ -51,7 +51,7 @@ impl Event {
 }
 
 impl State {
-    /// Says that something has happened.
+    /// Adds an event.
     pub(crate) fn tell<const N: usize>(
         &mut self,
         event: &str,
@@ -70,7 +70,7 @@ impl State {
         }
     }
 
-    /// Who may know of what is done with an artifact: all, where all may read it.
+    /// The agents that may know of an action on an artifact: all agents, if all may read it.
     pub(crate) fn audience(&self, id: &str, agent: &str) -> Audience {
         use chartc_runtime::agent::Who;
         match self.artifacts.get(id) {

@@ -4,15 +4,15 @@ use crate::artifact::{Artifact, Policy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Policies that new artifacts can share, at most.
+/// The maximum number of policies that new artifacts can share.
 const SHARED: usize = 8;
 
-/// Artifacts by id. It knows which of them have changed since the last audit.
+/// Artifacts by id, and the ids of those that have changed since the last audit.
 #[derive(Debug, Default)]
 pub(crate) struct Artifacts {
     all: BTreeMap<String, Box<Artifact>>,
     changed: BTreeSet<String>,
-    /// Policies of the first artifacts: most others have one of them.
+    /// The distinct policies of the first artifacts, to be shared: most later artifacts have one of them.
     policies: Vec<Arc<Policy>>,
 }
 
@@ -29,12 +29,12 @@ impl Artifacts {
         self.all.len()
     }
 
-    /// All of them, by id.
+    /// All artifacts, in the order of their ids.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Artifact)> {
         self.all.iter().map(|(id, artifact)| (id, artifact.as_ref()))
     }
 
-    /// An artifact that is to change.
+    /// Mutable access to an artifact, which counts as changed from now on.
     pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut Artifact> {
         let found = self.all.get_mut(id)?;
         if !self.changed.contains(id) {
@@ -58,7 +58,7 @@ impl Artifacts {
         self.all.remove(id);
     }
 
-    /// The ids of those that have changed since this was last asked, and are still there.
+    /// Takes the ids of the existing artifacts that have changed since the last call.
     pub(super) fn take_changed(&mut self) -> BTreeSet<String> {
         std::mem::take(&mut self.changed)
     }

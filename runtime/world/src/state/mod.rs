@@ -1,4 +1,4 @@
-//! What a world has, and the few ways in which it changes. The genesis artifacts and the agents' actions are made of these.
+//! The state of a world, and the few operations that change it. The genesis artifacts and the agents' actions use these operations.
 
 mod artifacts;
 mod audit;
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-/// The result of what an agent has tried.
+/// The result of an action that an agent has tried.
 pub(crate) type Tried<T> = Result<T, Failure>;
 
 /// A failure with its reason.
@@ -31,23 +31,23 @@ pub(crate) fn fail<T>(kind: FailureKind, why: impl Into<String>) -> Tried<T> {
     Err(Failure::new(kind, why))
 }
 
-/// When it is, as whoever runs the agents says.
+/// The current time, as the host that runs the agents sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Moment {
-    /// The number of the tick; `None` where there are no ticks.
+    /// The number of the tick; `None` in a run without ticks.
     pub tick: Option<u32>,
     /// Milliseconds of the run that have passed.
     pub now_ms: u64,
-    /// All that it has; `None` where nobody has set an end.
+    /// The length of the run in milliseconds; `None` if it has no set end.
     pub total_ms: Option<u64>,
 }
 
-/// What has happened since it was last asked for.
+/// What has happened since the last summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Summary {
-    /// Scrip that went from one agent to another.
+    /// Scrip that was transferred between agents.
     pub scrip_transferred: i64,
-    /// Artifacts that were not there before.
+    /// New artifacts.
     pub artifacts_created: u64,
 }
 
@@ -56,17 +56,17 @@ pub struct Summary {
 pub(crate) struct Offer {
     pub(crate) seller: String,
     pub(crate) price: i64,
-    /// Who alone may buy it.
+    /// The only agent that may buy it, if the offer names one.
     pub(crate) buyer: Option<String>,
 }
 
-/// Results of methods that an agent's functions have asked for, by artifact and method.
+/// Results of methods that an agent's functions have requested, by artifact and method.
 pub(crate) type Asked = BTreeMap<(String, String), Results>;
 
-/// Says why an agent may not make another one now.
+/// Returns the reason why an agent may not make another one now.
 pub(crate) type MaySpawn = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
-/// Who is asked before an agent makes another one; nobody at first.
+/// The check before an agent makes another one. At first there is none.
 #[derive(Clone, Default)]
 pub(crate) struct Admission(pub(crate) Option<MaySpawn>);
 
@@ -82,7 +82,7 @@ impl fmt::Debug for Admission {
     }
 }
 
-/// A world.
+/// The state of a world.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) settings: Settings,
@@ -98,33 +98,33 @@ pub(crate) struct State {
     pub(crate) moment: Moment,
     pub(crate) summary: Summary,
     pub(crate) asked: BTreeMap<String, Asked>,
-    /// What a genesis artifact keeps for itself, by its id.
+    /// The private data of genesis artifacts, by id.
     pub(crate) kept: BTreeMap<String, Value>,
-    /// What waits for the next auction, for the views.
+    /// The submissions that wait for the next auction, for the views.
     pub(crate) submissions: Vec<Value>,
-    /// A sentence on the next auction, for the views.
+    /// A sentence about the next auction, for the views.
     pub(crate) next_auction: String,
-    /// The number of the artifact that was made last.
+    /// The number of the newest artifact.
     pub(crate) last_number: u64,
-    /// How many of the principals are agents.
+    /// The number of principals that are agents.
     pub(crate) agents: u64,
-    /// Found from the others: artifacts in the order in which they were made, without agents and memories.
+    /// Derived: artifacts in the order in which they were made, without agents and memories.
     pub(crate) order: BTreeMap<u64, String>,
-    /// Found from the others: ids by owner, without the records and memories that agents have of themselves.
+    /// Derived: ids by owner, without the records and memories that agents have of themselves.
     pub(crate) owned: BTreeMap<String, BTreeSet<String>>,
-    /// Found from the others: who has how much, the richest first.
+    /// Derived: the listed principals with their scrip, the richest first.
     pub(crate) ranks: BTreeSet<(Reverse<i64>, String)>,
-    /// Whose compute may be below its quota: all others have all of theirs.
+    /// The principals whose compute may be below their quota. All others have their full quota.
     pub(crate) worn: BTreeSet<String>,
-    /// Whose accounts have changed since the last audit.
+    /// The owners whose accounts have changed since the last audit.
     pub(crate) touched: BTreeSet<String>,
-    /// Who is asked before an agent makes another one.
+    /// The check before an agent makes another one.
     pub(crate) admission: Admission,
-    /// The books did not add up once. Nothing is done any more.
+    /// The first error in the books. From then on, nothing is executed.
     pub(crate) broken: Option<String>,
 }
 
-/// The failure that an error of the ledger is for the agent.
+/// The failure that an agent gets for an error of the ledger.
 pub(crate) fn refused(error: LedgerError) -> Failure {
     let kind = match &error {
         LedgerError::Short { resource, .. } => match resource {
@@ -140,17 +140,17 @@ pub(crate) fn refused(error: LedgerError) -> Failure {
     Failure::new(kind, error.to_string())
 }
 
-/// A number as values have them.
+/// A number as a value.
 pub(crate) fn int(n: u64) -> Value {
     Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
-/// A text as values have them.
+/// A text as a value.
 pub(crate) fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// An amount as ledgers have them.
+/// A number as an amount of the ledger.
 pub(crate) fn amount(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }

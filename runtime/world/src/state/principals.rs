@@ -1,4 +1,4 @@
-//! Those who have accounts: agents, and others that a world's file names.
+//! Principals, which have accounts: agents, and other owners that a world's file names.
 
 use super::{State, Tried, amount, fail, refused};
 use crate::artifact::{Nature, Policy, is_reserved, memory_of, no_id};
@@ -10,37 +10,37 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What scrip that somebody begins with is booked as.
+/// The reason under which the initial scrip of a principal is booked.
 pub(crate) const ENDOWMENT: &str = "endowment";
 
-/// Somebody who has accounts.
+/// An owner of accounts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Principal {
-    /// An agent; otherwise somebody who owns things.
+    /// Whether it is an agent.
     pub(crate) is_agent: bool,
-    /// Others see it among the agents.
+    /// Whether others see it in the list of agents and in the ranks.
     pub(crate) is_listed: bool,
-    /// It can write no more than its disk; otherwise there is no limit.
+    /// Whether its disk is limited.
     pub(crate) is_limited: bool,
-    /// Scrip from others and from the mint.
+    /// Scrip that it got from others and from the mint, without its endowment.
     pub(crate) earned: i64,
-    /// Compute after each renewal.
+    /// Its quota: the compute that it has after each renewal.
     pub(crate) compute: i64,
-    /// Artifacts that it has made and that are still there.
+    /// The number of existing artifacts that it has made.
     pub(crate) made: u64,
-    /// Agents that it has made.
+    /// The number of agents that it has made.
     pub(crate) children: u64,
-    /// It is stopped for good.
+    /// Whether it has been stopped for good.
     pub(crate) is_stopped: bool,
-    /// Where it comes from, if another agent has made it.
+    /// How it was made, if another agent has made it.
     pub(crate) origin: Option<Box<Origin>>,
     /// Its charts.
     #[serde(skip)]
     pub(crate) family: Option<Arc<Family>>,
-    /// Found from the artifacts: the bytes of its own.
+    /// Derived: the total size of its artifacts in bytes.
     #[serde(skip)]
     pub(crate) stored: u64,
-    /// Under what it stands in the ranks.
+    /// Derived: the scrip under which it is in the ranks.
     #[serde(skip)]
     pub(crate) ranked: Option<i64>,
 }
@@ -54,12 +54,12 @@ pub(crate) struct Origin {
     pub(crate) form: Form,
     pub(crate) text: String,
     pub(crate) params: Map,
-    /// The artifacts that the text has read when it was compiled.
+    /// The artifacts that the text included when it was compiled.
     pub(crate) read: BTreeMap<String, String>,
 }
 
 impl State {
-    /// Somebody of this name, who has accounts.
+    /// The principal with this name.
     pub(crate) fn principal(&self, name: &str) -> Tried<&Principal> {
         match self.principals.get(name) {
             Some(found) => Ok(found),
@@ -67,7 +67,7 @@ impl State {
         }
     }
 
-    /// An agent of this name.
+    /// The agent with this name.
     pub(crate) fn agent(&self, name: &str) -> Tried<&Principal> {
         match self.principals.get(name).filter(|principal| principal.is_agent) {
             Some(found) => Ok(found),
@@ -75,7 +75,8 @@ impl State {
         }
     }
 
-    /// Opens the accounts of somebody, with a disk of so many bytes; `None` without a limit. Who is there stays as it is.
+    /// Opens the accounts of a new principal. `disk` is the size of its disk in bytes; `None` for no limit. An existing principal does not
+    /// change.
     pub(crate) fn open(&mut self, name: &str, disk: Option<u64>) {
         if self.principals.contains_key(name) {
             return;
@@ -83,7 +84,7 @@ impl State {
         let principal = Principal { is_limited: disk.is_some(), ..Principal::default() };
         self.principals.insert(name.to_owned(), principal);
         if let Some(bytes) = disk.filter(|bytes| *bytes > 0) {
-            // A new account has nothing: what fits into an amount fits into it, and the mint's own only ends where nobody counts.
+            // The account is new and empty, so any amount fits. The mint's balance overflows only after an impossible total.
             let minted = self.ledger.mint(name, Resource::Disk, amount(bytes), "quota");
             if let Err(why) = minted {
                 self.broken.get_or_insert(why.to_string());
@@ -91,7 +92,7 @@ impl State {
         }
     }
 
-    /// Shows somebody among the others, and in the ranks.
+    /// Adds a principal to the list of agents and to the ranks.
     pub(crate) fn list(&mut self, name: &str) {
         let scrip = self.ledger.scrip(name);
         if let Some(principal) = self.principals.get_mut(name) {
@@ -100,7 +101,7 @@ impl State {
         }
     }
 
-    /// Whether a new agent can have this name: nobody and nothing else has it.
+    /// Checks that a new agent can have this name: no principal and no artifact has it.
     pub(crate) fn is_free(&self, name: &str) -> Tried<()> {
         is_name(name)?;
         let memory = memory_of(name);
@@ -112,7 +113,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes the artifact and the memory of an agent that has its accounts.
+    /// Makes the record and the memory of an agent whose accounts are open.
     pub(crate) fn enrol(
         &mut self,
         name: &str,
@@ -135,7 +136,7 @@ impl State {
         Ok(())
     }
 
-    /// Where the bytes that somebody writes come from.
+    /// The account from which the bytes are taken that an owner writes.
     pub(crate) fn room(&self, owner: &str) -> Holder {
         match self.principals.get(owner) {
             Some(principal) if principal.is_limited => Holder::of(owner),
@@ -143,7 +144,7 @@ impl State {
         }
     }
 
-    /// Bytes that somebody has stored, and may store; `None` without a limit.
+    /// The bytes that an owner has stored and may store; `None` for no limit.
     pub(crate) fn disk(&self, name: &str) -> Option<(u64, u64)> {
         let principal = self.principals.get(name).filter(|principal| principal.is_limited);
         principal.map(|_| {
@@ -153,7 +154,7 @@ impl State {
         })
     }
 
-    /// Uses compute of an agent.
+    /// Deducts compute from an agent.
     pub(crate) fn spend(&mut self, name: &str, units: u64, why: &str) -> Tried<()> {
         if units == 0 {
             return Ok(());
@@ -161,7 +162,7 @@ impl State {
         self.ledger.burn(name, Resource::Compute, amount(units), why).map_err(refused)
     }
 
-    /// Fills the compute of everybody up.
+    /// Fills the compute of every principal up to its quota.
     pub(crate) fn renew(&mut self) {
         for name in std::mem::take(&mut self.worn) {
             let Some(principal) = self.principals.get(&name) else { continue };
@@ -175,7 +176,7 @@ impl State {
         }
     }
 
-    /// Says how much compute somebody has after each renewal.
+    /// Sets a principal's quota of compute.
     pub(crate) fn set_quota(&mut self, name: &str, units: i64) {
         if let Some(principal) = self.principals.get_mut(name) {
             principal.compute = units;
@@ -184,7 +185,7 @@ impl State {
     }
 }
 
-/// Whether agents can have this name.
+/// Checks that agents can have this name.
 pub(crate) fn is_name(name: &str) -> Tried<()> {
     if let Some(why) = no_id(name) {
         return fail(FailureKind::IntentRejected, why);
@@ -198,7 +199,7 @@ pub(crate) fn is_name(name: &str) -> Tried<()> {
 
 /// Quotas of compute.
 impl State {
-    /// Gives a part of one's quota of compute to somebody else, and of what is left of it now as much as there is.
+    /// Moves a part of a quota of compute to another principal, with as much of the current compute as is left.
     pub(crate) fn move_quota(&mut self, from: &str, to: &str, units: i64) -> Tried<()> {
         if units == 0 {
             return Ok(());

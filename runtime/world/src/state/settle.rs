@@ -1,4 +1,4 @@
-//! What follows from the entries of the ledger.
+//! The consequences of ledger entries.
 
 use super::principals::ENDOWMENT;
 use super::{Audience, State, fail, text};
@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 impl State {
-    /// Nothing is done any more once the books did not add up.
+    /// Fails if the books once did not add up. Then nothing is executed any more.
     pub(crate) fn is_sound(&self) -> Result<(), Failure> {
         match &self.broken {
             None => Ok(()),
@@ -20,7 +20,7 @@ impl State {
         }
     }
 
-    /// Puts somebody into the ranks.
+    /// Enters a principal in the ranks with its scrip.
     pub(super) fn rank(&mut self, name: &str, scrip: i64) {
         let Some(principal) = self.principals.get_mut(name) else { return };
         if let Some(before) = principal.ranked.replace(scrip) {
@@ -32,7 +32,7 @@ impl State {
         self.ranks.insert((Reverse(scrip), name.to_owned()));
     }
 
-    /// After each action: tells of the scrip that has moved, counts what was earned, and checks every account that has changed.
+    /// Called after each action: reports the scrip that has moved, counts earnings, and checks every account that has changed.
     pub(crate) fn settle(&mut self) {
         let mut changed = BTreeSet::new();
         for posted in self.ledger.take_recent() {
@@ -93,7 +93,7 @@ impl State {
             Holder::Stored(_) | Holder::Hold(_) | Holder::Mint => Value::None,
         };
         let audience = match verb {
-            // What somebody puts aside is nobody else's business.
+            // Holds are private.
             "held" | "returned" => Audience::Only(payer.iter().cloned().collect()),
             _ => Audience::Everyone,
         };

@@ -172,10 +172,11 @@ impl World {
         self.state().audit()
     }
 
-    /// The same of what has changed since it was last asked: it takes as long as the changes are many, not as the world is large.
+    /// Like [`Self::audit`], for the artifacts and owners that have changed since the last call. The time depends on the number of changes,
+    /// not on the size of the world.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The first error that is found.
     pub fn audit_changes(&self) -> Result<(), String> {
         self.state().audit_changes()
     }

@@ -1,4 +1,4 @@
-//! Runs of which nobody hears: they keep and do what the same runs with a trace do.
+//! Runs with a deaf sink behave like, and store the same data as, runs with a trace.
 
 use super::world::{Run, charts, run_around};
 use chartc::Checked;
@@ -26,7 +26,7 @@ fn a_run_that_nobody_hears_is_the_same() {
     assert!(taken > 1000, "{taken}");
 }
 
-/// What can be seen of a run after each thing that its host does.
+/// The observable state of a run after each action of its host.
 fn marks<T: Sink>(checked: &Checked, seed: u64, sink: T) -> (Vec<String>, T) {
     let mut all = Vec::new();
     let sink =
@@ -41,7 +41,7 @@ fn mark<T: Sink>(session: &Run<'_, T>) -> String {
     let mut history = session.history();
     for line in &mut history {
         if let What::Taken { held, .. } = &mut line.what {
-            // Why they are taken is found out only for who hears of it.
+            // The reasons of transitions are determined only for a sink that asks for them.
             held.clear();
         }
     }
@@ -57,13 +57,13 @@ fn mark<T: Sink>(session: &Run<'_, T>) -> String {
     text
 }
 
-/// What was saved, without the reasons of transitions, and without what depends on their text.
+/// The saved run without the reasons of transitions and everything that depends on their text.
 fn without_reasons(value: Json) -> Json {
     match value {
         Json::Array(items) => items.into_iter().map(without_reasons).collect(),
         Json::Object(mut map) => {
             map.retain(|name, _| name != "held" && name != "sum");
-            // A history has each transition once for each of its reasons.
+            // A history contains a transition once for each of its reasons.
             if let (Some(Json::Array(lines)), Some(Json::Array(taken))) =
                 (map.get("lines").cloned(), map.get_mut("taken"))
             {

@@ -204,8 +204,8 @@ pub(crate) fn record_around(
     String::from_utf8(sink.0).expect("JSON is text")
 }
 
-/// The same with any sink. Somebody looks at the session after each thing that the host does, and at the population that it is in on an odd
-/// seed.
+/// The same with any sink. The observer is called with the session after each action of the host. With an odd seed, the session is in a
+/// population, which the observer also gets.
 pub(crate) fn run_around<T: Sink>(
     checked: &Checked,
     seed: u64,

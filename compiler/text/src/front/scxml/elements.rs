@@ -3,41 +3,41 @@
 /// An element.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// As written, without a prefix.
+    /// The name without a prefix.
     pub name: &'static str,
-    /// What it is for.
+    /// The purpose of the element.
     pub doc: &'static str,
-    /// The most important first.
+    /// The attributes, the most important first.
     pub attributes: &'static [Attribute],
-    /// The elements that may be in it, the most usual first.
+    /// The elements that it may contain, the most usual first.
     pub inside: &'static [&'static str],
-    /// Whether it mostly stands without contents.
+    /// Whether it is usually empty.
     pub is_short: bool,
 }
 
 /// An attribute of an element.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attribute {
-    /// As written.
+    /// The name.
     pub name: &'static str,
-    /// What its value is.
+    /// The kind of its value.
     pub holds: Holds,
-    /// Whether elements have it.
+    /// How often elements have it.
     pub need: Need,
-    /// What it is for.
+    /// The purpose of the attribute.
     pub doc: &'static str,
 }
 
-/// What the value of an attribute is.
+/// The kind of an attribute's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
-    /// A name that is declared here.
+    /// A name that the attribute declares.
     New,
-    /// Ids of states, one or several.
+    /// One or more ids of states.
     States,
-    /// Ids of states inside the element, one or several.
+    /// One or more ids of states inside the element.
     Inside,
-    /// Events that a transition waits for, one or several.
+    /// One or more descriptors of the events that trigger a transition.
     Heard,
     /// One event.
     Event,
@@ -47,11 +47,11 @@ pub enum Holds {
     Location,
     /// Names of variables.
     Variables,
-    /// The name of data that are sent or given.
+    /// The name of data that is sent or passed.
     Param,
     /// The id of a `<send>`.
     SendId,
-    /// Who receives an event.
+    /// The receiver of an event.
     Receiver,
     /// One of these words.
     Words(&'static [&'static str]),
@@ -59,14 +59,14 @@ pub enum Holds {
     Text,
 }
 
-/// Whether an element has an attribute.
+/// How often elements have an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
     /// Always.
     Required,
-    /// Mostly.
+    /// Usually.
     Usual,
-    /// Now and then.
+    /// Occasionally.
     Rare,
 }
 
@@ -97,7 +97,7 @@ const fn tag(
     Tag { name, doc, attributes, inside, is_short: false }
 }
 
-/// An element that mostly stands alone.
+/// An element that is usually empty.
 const fn short(
     name: &'static str,
     doc: &'static str,
@@ -107,7 +107,7 @@ const fn short(
     Tag { name, doc, attributes, inside, is_short: true }
 }
 
-/// What may be executed.
+/// The elements of executable content.
 pub const EXECUTABLE: &[&str] =
     &["assign", "raise", "send", "if", "log", "foreach", "script", "cancel"];
 
@@ -118,7 +118,7 @@ const YES: &[&str] = &["true", "false"];
 const EDGES: &[&str] = &["external", "internal"];
 const DEPTHS: &[&str] = &["shallow", "deep"];
 const MODELS: &[&str] = &["ecmascript", "null"];
-/// The processor of events, and documents that are invoked.
+/// The types of event processors, then those of invoked documents.
 const PROCESSORS: &[&str] = &["scxml", "http://www.w3.org/TR/scxml/#SCXMLEventProcessor"];
 const INVOKED: &[&str] = &["scxml", "http://www.w3.org/TR/scxml/"];
 
@@ -140,7 +140,7 @@ pub const TAGS: &[Tag] = &[
             may("datamodel", Words(MODELS), "The language of expressions: `ecmascript` or `null`."),
             may("binding", Words(&["early"]), "When data get their values: `early`, at the start."),
         ],
-        // Transitions and blocks of the whole chart are an extension that other processors also have.
+        // Transitions and blocks of the whole chart are an extension, which other processors also support.
         &[
             "state",
             "parallel",
@@ -369,7 +369,7 @@ pub fn named(name: &str) -> Option<&'static Tag> {
 }
 
 impl Tag {
-    /// Its attribute with this name.
+    /// The attribute of this element with this name.
     pub fn attribute(&self, name: &str) -> Option<&'static Attribute> {
         self.attributes.iter().find(|attribute| attribute.name == name)
     }

@@ -40,7 +40,7 @@ pub trait Direct: Sized {
     /// Called when an input begins: resets the counts of repetitions.
     #[inline(always)]
     fn refuel(&mut self) {}
-    /// Called when an input begins: until the next one, notes are kept if `sink` takes them.
+    /// Called when an input begins. Until the next input, notes are kept if `sink` takes them.
     #[inline(always)]
     fn heed<S: Sink + ?Sized>(&mut self, _sink: &S) {}
     /// The registers.
@@ -71,7 +71,7 @@ pub trait Direct: Sized {
     fn leave<S: Sink + ?Sized>(&mut self, sink: &mut S);
     /// The microstep of an event.
     fn on_event<S: Sink + ?Sized>(&mut self, event: Self::Event, sink: &mut S) -> bool;
-    /// The microstep of an occurrence that is no event.
+    /// The microstep of an occurrence that is not an event.
     fn on_other<S: Sink + ?Sized>(&mut self, occurrence: Occurrence, sink: &mut S) -> bool;
     /// The eventless microstep. `faults` counts guards that failed in this macrostep.
     fn on_nothing<S: Sink + ?Sized>(&mut self, faults: &mut u32, sink: &mut S) -> bool;

@@ -1,4 +1,4 @@
-//! What every machine with direct code remembers besides its configuration.
+//! The registers of a machine with direct code, besides its configuration.
 
 use crate::arena::EventId;
 use crate::machine::Status;
@@ -14,7 +14,7 @@ pub(super) enum Phase {
     Ended(Status),
 }
 
-/// The registers of every such machine.
+/// The registers of a machine with direct code.
 #[derive(Debug, Clone, Default)]
 pub struct Registers {
     pub(super) phase: Phase,
@@ -24,7 +24,7 @@ pub struct Registers {
     pub(super) event: Current,
 }
 
-/// The current host event, if there is one, in four bytes.
+/// The id of the current host event in four bytes, or [`Current::NONE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Current(u32);
 
@@ -35,7 +35,7 @@ impl Default for Current {
 }
 
 impl Current {
-    /// No chart has as many events.
+    /// No event. No chart has so many events that this is an id.
     pub(super) const NONE: Self = Self(u32::MAX);
 
     pub(super) const fn of(event: Option<EventId>) -> Self {

@@ -1,4 +1,4 @@
-//! The registers of a machine with direct code, as those of the step algorithm, and back.
+//! Conversion between the registers of a machine with direct code and those of the step algorithm.
 
 use super::{Current, Direct, Machine, Phase, Registers};
 use crate::arena::StateId;
