@@ -242,7 +242,7 @@ fn payload(context: &Context<'_>, scope: &mut Scope) {
     if !context.is_direct() {
         let mut item = Impl::new("Payload");
         let read = item.new_fn("read").arg_self().ret("Option<Self>");
-        read.doc("This, if it has data that a guard or an action may read.");
+        read.doc("Returns the payload if it has data that a guard or an action may read.");
         match with_data(context).as_slice() {
             [] => read.line("None"),
             all => read
