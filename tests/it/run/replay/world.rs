@@ -204,6 +204,9 @@ pub(crate) fn record_around(
     String::from_utf8(sink.0).expect("JSON is text")
 }
 
+/// The atomic and final states with their numbers of agents; empty for a session in no population.
+pub(crate) type Census = Vec<(String, usize)>;
+
 /// The same with any sink. The observer is called with the session after each action of the host. With an odd seed, the session is in a
 /// population, which the observer also gets.
 pub(crate) fn run_around<T: Sink>(
@@ -212,7 +215,7 @@ pub(crate) fn run_around<T: Sink>(
     restless: bool,
     sink: T,
     change: impl FnOnce(Around, &Arc<dyn Clock>) -> Around,
-    look: &mut dyn FnMut(&Run<'_, T>, Vec<(String, usize)>),
+    look: &mut dyn FnMut(&Run<'_, T>, Census),
 ) -> T {
     let charts: Vec<Chart> = checked.family().into_iter().cloned().collect();
     let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
