@@ -26,7 +26,7 @@ pub(super) enum Voice {
     Script { script: Script, file: String, text: Option<String>, clock: Arc<dyn Clock> },
     /// Random answers from a seed. Results of functions come from the script.
     Random(u64, Script),
-    /// The same source for all agents, with its name in the limits of providers.
+    /// One source that answers all agents, and the provider whose limits apply to it.
     Shared(Who, String),
 }
 

@@ -45,8 +45,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Delivers the first sent event if it is due. As with an event of the host, questions that wait for it are asked, and it is refused if
-    /// nothing handles it.
+    /// Delivers the first sent event if it is due. It is handled like an event of the host: questions that wait for it are asked, and an
+    /// event that nothing handles is refused.
     pub(super) fn deliver(&mut self, sink: &mut dyn Sink) -> bool {
         let now = self.scalars.now;
         if self.scalars.sends == 0 || self.is_over() {

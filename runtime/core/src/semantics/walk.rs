@@ -88,7 +88,7 @@ impl<P: Program> Stepper<'_, P> {
         Next::Rests
     }
 
-    /// The action of a walk at steps that belong to the walk `inner` of a region below it: it forks, waits, or skips them.
+    /// What a walk does at the steps of a region inside its own, which the walk `inner` visits: it forks, waits, or skips them.
     fn next_inside(&mut self, nth: usize, inner: usize) -> Next {
         let walks = self.tables.walks;
         let mut child = inner;

@@ -73,7 +73,7 @@ pub enum SnapshotError {
 
 impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
     /// Writes all agents, with the ids of the events that they have taken. Events that are fired meanwhile wait. Calls under way are
-    /// written as they were put; [`Session::take_over`] describes what happens to them.
+    /// saved as open; [`Session::take_over`] describes how they continue.
     ///
     /// # Errors
     /// See [`SnapshotError`].

@@ -1,4 +1,5 @@
-//! Ticked runs: all agents think about the same world at the same time, then act one after the other.
+//! Runs in ticks. In each tick, all agents first decide what to do, and all see the same state of the world. Then they act one after the
+//! other.
 
 use super::rounds::Passed;
 use super::slot::Loop;
