@@ -1,5 +1,4 @@
-//! The forms in which a model is asked for an action, in words and as JSON Schemas. What it answers is read in any of them: see
-//! [`answer::value`](crate::answer::value).
+//! The JSON Schemas of actions. An answer is read in any of these forms: see [`answer::value`](crate::answer::value).
 
 pub(crate) use chartc_core::model::ActionForm;
 
@@ -24,16 +23,5 @@ pub(crate) const fn schema(form: ActionForm) -> &'static str {
             actions!(),
             r#"},"required":["situation_assessment","action_rationale","action"],"additionalProperties":false}"#
         ),
-    }
-}
-
-/// The form by an example.
-pub(crate) const fn example(form: ActionForm) -> &'static str {
-    match form {
-        ActionForm::Any => r#"{"reasoning": "…", "action": "…"}"#,
-        ActionForm::Simple => r#"{"thought_process": "…", "action": {"action_type": "…"}}"#,
-        ActionForm::Ooda => {
-            r#"{"situation_assessment": "…", "action_rationale": "…", "action": {"action_type": "…"}}"#
-        }
     }
 }

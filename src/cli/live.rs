@@ -102,7 +102,7 @@ pub(super) fn oracle(
         && let Some(step) = charts.iter().find_map(|chart| without_model(chart))
     {
         return Err(miette::miette!(
-            "step `{step}` has no client: choose a model, for example `--model openai:gpt-4o-mini`"
+            "no client names the model of step `{step}`: choose one, for example `--model openai:gpt-4o-mini`"
         ));
     }
     Ok(Arc::new(providers.with_model(model.unwrap_or_default())))
@@ -116,16 +116,20 @@ fn needed(charts: &[&Chart], model: Option<&str>) -> std::collections::BTreeSet<
     providers.map(|(provider, _)| provider.to_owned()).collect()
 }
 
-/// A step that asks a model and has no client.
+/// A step that asks a model which no client names.
 #[cfg(feature = "providers")]
 fn without_model(chart: &Chart) -> Option<&str> {
+    use chartc_core::arena::ClientId;
     use chartc_core::model::StepKind;
     let asks = |kind: &StepKind| match kind {
         StepKind::Llm | StepKind::Ask { .. } => true,
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => false,
     };
+    let is_named = |client: ClientId| !chart.clients[client.index()].model.is_empty();
     let mut steps = chart.steps.iter();
-    steps.find(|step| asks(&step.kind) && step.client.is_none()).map(|step| step.name.as_str())
+    steps
+        .find(|step| asks(&step.kind) && !step.client.is_some_and(is_named))
+        .map(|step| step.name.as_str())
 }
 
 /// Where a provider is, and what it is shown.

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ActionForm {
-    /// `{reasoning, action, …}` or any other form.
+    /// The form of the host: [`ActionForm::Simple`] in a world, otherwise `{reasoning, action, …}`.
     #[default]
     Any,
     /// `{thought_process, action: {action_type, …}}`.

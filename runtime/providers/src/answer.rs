@@ -1,7 +1,7 @@
 //! What a server answered.
 
 use crate::body::{self, Body};
-use crate::form::WRAPPED;
+use crate::form::VALUE as WRAPPED;
 use crate::wire::{Said, Wire};
 use chartc_runtime::oracle::{Answer, OracleError};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};

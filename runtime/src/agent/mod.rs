@@ -25,7 +25,7 @@ use crate::session::{Session, TurnReport};
 use crate::trace;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
-use chartc_core::model::{Chart, VariableKind};
+use chartc_core::model::{ActionForm, Chart, VariableKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -95,6 +95,9 @@ impl Life {
 impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// An agent of a session that nothing was done with yet.
     pub fn new(session: Session<M, T>, life: Option<Life>) -> Self {
+        // A world performs the four actions, so its models are told them.
+        let session =
+            if life.is_some() { session.with_actions(ActionForm::Simple) } else { session };
         Self { session, life, memory: None, given: BTreeSet::new(), is_open: false }
     }
 

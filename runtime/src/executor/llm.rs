@@ -2,7 +2,6 @@
 
 use super::{Understood, ask};
 use crate::answer::{self, Unusable};
-use crate::form;
 use crate::oracle::Question;
 use chartc_core::machine::Outcome;
 
@@ -20,10 +19,9 @@ pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
 }
 
 pub(super) fn again(why: &str, question: &Question) -> String {
-    let wanted = if question.schema.is_empty() {
-        format!("a JSON object {}", form::example(question.model.actions))
-    } else {
-        format!("JSON that fits this schema: {}", question.schema)
+    let wanted = match question.wanted() {
+        "" => "a JSON object with the keys `reasoning` and `action`".to_owned(),
+        schema => format!("JSON that fits this schema: {schema}"),
     };
     let tools: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
     let or = if tools.is_empty() {

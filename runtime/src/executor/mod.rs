@@ -10,6 +10,7 @@ pub(crate) use used::Used;
 
 use crate::answer::{Rung, Unusable};
 use crate::budget::Prices;
+use crate::form::ActionForm;
 use crate::oracle::{Kind, Model, Question};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
@@ -37,6 +38,8 @@ pub(crate) struct Beside<'a> {
     pub used: &'a [Used],
     /// What was wrong with the last answer, in a re-ask.
     pub complaint: Option<&'a str>,
+    /// The form of actions where the client names none.
+    pub actions: ActionForm,
 }
 
 /// The question of a started step; `client` in place of its own.
@@ -85,7 +88,10 @@ pub(crate) fn question(
             question.forbidden = ask::forbidden(machine, &question.options);
         }
     }
-    let Beside { section, used, complaint } = beside;
+    let Beside { section, used, complaint, actions } = beside;
+    if question.model.actions == ActionForm::Any {
+        question.model.actions = actions;
+    }
     if kind != Kind::Human && !section.is_empty() {
         prompt.truncate(prompt.trim_end().len());
         prompt.push_str("\n\n");

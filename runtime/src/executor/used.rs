@@ -76,8 +76,8 @@ pub(super) fn told(tools: &[Alternative], used: &[Used]) -> String {
     let mut text = String::new();
     if !tools.is_empty() {
         text.push_str(
-            "\n\nBefore you answer you may call tools, one at a time. To call one, answer with nothing but \
-             {\"tool\": \"its name\", \"arguments\": {…}}; you are asked again with what came of it.",
+            "\n\nBefore you answer you may call tools, one at a time. To call one, answer with nothing but a JSON object \
+             that has its name under `tool` and its arguments under `arguments`; you are asked again with the result.",
         );
         for tool in tools {
             let offer = &tool.offer;

@@ -80,11 +80,14 @@ impl Question {
     /// The most tokens that sending it can take. A token stands for one byte or more; the form of the answer, which is sent beside the
     /// prompt in words and as a schema, is counted, too.
     pub fn token_bound(&self) -> u64 {
-        let each = if self.kind == Kind::Llm { EACH_TOOL } else { EACH };
         let options = self.options.iter().map(|option| {
-            2 * (option.offer.name.len() + option.schema.len()) + option.offer.text.len() + each
+            let is_form = self.kind == Kind::Llm || !option.schema.is_empty();
+            let frame = if is_form { OPTION_FORM } else { OPTION };
+            2 * (option.offer.name.len() + option.schema.len()) + option.offer.text.len() + frame
         });
-        let bytes = self.prompt.len() + 2 * self.wanted().len() + FORM + options.sum::<usize>();
+        let is_action = self.kind == Kind::Llm && self.schema.is_empty();
+        let form = FORM + if is_action { ACTION_FORM } else { 0 };
+        let bytes = self.prompt.len() + 2 * self.wanted().len() + form + options.sum::<usize>();
         bytes as u64
     }
 
@@ -113,10 +116,12 @@ impl Question {
 
 /// Bytes of the form of an answer without what it says of options and types: words, roles, the frame of a schema.
 const FORM: usize = 640;
-/// Bytes around an option in it.
-const EACH: usize = 16;
-/// Bytes around a tool of an `llm` step, which has a schema of its own.
-const EACH_TOOL: usize = 176;
+/// Bytes of the form of an action beside its schema: what the actions do.
+const ACTION_FORM: usize = 480;
+/// Bytes around the name of an option.
+const OPTION: usize = 16;
+/// Bytes around an option that has a form of its own: a tool, or an option with arguments.
+const OPTION_FORM: usize = 176;
 
 /// The model that a question is put to, and how.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -12,6 +12,7 @@ use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::driver::{self, Driver};
 use crate::executor::Used;
+use crate::form::ActionForm;
 use crate::host::HostLog;
 use crate::oracle::{Oracle, Question};
 use crate::trace::Origin;
@@ -38,6 +39,8 @@ pub(super) struct Common {
     pub(super) history: Option<u32>,
     /// Whether calls stay open until the host answers them. Then no prompt is rendered, and no oracle or tool is called.
     pub(super) manual: bool,
+    /// The form of actions where a client names none.
+    pub(super) actions: ActionForm,
 }
 
 thread_local! {
@@ -65,6 +68,7 @@ impl Common {
             max_calls: MAX_CALLS,
             history: None,
             manual: false,
+            actions: ActionForm::Any,
         });
         let _ = LAST.try_with(|last| *last.borrow_mut() = Arc::downgrade(&made));
         made

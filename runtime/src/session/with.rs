@@ -3,6 +3,7 @@
 use super::{Backoff, Session};
 use crate::budget::Budget;
 use crate::driver::Driver;
+use crate::form::ActionForm;
 use crate::host::HostLog;
 use crate::oracle::Oracle;
 use crate::tools::Tools;
@@ -69,6 +70,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     #[must_use]
     pub fn with_run(mut self, run: &str) -> Self {
         self.extra.run = Some(run.into());
+        self
+    }
+
+    /// Sets the form in which models write actions where their client names none. [`Agent`](crate::agent::Agent) sets it in a world.
+    #[must_use]
+    pub fn with_actions(mut self, form: ActionForm) -> Self {
+        // Sessions that share their settings keep sharing them.
+        if self.common.actions != form {
+            Arc::make_mut(&mut self.common).actions = form;
+        }
         self
     }
 

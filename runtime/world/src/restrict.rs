@@ -24,7 +24,9 @@ pub fn restrict(
                 chart.name, tool.name
             ));
         }
-        for client in chart.clients.iter().filter(|client| !models.contains(&client.model)) {
+        // Without a model, a client asks the one that the host has chosen for all.
+        let named = chart.clients.iter().filter(|client| !client.model.is_empty());
+        for client in named.filter(|client| !models.contains(&client.model)) {
             found.insert(format!(
                 "`{}` asks the model `{}`, which its spawner does not",
                 chart.name, client.model

@@ -38,7 +38,9 @@ pub(super) fn sent(page: &mut Page, view: &View<'_>, id: StepId) {
     } else if step.kind == StepKind::Llm {
         let form = step.client.map_or(ActionForm::Any, |id| chart.clients[id.index()].actions);
         page.line(match form {
-            ActionForm::Any => "**Answer**: an action, `{reasoning, action, …}`.",
+            ActionForm::Any => {
+                "**Answer**: an action, `{reasoning, action, …}`; in a world `{thought_process, action: {action_type, …}}`."
+            }
             ActionForm::Simple => {
                 "**Answer**: an action, `{thought_process, action: {action_type, …}}`."
             }

@@ -185,12 +185,6 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
             _ => cx.unknown("client option", name, span, OPTIONS),
         }
     }
-    if !seen.contains_key("model") {
-        let finding = illegal_structure::RULE
-            .at(node.name.span, format!("client `{}` names no model", node.name.node))
-            .help("add `model \"provider:model\"`");
-        cx.report(finding);
-    }
 }
 
 /// The form in which a client writes actions.

@@ -56,12 +56,6 @@ pub fn older(old: &str, new: &str, span: Span) -> Diagnostic {
         .help(format!("remove `{old}`"))
 }
 
-/// A key about the model of an agent that names none.
-pub fn without_model(key: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("`{key}` has no effect without `llm_model`"))
-        .help("add `llm_model: provider/model`")
-}
-
 /// Code sets a name that `inputs` declares.
 pub fn input_set(name: &str, set: Span, declared: Span) -> Diagnostic {
     let finding = RULE

@@ -22,8 +22,9 @@ fn write(request: &Request) -> Written {
         "max_tokens": max_tokens,
     });
     // A schema that leaves anything open, or holds itself, is refused; its words are in the system prompt all the same.
-    if let Some(schema) = form.schema.as_ref().filter(|s| s.is_closed() && !s.is_recursive()) {
-        body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema.json()}});
+    if form.schema.is_closed() && !form.schema.is_recursive() {
+        let schema = form.schema.json();
+        body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
     }
     if let Some(temperature) = temperature {
         body["temperature"] = json!(temperature);

@@ -16,11 +16,11 @@ pub(crate) const WIRE: Wire = Wire {
 
 fn write(request: &Request) -> Written {
     let Request { model, prompt, form, temperature, max_tokens } = request;
-    let mut settings =
-        json!({"maxOutputTokens": max_tokens, "responseMimeType": "application/json"});
-    if let Some(schema) = &form.schema {
-        settings["responseJsonSchema"] = schema.json().clone();
-    }
+    let mut settings = json!({
+        "maxOutputTokens": max_tokens,
+        "responseMimeType": "application/json",
+        "responseJsonSchema": form.schema.json(),
+    });
     if let Some(temperature) = temperature {
         settings["temperature"] = json!(temperature);
     }

@@ -28,18 +28,13 @@ fn limit(model: &str) -> &'static str {
 
 fn write(request: &Request) -> Written {
     let Request { model, prompt, form, temperature, max_tokens } = request;
+    let is_closed = form.schema.is_closed();
+    let schema = if is_closed { form.schema.all_required() } else { form.schema.json().clone() };
+    let named = json!({"name": form.name, "strict": is_closed, "schema": schema});
     let mut body = json!({
         "model": model,
         "messages": [{"role": "system", "content": form.words}, {"role": "user", "content": prompt}],
-        "response_format": match &form.schema {
-            Some(schema) => {
-                let is_closed = schema.is_closed();
-                let schema = if is_closed { schema.all_required() } else { schema.json().clone() };
-                let named = json!({"name": form.name, "strict": is_closed, "schema": schema});
-                json!({"type": "json_schema", "json_schema": named})
-            }
-            None => json!({"type": "json_object"}),
-        },
+        "response_format": {"type": "json_schema", "json_schema": named},
     });
     body[limit(model)] = json!(max_tokens);
     if let Some(temperature) = temperature {

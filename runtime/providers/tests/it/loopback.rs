@@ -88,7 +88,13 @@ async fn arguments_of_options_and_answers_of_types_have_their_schemas() {
     let request = server.request().await;
     assert_eq!(request.header("authorization"), None, "no key, no header");
     let sent = &request.body["response_format"]["json_schema"]["schema"];
-    assert_eq!(sent["required"], json!(["choice", "arguments"]));
+    // Arguments belong to their option.
+    let forms = &sent["properties"]["choice"]["anyOf"];
+    assert_eq!(forms[0]["required"], json!(["name", "arguments"]));
+    assert_eq!(forms[0]["properties"]["name"]["enum"], json!(["finish"]));
+    assert_eq!(forms[0]["properties"]["arguments"]["required"], json!(["mood"]));
+    assert_eq!(forms[1]["properties"]["name"]["enum"], json!(["ship"]));
+    assert!(forms[1]["properties"].get("arguments").is_none(), "{sent}");
     assert!(sent["$defs"]["M"].is_object(), "{sent}");
 
     // A schema that is no object's stands in one, and its answer is taken out again.
@@ -113,7 +119,23 @@ async fn arguments_of_options_and_answers_of_types_have_their_schemas() {
         providers.ask(action.into()).await.expect("an answer").text,
         r#"{"action": "noop"}"#
     );
-    assert_eq!(server.request().await.body["response_format"], json!({"type": "json_object"}));
+    let sent = server.request().await.body["response_format"]["json_schema"].clone();
+    assert_eq!(sent["schema"]["required"], json!(["reasoning", "action"]));
+    assert_eq!(sent["strict"], false, "what an action needs is not known");
+
+    // A record is sent as itself, one that holds itself with its definition.
+    for (held, defined) in [(r#"{"type":"string"}"#, false), (r##"{"$ref":"#/$defs/R"}"##, true)] {
+        let server = Loopback::start(Reply::json(200, &said("{}"))).await;
+        let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
+        let record = format!(
+            r##"{{"$defs":{{"R":{{"type":"object","properties":{{"a":{held}}},"required":["a"],"additionalProperties":false}}}},"$ref":"#/$defs/R"}}"##
+        );
+        let asked = Question { kind: Kind::Llm, schema: record, options: Vec::new(), ..question() };
+        providers.ask(asked.into()).await.expect("an answer");
+        let sent = server.request().await.body["response_format"]["json_schema"]["schema"].clone();
+        assert_eq!((&sent["type"], &sent["required"]), (&json!("object"), &json!(["a"])));
+        assert_eq!(sent["$defs"]["R"].is_object(), defined, "{sent}");
+    }
 
     let said_so =
         r#"{"situation_assessment":"a","action_rationale":"b","action":{"action_type":"noop"}}"#;

@@ -7,7 +7,7 @@ use crate::front::agent::code::{Given, Role, Scope, Ty};
 use crate::front::agent::definition::{Agent, OnFailure, Policy, Workflow};
 use crate::front::agent::make::{apart, expr, literal, name, noted, text};
 use crate::front::agent::node::{Node, Value};
-use crate::rules::{conflicting_fields, wrong_type};
+use crate::rules::wrong_type;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
     self, ChartItem, Client, ClientOption, Expr, ExprKind, FailWord, Limit, Meta, MetaValue, Noted,
@@ -23,17 +23,12 @@ const CLIENT: &str = "model";
 pub(super) fn meta(agent: &Agent, span: Span) -> Option<Noted<ChartItem>> {
     let entry = |(key, node): &(Ident, Node)| Meta { key: key.clone(), value: meta_value(node) };
     let mut entries: Vec<Meta> = agent.meta.iter().map(entry).collect();
-    if client_name(agent).is_none() {
-        // Without a model there is no `client` that could contain these.
-        let loose = |word: &str, value| Meta { key: Ident::new(word.to_owned(), span), value };
-        entries.extend(
-            agent.model.iter().map(|m| loose("llm_model", MetaValue::Text(m.node.clone()))),
-        );
-        entries.extend(
-            agent.temperature.iter().map(|t| loose("temperature", MetaValue::Float(t.node))),
-        );
-        entries
-            .extend(agent.max_tokens.iter().map(|t| loose("max_tokens", MetaValue::Int(t.node))));
+    if model(agent).is_none() {
+        let model = |named: &Spanned<String>| Meta {
+            key: Ident::new("llm_model".to_owned(), span),
+            value: MetaValue::Text(named.node.clone()),
+        };
+        entries.extend(agent.model.iter().map(model));
     }
     (!entries.is_empty()).then(|| noted(ChartItem::Meta(entries), span))
 }
@@ -148,54 +143,52 @@ fn model(agent: &Agent) -> Option<(String, Span)> {
     whole.then(|| (format!("{provider}:{model}"), written.span))
 }
 
-/// The client that steps name after `with`.
+/// The client that steps name after `with`, where the file says anything of how models are called.
 pub(super) fn client_name(agent: &Agent) -> Option<Ident> {
-    model(agent).map(|(_, span)| Ident::new(CLIENT.to_owned(), span))
+    let said = [
+        model(agent).map(|(_, span)| span),
+        agent.temperature.as_ref().map(|t| t.span),
+        agent.max_tokens.as_ref().map(|t| t.span),
+        agent.prices.first().map(|(key, _)| key.span),
+        agent.form.as_ref().map(|form| form.span),
+    ];
+    let span = said.into_iter().flatten().next()?;
+    Some(Ident::new(CLIENT.to_owned(), span))
 }
 
-/// `client model { … }`.
+/// `client model { … }`. Without `llm_model`, the host chooses the model.
 pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<Noted<ChartItem>> {
-    let Some((model, span)) = model(agent) else {
-        if let Some(written) = &agent.model {
-            let message =
-                format!("`{}` names no provider: `llm_model` is `provider/model`", written.node);
-            let mut finding = wrong_type::RULE.at(written.span, message);
-            finding.severity = Severity::Warning;
-            findings.push(finding.help("without it the host's default model is called"));
-        }
-        let form = agent.form.iter().map(|form| ("cognitive_schema", form.span));
-        let prices = agent.prices.iter().map(|(key, _)| (key.node.as_str(), key.span));
-        for (key, span) in form.chain(prices) {
-            findings.push(conflicting_fields::without_model(key, span));
-        }
-        return None;
+    let model = model(agent);
+    if let (None, Some(written)) = (&model, &agent.model) {
+        let message =
+            format!("`{}` names no provider: `llm_model` is `provider/model`", written.node);
+        let mut finding = wrong_type::RULE.at(written.span, message);
+        finding.severity = Severity::Warning;
+        findings.push(finding.help("without it the host's default model is called"));
+    }
+    let name = client_name(agent)?;
+    let option = |word: &str, value: Expr, span: Span| {
+        noted(ClientOption { name: Ident::new(word.to_owned(), span), value }, span)
     };
-    let option = |word: &str, kind: ExprKind, span: Span| {
-        let option =
-            ClientOption { name: Ident::new(word.to_owned(), span), value: expr(kind, span) };
-        noted(option, span)
+    let mut options: Vec<Noted<ClientOption>> =
+        model.into_iter().map(|(model, span)| option("model", text(model, span), span)).collect();
+    let mut add = |word: &str, kind: ExprKind, span: Span| {
+        options.push(option(word, expr(kind, span), span));
     };
-    let mut options = vec![noted(
-        ClientOption { name: Ident::new("model".to_owned(), span), value: text(model, span) },
-        span,
-    )];
-    options.extend(
-        agent.temperature.iter().map(|t| option("temperature", ExprKind::Float(t.node), t.span)),
-    );
-    options.extend(
-        agent.max_tokens.iter().map(|t| option("max_tokens", ExprKind::Int(t.node), t.span)),
-    );
-    options.extend(
-        agent
-            .prices
-            .iter()
-            .map(|(key, price)| option(&key.node, ExprKind::Float(*price), key.span)),
-    );
-    options.extend(
-        agent.form.iter().map(|f| option("actions", ExprKind::Name(f.node.clone()), f.span)),
-    );
-    let client = Client { name: Ident::new(CLIENT.to_owned(), span), options };
-    Some(apart(ChartItem::Client(client), span))
+    if let Some(temperature) = &agent.temperature {
+        add("temperature", ExprKind::Float(temperature.node), temperature.span);
+    }
+    if let Some(most) = &agent.max_tokens {
+        add("max_tokens", ExprKind::Int(most.node), most.span);
+    }
+    for (key, price) in &agent.prices {
+        add(&key.node, ExprKind::Float(*price), key.span);
+    }
+    if let Some(form) = &agent.form {
+        add("actions", ExprKind::Name(form.node.clone()), form.span);
+    }
+    let span = name.span;
+    Some(apart(ChartItem::Client(Client { name, options }), span))
 }
 
 /// `limits { … }`: what the agent may spend, and its calls of a turn.
