@@ -137,8 +137,8 @@ const RUNTIME: &[Row] = &[
     (
         "session",
         &[
-            "budget", "clock", "data", "driver", "error", "executor", "host", "oracle", "tools",
-            "trace", "world",
+            "budget", "clock", "data", "driver", "error", "executor", "form", "host", "oracle",
+            "tools", "trace", "world",
         ],
     ),
     ("agents", &["clock", "error", "oracle", "session", "trace"]),

@@ -46,9 +46,12 @@ fn the_form_of_actions_is_that_of_the_model() {
     let text = with("llm_model: a/b\ncognitive_schema: ooda\n");
     says(&text, &[]);
     assert_eq!(printed(&text, &["client "]), ["client model { model \"a:b\"  actions ooda }"]);
-    says(
-        &with("cognitive_schema: simple\n"),
-        &[(1, "C0006", "`cognitive_schema` has no effect without `llm_model`")],
+    // The host chooses the model; the rest is of the agent.
+    let text = with("temperature: 0.5\nmax_tokens: 90\ncognitive_schema: simple\n");
+    says(&text, &[]);
+    assert_eq!(
+        printed(&text, &["client "]),
+        ["client model { temperature 0.5  max_tokens 90  actions simple }"]
     );
     says(
         &with("llm_model: a/b\ncognitive_schema: oda\n"),

@@ -90,7 +90,7 @@ fn an_attempt_that_waits_is_no_call_yet() {
 
 #[test]
 fn an_attempt_that_waits_takes_no_tokens() {
-    let rest = "limits { tokens 1000 }";
+    let rest = "limits { tokens 2000 }";
     let script = "answers: {write: [{fail: rate_limited, retry_after: 2m}], rest: [{answer: {action: noop}, usage: {input: 1, output: 1}}]}";
     let ran = run(&writer("", rest), &[], script, None, async |session| {
         session.begin_turn().await?;

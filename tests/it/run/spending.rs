@@ -28,7 +28,7 @@ chart Writer {
 "#;
 
 /// What the writer's call can take at most: the prompt, the form of the answer, and the answer.
-const BOUND: u64 = 6 + 640 + 100;
+const BOUND: u64 = 6 + 640 + 480 + 100;
 
 fn took(lines: &[Line]) -> Vec<(u64, bool)> {
     let rows = lines.iter().filter_map(|line| match &line.what {
@@ -109,8 +109,9 @@ fn money_is_held_by_the_prices_of_the_client() {
     let script = "answers: {write: {then: repeat, answers: [{answer: {action: noop}, usage: {input: 600, output: 100}}]}}";
     let ran = run(&chart(&text), &[], script, None, async |session| {
         session.run_turns(40).await?;
-        // 600 * 1 + 100 * 2 millionths a call; held are 646 * 1 + 100 * 2.
-        assert_eq!(session.spent().cost, Some((10_000 - 846) / 800 * 800 + 800));
+        // 600 * 1 + 100 * 2 millionths a call; held is the price of all that is sent and of 100 tokens.
+        let held = (BOUND - 100) + 100 * 2;
+        assert_eq!(session.spent().cost, Some((10_000 - held) / 800 * 800 + 800));
         Ok(())
     });
     assert_eq!(ran.status, Some("limit"));
@@ -156,8 +157,8 @@ answers:
         session.run_turns(5).await.map(drop)
     });
     assert_eq!(ran.states, ["two"]);
-    // Without `max_tokens` an answer may be as long as there is room for: 4000 less 644 for the prompt and the form, and what was spent.
-    assert_eq!(asked.lock().expect("one thread")[..4], [Some(3356), Some(2206), Some(1056), None]);
+    // Without `max_tokens` an answer may be as long as there is room for: 4000 less 1124 for the prompt and the form, and what was spent.
+    assert_eq!(asked.lock().expect("one thread")[..4], [Some(2876), Some(1726), Some(576), None]);
 }
 
 /// Says by a seed what it took, or nothing, or fails; ends after some polls, so that calls of many agents interleave.
