@@ -1,0 +1,347 @@
+//! Values that are written in words: numbers, yes and no, names, lists, records.
+
+use super::claim::{Candidate, claim};
+use super::fit::{Form, Wanted, fit, plain};
+use super::tokens::{tokens, without_bullet};
+use super::{Unusable, json};
+use chartc_core::expr::{Map, Value};
+
+/// Numbers in a text beyond which none of them is the answer.
+const NUMBERS: usize = 16;
+/// Words of a line that is an item of a list without bullets.
+const ITEM_WORDS: usize = 8;
+/// Marks around an item.
+const QUOTES: &[char] = &['"', '\'', '`', '“', '”'];
+
+const UNITS: [&str; 20] = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+];
+const TENS: [&str; 8] =
+    ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+const YES: &[&str] = &[
+    "true", "yes", "y", "yep", "yeah", "yup", "sure", "ok", "okay", "yeah sure", "yes sure", "of course", "absolutely",
+    "definitely", "certainly",
+];
+const NO: &[&str] = &[
+    "false", "no", "n", "nope", "nah", "never", "no way", "absolutely not", "of course not", "definitely not",
+    "certainly not",
+];
+
+/// A text within JSON as the value that is wanted.
+///
+/// # Errors
+/// Why it is none.
+pub(super) fn inside(
+    text: &str,
+    wanted: Wanted<'_>,
+    repairs: &mut Vec<String>,
+    depth: usize,
+) -> Result<Value, String> {
+    let text = text.trim();
+    let form = wanted.form();
+    if matches!(form, Form::List(_) | Form::Record(_) | Form::Map(_))
+        && let Some(read) = json::read(text, 0).filter(|read| read.end == text.len() && !read.is_cut)
+    {
+        repairs.push("JSON in a text".to_owned());
+        return fit(&read.value, wanted, repairs, depth);
+    }
+    if let Form::List(of) = form
+        && depth > 1
+        && !text.contains([',', '\n', ';'])
+    {
+        repairs.push("one item as a list".to_owned());
+        let item = fit(&Value::Text(text.to_owned()), of, repairs, depth)?;
+        return Ok(Value::List(vec![item]));
+    }
+    read(text, wanted, repairs, depth).map(|(value, _)| value).map_err(|why| why.why)
+}
+
+/// A text as the value that is wanted, and whether it was found in prose.
+///
+/// # Errors
+/// It is none, or may be several.
+pub(super) fn read(
+    text: &str,
+    wanted: Wanted<'_>,
+    repairs: &mut Vec<String>,
+    depth: usize,
+) -> Result<(Value, bool), Unusable> {
+    let fits = |why: String| Unusable::none(why);
+    let text = text.trim();
+    match wanted.form() {
+        Form::Names(names) => name(text, &names, &wanted.words(), repairs),
+        Form::Bool => truth(text, repairs),
+        Form::Int => number(text, true, repairs),
+        Form::Float => number(text, false, repairs),
+        Form::List(of) => {
+            let items = list(text, of)?;
+            repairs.push("a list in lines".to_owned());
+            let one = |item: &str| fit(&Value::Text(item.to_owned()), of, repairs, depth + 1);
+            let items: Result<_, _> = items.into_iter().map(one).collect();
+            Ok((Value::List(items.map_err(fits)?), false))
+        }
+        Form::Record(_) => {
+            let map = lines(text).ok_or_else(|| Unusable::none("there is no JSON in the answer"))?;
+            repairs.push("fields in lines".to_owned());
+            fit(&Value::Map(map), wanted, repairs, depth + 1).map(|v| (v, false)).map_err(fits)
+        }
+        Form::Optional(of) => {
+            let nothing = matches!(&*plain(text), "" | "null" | "none" | "na");
+            if nothing && of.form() != Form::Text {
+                return Ok((Value::None, false));
+            }
+            read(text, of, repairs, depth + 1)
+        }
+        Form::Text => Ok((Value::Text(text.to_owned()), false)),
+        Form::Map(_) | Form::Any => Err(Unusable::none("there is no JSON in the answer")),
+    }
+}
+
+/// One of the names of an enum.
+fn name(
+    text: &str,
+    names: &[&str],
+    extra: &[String],
+    repairs: &mut Vec<String>,
+) -> Result<(Value, bool), Unusable> {
+    let found = |name: &str| Value::Text(name.to_owned());
+    if let Some(name) = names.iter().find(|name| **name == text) {
+        return Ok((found(name), false));
+    }
+    let spelled = plain(text);
+    let is_bare = !text.contains(['?', '!', '/', '~', '<', '>', '=', '{', '}', '\\']) || text.ends_with('!');
+    let mut hits = names.iter().filter(|name| is_bare && plain(name) == spelled);
+    if let Some(name) = hits.next().filter(|_| hits.next().is_none()) {
+        return Ok((found(name), false));
+    }
+    let candidates: Vec<Candidate> = names.iter().map(|name| Candidate::new(name, "")).collect();
+    let index = claim(text, &candidates, extra).map_err(|why| match why.ambiguous {
+        true => why,
+        false => Unusable::none("none of the names is in the answer"),
+    })?;
+    repairs.push("prose around the answer".to_owned());
+    Ok((found(names[index]), true))
+}
+
+/// Yes or no.
+fn truth(text: &str, repairs: &mut Vec<String>) -> Result<(Value, bool), Unusable> {
+    let said: Vec<String> = tokens(text).into_iter().map(|token| token.text).collect();
+    let polite = |word: &&str| !matches!(*word, "please" | "thanks" | "thank" | "you" | ",");
+    let said: Vec<&str> = said.iter().map(String::as_str).filter(polite).collect();
+    let said = said.join(" ");
+    if let Some(truth) = YES.contains(&&*said).then_some(true).or(NO.contains(&&*said).then_some(false)) {
+        repairs.push(format!("`{said}` as {truth}"));
+        return Ok((Value::Bool(truth), false));
+    }
+    let mut candidates = [
+        Candidate::spelled("yes", &["yes", "yep", "yeah", "yup", "true"]),
+        Candidate::spelled("no", &["no", "nope", "nah", "false"]),
+    ];
+    for one in &mut candidates {
+        one.stands_alone = true;
+    }
+    candidates[1].denies = true;
+    let index = claim(text, &candidates, &[]).map_err(|why| match why.ambiguous {
+        true => why,
+        false => Unusable::none("the answer says neither yes nor no"),
+    })?;
+    repairs.push("prose around the answer".to_owned());
+    Ok((Value::Bool(index == 0), true))
+}
+
+/// The one number of a text.
+fn number(text: &str, whole: bool, repairs: &mut Vec<String>) -> Result<(Value, bool), Unusable> {
+    let none = || Unusable::none("the answer is not the value alone");
+    let said = tokens(text);
+    let mut found: Vec<(f64, Vec<String>)> = Vec::new();
+    let mut at = 0;
+    while at < said.len() {
+        let next = said.get(at + 1).filter(|next| next.joined);
+        let (spelling, value, length) = match digits(&said[at].text, whole) {
+            Some(value) => (said[at].text.clone(), Some(value), 1),
+            None => spelled(&said[at].text, next.map(|next| next.text.as_str())),
+        };
+        // `one` is a number only by itself.
+        let is_article = spelling == "one" && said.len() > 1;
+        if let Some(value) = value.filter(|_| said[at].is_word && !is_article)
+        {
+            match found.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, spellings)) => spellings.push(spelling),
+                None => found.push((value, vec![spelling])),
+            }
+        }
+        at += length;
+    }
+    if found.is_empty() || found.len() > NUMBERS {
+        return Err(none());
+    }
+    let candidates: Vec<Candidate> = found
+        .iter()
+        .map(|(_, spellings)| {
+            let all: Vec<&str> = spellings.iter().map(String::as_str).take(NUMBERS).collect();
+            let mut one = Candidate::spelled(all[0], &all);
+            one.counts = true;
+            one
+        })
+        .collect();
+    let index = claim(text, &candidates, &[])?;
+    let (value, spellings) = &found[index];
+    let value = *value;
+    let in_prose = plain(text) != plain(&spellings[0]);
+    repairs.push("a number in words".to_owned());
+    if !whole {
+        return Ok((Value::Float(value), in_prose));
+    }
+    if value.fract() != 0.0 || value.abs() > 9e15 {
+        return Err(Unusable::none("expected Int, found Float"));
+    }
+    Ok((Value::Int(value as i64), in_prose))
+}
+
+/// A number in digits. A comma before three digits may be either mark, unless a whole number is wanted.
+fn digits(word: &str, whole: bool) -> Option<f64> {
+    let bare = word.trim_start_matches(['-', '+']);
+    if !bare.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        || !bare.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
+    {
+        return None;
+    }
+    let mut groups = bare.split(',');
+    let first = groups.next().unwrap_or_default();
+    let rest: Vec<&str> = groups.collect();
+    let grouped = !rest.is_empty()
+        && (1..=3).contains(&first.len())
+        && first != "0"
+        && rest.iter().all(|group| group.split('.').next().is_some_and(|g| g.len() == 3));
+    let text = match rest.as_slice() {
+        [] => word.to_owned(),
+        [_] if grouped && !whole && !bare.contains('.') => return None,
+        _ if grouped => word.replace(',', ""),
+        [_] if !whole && !bare.contains('.') => word.replace(',', "."),
+        _ => return None,
+    };
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// A number below a hundred in words: how it is spelled, its value, of how many words it is.
+fn spelled(word: &str, next: Option<&str>) -> (String, Option<f64>, usize) {
+    let unit = |word: &str| UNITS.iter().position(|unit| *unit == word);
+    if let Some(ten) = TENS.iter().position(|ten| *ten == word) {
+        let ten = 20 + 10 * ten;
+        return match next.and_then(|next| Some((next, unit(next).filter(|n| (1..10).contains(n))?))) {
+            Some((next, one)) => (format!("{word}-{next}"), Some((ten + one) as f64), 2),
+            None => (word.to_owned(), Some(ten as f64), 1),
+        };
+    }
+    (word.to_owned(), unit(word).map(|n| n as f64), 1)
+}
+
+/// The items of a list in lines, with or without bullets, or with commas between them.
+fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Unusable> {
+    let no_list = || Unusable::none("there is no list in the answer");
+    let all: Vec<&str> = text.lines().collect();
+    let is_item = |line: &&str| without_bullet(line).is_some();
+    let (first, last) = (all.iter().position(|l| is_item(&l)), all.iter().rposition(|l| is_item(&l)));
+    if let (Some(first), Some(last)) = (first, last) {
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let between = all[first..=last].iter().filter(|line| !line.trim().is_empty());
+        let is_flat = between.clone().all(|line| is_item(line) && indent(line) == indent(all[first]));
+        let introduced = all[..first].iter().rfind(|line| !line.trim().is_empty());
+        let is_introduced = introduced.is_none_or(|line| line.trim_end_matches(['*', '_', ' ']).ends_with(':'));
+        let behind = &all[last + 1..];
+        let is_over = behind.first().is_none_or(|line| line.trim().is_empty());
+        let turns = |token: &super::tokens::Token| {
+            matches!(
+                token.text.as_str(),
+                "rather" | "instead" | "scratch" | "wrong" | "ignore" | "not" | "no" | "never" | "actually" | "wait" | "but" | "or" | "?"
+            )
+        };
+        let is_kept = !behind.iter().chain(introduced).any(|line| tokens(line).iter().any(turns));
+        let is_one_line = |line: &&str| line.contains(" 2. ") || line.contains(" 2) ");
+        if first == last && is_one_line(&all[first]) {
+            return Err(no_list());
+        }
+        if !is_flat || !is_introduced || !is_over || !is_kept {
+            return Err(Unusable::ambiguous("text stands between or beside the items of a list"));
+        }
+        return Ok(between.filter_map(|line| without_bullet(line)).map(bare).collect());
+    }
+    let count = |item: &str| item.split_whitespace().count();
+    let ends = |item: &str| item.ends_with(['.', ':', '!', '?', '…', ',', ';', '{', '}']);
+    if all.len() > 1 {
+        let is_plain = |line: &&str| !ends(line.trim()) && (1..=ITEM_WORDS).contains(&count(line));
+        return match all.iter().all(is_plain) {
+            true => Ok(all.iter().map(|line| bare(line)).collect()),
+            false => Err(no_list()),
+        };
+    }
+    let items: Vec<&str> = text.split(',').map(str::trim).collect();
+    let is_quoted = |item: &&str| item.len() > 1 && item.starts_with(QUOTES) && item.ends_with(QUOTES);
+    let is_short = |item: &&str| (1..=3).contains(&count(item)) && !ends(item);
+    let is_word = |item: &&str| count(item) == 1 && !item.contains(char::is_uppercase);
+    let is_list = match of.form() {
+        Form::Text | Form::Optional(_) => {
+            items.iter().all(|item| is_quoted(item))
+                || items.iter().all(|i| is_short(i)) && (items.len() > 2 || items.iter().all(|i| is_word(i)))
+        }
+        Form::Names(_) | Form::Bool | Form::Int | Form::Float => true,
+        Form::List(_) | Form::Record(_) | Form::Map(_) | Form::Any => false,
+    };
+    if items.len() < 2 || !is_list {
+        return Err(no_list());
+    }
+    Ok(items.into_iter().map(bare).collect())
+}
+
+/// An item without marks around all of it.
+fn bare(item: &str) -> &str {
+    let mut item = item.trim();
+    for marks in ["**", "__", "\"", "'", "`"] {
+        let inner = item.strip_prefix(marks).and_then(|item| item.strip_suffix(marks));
+        if let Some(inner) = inner.filter(|inner| !inner.is_empty() && !inner.contains(marks)) {
+            item = inner;
+        }
+    }
+    match item.strip_prefix('“').and_then(|item| item.strip_suffix('”')) {
+        Some(inner) => inner,
+        None => item,
+    }
+}
+
+/// `key: value` in each line, as an object of texts. The first line may introduce them.
+pub(super) fn lines(text: &str) -> Option<Map> {
+    let mut map = Map::new();
+    let mut last: Option<String> = None;
+    for (nth, line) in text.lines().enumerate() {
+        let line = without_bullet(line).unwrap_or(line);
+        if line.trim().is_empty() {
+            last = None;
+            continue;
+        }
+        let Some((key, value)) = line.split_once(':') else {
+            // The text of the last field goes on.
+            if let Some(Value::Text(text)) = map.get_mut(last.as_deref()?) {
+                text.push('\n');
+                text.push_str(line.trim());
+            }
+            continue;
+        };
+        let key = key.trim_matches(|c: char| c.is_whitespace() || "*_`\"'#".contains(c));
+        let value = value.trim().trim_start_matches(['*', '_']).trim();
+        if value.is_empty() && nth == 0 {
+            continue;
+        }
+        let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || " _-".contains(c));
+        if !is_key || key.split_whitespace().count() > 4 {
+            return None;
+        }
+        let value = Value::Text(bare(value).to_owned());
+        if map.get(key).is_some_and(|other| *other != value) {
+            return None;
+        }
+        last = Some(key.to_owned());
+        map.insert(key.to_owned(), value);
+    }
+    (!map.is_empty()).then_some(map)
+}
