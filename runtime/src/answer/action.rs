@@ -5,7 +5,7 @@ use super::{Reading, Rung, Unusable, clean, found, written};
 use chartc_core::expr::{Map, Value};
 
 /// Keys under which an action has its name.
-const NAMES: [&str; 4] = ["action", "action_type", "type", "name"];
+const NAMES: [&str; 4] = ["action", "action_type", "name", "type"];
 /// Keys under which it may have its fields.
 const FIELDS: [&str; 4] = ["arguments", "args", "parameters", "input"];
 /// What prompts say in place of a name.
@@ -84,7 +84,7 @@ fn flattened(map: Map) -> (Map, bool) {
     }
     let map = lowered;
     let by_name = map.get("action").is_none();
-    let name = NAMES.into_iter().find(|key| by_name && map.get(key).is_some_and(is_text));
+    let name = NAMES[..3].iter().copied().find(|key| by_name && map.get(key).is_some_and(is_text));
     let has_reasoning = map.get("reasoning").is_some();
     let has_thoughts = has_reasoning || map.get("thought_process").is_some();
     let mut out = Map::new();

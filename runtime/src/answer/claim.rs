@@ -272,6 +272,10 @@ impl Reader<'_> {
                 plain[from - 1] = None;
             }
         }
+        if one.denies && tokens.iter().any(|token| token.text == "ahead") {
+            // `No, go ahead` may mean yes.
+            return Err("ahead".to_owned());
+        }
         let is_named = |hit: &&Hit| hit.denied.is_none() && !hit.is_about;
         let Some(first) = hits.iter().find(is_named) else { return Err(String::new()) };
         let start = opening(tokens, first.from)?;
@@ -567,11 +571,11 @@ fn astray(sentence: &Sentence) -> Option<&str> {
     })
 }
 
-/// Whether the word says that what follows is not said in earnest.
+/// Whether the word says that what follows is not said in earnest. `g` is the end of `e.g.`.
 fn is_framing(word: &str) -> bool {
     matches!(
         word,
         "example" | "suppose" | "imagine" | "pretend" | "hypothetically" | "opposite" | "joke" | "wrong" | "avoid"
-            | "incorrect" | "don't" | "never" | "if" | "draft" | "format" | "schema" | "ignore" | "disregard" | "e.g" | "eg"
+            | "incorrect" | "don't" | "never" | "if" | "format" | "schema" | "ignore" | "disregard" | "eg" | "g"
     )
 }

@@ -23,7 +23,7 @@ mod written;
 mod table;
 
 pub use option::{calls, option};
-pub use value::value;
+pub use value::{cut_text, value};
 
 /// Longer answers are not read.
 pub const MAX_BYTES: usize = 1 << 20;

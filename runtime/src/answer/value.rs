@@ -8,6 +8,8 @@ use serde_json::Value as Json;
 
 /// Bytes of prose around a text in `{"value": …}`; with more, the text is the whole answer.
 const AROUND: usize = 300;
+/// Characters that an escape in JSON may have lost its last ones of, `\\ud83d\\ude0`.
+const ESCAPE: usize = 12;
 
 /// Reads `text` as a value of the type whose JSON Schema is `wanted`, and makes it fit that type. An empty schema wants an action:
 /// `{reasoning, action, …}`, in which other spellings are put right.
@@ -57,6 +59,33 @@ pub fn value(text: &str, wanted: &str) -> Result<Reading<Value>, Unusable> {
     Ok(Reading { meant, rung, repairs })
 }
 
+/// Reads an answer that was cut off as the text that it is up to there, also in `{"value": "…`.
+///
+/// # Errors
+/// There is no text yet.
+pub fn cut_text(text: &str) -> Result<Reading<Value>, Unusable> {
+    let clean::Said { text, mut repairs } = clean::said(bounded(text)?);
+    repairs.push("cut off at `max_tokens`".to_owned());
+    // What is left of an escape at the end is left out.
+    let ends = text.char_indices().rev().map(|(at, _)| at).take(ESCAPE);
+    let closed = std::iter::once(text.len()).chain(ends).find_map(|end| {
+        let whole = format!("{}\"}}", &text[..end]);
+        let read = json::read(&whole, 0).filter(|read| read.end == whole.len() && !read.is_cut)?;
+        text_within(&read.value)
+    });
+    let meant = match closed {
+        Some(Value::Text(inner)) => inner,
+        Some(_) | None if opens_wrapper(&text) => {
+            return Err(Unusable::none("cut off before the text began"));
+        }
+        Some(_) | None => text,
+    };
+    if meant.trim().is_empty() {
+        return Err(Unusable::none("cut off before the text began"));
+    }
+    Ok(Reading { meant: Value::Text(meant), rung: Rung::Cleaned, repairs })
+}
+
 /// The prose around a name in JSON mentions no other name.
 fn apart(name: &str, names: &[&str], around: [&str; 2]) -> Result<(), Unusable> {
     let candidates: Vec<Candidate> = names.iter().map(|name| Candidate::new(name, "")).collect();
@@ -86,7 +115,6 @@ fn words(said: clean::Said, is_whole: bool) -> Result<Reading<Value>, Unusable> 
         Some(read) => text_within(&read.value).map(|inner| (inner, read.is_cut)),
         None => around(&text)?,
     };
-    let is_opened = text.starts_with("{\"value\"") || text.starts_with("{ \"value\"");
     match within {
         Some((_, true)) => Err(Unusable::none("the JSON in the answer is cut off")),
         Some((inner, false)) => match scalar(&inner) {
@@ -97,9 +125,13 @@ fn words(said: clean::Said, is_whole: bool) -> Result<Reading<Value>, Unusable> 
             }
             None => Err(Unusable::none("`value` is no text")),
         },
-        None if is_opened => Err(Unusable::none("the JSON in the answer is cut off")),
+        None if opens_wrapper(&text) => Err(Unusable::none("the JSON in the answer is cut off")),
         None => Ok(Reading { meant: Value::Text(text), rung, repairs }),
     }
+}
+
+fn opens_wrapper(text: &str) -> bool {
+    text.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with("\"value\""))
 }
 
 /// A text in `{"value": …}` with a little prose before or behind it, and whether it is cut off.

@@ -58,7 +58,7 @@ const DOUBTS: &[&str] = &[
     "unlikely", "unsure", "uncertain", "doubt", "doubts", "guess", "suppose", "imagine", "pretend", "depends",
     "provided", "providing", "when", "whenever", "once", "later", "eventually", "tomorrow", "soon", "someday",
     "pending", "conditional", "conditionally", "subject", "contingent", "changes", "reservations", "partly",
-    "partially", "almost", "nearly", "either", "versus", "vs", "sorry", "premature", "yet", "might", "may", "could",
+    "partially", "almost", "nearly", "either", "versus", "vs", "sorry", "premature", "might", "may", "could",
     "hesitate", "decide", "avoid", "incorrect", "then", "while", "e.g", "eg",
 ];
 
@@ -68,7 +68,7 @@ const NEGATIONS: &[&str] = &[
     "arent", "didnt", "doesnt", "wasnt", "werent", "couldnt", "wouldnt", "shouldnt", "without", "hardly", "barely",
     "scarcely", "far", "nowhere", "anything", "short", "refuse", "refusing", "refused", "reject", "decline", "deny",
     "unable", "impossible", "false", "early", "less", "least", "must", "first", "needs", "need", "before", "after",
-    "said", "says", "asked", "asks", "told", "wants", "wanted", "claims", "claimed", "user", "nope", "nah", "would",
+    "said", "says", "asked", "asks", "told", "wants", "wanted", "claims", "claimed", "user", "nope", "nah", "yet", "would",
     "should", "nicht", "kein", "keine", "nie", "pas", "jamais", "nunca", "niet", "geen",
 ];
 

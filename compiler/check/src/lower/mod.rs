@@ -12,6 +12,7 @@ mod context;
 mod cycles;
 mod data;
 mod declare;
+mod cut;
 mod doubt;
 mod each;
 mod expr;
