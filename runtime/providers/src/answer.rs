@@ -6,11 +6,7 @@ use chartc_runtime::oracle::{Answer, OracleError};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 
 /// Takes the text and the usage.
-pub(crate) fn read(
-    wire: &Wire,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Answer, OracleError> {
+pub(crate) fn read(wire: &Wire, headers: &HeaderMap, body: Body) -> Result<Answer, OracleError> {
     let header = |name| headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let coding = header(CONTENT_ENCODING);
     if !matches!(coding, "" | "identity") {

@@ -9,8 +9,19 @@ const NAMES: [&str; 4] = ["action", "action_type", "name", "type"];
 /// Keys under which it may have its fields.
 const FIELDS: [&str; 4] = ["arguments", "args", "parameters", "input"];
 /// What prompts say in place of a name.
-const PLACEHOLDERS: [&str; 9] =
-    ["", "itsname", "name", "why", "action", "actionname", "actiontype", "string", "nameoftheaction"];
+const PLACEHOLDERS: [&str; 9] = [
+    "",
+    "itsname",
+    "name",
+    "why",
+    "action",
+    "actionname",
+    "actiontype",
+    "string",
+    "nameoftheaction",
+];
+/// Words of the name of an action; more are a sentence.
+const NAME_WORDS: usize = 4;
 /// The action that does nothing.
 const NOOP: &str = "noop";
 
@@ -130,7 +141,8 @@ fn flattened(map: Map) -> (Map, bool) {
             (_, value) => out.insert(key, value),
         }
     }
-    let is_noop = |value: &Value| matches!(value, Value::Text(text) if text != NOOP && plain(text) == NOOP);
+    let is_noop =
+        |value: &Value| matches!(value, Value::Text(text) if text != NOOP && plain(text) == NOOP);
     if out.get("action").is_some_and(is_noop) {
         respelled = true;
         out.insert("action".to_owned(), Value::Text(NOOP.to_owned()));
@@ -147,7 +159,9 @@ fn named(map: &Map) -> Result<(), Unusable> {
     match map.get("action") {
         Some(Value::Text(name)) => {
             let is_marked = name.trim().starts_with(['<', '[', '{', '…']);
-            if is_marked || PLACEHOLDERS.contains(&&*plain(name)) {
+            let is_sentence = name.contains([',', '?', '!', ':', ';', '\n'])
+                || name.split_whitespace().count() > NAME_WORDS;
+            if is_marked || is_sentence || PLACEHOLDERS.contains(&&*plain(name)) {
                 return Err(Unusable::none(format!("`{}` is no action", name.trim())));
             }
             Ok(())

@@ -64,9 +64,16 @@ struct Hit {
 enum Says {
     Nothing,
     /// `labelled`: it names what it chooses, as in `Answer: …`.
-    Chooses { index: usize, labelled: bool, denied: Vec<usize> },
+    Chooses {
+        index: usize,
+        labelled: bool,
+        denied: Vec<usize>,
+    },
     Denies(Vec<usize>),
-    Unclear { about: Vec<usize>, beside: String },
+    Unclear {
+        about: Vec<usize>,
+        beside: String,
+    },
 }
 
 /// The one of `candidates` that `text` chooses. `extra` are further words that a choosing sentence may have.
@@ -132,7 +139,11 @@ impl Reader<'_> {
     }
 
     fn both(&self, one: usize, other: usize) -> Unusable {
-        Unusable::ambiguous(format!("both `{}` and `{}` are named", self.name(one), self.name(other)))
+        Unusable::ambiguous(format!(
+            "both `{}` and `{}` are named",
+            self.name(one),
+            self.name(other)
+        ))
     }
 
     fn beside(&self, index: usize, word: &str) -> Unusable {
@@ -171,8 +182,14 @@ impl Reader<'_> {
             let hit = Hit { from: at, to, index, is_about: false, denied: None };
             hits.push(hit);
             if tokens[at + 1..to].iter().any(|token| !token.joined) {
-                let inner = (at..to).filter_map(|p| Some((p, self.spelled(&tokens[p..], Some(index))?)));
-                hits.extend(inner.map(|(from, (index, n))| Hit { from, to: from + n, index, ..hit }));
+                let inner =
+                    (at..to).filter_map(|p| Some((p, self.spelled(&tokens[p..], Some(index))?)));
+                hits.extend(inner.map(|(from, (index, n))| Hit {
+                    from,
+                    to: from + n,
+                    index,
+                    ..hit
+                }));
             }
             let behind = (to..tokens.len()).find(|i| tokens[*i].is_word).unwrap_or(to);
             at = to;
@@ -181,9 +198,10 @@ impl Reader<'_> {
                 told[behind..at].fill(true);
             }
         }
+        let rather = tokens.iter().position(|token| token.text == "rather");
         for nth in 0..hits.len() {
             let before = nth.checked_sub(1).map(|i| hits[i]);
-            hits[nth].denied = denial(tokens, hits[nth], before);
+            hits[nth].denied = denial(tokens, hits[nth], before, rather);
         }
         (hits, told)
     }
@@ -194,6 +212,7 @@ impl Reader<'_> {
         let found = lengths.enumerate().find_map(|(index, length)| Some((index, length?)));
         if let Some((index, length)) = found.filter(|(_, length)| *length > 1) {
             hits.push(Hit { from: at, to: at + length, index, is_about: true, denied: None });
+            return length;
         }
         1
     }
@@ -220,11 +239,14 @@ impl Reader<'_> {
             let (end, is_cause) = reason(tokens, &all, first.to, &self.candidates[first.index]);
             hits.retain(|hit| !is_cause || hit.from < end);
         }
-        let denied: Vec<usize> = hits.iter().filter(|h| h.denied.is_some()).map(|h| h.index).collect();
-        let mut about: Vec<usize> = hits.iter().filter(|h| h.denied.is_none()).map(|h| h.index).collect();
+        let denied: Vec<usize> =
+            hits.iter().filter(|h| h.denied.is_some()).map(|h| h.index).collect();
+        let mut about: Vec<usize> =
+            hits.iter().filter(|h| h.denied.is_none()).map(|h| h.index).collect();
         about.dedup();
         let Some(index) = about.first().copied() else { return Says::Denies(denied) };
-        let unclear = |beside: &str| Says::Unclear { about: about.clone(), beside: beside.to_owned() };
+        let unclear =
+            |beside: &str| Says::Unclear { about: about.clone(), beside: beside.to_owned() };
         if about.iter().any(|other| *other != index) {
             return unclear("or");
         }
@@ -297,7 +319,8 @@ impl Reader<'_> {
             }
         };
         let odd = plain[end..].iter().flatten().find(|t| !t.is_word && t.text == "?");
-        match behind.map(|token| &token.text).find(|word| takes_back(word)).or(odd.map(|t| &t.text)) {
+        match behind.map(|token| &token.text).find(|word| takes_back(word)).or(odd.map(|t| &t.text))
+        {
             Some(word) => Err(word.clone()),
             None => Ok(labelled),
         }
@@ -330,7 +353,10 @@ impl Reader<'_> {
                 }
                 return Err(word.to_owned());
             }
-            let is_degree = matches!(word, "likely" | "appropriate" | "suitable" | "definitely" | "certainly" | "correct");
+            let is_degree = matches!(
+                word,
+                "likely" | "appropriate" | "suitable" | "definitely" | "certainly" | "correct"
+            );
             if last == "most" && !is_degree || !self.is_frame(word, last) {
                 return Err(word.to_owned());
             }
@@ -348,7 +374,9 @@ impl Reader<'_> {
             "have" => matches!(last, "i" | "we"),
             "likely" => last == "most",
             "want" | "think" | "decide" | "say" if last == "you" => false,
-            "about" => matches!(last, "is" | "it's") && !self.candidates.iter().any(|one| one.counts),
+            "about" => {
+                matches!(last, "is" | "it's") && !self.candidates.iter().any(|one| one.counts)
+            }
             "ahead" => last == "go",
             "first" => last.is_empty(),
             "your" => true,
@@ -394,18 +422,24 @@ impl Reader<'_> {
             return Err(match (names.as_slice(), word) {
                 ([], _) => Self::none(),
                 ([one], Some(word)) => self.beside(*one, word),
-                ([one], None) => self.beside(*one, "not"),
+                ([one], None) => self.beside(*one, denying(all)),
                 ([one, other, ..], _) => self.both(*one, *other),
             });
         };
         if denies.contains(&index) {
-            return Err(self.beside(index, "not"));
+            return Err(self.beside(index, denying(all)));
         }
         let explained = (last..all.len()).find(|nth| *nth > last && is_reason(&all[*nth]));
         for (nth, about, beside) in unclear {
-            let is_agreed = about.iter().all(|other| *other == index) && self.turn(&all[nth], index).is_none();
-            let is_overruled = decisive && nth < last && !(about.contains(&index) && self.turn(&all[nth], index).is_some() && !all[nth].is_question);
-            let is_in_reason = explained.is_some_and(|from| nth >= from) && about.iter().all(|o| *o == index);
+            let is_agreed =
+                about.iter().all(|other| *other == index) && self.turn(&all[nth], index).is_none();
+            let is_overruled = decisive
+                && nth < last
+                && !(about.contains(&index)
+                    && self.turn(&all[nth], index).is_some()
+                    && !all[nth].is_question);
+            let is_in_reason =
+                explained.is_some_and(|from| nth >= from) && about.iter().all(|o| *o == index);
             if !is_agreed && !is_overruled && !is_in_reason {
                 return Err(match about.iter().find(|other| **other != index) {
                     Some(other) => self.both(index, *other),
@@ -442,12 +476,18 @@ impl Reader<'_> {
     }
 }
 
+/// The word by which a text denies something.
+fn denying(all: &[Sentence]) -> &str {
+    all.iter().find_map(|sentence| sentence.word(list::negates)).unwrap_or("not")
+}
+
 /// Where the words begin that deny a candidate: `not a …`, `rather than …`, `neither … nor …`.
-fn denial(tokens: &[Token], hit: Hit, before: Option<Hit>) -> Option<usize> {
+fn denial(tokens: &[Token], hit: Hit, before: Option<Hit>, rather: Option<usize>) -> Option<usize> {
     let mut at = hit.from;
     for _ in 0..8 {
         at = at.checked_sub(1)?;
-        if let Some(before) = before.filter(|before| before.to == at + 1 && before.from < hit.from) {
+        if let Some(before) = before.filter(|before| before.to == at + 1 && before.from < hit.from)
+        {
             // `neither one nor the other`, `not one or the other`.
             return before.denied.map(|_| before.to);
         }
@@ -460,7 +500,7 @@ fn denial(tokens: &[Token], hit: Hit, before: Option<Hit>) -> Option<usize> {
             return Some(at);
         }
         match word {
-            "than" if tokens[..at].iter().any(|t| t.text == "rather") => return Some(at),
+            "than" if rather.is_some_and(|rather| rather < at) => return Some(at),
             "of" if at > 0 && tokens[at - 1].text == "instead" => return Some(at - 1),
             "or" => {}
             _ if list::is_light(word) => {}
@@ -476,11 +516,16 @@ fn opening(tokens: &[Token], hit: usize) -> Result<usize, String> {
     if !list::opens(words(0), words(1)) {
         return Ok(0);
     }
-    let Some(comma) = tokens[..hit].iter().rposition(|token| token.text == ",") else { return Ok(0) };
+    let Some(comma) = tokens[..hit].iter().rposition(|token| token.text == ",") else {
+        return Ok(0);
+    };
     let turns = |t: &&Token| {
         t.is_word
             && (list::retracts(&t.text)
-                || matches!(t.text.as_str(), "but" | "nothing" | "chance" | "time" | "permission" | "opportunity"))
+                || matches!(
+                    t.text.as_str(),
+                    "but" | "nothing" | "chance" | "time" | "permission" | "opportunity"
+                ))
     };
     match tokens[..comma].iter().find(turns) {
         Some(token) => Err(token.text.clone()),
@@ -507,7 +552,10 @@ fn reason(
             "because" | "since" | "due" => return (at, true),
             "as" if list::begins_a_reason(next) => return (at, true),
             "(" | ":" | "-" => return (at, false),
-            "," if plain.get(at + 1).is_some_and(Option::is_some) && list::begins_a_reason(next) && !(one.denies && next == "go") => {
+            "," if plain.get(at + 1).is_some_and(Option::is_some)
+                && list::begins_a_reason(next)
+                && !(one.denies && next == "go") =>
+            {
                 return (at, matches!(next, "because" | "since" | "as"));
             }
             _ => {}
@@ -521,14 +569,22 @@ fn asks(tokens: &[Token]) -> bool {
     let mut words = tokens.iter().filter(|token| token.is_word).map(|token| token.text.as_str());
     let first = words.next().unwrap_or_default();
     let second = words.next().unwrap_or_default();
-    matches!(first, "is" | "are" | "am" | "would" | "should" | "will" | "shall" | "do" | "does" | "must")
-        && matches!(second, "i" | "we" | "it" | "this" | "that" | "you" | "the" | "these" | "there" | "one")
+    matches!(
+        first,
+        "is" | "are" | "am" | "would" | "should" | "will" | "shall" | "do" | "does" | "must"
+    ) && matches!(
+        second,
+        "i" | "we" | "it" | "this" | "that" | "you" | "the" | "these" | "there" | "one"
+    )
 }
 
 /// Whether a sentence only offers more: `Let me know if …`.
 fn is_closing(sentence: &Sentence) -> bool {
     let words: Vec<&str> = sentence.tokens.iter().take(3).map(|t| t.text.as_str()).collect();
-    matches!(words.as_slice(), ["let", "me", "know"] | ["feel", "free", _] | ["i", "hope", _] | ["hope", "this", _])
+    matches!(
+        words.as_slice(),
+        ["let", "me", "know"] | ["feel", "free", _] | ["i", "hope", _] | ["hope", "this", _]
+    )
 }
 
 /// What takes back an answer that stands between these texts: in the sentence that leads to it, or anywhere behind it.
@@ -537,7 +593,10 @@ pub(super) fn taken_back(before: &str, after: &str) -> Option<String> {
     let leading = leading.last().filter(|s| {
         !before.trim_end().ends_with(['.', '!', '?', ';']) || s.word(|word| word == "g").is_some()
     });
-    let turns = |word: &str| list::negates(word) || matches!(word, "or" | "rather" | "instead" | "sorry" | "unable" | "refuse" | "avoid");
+    let turns = |word: &str| {
+        list::negates(word)
+            || matches!(word, "or" | "rather" | "instead" | "sorry" | "unable" | "refuse" | "avoid")
+    };
     let led = leading.and_then(|s| s.word(is_framing).or_else(|| s.word(turns)));
     let retracts = |word: &str| turns(word) || list::retracts(word) || word == "but";
     let followed = sentences(after).into_iter().filter(|s| !is_closing(s)).find_map(|s| {
@@ -562,9 +621,8 @@ fn is_reason(sentence: &Sentence) -> bool {
 
 /// A word of a sentence before the choice that says that it is not meant.
 fn astray(sentence: &Sentence) -> Option<&str> {
-    let by_speaker = |word: &str| {
-        matches!(word, "i" | "we" | "me" | "you" | "i'm" | "i've" | "don't" | "never")
-    };
+    let by_speaker =
+        |word: &str| matches!(word, "i" | "we" | "me" | "you" | "i'm" | "i've" | "don't" | "never");
     sentence.word(is_framing).or_else(|| {
         sentence.word(by_speaker)?;
         sentence.word(|word| list::doubts(word) || list::negates_around(word))
@@ -575,7 +633,24 @@ fn astray(sentence: &Sentence) -> Option<&str> {
 fn is_framing(word: &str) -> bool {
     matches!(
         word,
-        "example" | "suppose" | "imagine" | "pretend" | "hypothetically" | "opposite" | "joke" | "wrong" | "avoid"
-            | "incorrect" | "don't" | "never" | "if" | "format" | "schema" | "ignore" | "disregard" | "eg" | "g"
+        "example"
+            | "suppose"
+            | "imagine"
+            | "pretend"
+            | "hypothetically"
+            | "opposite"
+            | "joke"
+            | "wrong"
+            | "avoid"
+            | "incorrect"
+            | "don't"
+            | "never"
+            | "if"
+            | "format"
+            | "schema"
+            | "ignore"
+            | "disregard"
+            | "eg"
+            | "g"
     )
 }

@@ -2,8 +2,8 @@
 
 use super::words::is_label;
 use super::written;
-use chartc_core::expr::{Map, Value};
 use crate::schema::resolve;
+use chartc_core::expr::{Map, Value};
 use serde_json::Value as Json;
 
 /// How deep wrappers are looked into.
@@ -14,14 +14,50 @@ const DEPTH: usize = 64;
 const WRAPPER: &str = "value";
 /// Keys beside the answer, under which models say why.
 const BESIDE: &[&str] = &[
-    "reasoning", "reason", "reasons", "thought", "thoughts", "thoughtprocess", "explanation", "rationale", "why",
-    "justification", "confidence", "note", "notes", "comment",
+    "reasoning",
+    "reason",
+    "reasons",
+    "thought",
+    "thoughts",
+    "thoughtprocess",
+    "explanation",
+    "rationale",
+    "why",
+    "justification",
+    "confidence",
+    "note",
+    "notes",
+    "comment",
 ];
 /// Keys under which there is no answer.
 const OTHERS: &[&str] = &[
-    "properties", "defs", "enum", "items", "type", "anyof", "required", "example", "examples", "format", "schema",
-    "input", "question", "options", "choices", "not", "rejected", "excluded", "avoid", "wrong", "error", "alternative",
-    "alternatives", "previous", "old", "title", "description",
+    "properties",
+    "defs",
+    "enum",
+    "items",
+    "type",
+    "anyof",
+    "required",
+    "example",
+    "examples",
+    "format",
+    "schema",
+    "input",
+    "question",
+    "options",
+    "choices",
+    "not",
+    "rejected",
+    "excluded",
+    "avoid",
+    "wrong",
+    "error",
+    "alternative",
+    "alternatives",
+    "previous",
+    "old",
+    "title",
+    "description",
 ];
 
 /// The wanted type.
@@ -255,7 +291,9 @@ pub(super) fn fit(
             if names.contains(&&*word) { Ok(Value::Text(word)) } else { expected("a name") }
         }
         (Form::List(of), Value::List(items)) => {
-            let one = |(nth, item)| fit(item, *of, repairs, depth + 1).map_err(|why| under(&format!("[{nth}]"), &why));
+            let one = |(nth, item)| {
+                fit(item, *of, repairs, depth + 1).map_err(|why| under(&format!("[{nth}]"), &why))
+            };
             items.iter().enumerate().map(one).collect::<Result<_, _>>().map(Value::List)
         }
         (Form::Record(fields), Value::Map(map)) => record(map, fields, wanted, repairs, depth),
@@ -263,7 +301,8 @@ pub(super) fn fit(
             let mut out = Map::new();
             for (key, value) in map.iter() {
                 let value = match of {
-                    Some(of) => fit(value, *of, repairs, depth + 1).map_err(|why| under(&format!(".{key}"), &why))?,
+                    Some(of) => fit(value, *of, repairs, depth + 1)
+                        .map_err(|why| under(&format!(".{key}"), &why))?,
                     None => value.clone(),
                 };
                 out.insert(key.to_owned(), value);
@@ -328,7 +367,8 @@ fn record(
         }
         out.insert(name.clone(), fitting);
     }
-    if let Some(name) = fields.keys().find(|name| wanted.requires(name) && out.get(name).is_none()) {
+    if let Some(name) = fields.keys().find(|name| wanted.requires(name) && out.get(name).is_none())
+    {
         return Err(format!("no field `{name}`"));
     }
     if let (Some(key), true) = (strange.first(), out.is_empty()) {

@@ -24,7 +24,13 @@ pub(super) fn json<'t>(text: &'t str, opening: &[char]) -> Result<Option<Found<'
     if let Some(read) = whole {
         let is_whole = read.repairs.is_empty();
         let (before, after) = ("", String::new());
-        return Ok(Some(Found { value: read.value, repairs: read.repairs, is_whole, before, after }));
+        return Ok(Some(Found {
+            value: read.value,
+            repairs: read.repairs,
+            is_whole,
+            before,
+            after,
+        }));
     }
     let Some(open) = text.chars().find(|c| opening.contains(c)) else { return Ok(None) };
     let mut values = json::find(text, open);

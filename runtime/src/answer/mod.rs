@@ -20,6 +20,10 @@ mod words;
 mod written;
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod real;
+#[cfg(test)]
 mod table;
 
 pub use option::{calls, option};

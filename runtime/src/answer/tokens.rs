@@ -54,7 +54,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
                 rest = &rest[c.len_utf8()..];
                 continue;
             }
-            let joined = between.chars().count() == 1 && between.chars().all(|c| JOINING.contains(c));
+            let joined =
+                between.chars().count() == 1 && between.chars().all(|c| JOINING.contains(c));
             if !joined {
                 marks(&between, true, &mut found);
             }
@@ -171,7 +172,8 @@ fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
     }
     // `…, so I choose it` is a sentence of its own.
     let is_so = |pair: &[Token]| {
-        pair[0].text == "," && matches!(pair[1].text.as_str(), "so" | "therefore" | "thus" | "hence")
+        pair[0].text == ","
+            && matches!(pair[1].text.as_str(), "so" | "therefore" | "thus" | "hence")
     };
     match tokens.windows(2).position(is_so) {
         Some(at) if tokens.get(at + 2).is_some_and(|next| next.text != "that") => {

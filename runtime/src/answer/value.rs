@@ -109,7 +109,9 @@ fn words(said: clean::Said, is_whole: bool) -> Result<Reading<Value>, Unusable> 
         Value::None | Value::Duration(_) | Value::List(_) | Value::Map(_) => None,
     };
     let within = match &whole {
-        Some(json::Read { value: Value::Text(text), is_cut: false, repairs: odd, .. }) if odd.is_empty() => {
+        Some(json::Read { value: Value::Text(text), is_cut: false, repairs: odd, .. })
+            if odd.is_empty() =>
+        {
             return Ok(Reading { meant: Value::Text(text.clone()), rung, repairs });
         }
         Some(read) => text_within(&read.value).map(|inner| (inner, read.is_cut)),
@@ -137,13 +139,12 @@ fn opens_wrapper(text: &str) -> bool {
 /// A text in `{"value": …}` with a little prose before or behind it, and whether it is cut off.
 fn around(text: &str) -> Result<Option<(Value, bool)>, Unusable> {
     let found = json::find(text, '{');
-    let is_wrapper = |read: &&json::Read| {
-        matches!(&read.value, Value::Map(map) if map.len() == 1 && map.get("value").is_some())
-    };
+    let is_wrapper = |read: &&json::Read| matches!(&read.value, Value::Map(map) if map.len() == 1 && map.get("value").is_some());
     let Some(first) = found.iter().find(is_wrapper) else { return Ok(None) };
     let (before, after) = clean::around(text, std::slice::from_ref(first));
     let begins = before.trim_end_matches(' ');
-    let stands_apart = (begins.is_empty() || begins.ends_with('\n')) && (after.trim().is_empty() || after.trim_start_matches(['\n', ' ']).len() < after.len());
+    let stands_apart = (begins.is_empty() || begins.ends_with('\n'))
+        && (after.trim().is_empty() || after.trim_start_matches(['\n', ' ']).len() < after.len());
     if !stands_apart || before.len() + after.len() > AROUND {
         return Ok(None);
     }

@@ -8,23 +8,65 @@ use chartc_core::expr::{Map, Value};
 
 /// Numbers in a text beyond which none of them is the answer.
 const NUMBERS: usize = 16;
+/// Lines with a key that an object in lines has at most.
+const FIELDS: usize = 100;
 /// Words of a line that is an item of a list without bullets.
 const ITEM_WORDS: usize = 8;
 /// Marks around an item.
 const QUOTES: &[char] = &['"', '\'', '`', '“', '”'];
 
 const UNITS: [&str; 20] = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
 ];
 const TENS: [&str; 8] =
     ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 const YES: &[&str] = &[
-    "true", "yes", "y", "yep", "yeah", "yup", "sure", "ok", "okay", "yeah sure", "yes sure", "of course", "absolutely",
-    "definitely", "certainly",
+    "true",
+    "yes",
+    "y",
+    "yep",
+    "yeah",
+    "yup",
+    "sure",
+    "ok",
+    "okay",
+    "yeah sure",
+    "yes sure",
+    "of course",
+    "absolutely",
+    "definitely",
+    "certainly",
 ];
 const NO: &[&str] = &[
-    "false", "no", "n", "nope", "nah", "never", "no way", "absolutely not", "of course not", "definitely not",
+    "false",
+    "no",
+    "n",
+    "nope",
+    "nah",
+    "never",
+    "no way",
+    "absolutely not",
+    "of course not",
+    "definitely not",
     "certainly not",
 ];
 
@@ -41,7 +83,8 @@ pub(super) fn inside(
     let text = text.trim();
     let form = wanted.form();
     if matches!(form, Form::List(_) | Form::Record(_) | Form::Map(_))
-        && let Some(read) = json::read(text, 0).filter(|read| read.end == text.len() && !read.is_cut)
+        && let Some(read) =
+            json::read(text, 0).filter(|read| read.end == text.len() && !read.is_cut)
     {
         repairs.push("JSON in a text".to_owned());
         return fit(&read.value, wanted, repairs, depth);
@@ -82,7 +125,8 @@ pub(super) fn read(
             Ok((Value::List(items.map_err(fits)?), false))
         }
         Form::Record(_) => {
-            let map = lines(text).ok_or_else(|| Unusable::none("there is no JSON in the answer"))?;
+            let map =
+                lines(text).ok_or_else(|| Unusable::none("there is no JSON in the answer"))?;
             repairs.push("fields in lines".to_owned());
             fit(&Value::Map(map), wanted, repairs, depth + 1).map(|v| (v, false)).map_err(fits)
         }
@@ -110,7 +154,8 @@ fn name(
         return Ok((found(name), false));
     }
     let spelled = plain(text);
-    let is_bare = !text.contains(['?', '!', '/', '~', '<', '>', '=', '{', '}', '\\']) || text.ends_with('!');
+    let is_bare =
+        !text.contains(['?', '!', '/', '~', '<', '>', '=', '{', '}', '\\']) || text.ends_with('!');
     let mut hits = names.iter().filter(|name| is_bare && plain(name) == spelled);
     if let Some(name) = hits.next().filter(|_| hits.next().is_none()) {
         return Ok((found(name), false));
@@ -130,7 +175,9 @@ fn truth(text: &str, repairs: &mut Vec<String>) -> Result<(Value, bool), Unusabl
     let polite = |word: &&str| !matches!(*word, "please" | "thanks" | "thank" | "you" | ",");
     let said: Vec<&str> = said.iter().map(String::as_str).filter(polite).collect();
     let said = said.join(" ");
-    if let Some(truth) = YES.contains(&&*said).then_some(true).or(NO.contains(&&*said).then_some(false)) {
+    if let Some(truth) =
+        YES.contains(&&*said).then_some(true).or(NO.contains(&&*said).then_some(false))
+    {
         repairs.push(format!("`{said}` as {truth}"));
         return Ok((Value::Bool(truth), false));
     }
@@ -164,22 +211,25 @@ fn number(text: &str, whole: bool, repairs: &mut Vec<String>) -> Result<(Value, 
         };
         // `one` is a number only by itself.
         let is_article = spelling == "one" && said.len() > 1;
-        if let Some(value) = value.filter(|_| said[at].is_word && !is_article)
-        {
+        if let Some(value) = value.filter(|_| said[at].is_word && !is_article) {
             match found.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, spellings)) if spellings.contains(&spelling) => {}
                 Some((_, spellings)) => spellings.push(spelling),
                 None => found.push((value, vec![spelling])),
             }
         }
+        if found.len() > NUMBERS || found.iter().any(|(_, spellings)| spellings.len() > NUMBERS) {
+            return Err(none());
+        }
         at += length;
     }
-    if found.is_empty() || found.len() > NUMBERS {
+    if found.is_empty() {
         return Err(none());
     }
     let candidates: Vec<Candidate> = found
         .iter()
         .map(|(_, spellings)| {
-            let all: Vec<&str> = spellings.iter().map(String::as_str).take(NUMBERS).collect();
+            let all: Vec<&str> = spellings.iter().map(String::as_str).collect();
             let mut one = Candidate::spelled(all[0], &all);
             one.counts = true;
             one
@@ -229,7 +279,8 @@ fn spelled(word: &str, next: Option<&str>) -> (String, Option<f64>, usize) {
     let unit = |word: &str| UNITS.iter().position(|unit| *unit == word);
     if let Some(ten) = TENS.iter().position(|ten| *ten == word) {
         let ten = 20 + 10 * ten;
-        return match next.and_then(|next| Some((next, unit(next).filter(|n| (1..10).contains(n))?))) {
+        return match next.and_then(|next| Some((next, unit(next).filter(|n| (1..10).contains(n))?)))
+        {
             Some((next, one)) => (format!("{word}-{next}"), Some((ten + one) as f64), 2),
             None => (word.to_owned(), Some(ten as f64), 1),
         };
@@ -242,19 +293,34 @@ fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Unusable> {
     let no_list = || Unusable::none("there is no list in the answer");
     let all: Vec<&str> = text.lines().collect();
     let is_item = |line: &&str| without_bullet(line).is_some();
-    let (first, last) = (all.iter().position(|l| is_item(&l)), all.iter().rposition(|l| is_item(&l)));
+    let (first, last) =
+        (all.iter().position(|l| is_item(&l)), all.iter().rposition(|l| is_item(&l)));
     if let (Some(first), Some(last)) = (first, last) {
         let indent = |line: &str| line.len() - line.trim_start().len();
         let between = all[first..=last].iter().filter(|line| !line.trim().is_empty());
-        let is_flat = between.clone().all(|line| is_item(line) && indent(line) == indent(all[first]));
+        let is_flat =
+            between.clone().all(|line| is_item(line) && indent(line) == indent(all[first]));
         let introduced = all[..first].iter().rfind(|line| !line.trim().is_empty());
-        let is_introduced = introduced.is_none_or(|line| line.trim_end_matches(['*', '_', ' ']).ends_with(':'));
+        let is_introduced =
+            introduced.is_none_or(|line| line.trim_end_matches(['*', '_', ' ']).ends_with(':'));
         let behind = &all[last + 1..];
         let is_over = behind.first().is_none_or(|line| line.trim().is_empty());
         let turns = |token: &super::tokens::Token| {
             matches!(
                 token.text.as_str(),
-                "rather" | "instead" | "scratch" | "wrong" | "ignore" | "not" | "no" | "never" | "actually" | "wait" | "but" | "or" | "?"
+                "rather"
+                    | "instead"
+                    | "scratch"
+                    | "wrong"
+                    | "ignore"
+                    | "not"
+                    | "no"
+                    | "never"
+                    | "actually"
+                    | "wait"
+                    | "but"
+                    | "or"
+                    | "?"
             )
         };
         let is_kept = !behind.iter().chain(introduced).any(|line| tokens(line).iter().any(turns));
@@ -277,13 +343,15 @@ fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Unusable> {
         };
     }
     let items: Vec<&str> = text.split(',').map(str::trim).collect();
-    let is_quoted = |item: &&str| item.len() > 1 && item.starts_with(QUOTES) && item.ends_with(QUOTES);
+    let is_quoted =
+        |item: &&str| item.len() > 1 && item.starts_with(QUOTES) && item.ends_with(QUOTES);
     let is_short = |item: &&str| (1..=3).contains(&count(item)) && !ends(item);
     let is_word = |item: &&str| count(item) == 1 && !item.contains(char::is_uppercase);
     let is_list = match of.form() {
         Form::Text | Form::Optional(_) => {
             items.iter().all(|item| is_quoted(item))
-                || items.iter().all(|i| is_short(i)) && (items.len() > 2 || items.iter().all(|i| is_word(i)))
+                || items.iter().all(|i| is_short(i))
+                    && (items.len() > 2 || items.iter().all(|i| is_word(i)))
         }
         Form::Names(_) | Form::Bool | Form::Int | Form::Float => true,
         Form::List(_) | Form::Record(_) | Form::Map(_) | Form::Any => false,
@@ -332,8 +400,9 @@ pub(super) fn lines(text: &str) -> Option<Map> {
         if value.is_empty() && nth == 0 {
             continue;
         }
-        let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || " _-".contains(c));
-        if !is_key || key.split_whitespace().count() > 4 {
+        let is_key =
+            !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || " _-".contains(c));
+        if !is_key || key.split_whitespace().count() > 4 || map.len() == FIELDS {
             return None;
         }
         let value = Value::Text(bare(value).to_owned());

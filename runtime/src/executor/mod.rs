@@ -155,18 +155,25 @@ pub(crate) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
     }
 }
 
-/// What an answer that was cut off means where the step says that it will do: the text as far as it goes.
+/// What an answer to `question` means that was cut off: nothing, unless the step says that a text will do as far as it goes.
 ///
 /// # Errors
-/// There is no text yet.
-pub(crate) fn cut_text(text: &str) -> Result<Understood, Unusable> {
+/// Why it means nothing, and the cure.
+pub(crate) fn cut(
+    question: &Question,
+    text: &str,
+    is_accepted: bool,
+) -> Result<Understood, Unusable> {
+    if !is_accepted {
+        return Err(cut_off(question));
+    }
     let reading = answer::cut_text(text)?;
     let outcome = Outcome::Done(vec![reading.meant]);
     Ok(Understood { outcome, rung: reading.rung, repairs: reading.repairs })
 }
 
 /// Why an answer that was cut off is unusable, and the cure.
-pub(crate) fn cut_off(question: &Question) -> Unusable {
+fn cut_off(question: &Question) -> Unusable {
     let most = question.model.max_tokens.map_or_else(String::new, |most| format!(" ({most})"));
     let mut why = format!("cut off at `max_tokens`{most}: raise it");
     if question.kind == Kind::Llm && question.schema == r#"{"type":"string"}"# {

@@ -52,8 +52,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
         };
         let read = match cut {
-            true if self.accepts_cut(&at) => executor::cut_text(&text),
-            true => Err(executor::cut_off(question)),
+            true => executor::cut(question, &text, self.accepts_cut(&at)),
             false => executor::outcome(question, &text),
         };
         let understood = match read {

@@ -46,7 +46,8 @@ pub(super) fn complete(
     let schema: Json = serde_json::from_str(&option.schema).unwrap_or_default();
     let mut values = Vec::new();
     for (name, ty) in &offer.arguments {
-        let value = nested.as_ref().and_then(|map| under(map, name)).or_else(|| under(&given, name));
+        let value =
+            nested.as_ref().and_then(|map| under(map, name)).or_else(|| under(&given, name));
         let Some(value) = value else {
             if !ty.ends_with('?') {
                 let name = format!("`{}` lacks its argument `{name}: {ty}`", offer.name);
@@ -55,9 +56,14 @@ pub(super) fn complete(
             values.push(Value::None);
             continue;
         };
+        if matches!(value, Value::Text(text) if is_placeholder(text, ty)) {
+            let why = format!("argument `{name}` of `{}` is not filled in", offer.name);
+            return Err(Unusable::none(why));
+        }
         values.push(match Wanted::of(&schema).property(name) {
-            Some(wanted) => fit(value, wanted, &mut repairs, 0)
-                .map_err(|why| Unusable::none(format!("argument `{name}` of `{}`: {why}", offer.name)))?,
+            Some(wanted) => fit(value, wanted, &mut repairs, 0).map_err(|why| {
+                Unusable::none(format!("argument `{name}` of `{}`: {why}", offer.name))
+            })?,
             None => value.clone(),
         });
     }
@@ -67,6 +73,12 @@ pub(super) fn complete(
         }
     }
     Ok(Reading { meant: (index, values), rung, repairs })
+}
+
+/// Whether a text is what a prompt says in place of an argument.
+fn is_placeholder(text: &str, ty: &str) -> bool {
+    text.trim_end_matches('?') == ty.trim_end_matches('?')
+        || matches!(text.trim(), "…" | "..." | "its name")
 }
 
 fn under<'m>(map: &'m Map, name: &str) -> Option<&'m Value> {
@@ -136,10 +148,7 @@ pub(super) fn call(
 }
 
 /// `a="x", b=2`, `a: "x"`, or the only argument.
-fn in_parentheses(
-    text: &str,
-    declared: &[Argument],
-) -> Option<Given> {
+fn in_parentheses(text: &str, declared: &[Argument]) -> Option<Given> {
     let is_named = declared.iter().any(|(name, _)| text.starts_with(&**name));
     if declared.len() == 1 && !is_named && !text.is_empty() {
         return Some(Given::One(plain_value(text)));
@@ -163,13 +172,6 @@ fn in_parentheses(
         }
         map.insert(name.to_string(), value);
         rest = after.trim_start_matches(',').trim_start();
-    }
-    // The type in place of the value: the line of the prompt, not an answer.
-    let is_type = |(name, ty): &Argument| {
-        matches!(map.get(name), Some(Value::Text(text)) if text == &**ty)
-    };
-    if declared.iter().any(is_type) {
-        return None;
     }
     (!map.is_empty()).then_some(Given::Beside(map))
 }

@@ -159,7 +159,8 @@ fn named(text: &str, options: &[Alternative]) -> Result<Option<usize>, Unusable>
         return Ok(None);
     }
     let said = words(text);
-    let joined = |words: &[Token]| -> String { words.iter().map(|word| word.text.as_str()).collect() };
+    let joined =
+        |words: &[Token]| -> String { words.iter().map(|word| word.text.as_str()).collect() };
     let is_it = |name: &str| {
         let spelled = words(name);
         spelled.iter().map(|w| &w.text).eq(said.iter().map(|w| &w.text))

@@ -10,12 +10,30 @@ use chartc_core::expr::{Map, Value};
 
 /// Keys under which models name what they chose.
 const KEYS: [&str; 13] = [
-    "choice", "option", "tool", "action", "decision", "answer", "selected", "next", "name", "selectedoption",
-    "chosenoption", "selection", "chosen",
+    "choice",
+    "option",
+    "tool",
+    "action",
+    "decision",
+    "answer",
+    "selected",
+    "next",
+    "name",
+    "selectedoption",
+    "chosenoption",
+    "selection",
+    "chosen",
 ];
 /// Keys under which nothing else stands.
 const CHOOSING: [&str; 8] = [
-    "choice", "option", "decision", "selected", "selectedoption", "chosenoption", "selection", "chosen",
+    "choice",
+    "option",
+    "decision",
+    "selected",
+    "selectedoption",
+    "chosenoption",
+    "selection",
+    "chosen",
 ];
 /// Keys under which they say why.
 const REASONS: [&str; 6] =
@@ -116,7 +134,8 @@ fn layer(
     }
     if strangers.is_empty() {
         let wrapped = || WRAPPERS.iter().find_map(|known| by_key(map, known));
-        let is_inner = |(_, value): &(&str, &Value)| matches!(value, Value::Map(_) | Value::List(_));
+        let is_inner =
+            |(_, value): &(&str, &Value)| matches!(value, Value::Map(_) | Value::List(_));
         let inner = deeper.or_else(|| wrapped().filter(is_inner));
         if let Some((key, inner)) = inner.filter(|_| depth < LAYERS) {
             repairs.push(format!("taken out of `{key}`"));
@@ -148,7 +167,11 @@ fn by_words(
 
 fn no_option(word: &str, why: &Unusable) -> Unusable {
     let lacks = why.why.contains("argument");
-    if why.ambiguous || lacks { why.clone() } else { Unusable::none(format!("`{word}` is no option")) }
+    if why.ambiguous || lacks {
+        why.clone()
+    } else {
+        Unusable::none(format!("`{word}` is no option"))
+    }
 }
 
 fn by_key<'m>(map: &'m Map, known: &str) -> Option<(&'m str, &'m Value)> {
