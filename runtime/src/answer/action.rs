@@ -1,7 +1,7 @@
 //! Which action an answer means.
 
 use super::fit::plain;
-use super::{Reading, Rung, Unusable, clean, found, written};
+use super::{Reading, Rung, Unusable, clean, found, lines};
 use chartc_core::expr::{Map, Value};
 
 /// Keys under which an action has its name.
@@ -45,7 +45,7 @@ pub(super) fn read(said: &clean::Said, is_whole: bool) -> Result<Reading<Value>,
             (json.value, rung)
         }
         None => {
-            let map = written::lines(&said.text)
+            let map = lines::fields(&said.text)
                 .ok_or_else(|| Unusable::none("there is no JSON in the answer"))?;
             repairs.push("fields in lines".to_owned());
             (Value::Map(map), Rung::Cleaned)

@@ -231,8 +231,9 @@ pub(super) fn text_within(value: &Value) -> Option<Value> {
         only(value, &["answer", "text", "response", "result", "output", "content", "message"])
     })?;
     match one.1 {
-        Value::Map(_) => text_within(one.1).or_else(|| Some(one.1.clone())),
-        inner => Some(inner.clone()),
+        inner @ Value::Map(_) => text_within(inner).or_else(|| Some(inner.clone())),
+        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) => Some(one.1.clone()),
+        Value::Text(_) | Value::Duration(_) | Value::List(_) => Some(one.1.clone()),
     }
 }
 

@@ -105,6 +105,7 @@ fn rows_with_something_done_to_them_are_read_without_a_panic() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "how long it takes is what is tested")]
 fn huge_answers_take_no_time() {
     let counted = |text: fn(usize) -> String| (0..20_000).map(text).collect::<String>();
     let mut texts = vec![

@@ -13,6 +13,7 @@ mod clean;
 mod fit;
 mod found;
 mod json;
+mod lines;
 mod option;
 mod tokens;
 mod value;

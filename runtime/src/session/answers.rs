@@ -51,9 +51,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 return Ok(());
             }
         };
-        let read = match cut {
-            true => executor::cut(question, &text, self.accepts_cut(&at)),
-            false => executor::outcome(question, &text),
+        let read = if cut {
+            executor::cut(question, &text, self.accepts_cut(&at))
+        } else {
+            executor::outcome(question, &text)
         };
         let understood = match read {
             Ok(understood) => understood,

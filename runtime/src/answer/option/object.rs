@@ -94,8 +94,13 @@ fn layer(
             }
             _ => return Err(Unusable::none("a list names no option")),
         },
-        scalar_value => {
-            let word = scalar(scalar_value).ok_or_else(|| Unusable::none("null is no option"))?;
+        Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_) => {
+            let word = scalar(value).ok_or_else(|| Unusable::none("null is no option"))?;
             return match named(&word, options)? {
                 Some(index) => complete(index, Given::Nothing, options, rung, repairs),
                 None => in_words(&word, options, repairs).map_err(|why| no_option(&word, &why)),
