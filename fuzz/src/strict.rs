@@ -46,11 +46,10 @@ pub fn agrees(text: &str, index: usize, options: &[Alternative]) -> Result<(), S
         }
     }
     let inside = inside_fence(&spoken);
-    if inside.contains('{') {
-        broken_json(inside, index, options)
-    } else {
-        prose(inside, index, options)
+    if inside.contains('{') && broken_json(inside, index, options).is_ok() {
+        return Ok(());
     }
+    prose(inside, index, options)
 }
 
 /// Blocks out, then all behind an open tag, then all before a closing one.
@@ -261,41 +260,60 @@ fn without(said: &str, name: &str) -> String {
 
 fn prose(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
     let offer = &options[index].offer;
-    let low = text.to_lowercase();
-    let text = low.rsplit_once("final answer:").map_or(low.as_str(), |(_, last)| last);
-    let mut said = format!(" {} ", split(text).join(" "));
-    let (name, told) = (split(&offer.name).join(" "), split(&offer.text).join(" "));
-    if !told.is_empty() && said.trim() == told {
-        return Ok(());
+    let mut low = text.to_lowercase();
+    for option in options {
+        let spelled = option.offer.name.to_lowercase();
+        low = low.replace(&spelled, &spelled.replace('.', " "));
     }
+    let (name, told) = (split(&offer.name).join(" "), split(&offer.text).join(" "));
+    let has = |part: &str| {
+        let part = format!(" {} ", split(part).join(" "));
+        part.contains(&format!(" {name} "))
+            || !told.is_empty() && part.contains(&format!(" {told} "))
+    };
+    let last = low.rsplit_once("final answer:").map(|(_, last)| last);
+    let text = last.filter(|last| has(last)).unwrap_or(&low);
+    let odd = |c: char| c == '?' || !c.is_ascii() && !"’‘“”–—…•".contains(c);
+    let parts: Vec<&str> = text.split_inclusive(['.', '!', ';', '\n', '?']).collect();
+    let Some(last) = parts.iter().rposition(|part| has(part)) else {
+        return Err("it is not named".to_owned());
+    };
+    if parts.iter().filter(|part| has(part)).all(|part| part.contains(odd)) {
+        return Err("what names it asks, or has odd letters".to_owned());
+    }
+    // What stands before all that names it and does not is not looked into.
+    let kept = parts.iter().enumerate().filter(|(nth, part)| *nth > last || has(part));
+    let text: String = kept.map(|(_, part)| *part).collect();
+    let text = text.as_str();
+    let mut said = format!(" {} ", split(text).join(" "));
     let described = format!(" {name} {told} ");
     // What follows the first may begin with the blank that ends it. A description may hold its name.
     for _ in 0..said.len() {
         let Some(at) = said.find(&described).filter(|_| !told.is_empty()) else { break };
         said.replace_range(at..at + described.len(), &format!(" {name} "));
     }
-    if !said.contains(&format!(" {name} "))
-        && !(!told.is_empty() && said.contains(&format!(" {told} ")))
-    {
-        return Err("it is not named".to_owned());
-    }
     let mut rest = without(&said, &name);
-    for other in options.iter().filter(|o| o.offer.name != offer.name) {
-        let other = split(&other.offer.name).join(" ");
-        while let Some(at) = rest.find(&format!(" {other} ")) {
-            let before: Vec<&str> = rest[..at].split_whitespace().collect();
-            let from = before.len().saturating_sub(4);
-            let is_down = |word: &&str| DENY.contains(word) || word.ends_with("n't");
-            let Some(down) = before[from..].iter().rposition(is_down) else {
-                return Err(format!("`{other}` is named, too"));
-            };
-            let kept = before[..from + down].join(" ");
-            rest = format!(" {kept} {} ", rest[at + other.len() + 2..].trim());
-        }
+    if !told.is_empty() {
+        rest = without(&rest, &told);
     }
-    if let Some(c) = text.chars().find(|c| *c == '?' || !c.is_ascii() && !"’‘“”–—…•".contains(*c))
-    {
-        return Err(format!("{c:?} stands there"));
+    for other in options.iter().filter(|o| o.offer.name != offer.name) {
+        let about = split(&other.offer.text).join(" ");
+        let name = split(&other.offer.name).join(" ");
+        for (other, is_name) in [(&name, true), (&about, false)] {
+            while let Some(at) = rest.find(&format!(" {other} ")).filter(|_| !other.is_empty()) {
+                let before: Vec<&str> = rest[..at].split_whitespace().collect();
+                let from = before.len().saturating_sub(4);
+                let is_down = |word: &&str| DENY.contains(word) || word.ends_with("n't");
+                let Some(down) = before[from..].iter().rposition(is_down) else {
+                    if is_name {
+                        return Err(format!("`{other}` is named, too"));
+                    }
+                    break;
+                };
+                let kept = before[..from + down].join(" ");
+                rest = format!(" {kept} {} ", rest[at + other.len() + 2..].trim());
+            }
+        }
     }
     match rest.split_whitespace().find(|w| DOWN.contains(w) || w.ends_with("n't")) {
         Some(word) => Err(format!("`{word}` stands beside it")),

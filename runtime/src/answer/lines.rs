@@ -17,7 +17,7 @@ pub(super) fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Un
     let no_list = || Unusable::none("there is no list in the answer");
     let all: Vec<&str> = text.lines().collect();
     let is_item = |line: &&str| without_bullet(line).is_some();
-    let (first, last) = (all.iter().position(|l| is_item(l)), all.iter().rposition(|l| is_item(l)));
+    let (first, last) = (all.iter().position(&is_item), all.iter().rposition(&is_item));
     if let (Some(first), Some(last)) = (first, last) {
         let indent = |line: &str| line.len() - line.trim_start().len();
         let between = all[first..=last].iter().filter(|line| !line.trim().is_empty());

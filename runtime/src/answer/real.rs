@@ -49,6 +49,7 @@ fn question(row: &Json) -> Question {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "a file of test data, where there is one")]
 fn no_cut_answer_and_no_copied_action_is_accepted() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let shared =
@@ -63,9 +64,10 @@ fn no_cut_answer_and_no_copied_action_is_accepted() {
         let said = row["answer"].as_str().unwrap_or_default();
         let question = question(&row);
         let is_cut = row["finish_reason"] == "length";
-        let read = match is_cut {
-            true => executor::cut(&question, said, false),
-            false => executor::outcome(&question, said),
+        let read = if is_cut {
+            executor::cut(&question, said, false)
+        } else {
+            executor::outcome(&question, said)
         };
         let what = format!(
             "{} {}",
@@ -75,9 +77,6 @@ fn no_cut_answer_and_no_copied_action_is_accepted() {
         counts.entry(what).or_default()[usize::from(read.is_ok())] += 1;
         let Ok(understood) = read else { continue };
         assert!(!is_cut, "{said}");
-        if std::env::var_os("SHOW").is_some() {
-            println!("{} {} {:?} => {:?}", row["mode"], question.schema, said, understood.outcome);
-        }
         if let (true, Outcome::Done(values)) =
             (question.kind == Kind::Llm && question.schema.is_empty(), &understood.outcome)
         {

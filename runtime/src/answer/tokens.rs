@@ -14,6 +14,16 @@ pub(super) struct Token {
     pub(super) joined: bool,
 }
 
+impl Token {
+    /// Whether it is not what it looks like: a hidden character, or a word with letters of two scripts.
+    pub(super) fn is_odd(&self) -> bool {
+        let letters = || self.text.chars().filter(|c| c.is_alphabetic());
+        let is_latin = |c: char| c < '\u{250}';
+        let is_mixed = letters().any(is_latin) && !letters().all(is_latin);
+        self.text.starts_with("\\u{") || self.is_word && is_mixed
+    }
+}
+
 /// A sentence, or a line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Sentence {

@@ -8,10 +8,10 @@ mod hits;
 mod sentence;
 
 use super::Unusable;
-use super::tokens::{Sentence, Token, sentences, words};
+use super::tokens::{Sentence, Token, sentences, tokens, words};
 use super::words as list;
 use hits::{same, starts_with};
-use sentence::{Says, is_reason};
+use sentence::{Says, is_plain, is_reason};
 
 /// Something that may be chosen.
 #[derive(Debug, Default)]
@@ -73,7 +73,11 @@ pub(super) fn claim(
 
 /// The candidate whose description `text` is, if it is one's alone.
 pub(super) fn described(text: &str, candidates: &[Candidate]) -> Option<usize> {
-    let said = words(text);
+    let said = tokens(text);
+    if !is_plain(&said) {
+        return None;
+    }
+    let said: Vec<Token> = said.into_iter().filter(|token| token.is_word).collect();
     let is = |(_, one): &(usize, &Candidate)| one.about.len() > 1 && same(&one.about, &said);
     let mut hits = candidates.iter().enumerate().filter(is);
     let (index, _) = hits.next()?;
@@ -205,6 +209,9 @@ impl Reader<'_> {
 
     /// A word that may turn what stands beside the sentence into its contrary.
     fn turn<'s>(&self, sentence: &'s Sentence, index: usize) -> Option<&'s str> {
+        if let Some(odd) = sentence.tokens.iter().find(|token| token.is_odd()) {
+            return Some(&odd.text);
+        }
         let denies = self.candidates[index].denies;
         sentence.word(|word| list::doubts(word) || list::negates_around(word) && !denies)
     }
@@ -253,6 +260,9 @@ pub(super) fn mentioned(text: &str, candidates: &[Candidate], but: usize) -> Opt
 
 /// A word of a sentence before the choice that says that it is not meant.
 fn astray(sentence: &Sentence) -> Option<&str> {
+    if let Some(odd) = sentence.tokens.iter().find(|token| token.is_odd()) {
+        return Some(&odd.text);
+    }
     let by_speaker =
         |word: &str| matches!(word, "i" | "we" | "me" | "you" | "i'm" | "i've" | "don't" | "never");
     sentence.word(is_framing).or_else(|| {

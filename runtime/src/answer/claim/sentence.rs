@@ -50,7 +50,7 @@ impl Reader<'_> {
         }
         if hits.iter().all(|hit| hit.is_about) {
             let all: Vec<Token> = tokens.iter().filter(|t| t.is_word).cloned().collect();
-            if !same(&all, &self.candidates[index].about) {
+            if !same(&all, &self.candidates[index].about) || !is_plain(tokens) {
                 return unclear(&tokens[hits[0].from].text);
             }
             return Says::Chooses { index, labelled: false, denied };
@@ -113,7 +113,10 @@ impl Reader<'_> {
                 list::doubts(word) || list::negates_around(word) && !one.denies
             }
         };
-        let odd = plain[end..].iter().flatten().find(|t| !t.is_word && t.text == "?");
+        let is_odd = |token: &&&Token| {
+            token.is_odd() || !token.is_word && (token.text == "?" || !token.text.is_ascii())
+        };
+        let odd = plain[end..].iter().flatten().find(is_odd);
         match behind.map(|token| &token.text).find(|word| takes_back(word)).or(odd.map(|t| &t.text))
         {
             Some(word) => Err(word.clone()),
@@ -247,6 +250,12 @@ fn asks(tokens: &[Token]) -> bool {
         second,
         "i" | "we" | "it" | "this" | "that" | "you" | "the" | "these" | "there" | "one"
     )
+}
+
+/// Whether no marks but those of plain sentences are among the words.
+pub(super) fn is_plain(tokens: &[Token]) -> bool {
+    let plain = |text: &str| matches!(text, "," | ":" | "-" | "(" | ")" | "/");
+    tokens.iter().all(|token| token.is_word || plain(&token.text))
 }
 
 /// Whether a sentence begins with a label before a reason: `Reason: …`.

@@ -119,6 +119,9 @@ pub(super) fn call(
     let text = without_bullet(text).unwrap_or(text);
     let Some(at) = text.find(['(', ':']) else { return Ok(None) };
     let name = text[..at].trim_matches(|c: char| c == '*' || c.is_whitespace());
+    if name.contains(['"', '\'', ',']) {
+        return Ok(None);
+    }
     let Some(index) = named(name, options)? else { return Ok(None) };
     let offer = &options[index].offer;
     if offer.arguments.is_empty() {
