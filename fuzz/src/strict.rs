@@ -9,7 +9,8 @@
 //!   and outside of them names no other option, and no word that turns it down in the sentence before or anywhere behind; or
 //! - has no braces, or is a JSON string, names this option and no other that it does not deny, is in plain letters, asks nothing, and has no
 //!   other word that turns it down or doubts it, apart from the option's own description right behind its name. Behind `Final answer:`
-//!   only what follows counts.
+//!   only what follows counts; or
+//! - begins with the name of an option with arguments and a colon or parenthesis.
 
 use chartc_runtime::oracle::Alternative;
 use serde_json::Value as Json;
@@ -19,7 +20,7 @@ const NAME: &[&str] = &["tool", "action", "answer", "next", "name"];
 const DOWN: &[&str] = &[
     "not", "no", "never", "nor", "neither", "none", "cannot", "without", "instead", "rather",
     "unless", "except", "if", "or", "but", "maybe", "perhaps", "could", "might", "then", "when",
-    "nicht", "draft",
+    "nicht",
 ];
 /// Of these, the ones that may deny another option.
 const DENY: &[&str] =
@@ -46,10 +47,20 @@ pub fn agrees(text: &str, index: usize, options: &[Alternative]) -> Result<(), S
         }
     }
     let inside = inside_fence(&spoken);
+    if is_call(inside, &options[index]) {
+        return Ok(());
+    }
     if inside.contains('{') && broken_json(inside, index, options).is_ok() {
         return Ok(());
     }
     prose(inside, index, options)
+}
+
+/// The name of an option with arguments, and what they are behind `:` or in `(`.
+fn is_call(text: &str, option: &Alternative) -> bool {
+    let text = text.trim_matches('`').to_lowercase();
+    let behind = text.strip_prefix(&option.offer.name.to_lowercase());
+    !option.offer.arguments.is_empty() && behind.is_some_and(|b| b.trim().starts_with([':', '(']))
 }
 
 /// Blocks out, then all behind an open tag, then all before a closing one.
