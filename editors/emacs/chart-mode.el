@@ -40,7 +40,7 @@
     "state" "on" "when" "may" "after" "each" "initial" "final" "llm" "ask" "code" "call" "human" "run" "from"
     "enter" "exit" "allow" "advice" "limits" "parallel" "history" "var" "param" "input" "event" "pred"
     "check" "defaults" "trace" "meta"
-    "prompt" "returns" "retry" "skip" "fail" "done" "error" "timeout" "doubt" "ends" "up" "enough"
+    "prompt" "returns" "retry" "skip" "fail" "done" "error" "timeout" "doubt" "cut" "ends" "up" "enough"
     "raise" "send" "cancel" "log"
     "given" "at" "turns" "set" "wait" "answers" "fails" "expect")
   "Words that begin an item.  Elsewhere they are names.")

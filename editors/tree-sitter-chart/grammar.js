@@ -384,6 +384,7 @@ export default grammar({
       $.outcome,
       $.timeout,
       $.doubt_retry,
+      $.cut_ok,
       $.ends_turn,
       $.policy,
       $.at_a_time,
@@ -397,6 +398,7 @@ export default grammar({
     outcome: $ => seq(choice('done', 'error', 'doubt'), optional($._tail)),
     timeout: $ => seq('timeout', field('delay', $.expression), optional($._tail)),
     doubt_retry: _ => seq('doubt', 'retry'),
+    cut_ok: _ => seq('cut', 'ok'),
     ends_turn: $ => seq('ends', 'turn', optional($.guard)),
     policy: $ => prec.right(choice(
       seq('retry', $.integer, optional(seq('then', $._on_failure))),

@@ -203,6 +203,7 @@ pub const RULES: &[(&str, &[&str])] = &[
             "timeout $span$tail",
             "doubt$tail",
             "doubt retry",
+            "cut ok",
             "ends turn$if",
         ],
     ),

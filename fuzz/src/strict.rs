@@ -1,15 +1,16 @@
-//! A reader of answers that would rather ask again than be wrong. It shares nothing with the ladder.
+//! A reader of answers that would rather ask again than be wrong. It shares nothing with the reader that runs.
 //!
-//! An option is only accepted if the answer with reasoning removed, apart from marks that quote, emphasise or end a sentence,
+//! An option is only accepted if the answer with reasoning and tags removed, apart from marks that quote, emphasise or end a sentence,
 //!
-//! - is the option's name as it stands or in other case, whatever joins its words; or
-//! - is JSON, as `serde_json` reads it, that is the name, has the name as its only key, or has it under a key that chooses while no such
-//!   key has anything else; or
-//! - has braces in it, and in them such a key followed by the name, or the name as the first key, while no such key is followed by
-//!   anything else; and outside of them names no other option, and no word that turns it down in the sentence before or anywhere
-//!   behind; or
-//! - has no braces, or is a JSON string, names this option and no other, is in plain letters, asks nothing, and has no word that turns it down or doubts it,
-//!   apart from the option's own description right behind its name, and `would` where it is polite.
+//! - is the option's name as it stands or in other case, whatever joins its words, or its description; or
+//! - is JSON, as `serde_json` reads it, that somewhere has the name, alone, as a key, or under a key that chooses, while no such key has
+//!   another option; or
+//! - has braces in it, and in them such a key followed by the name, or the name as a key, while no such key is followed by anything else;
+//!   and outside of them names no other option, and no word that turns it down in the sentence before or anywhere behind; or
+//! - has no braces, or is a JSON string, names this option and no other that it does not deny, is in plain letters, asks nothing, and has no
+//!   other word that turns it down or doubts it, apart from the option's own description right behind its name. Behind `Final answer:`
+//!   only what follows counts; or
+//! - begins with the name of an option with arguments and a colon or parenthesis.
 
 use chartc_runtime::oracle::Alternative;
 use serde_json::Value as Json;
@@ -18,9 +19,12 @@ const CHOOSE: &[&str] = &["choice", "option", "decision", "selected"];
 const NAME: &[&str] = &["tool", "action", "answer", "next", "name"];
 const DOWN: &[&str] = &[
     "not", "no", "never", "nor", "neither", "none", "cannot", "without", "instead", "rather",
-    "unless", "except", "if", "or", "but", "maybe", "perhaps", "would", "could", "should", "might",
-    "then", "when", "nicht", "draft",
+    "unless", "except", "if", "or", "but", "maybe", "perhaps", "could", "might", "then", "when",
+    "nicht",
 ];
+/// Of these, the ones that may deny another option.
+const DENY: &[&str] =
+    &["not", "no", "never", "nor", "neither", "cannot", "without", "instead", "rather"];
 const TAGS: &[&str] = &["think", "thinking", "reasoning", "thought"];
 
 /// Whether the strict reader accepts the option, or why not.
@@ -43,11 +47,20 @@ pub fn agrees(text: &str, index: usize, options: &[Alternative]) -> Result<(), S
         }
     }
     let inside = inside_fence(&spoken);
-    if inside.contains('{') {
-        broken_json(inside, index, options)
-    } else {
-        prose(inside, index, options)
+    if is_call(inside, &options[index]) {
+        return Ok(());
     }
+    if inside.contains('{') && broken_json(inside, index, options).is_ok() {
+        return Ok(());
+    }
+    prose(inside, index, options)
+}
+
+/// The name of an option with arguments, and what they are behind `:` or in `(`.
+fn is_call(text: &str, option: &Alternative) -> bool {
+    let text = text.trim_matches('`').to_lowercase();
+    let behind = text.strip_prefix(&option.offer.name.to_lowercase());
+    !option.offer.arguments.is_empty() && behind.is_some_and(|b| b.trim().starts_with([':', '(']))
 }
 
 /// Blocks out, then all behind an open tag, then all before a closing one.
@@ -122,32 +135,51 @@ fn scalar(value: &Json) -> Option<String> {
 }
 
 fn whole_json(json: &Json, index: usize, options: &[Alternative]) -> Result<(), String> {
+    let mut seen = false;
+    walk(json, true, index, options, &mut seen)?;
+    if seen { Ok(()) } else { Err("nothing in the JSON chooses it".to_owned()) }
+}
+
+/// Goes through all of it; `chooses`, where a name by itself is a choice.
+fn walk(
+    json: &Json,
+    chooses: bool,
+    index: usize,
+    options: &[Alternative],
+    seen: &mut bool,
+) -> Result<(), String> {
     let offer = &options[index].offer;
-    let is = |value: &Json| scalar(value).is_some_and(|text| plain(&text, &offer.name));
-    let Json::Object(map) = json else {
-        return if is(json) { Ok(()) } else { Err(format!("the JSON is {json}")) };
-    };
-    let declared = |key: &str| offer.arguments.iter().any(|(name, _)| name == key);
-    let mut named =
-        map.len() == 1 && map.iter().all(|(k, v)| plain(k, &offer.name) && v.is_object());
-    for key in CHOOSE.iter().chain(NAME) {
-        match map.get(*key) {
-            Some(value) if is(value) => named = true,
-            Some(value) if CHOOSE.contains(key) && !declared(key) && scalar(value).is_some() => {
-                return Err(format!("`{key}` is {value}"));
-            }
-            Some(value) if !declared(key) => {
-                let other = |o: &&Alternative| {
-                    scalar(value).is_some_and(|text| plain(&text, &o.offer.name))
-                };
-                if let Some(other) = options.iter().find(other) {
-                    return Err(format!("`{key}` is `{}`", other.offer.name));
+    match json {
+        Json::Array(items) => {
+            items.iter().try_for_each(|item| walk(item, chooses, index, options, seen))
+        }
+        Json::Object(map) => {
+            for (key, value) in map {
+                if offer.arguments.iter().any(|(name, _)| name == key) && !CHOOSE.contains(&&**key)
+                {
+                    *seen |= scalar(value).is_some_and(|text| plain(&text, &offer.name));
+                    continue;
                 }
+                let known = joined(key).replace(' ', "");
+                let is_key = CHOOSE.contains(&&*known) || NAME.contains(&&*known);
+                *seen |=
+                    plain(key, &offer.name) && !matches!(value, Json::Bool(false) | Json::Null);
+                walk(value, is_key, index, options, seen)?;
             }
-            Some(_) | None => {}
+            Ok(())
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {
+            let Some(text) = scalar(json).filter(|_| chooses) else { return Ok(()) };
+            if plain(&text, &offer.name) || prose(&text, index, options).is_ok() {
+                *seen = true;
+                return Ok(());
+            }
+            match options.iter().find(|other| plain(&text, &other.offer.name)) {
+                Some(other) => Err(format!("`{}` is chosen", other.offer.name)),
+                None => Ok(()),
+            }
         }
     }
-    if named { Ok(()) } else { Err("no key chooses it".to_owned()) }
 }
 
 /// Whether `text` begins with one of the names, quoted or not; which.
@@ -239,32 +271,61 @@ fn without(said: &str, name: &str) -> String {
 
 fn prose(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
     let offer = &options[index].offer;
-    let mut said = format!(" {} ", split(text).join(" "));
-    for verb in ["say", "like", "choose", "pick", "answer"] {
-        said = said.replace(&format!(" would {verb} "), &format!(" {verb} "));
+    let mut low = text.to_lowercase();
+    for option in options {
+        let spelled = option.offer.name.to_lowercase();
+        low = low.replace(&spelled, &spelled.replace('.', " "));
     }
     let (name, told) = (split(&offer.name).join(" "), split(&offer.text).join(" "));
+    let has = |part: &str| {
+        let part = format!(" {} ", split(part).join(" "));
+        part.contains(&format!(" {name} "))
+            || !told.is_empty() && part.contains(&format!(" {told} "))
+    };
+    let last = low.rsplit_once("final answer:").map(|(_, last)| last);
+    let text = last.filter(|last| has(last)).unwrap_or(&low);
+    let odd = |c: char| c == '?' || !c.is_ascii() && !"’‘“”–—…•".contains(c);
+    let parts: Vec<&str> = text.split_inclusive(['.', '!', ';', '\n', '?']).collect();
+    let Some(last) = parts.iter().rposition(|part| has(part)) else {
+        return Err("it is not named".to_owned());
+    };
+    if parts.iter().filter(|part| has(part)).all(|part| part.contains(odd)) {
+        return Err("what names it asks, or has odd letters".to_owned());
+    }
+    // What stands before all that names it and does not is not looked into.
+    let kept = parts.iter().enumerate().filter(|(nth, part)| *nth > last || has(part));
+    let text: String = kept.map(|(_, part)| *part).collect();
+    let text = text.as_str();
+    let mut said = format!(" {} ", split(text).join(" "));
     let described = format!(" {name} {told} ");
     // What follows the first may begin with the blank that ends it. A description may hold its name.
     for _ in 0..said.len() {
         let Some(at) = said.find(&described).filter(|_| !told.is_empty()) else { break };
         said.replace_range(at..at + described.len(), &format!(" {name} "));
     }
-    if !said.contains(&format!(" {name} ")) {
-        return Err("it is not named".to_owned());
+    let mut rest = without(&said, &name);
+    if !told.is_empty() {
+        rest = without(&rest, &told);
     }
     for other in options.iter().filter(|o| o.offer.name != offer.name) {
-        let other = split(&other.offer.name).join(" ");
-        let rest = without(&said, &name);
-        if rest.contains(&format!(" {other} ")) {
-            return Err(format!("`{other}` is named, too"));
+        let about = split(&other.offer.text).join(" ");
+        let name = split(&other.offer.name).join(" ");
+        for (other, is_name) in [(&name, true), (&about, false)] {
+            while let Some(at) = rest.find(&format!(" {other} ")).filter(|_| !other.is_empty()) {
+                let before: Vec<&str> = rest[..at].split_whitespace().collect();
+                let from = before.len().saturating_sub(4);
+                let is_down = |word: &&str| DENY.contains(word) || word.ends_with("n't");
+                let Some(down) = before[from..].iter().rposition(is_down) else {
+                    if is_name {
+                        return Err(format!("`{other}` is named, too"));
+                    }
+                    break;
+                };
+                let kept = before[..from + down].join(" ");
+                rest = format!(" {kept} {} ", rest[at + other.len() + 2..].trim());
+            }
         }
     }
-    if let Some(c) = text.chars().find(|c| *c == '?' || !c.is_ascii() && !"’‘“”–—…•".contains(*c))
-    {
-        return Err(format!("{c:?} stands there"));
-    }
-    let rest = without(&said, &name);
     match rest.split_whitespace().find(|w| DOWN.contains(w) || w.ends_with("n't")) {
         Some(word) => Err(format!("`{word}` stands beside it")),
         None => Ok(()),

@@ -24,13 +24,8 @@ pub(crate) fn names(schema: &str) -> Option<Vec<String>> {
     names.iter().map(|n| n.as_str().map(str::to_owned)).collect()
 }
 
-/// The word under `type`, if `schema` has one.
-pub(crate) fn kind(schema: &str) -> Option<String> {
-    let root: Value = serde_json::from_str(schema).ok()?;
-    Some(resolve(&root, &root).get("type")?.as_str()?.to_owned())
-}
-
-fn resolve<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
+/// What a reference refers to; any other schema as it is.
+pub(crate) fn resolve<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix("#/$defs/"));
     name.and_then(|n| root.get("$defs")?.get(n)).unwrap_or(schema)
 }

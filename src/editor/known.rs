@@ -171,6 +171,7 @@ fn step_type(step: &Step) -> Option<&TypeExpr> {
         | StepItem::Policy(_)
         | StepItem::Outcome(_)
         | StepItem::DoubtRetry
+        | StepItem::CutOk
         | StepItem::EndsTurn(_)
         | StepItem::AtATime(_)
         | StepItem::UpTo(_)

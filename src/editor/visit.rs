@@ -206,6 +206,7 @@ impl<'s> Walk<'_, 's> {
                 StepItem::Tools(..)
                 | StepItem::Returns(..)
                 | StepItem::DoubtRetry
+                | StepItem::CutOk
                 | StepItem::AtATime(_)
                 | StepItem::UpTo(_)
                 | StepItem::Enough(_)

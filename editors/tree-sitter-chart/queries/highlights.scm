@@ -199,6 +199,7 @@
   "done"
   "error"
   "doubt"
+  "cut"
   "limit"
   "always"
   "events"

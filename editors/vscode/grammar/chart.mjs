@@ -281,6 +281,7 @@ const lines = {
       match(`${word('into')}\\s+(${name})`, control, variable),
       match(`${word('tools')}\\s+(${path})(?:\\s+(calls)(?=\\s+\\d))?`, control, func, control),
       match(`${word('doubt')}\\s+(retry)(?!\\w)`, control, control),
+      match(`${word('cut')}\\s+(ok)(?!\\w)`, control, control),
       keyword(`${word('done', 'error', 'doubt')}(?=\\s*(?:->|if\\b|\\{|$|//|\\}))`),
       keyword(`${word('timeout')}(?=\\s+[\\w(\`])`),
       match(`${word('ends')}\\s+(turn)(?!\\w)`, control, control),

@@ -1,19 +1,12 @@
 //! What a server answered.
 
 use crate::body::{self, Body};
-use crate::form::VALUE as WRAPPED;
 use crate::wire::{Said, Wire};
 use chartc_runtime::oracle::{Answer, OracleError};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
-use serde_json::Value;
 
-/// Takes the text and the usage; `wrapped`, where the schema that was sent had to be put into an object.
-pub(crate) fn read(
-    wire: &Wire,
-    headers: &HeaderMap,
-    body: Body,
-    wrapped: bool,
-) -> Result<Answer, OracleError> {
+/// Takes the text and the usage.
+pub(crate) fn read(wire: &Wire, headers: &HeaderMap, body: Body) -> Result<Answer, OracleError> {
     let header = |name| headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let coding = header(CONTENT_ENCODING);
     if !matches!(coding, "" | "identity") {
@@ -40,20 +33,9 @@ pub(crate) fn read(
             other(format!("the answer is no JSON: {}", crate::fault::short(&why.to_string())))
         }
     })??;
-    let text = if wrapped { unwrapped(text) } else { text };
     Ok(Answer { text, usage, cut })
 }
 
 fn other(why: String) -> OracleError {
     OracleError::Other(why)
-}
-
-/// `{"value": x}` as `x`; anything else as it stands, for the ladder to read.
-fn unwrapped(text: String) -> String {
-    match serde_json::from_str::<Value>(&text) {
-        Ok(Value::Object(map)) if map.len() == 1 && map.contains_key(WRAPPED) => {
-            map[WRAPPED].to_string()
-        }
-        Ok(_) | Err(_) => text,
-    }
 }

@@ -8,7 +8,7 @@ use chartc_runtime::oracle::{Alternative, Kind, Question};
 use serde_json::{Map, Value, json};
 
 /// The key of a value whose schema is not that of an object. The reader of answers takes it out again.
-pub(crate) const VALUE: &str = "value";
+const VALUE: &str = "value";
 
 const CHOICE: &str = "Choose exactly one of the options. Answer with one JSON object and nothing else. \
     Its key `choice` holds the name of the option.";
@@ -35,8 +35,6 @@ pub(crate) struct Form {
     /// What the schema is called: letters, digits and `_`.
     pub(crate) name: String,
     pub(crate) schema: Schema,
-    /// Whether the value stands under [`VALUE`].
-    pub(crate) wrapped: bool,
 }
 
 pub(crate) fn of(question: &Question) -> Form {
@@ -51,10 +49,9 @@ pub(crate) fn of(question: &Question) -> Form {
         words.push_str(if is_known { ACTIONS } else { ANY_ACTION_WORDS });
     }
     let schema = parts.with_definitions(schema);
-    let wrapped = schema["properties"].get(VALUE).is_some();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name = question.step.chars().map(plain).take(60).collect();
-    Form { words, name, schema: Schema::new(schema), wrapped }
+    Form { words, name, schema: Schema::new(schema) }
 }
 
 /// The definitions of the named types in a schema under construction.

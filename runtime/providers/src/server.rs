@@ -126,15 +126,11 @@ impl Server {
         };
         let Written { path, body } = (self.wire.write)(&request);
         let call = self.web.post(format!("{}{path}", self.url)).json(&body);
-        let answer = self.exchange(call, form.wrapped).await;
+        let answer = self.exchange(call).await;
         answer.map_err(|error| fault::without(error, self.key.as_deref()))
     }
 
-    async fn exchange(
-        &self,
-        call: reqwest::RequestBuilder,
-        wrapped: bool,
-    ) -> Result<Answer, OracleError> {
+    async fn exchange(&self, call: reqwest::RequestBuilder) -> Result<Answer, OracleError> {
         let lost = |error: reqwest::Error| fault::transport(&error, self.timeout);
         let response = self.signed(call).send().await.map_err(lost)?;
         let (status, headers) = (response.status(), response.headers().clone());
@@ -144,7 +140,7 @@ impl Server {
             return Err(fault::refused(status, &headers, &said, self.timeout));
         }
         let body = body::read(response, body::MOST).await.map_err(lost)?;
-        answer::read(self.wire, &headers, body, wrapped)
+        answer::read(self.wire, &headers, body)
     }
 
     /// Whether it can be reached and takes the key: asks for the list of its models, which costs nothing.

@@ -39,6 +39,78 @@ pub(super) fn without_reasoning(text: &str) -> (String, bool) {
     (rest, found)
 }
 
+/// Tags that mark the answer.
+const ANSWERS: [&str; 6] = ["answer", "final_answer", "final", "output", "response", "result"];
+
+/// An answer without what models and their servers put around one.
+pub(super) struct Said {
+    pub(super) text: String,
+    /// What was taken away.
+    pub(super) repairs: Vec<String>,
+}
+
+/// Takes reasoning, the marks of channels, tags of answers and one fence away.
+pub(super) fn said(text: &str) -> Said {
+    let mut repairs = Vec::new();
+    let (mut rest, found) = without_reasoning(text.trim());
+    if found {
+        repairs.push("reasoning removed".to_owned());
+    }
+    if let Some(last) = channel(&rest) {
+        repairs.push("channels removed".to_owned());
+        rest = last;
+    }
+    if let Some(inner) = tagged(&rest) {
+        repairs.push("tag around the answer".to_owned());
+        rest = inner;
+    }
+    let text = unfenced(rest.trim()).unwrap_or(&rest).trim().to_owned();
+    Said { text, repairs }
+}
+
+/// What was said last, where the marks of channels were left in: `<|channel|>final<|message|>…`.
+fn channel(text: &str) -> Option<String> {
+    let (before, last) = text.rsplit_once("<|message|>")?;
+    let is_last = before.trim_end().ends_with("final") || !before.contains("<|channel|>");
+    let last = last.split("<|").next().unwrap_or_default();
+    Some(if is_last { last.to_owned() } else { String::new() })
+}
+
+/// What stands in a tag that marks the answer, if nothing follows it, and the tag begins a line.
+fn tagged(text: &str) -> Option<String> {
+    let low = text.trim_end().to_ascii_lowercase();
+    ANSWERS.iter().find_map(|tag| {
+        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+        let from = low.find(&open)?;
+        let inner = low[from + open.len()..].strip_suffix(&close)?;
+        let begins = low[..from].trim_end_matches(' ');
+        let is_one = !inner.contains(&open) && !inner.contains(&close);
+        (is_one && (begins.is_empty() || begins.ends_with('\n')))
+            .then(|| text[from + open.len()..from + open.len() + inner.len()].to_owned())
+    })
+}
+
+/// Prose without the marks of a fence around one part, and of a box around the answer, as in `$\boxed{42}$`.
+pub(super) fn flat(text: &str) -> String {
+    let mut text = text.to_owned();
+    if text.matches("\\boxed{").count() == 1
+        && let Some((before, rest)) = text.split_once("\\boxed{")
+        && let Some((inner, after)) = rest.split_once('}')
+    {
+        let before = before.trim_end_matches(['$', '(', '[', '\\']);
+        let after = after.trim_start_matches(['$', ')', ']', '\\']);
+        text = format!("{before}{inner}{after}");
+    }
+    if text.matches("```").count() == 2
+        && let Some((before, rest)) = text.split_once("```")
+        && let Some((block, after)) = rest.split_once("```")
+        && let Some(inner) = unfenced(&format!("```{block}```"))
+    {
+        text = format!("{before}\n{inner}\n{after}");
+    }
+    text
+}
+
 /// The content of `text` if it is one fenced block, with or without a language.
 pub(super) fn unfenced(text: &str) -> Option<&str> {
     let inner = text.trim().strip_prefix("```")?.strip_suffix("```")?;

@@ -1,21 +1,34 @@
-//! What a model's words mean. One ladder for all oracles:
+//! What the words of a model or a person mean, for all oracles in the same way:
 //!
-//! 1. the whole answer is the JSON or the bare name that was asked for;
-//! 2. reasoning taken out, then the same, then one JSON value in prose, read tolerantly;
-//! 3. the only option that the prose mentions, unless anything in it negates or doubts.
+//! 1. the answer is the JSON or the name that was asked for;
+//! 2. it is that once reasoning, fences, wrappers and prose are taken away and JSON is repaired;
+//! 3. its prose chooses one option, name or number, in a sentence that does nothing but choose.
 //!
-//! Exactly one thing may be meant. Two, or a negation, is no answer: the machine asks again, and in the end does what the chart
-//! declares. Nothing is guessed.
+//! What was read is then made to fit the type that is wanted. Exactly one thing may be meant: two, a negation or a doubt is no answer, and
+//! the machine asks again. Nothing is guessed.
 
+mod action;
+mod claim;
 mod clean;
+mod fit;
+mod found;
 mod json;
+mod lines;
 mod option;
-mod prose;
-mod turns;
+mod tokens;
 mod value;
+mod words;
+mod written;
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod real;
+#[cfg(test)]
+mod table;
 
 pub use option::{calls, option};
-pub use value::value;
+pub use value::{cut_text, value};
 
 /// Longer answers are not read.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -42,14 +55,14 @@ impl Rung {
     }
 }
 
-/// What was meant, and what it took to see it.
+/// What was meant, and how it was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading<T> {
     /// The meaning.
     pub meant: T,
-    /// How far down the ladder.
+    /// How far the answer had to be searched.
     pub rung: Rung,
-    /// What was overlooked or put right, in the order it happened.
+    /// What was left out or put right, in the order it happened.
     pub repairs: Vec<String>,
 }
 

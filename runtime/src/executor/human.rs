@@ -6,22 +6,12 @@ use crate::oracle::Question;
 use chartc_core::expr::Value;
 use chartc_core::machine::Outcome;
 
-/// What people write for a Bool.
-const WORDS: [(&str, bool); 4] = [("yes", true), ("y", true), ("no", false), ("n", false)];
-
 pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
     let said = text.trim();
-    let whole = |value| {
-        let outcome = Outcome::Done(vec![value]);
-        Ok(Understood { outcome, rung: Rung::Whole, repairs: Vec::new() })
-    };
-    if question.schema.is_empty() {
-        return whole(Value::Text(said.to_owned()));
-    }
-    if question.schema == r#"{"type":"boolean"}"#
-        && let Some((_, yes)) = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(said))
-    {
-        return whole(Value::Bool(*yes));
+    if matches!(question.schema.as_str(), "" | r#"{"type":"string"}"#) {
+        // What a person writes is the text, word for word.
+        let outcome = Outcome::Done(vec![Value::Text(said.to_owned())]);
+        return Ok(Understood { outcome, rung: Rung::Whole, repairs: Vec::new() });
     }
     let reading = answer::value(said, &question.schema).map_err(|why| {
         let wanted = question.wanted_of_a_person();

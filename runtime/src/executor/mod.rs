@@ -8,7 +8,7 @@ mod used;
 
 pub(crate) use used::Used;
 
-use crate::answer::{Rung, Unusable};
+use crate::answer::{self, Rung, Unusable};
 use crate::budget::Prices;
 use crate::form::ActionForm;
 use crate::oracle::{Kind, Model, Question};
@@ -159,6 +159,33 @@ pub(crate) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
         Kind::Ask => ask::outcome(question, text),
         Kind::Human => human::outcome(question, text),
     }
+}
+
+/// What an answer to `question` means that was cut off: nothing, unless the step says that a text will do as far as it goes.
+///
+/// # Errors
+/// Why it means nothing, and the cure.
+pub(crate) fn cut(
+    question: &Question,
+    text: &str,
+    is_accepted: bool,
+) -> Result<Understood, Unusable> {
+    if !is_accepted {
+        return Err(cut_off(question));
+    }
+    let reading = answer::cut_text(text)?;
+    let outcome = Outcome::Done(vec![reading.meant]);
+    Ok(Understood { outcome, rung: reading.rung, repairs: reading.repairs })
+}
+
+/// Why an answer that was cut off is unusable, and the cure.
+fn cut_off(question: &Question) -> Unusable {
+    let most = question.model.max_tokens.map_or_else(String::new, |most| format!(" ({most})"));
+    let mut why = format!("cut off at `max_tokens`{most}: raise it");
+    if question.kind == Kind::Llm && question.schema == r#"{"type":"string"}"# {
+        why.push_str(", or write `cut ok` in the step if a cut text will do");
+    }
+    Unusable { ambiguous: false, why }
 }
 
 /// The name of what an outcome chose, and its arguments; `None` for an answer that is a value.

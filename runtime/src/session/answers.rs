@@ -51,12 +51,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 return Ok(());
             }
         };
-        let understood = match executor::outcome(question, &text) {
+        let read = if cut {
+            executor::cut(question, &text, self.accepts_cut(&at))
+        } else {
+            executor::outcome(question, &text)
+        };
+        let understood = match read {
             Ok(understood) => understood,
-            Err(why) if cut => {
-                let why = format!("cut off at `max_tokens`: {}", why.why);
-                return self.unusable(now, at, &question.step, text, false, why);
-            }
             Err(why) => {
                 return self.unusable(now, at, &question.step, text, why.ambiguous, why.why);
             }
@@ -102,6 +103,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 self.unusable(now, at, &question.step, text, false, why)
             }
         }
+    }
+
+    /// Whether the step says that a text which was cut off will do.
+    fn accepts_cut(&self, (member, key): &At) -> bool {
+        let machine = self.family.member(member);
+        let step = machine.and_then(|machine| machine.tables().steps.get(key.step.index()));
+        step.is_some_and(|step| step.accepts_cut)
     }
 
     /// Keeps the reason why a call failed, for its next attempt.

@@ -54,6 +54,7 @@ pub(super) fn meaning(word: &str) -> &'static str {
         ("error", "when it has failed"),
         ("timeout", "when it takes too long"),
         ("doubt", "when nobody knows whether it was done"),
+        ("cut", "a text that was cut off will do"),
         ("ends", "the turn ends behind the step"),
         ("raise", "an event that is handled at once"),
         ("send", "an event as from outside"),

@@ -108,6 +108,32 @@ chart Later {
 }
 
 #[test]
+fn texts_that_may_be_cut_off() {
+    shown!(faults(
+        r#"
+chart Cut {
+  initial a
+  state a {
+    llm one { prompt "x"  returns Text  cut ok }
+    llm two { prompt "x"  cut ok  returns Text  cut ok }
+    llm three { prompt "x"  returns Int  cut ok }
+    llm four { prompt "x"  cut ok }
+    ask five on turn else stay { prompt "{options}"  cut ok }
+    human six "what?" { cut ok }
+    llm seven { prompt "x"  returns Text  cut }
+    may go "" -> b
+  }
+  state b
+}
+"#
+    ));
+    let chart = super::chart(
+        "chart C { initial a state a { llm t { prompt \"x\"  cut ok  returns Text } -> b llm u { prompt \"x\" } -> b } final b }",
+    );
+    assert_eq!(chart.steps.iter().map(|step| step.accepts_cut).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
 fn calls_that_may_be_made_twice() {
     shown!(faults(
         r#"

@@ -2,6 +2,7 @@
 
 mod acting;
 mod agents;
+mod answers;
 mod askers;
 mod budgets;
 mod cassette;

@@ -80,6 +80,7 @@ pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
             Ok(())
         }
         StepItem::DoubtRetry
+        | StepItem::CutOk
         | StepItem::Prompt(_)
         | StepItem::Tools(..)
         | StepItem::Policy(_)

@@ -9,6 +9,7 @@ mod block;
 mod body;
 mod closing;
 mod context;
+mod cut;
 mod cycles;
 mod data;
 mod declare;

@@ -7,7 +7,7 @@ use chartc_text::syntax::{Noted, StepItem};
 
 /// Reports the second item of a kind in a step. A second prompt or policy is found where it is lowered.
 pub(super) fn items(cx: &mut Cx<'_>, items: &[Noted<StepItem>]) {
-    let mut seen: [Option<Span>; 8] = [None; 8];
+    let mut seen: [Option<Span>; 9] = [None; 9];
     for noted in items {
         let (nth, what) = match &noted.node {
             StepItem::Returns(..) => (0, "`returns` in one step"),
@@ -18,6 +18,7 @@ pub(super) fn items(cx: &mut Cx<'_>, items: &[Noted<StepItem>]) {
             StepItem::Enough(_) => (5, "`enough` in one step"),
             StepItem::Lost(_) => (6, "`else` in one step"),
             StepItem::DoubtRetry => (7, "`doubt retry` in one step"),
+            StepItem::CutOk => (8, "`cut ok` in one step"),
             StepItem::Prompt(_) | StepItem::Policy(_) | StepItem::Outcome(_) | StepItem::Bad(_) => {
                 continue;
             }

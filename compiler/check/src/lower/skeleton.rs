@@ -191,6 +191,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: Part<
         tools: None,
         each: None,
         retries_doubt: false,
+        accepts_cut: false,
         ends_turn: None,
         outcomes: Vec::new(),
     });

@@ -3,7 +3,7 @@
 use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::uses::NameKind;
-use super::{block, data, declare, doubt, fan, once, outcome, run, tools, trigger, types};
+use super::{block, cut, data, declare, doubt, fan, once, outcome, run, tools, trigger, types};
 use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Expr, ExprKind, Otherwise, StepKind, StepTools, Type};
 use chartc_text::rules::illegal_structure;
@@ -22,6 +22,7 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         | StepItem::Outcome(_)
         | StepItem::EndsTurn(_)
         | StepItem::DoubtRetry
+        | StepItem::CutOk
         | StepItem::AtATime(_)
         | StepItem::UpTo(_)
         | StepItem::Enough(_)
@@ -204,6 +205,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
         }
         StepItem::Outcome(written) => outcome::outcome(cx, id, written, noted.span, is_ask),
         StepItem::DoubtRetry => doubt::retry(cx, id, noted.span),
+        StepItem::CutOk => cut::ok(cx, id, noted.span),
         StepItem::EndsTurn(test) => {
             let mut env = Env::at(env.state);
             env.answer = Some(id);

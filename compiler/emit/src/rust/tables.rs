@@ -331,7 +331,7 @@ fn step(row: &StepRow<'_>) -> String {
         FailureRow::Skip => Some("Skip".to_owned()),
         FailureRow::Take(line) => Some(format!("Take(TransitionId({}))", line.0)),
     };
-    Row::new("StepRow", 12)
+    Row::new("StepRow", 13)
         .field("name", format!("{:?}", row.name))
         .field("state", state_id(row.state))
         .field("kind", kind.map(|k| format!("StepRowKind::{k}")))
@@ -344,6 +344,7 @@ fn step(row: &StepRow<'_>) -> String {
         .field("tool_calls", (row.tool_calls > 0).then(|| row.tool_calls.to_string()))
         .field("each", row.each.map(|row| format!("Some({})", each(row))))
         .field("retries_doubt", yes(row.retries_doubt))
+        .field("accepts_cut", yes(row.accepts_cut))
         .text()
 }
 

@@ -84,6 +84,7 @@ fn item(out: &mut Out, node: &StepItem) {
         }
         StepItem::Outcome(node) => outcome(out, node),
         StepItem::DoubtRetry => out.push("doubt retry"),
+        StepItem::CutOk => out.push("cut ok"),
         StepItem::EndsTurn(guard) => {
             out.push("ends turn");
             if let Some(guard) = guard {

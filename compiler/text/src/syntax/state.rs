@@ -334,6 +334,8 @@ pub enum StepItem {
     Outcome(Outcome),
     /// `doubt retry`.
     DoubtRetry,
+    /// `cut ok`.
+    CutOk,
     /// `ends turn [if g]`.
     EndsTurn(Option<Expr>),
     /// `4 at a time`.

@@ -200,6 +200,7 @@
   "done"
   "error"
   "doubt"
+  "cut"
   "limit"
   "always"
   "events"

@@ -31,6 +31,8 @@ pub struct Step {
     pub each: Option<Each>,
     /// A call of which nobody knows whether it was made is made again.
     pub retries_doubt: bool,
+    /// A text that was cut off at the maximum number of tokens is an answer.
+    pub accepts_cut: bool,
     /// The variable that stores the answer.
     pub into: Option<VarId>,
     /// The tools that the model of an `llm` step may call before it answers.

@@ -189,12 +189,12 @@ impl Feed for Tool {
     }
 }
 
-/// A step without an `each` or `doubt retry` keeps the form that it had before there was one.
+/// A step without an `each`, `doubt retry` or `cut ok` keeps the form that it had before there was one.
 impl Feed for Step {
     fn feed(&self, to: &mut Fnv) {
         let Self { name, state, kind, guard, client, prompt, failure, .. } = self;
-        let Self { returns, into, ends_turn, outcomes, tools, each, retries_doubt, doc: _, .. } =
-            self;
+        let Self { returns, into, ends_turn, outcomes, tools, each, retries_doubt, .. } = self;
+        let Self { accepts_cut, doc: _, .. } = self;
         name.feed(to);
         state.feed(to);
         kind.feed(to);
@@ -212,6 +212,9 @@ impl Feed for Step {
         }
         if *retries_doubt {
             to.number(1);
+        }
+        if *accepts_cut {
+            to.number(2);
         }
     }
 }

@@ -370,6 +370,7 @@ fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> Step
             .map_or(Span::EMPTY, |tools| span(&mut pools.tools, chart.tools_of(tools.set))),
         tool_calls: step.tools.map_or(0, |tools| tools.calls),
         retries_doubt: step.retries_doubt,
+        accepts_cut: step.accepts_cut,
         each: step.each.as_ref().map(|each| {
             pools.fans += 1;
             EachRow {

@@ -185,6 +185,7 @@ fn a_step_waits_for_its_events() {
         into: None,
         tools: None,
         retries_doubt: false,
+        accepts_cut: false,
         ends_turn: None,
         outcomes: Vec::new(),
     });

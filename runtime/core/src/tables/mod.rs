@@ -322,6 +322,8 @@ pub struct StepRow<'t> {
     pub each: Option<EachRow>,
     /// Whether a call in doubt is made again.
     pub retries_doubt: bool,
+    /// Whether a text that was cut off is an answer.
+    pub accepts_cut: bool,
 }
 
 impl StepRow<'_> {
@@ -339,6 +341,7 @@ impl StepRow<'_> {
         tool_calls: 0,
         each: None,
         retries_doubt: false,
+        accepts_cut: false,
     };
 }
 

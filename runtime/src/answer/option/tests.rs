@@ -67,7 +67,6 @@ fn reasoning_fences_and_prose_are_taken_away() {
         "<think>x</think>```json\n{\"choice\": \"ship\"}\n```",
         "Here you are:\n```json\n{'choice': 'ship',}\n```\nGood luck!",
         "weighing pivot</think> ship",
-        r#"{"choice":"ship","reasoning":"I thi"#,
         r#"{"choice":"ship"} {"choice":"ship"}"#,
     ] {
         means(text, 2, Rung::Cleaned);
@@ -92,7 +91,7 @@ fn negations_and_doubts_are_no_answer() {
 fn two_options_a_vote_and_a_draft_are_ambiguous() {
     unusable("ship or pivot", true, "both `pivot` and `ship`");
     unusable("ship, ship, pivot, ship", true, "both");
-    unusable("Draft: continue. Final answer: ship", true, "both");
+    unusable("Draft: continue. Or ship", true, "both");
     unusable(r#"first {"choice":"continue"} then {"choice":"ship"}"#, true, "differ");
     unusable(r#"{"choice":"ship","action":"pivot"}"#, true, "different options");
 }
@@ -103,8 +102,9 @@ fn nothing_that_is_offered() {
     unusable("<think>ship", false, "nothing but reasoning");
     unusable("launch", false, "no option is named");
     unusable(r#"{"choice":"launch"}"#, false, "`launch` is no option");
-    unusable(r#"{"choice":"shi"#, false, "names no option");
-    unusable("[1]", false, "a list");
+    unusable(r#"{"choice":"shi"#, false, "cut off");
+    unusable(r#"{"choice":"ship","reasoning":"I thi"#, false, "cut off");
+    unusable("[1, 2]", false, "a list");
     unusable(r#"{"choice":"ship","choice":"pivot"}"#, true, "both");
 }
 
@@ -119,7 +119,7 @@ fn arguments_in_declared_order_nested_or_beside() {
         assert_eq!(reading.meant, (3, vec![Value::Text("ship".into())]), "{text}");
     }
     unusable("finish", false, "lacks its argument `answer: Text`");
-    unusable(r#"{"choice":"finish","answer":"cut of"#, false, "lacks its argument");
+    unusable(r#"{"choice":"finish","answer":"cut of"#, false, "cut off");
     let reading =
         option(r#"{"choice":"wait","arguments":{"how":1}}"#, &options()).expect("an option");
     assert_eq!(reading.meant.1, [Value::None]);

@@ -184,6 +184,7 @@ impl Walk<'_> {
             }
             StepItem::EndsTurn(guard) => self.exprs(guard),
             StepItem::DoubtRetry
+            | StepItem::CutOk
             | StepItem::AtATime(_)
             | StepItem::UpTo(_)
             | StepItem::Enough(_)

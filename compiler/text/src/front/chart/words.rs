@@ -56,7 +56,7 @@ pub(super) const STATES: &[&str] = &[
 /// First words in steps.
 pub(super) const STEPS: &[&str] = &[
     "prompt", "tools", "retry", "skip", "fail", "returns", "done", "error", "timeout", "doubt",
-    "ends",
+    "cut", "ends",
 ];
 
 /// First words in tests.

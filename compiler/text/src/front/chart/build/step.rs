@@ -220,6 +220,7 @@ fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
             StepItem::EndsTurn(guard.map(|p| cx.guard(p)))
         }
         Rule::doubt_retry => StepItem::DoubtRetry,
+        Rule::cut_ok => StepItem::CutOk,
         Rule::done_line | Rule::error_line | Rule::timeout_line | Rule::doubt_line => {
             let rule = pair.as_rule();
             let mut tail = Tail::default();

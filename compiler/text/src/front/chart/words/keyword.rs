@@ -65,6 +65,8 @@ const ALL: &[(Rule, &str)] = &[
     (Rule::kw_done, "done"),
     (Rule::kw_error, "error"),
     (Rule::kw_doubt, "doubt"),
+    (Rule::kw_cut, "cut"),
+    (Rule::kw_ok, "ok"),
     (Rule::kw_as, "as"),
     (Rule::kw_from, "from"),
     (Rule::kw_except, "except"),

@@ -1,0 +1,133 @@
+//! Where the candidates of a question stand in a sentence, and whether they are denied there.
+
+use super::Reader;
+use crate::answer::tokens::Token;
+use crate::answer::words as list;
+
+/// A candidate in a sentence.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hit {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) index: usize,
+    /// By its description alone.
+    pub(super) is_about: bool,
+    /// Where the words begin that deny it.
+    pub(super) denied: Option<usize>,
+}
+
+pub(super) fn same(one: &[Token], other: &[Token]) -> bool {
+    one.iter().map(|t| &t.text).eq(other.iter().map(|t| &t.text))
+}
+
+pub(super) fn starts_with(tokens: &[Token], spelled: &[Token]) -> bool {
+    !spelled.is_empty()
+        && tokens.len() >= spelled.len()
+        && tokens.iter().zip(spelled).all(|(a, b)| a.is_word && a.text == b.text)
+}
+
+/// How many tokens a description takes that stands here, whatever marks are between its words.
+fn about_length(tokens: &[Token], about: &[Token]) -> Option<usize> {
+    let mut at = 0;
+    for word in about {
+        while tokens.get(at).is_some_and(|token| !token.is_word && at > 0) {
+            at += 1;
+        }
+        if tokens.get(at).is_none_or(|token| token.text != word.text) {
+            return None;
+        }
+        at += 1;
+    }
+    (at > 0).then_some(at)
+}
+
+impl Reader<'_> {
+    /// The candidates in a sentence, in order; written with blanks one counts for the shorter ones in it, too. The second list says
+    /// which tokens are a description right behind its own name.
+    pub(super) fn hits(&self, tokens: &[Token]) -> (Vec<Hit>, Vec<bool>) {
+        let mut hits: Vec<Hit> = Vec::new();
+        let mut told = vec![false; tokens.len()];
+        let mut at = 0;
+        while at < tokens.len() {
+            let Some((index, length)) = self.spelled(&tokens[at..], None) else {
+                at += self.about_at(tokens, at, &mut hits);
+                continue;
+            };
+            let to = at + length;
+            let hit = Hit { from: at, to, index, is_about: false, denied: None };
+            hits.push(hit);
+            if tokens[at + 1..to].iter().any(|token| !token.joined) {
+                let inner =
+                    (at..to).filter_map(|p| Some((p, self.spelled(&tokens[p..], Some(index))?)));
+                hits.extend(inner.map(|(from, (index, n))| Hit {
+                    from,
+                    to: from + n,
+                    index,
+                    ..hit
+                }));
+            }
+            let behind = (to..tokens.len()).find(|i| tokens[*i].is_word).unwrap_or(to);
+            at = to;
+            if let Some(length) = about_length(&tokens[behind..], &self.candidates[index].about) {
+                at = behind + length;
+                told[behind..at].fill(true);
+            }
+        }
+        let rather = tokens.iter().position(|token| token.text == "rather");
+        for nth in 0..hits.len() {
+            let before = nth.checked_sub(1).map(|i| hits[i]);
+            hits[nth].denied = denial(tokens, hits[nth], before, rather);
+        }
+        (hits, told)
+    }
+
+    /// A candidate that is described here; how many tokens to go on.
+    fn about_at(&self, tokens: &[Token], at: usize, hits: &mut Vec<Hit>) -> usize {
+        let lengths = self.candidates.iter().map(|one| about_length(&tokens[at..], &one.about));
+        let found = lengths.enumerate().find_map(|(index, length)| Some((index, length?)));
+        if let Some((index, length)) = found.filter(|(_, length)| *length > 1) {
+            hits.push(Hit { from: at, to: at + length, index, is_about: true, denied: None });
+            return length;
+        }
+        1
+    }
+
+    /// The longest candidate that begins here, other than `but`; of equally long ones the first.
+    fn spelled(&self, tokens: &[Token], but: Option<usize>) -> Option<(usize, usize)> {
+        let all = self.candidates.iter().enumerate().filter(|(i, _)| Some(*i) != but);
+        let lengths = all.flat_map(|(index, one)| {
+            let found = one.spellings.iter().filter(|s| starts_with(tokens, s));
+            found.map(move |s| (index, s.len()))
+        });
+        lengths.max_by_key(|(index, n)| (*n, std::cmp::Reverse(*index)))
+    }
+}
+
+/// Where the words begin that deny a candidate: `not a …`, `rather than …`, `neither … nor …`.
+fn denial(tokens: &[Token], hit: Hit, before: Option<Hit>, rather: Option<usize>) -> Option<usize> {
+    let mut at = hit.from;
+    for _ in 0..8 {
+        at = at.checked_sub(1)?;
+        if let Some(before) = before.filter(|before| before.to == at + 1 && before.from < hit.from)
+        {
+            // `neither one nor the other`, `not one or the other`.
+            return before.denied.map(|_| before.to);
+        }
+        let token = &tokens[at];
+        if !token.is_word {
+            return None;
+        }
+        let word = token.text.as_str();
+        if list::negates(word) {
+            return Some(at);
+        }
+        match word {
+            "than" if rather.is_some_and(|rather| rather < at) => return Some(at),
+            "of" if at > 0 && tokens[at - 1].text == "instead" => return Some(at - 1),
+            "or" => {}
+            _ if list::is_light(word) => {}
+            _ => return None,
+        }
+    }
+    None
+}
