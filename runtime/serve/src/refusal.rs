@@ -26,6 +26,9 @@ pub enum Refusal {
     /// The run cannot take it now.
     #[error("{0}")]
     NotNow(String),
+    /// An answer names a question that is not open.
+    #[error("{0}")]
+    NotOpen(String),
     /// Too many runs have not ended.
     #[error("{0} runs have not ended, which is the most that this server takes")]
     TooMany(u64),
@@ -43,6 +46,7 @@ impl Refusal {
             Self::Taken(_) => "taken",
             Self::Misfit(_) => "misfit",
             Self::NotNow(_) => "not_now",
+            Self::NotOpen(_) => "not_open",
             Self::TooMany(_) => "too_many",
             Self::Store(_) => "store",
         }
@@ -51,10 +55,10 @@ impl Refusal {
 
 impl From<StoreError> for Refusal {
     fn from(why: StoreError) -> Self {
-        if let StoreError::Run { why, .. } = why {
-            Self::NotNow(why)
-        } else {
-            Self::Store(why.to_string())
+        match why {
+            StoreError::Run { why, .. } => Self::NotNow(why),
+            StoreError::NotOpen { why, .. } => Self::NotOpen(why.to_string()),
+            why => Self::Store(why.to_string()),
         }
     }
 }

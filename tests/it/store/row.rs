@@ -29,6 +29,15 @@ pub(super) fn sealed(file: &Path, table: &str, which: &str) {
     assert_eq!(connection.execute(&put, [sum]).expect("it can be written"), 1);
 }
 
+/// Puts a letter into an inbox, past the store.
+pub(super) fn letter(file: &Path, [run, kind, name, data]: [&str; 4]) {
+    let sum = checksum([run, kind, name, data].map(|text| ValueRef::Text(text.as_bytes())));
+    let put = "INSERT INTO inbox (run, kind, name, data, sum) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let connection = Connection::open(file).expect("a database");
+    let put = connection.execute(put, rusqlite::params![run, kind, name, data, sum]);
+    assert_eq!(put.expect("it can be written"), 1);
+}
+
 fn checksum<'v>(columns: impl IntoIterator<Item = ValueRef<'v>>) -> i64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut word = |word: u64| {
