@@ -47,6 +47,7 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
     let hint = if asked.is_empty() { String::new() } else { format!(" ({asked})") };
     let id = if question.id.is_empty() { String::new() } else { format!(" {}", question.id) };
     let words = format!("{}{id}{hint}", question.step);
+    discard_typed();
     loop {
         ask(&page, &words).map_err(|fault| OracleError::Connection(fault.to_string()))?;
         let mut line = String::new();
@@ -62,6 +63,15 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
                 page.line(why.to_string());
             }
         }
+    }
+}
+
+/// Discards what was typed at a terminal before the question was shown: whoever typed it had not seen the question.
+fn discard_typed() {
+    #[cfg(unix)]
+    if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+        // A terminal that cannot do it shows what was typed.
+        let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::command::Command;
 use crate::error::{StoreError, panicked};
 use crate::file::{Store, counted};
-use crate::inbox::{Letter, letters};
+use crate::inbox::{Letter, Mail, letters};
 use crate::options::Committed;
 use crate::reply::{forget, reply, said};
 use crate::row::Stage;
@@ -150,7 +150,7 @@ impl<M: Machine> Worker<'_, M> {
         if batch.has_mail && self.has_all {
             mail = letters(&self.store.connection, |_| true).map_err(fault)?;
         }
-        for run in due.iter().chain(mail.iter().map(|(_, run, _)| run)) {
+        for run in due.iter().chain(mail.iter().map(|mail| &mail.run)) {
             self.has(run)?;
         }
         let tx = self.store.transaction()?;
@@ -168,10 +168,11 @@ impl<M: Machine> Worker<'_, M> {
             running.people.retain(|open| *open != id);
             done.touched.insert(run);
         }
-        for (number, run, letter) in letters {
+        for mail in letters {
+            let (number, run) = (mail.number, mail.run.clone());
+            let came = mail.came(now, self.options.is_real);
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            running.run.begin(now);
-            let taken = done.unhurt(&run, || take(running, &tx, (&run, number), letter, now));
+            let taken = done.unhurt(&run, || take(running, &tx, mail, (came, now)));
             if let Some(is_taken) = taken.transpose().map_err(fault)?
                 && is_taken
             {
@@ -356,15 +357,17 @@ fn letter_id(number: i64) -> String {
 fn take<M: Machine>(
     running: &mut Running<M>,
     tx: &Transaction<'_>,
-    (run, number): (&str, i64),
-    letter: Letter,
-    now: Instant,
+    Mail { number, run, letter, .. }: Mail,
+    (came, now): (Instant, Instant),
 ) -> rusqlite::Result<bool> {
     if running.run.stopped().is_some() {
         return Ok(false);
     }
+    let run = run.as_str();
     match letter {
         Letter::Reply(question, text) => {
+            // What was due when it came comes before it, and what has become due since comes after it.
+            running.step(came);
             if let Err(why) = running.reply(tx, (run, &question), text)? {
                 running.run.note(&question, &format!("an answer was not taken: {why}"));
             }

@@ -1,10 +1,11 @@
 //! What others put into the inbox of a run, for the process that goes on with it.
 
 use crate::error::StoreError;
-use crate::file::Store;
+use crate::file::{Store, wall};
 use crate::row::checksum;
 use crate::rows::put;
 use chartc_core::expr::{Map, Value};
+use chartc_core::machine::Instant;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
@@ -18,8 +19,8 @@ pub enum Letter {
 }
 
 impl Store {
-    /// Puts a letter into the inbox of a run. An answer that is put in will be taken: no other one for its question is put in, and nothing
-    /// that happens to the run later comes before it.
+    /// Puts a letter into the inbox of a run. An answer that is put in is taken before anything that happens to the run later, and no other
+    /// one for its question is put in.
     ///
     /// # Errors
     /// There is no such run, it has ended, the question is not open or has an answer in the inbox, or the file cannot be written.
@@ -39,11 +40,11 @@ impl Store {
         let (kind, name, data) = match letter {
             Letter::Event(name, data) => {
                 let data = serde_json::to_string(&Value::Map(data.clone())).unwrap_or_default();
-                ("event", name, data)
+                ("event", name.clone(), data)
             }
             Letter::Reply(question, text) => {
                 self.question(run, question)?;
-                ("reply", question, text.clone())
+                ("reply", format!("{question} {}", wall()), text.clone())
             }
         };
         let sql = "INSERT INTO inbox (run, kind, name, data, sum) VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -52,11 +53,33 @@ impl Store {
     }
 }
 
+/// A letter in an inbox.
+pub(crate) struct Mail {
+    pub(crate) number: i64,
+    pub(crate) run: String,
+    pub(crate) letter: Letter,
+    /// When an answer came, in milliseconds since 1970; `None` for events.
+    pub(crate) came_ms: Option<i64>,
+}
+
+impl Mail {
+    /// When it came, on the clock of the runs: `now` where the computer's time does not pass.
+    pub(crate) fn came(&self, now: Instant, is_real: bool) -> Instant {
+        match self.came_ms {
+            Some(came) if is_real => {
+                let ago = u64::try_from(wall().saturating_sub(came)).unwrap_or(0);
+                now.saturating_sub(ago)
+            }
+            Some(_) | None => now,
+        }
+    }
+}
+
 /// The letters of these runs, in the order in which they came.
 pub(crate) fn letters(
     connection: &Connection,
     is_mine: impl Fn(&str) -> bool,
-) -> rusqlite::Result<Vec<(i64, String, Letter)>> {
+) -> rusqlite::Result<Vec<Mail>> {
     let read = "SELECT run, kind, name, data, sum, number FROM inbox ORDER BY number";
     let mut rows = connection.prepare_cached(read)?;
     let rows = rows.query_map([], |row| {
@@ -74,12 +97,16 @@ pub(crate) fn letters(
         if !is_mine(&run) {
             continue;
         }
-        let letter = match (kind.as_str(), serde_json::from_str(&data)) {
-            ("reply", _) => Letter::Reply(name, data),
-            (_, Ok(Value::Map(data))) => Letter::Event(name, data),
+        let (letter, came_ms) = match (kind.as_str(), serde_json::from_str(&data)) {
+            ("reply", _) => {
+                // An earlier version has put in the name of a step, and no time.
+                let (question, came) = name.split_once(' ').unwrap_or((&name, ""));
+                (Letter::Reply(question.to_owned(), data), came.parse().ok())
+            }
+            (_, Ok(Value::Map(data))) => (Letter::Event(name, data), None),
             (_, Ok(_) | Err(_)) => continue,
         };
-        letters.push((number, run, letter));
+        letters.push(Mail { number, run, letter, came_ms });
     }
     Ok(letters)
 }

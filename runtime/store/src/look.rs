@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::file::Store;
-use crate::inbox::{Letter, letters};
+use crate::inbox::{Letter, Mail, letters};
 use crate::read::{Listed, listed};
 use crate::row::is_whole;
 use chartc_runtime::oracle::{Kind, NotOpen, Question, find, shown};
@@ -128,7 +128,8 @@ impl Store {
         let fault = |error| self.fault(error);
         let replied = letters(&self.connection, |of| of == run).map_err(fault)?;
         let is_replied = |question: &Question| {
-            let named = |(.., letter): &(i64, String, Letter)| matches!(letter, Letter::Reply(id, _) if *id == question.id);
+            let named =
+                |mail: &Mail| matches!(&mail.letter, Letter::Reply(id, _) if *id == question.id);
             replied.iter().any(named)
         };
         let asked = self.asked(run)?;
@@ -154,8 +155,8 @@ pub(crate) fn became(
         return Ok(None);
     }
     let answered = |text: &str| Some(format!("was answered: {}", shown(text)));
-    for (.., letter) in letters(connection, |of| of == run)? {
-        if let Letter::Reply(id, text) = letter
+    for mail in letters(connection, |of| of == run)? {
+        if let Letter::Reply(id, text) = mail.letter
             && id == question
         {
             return Ok(answered(&text));

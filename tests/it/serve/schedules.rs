@@ -58,7 +58,7 @@ chart Pay {
 
 const RUN: &str = "r";
 const SCHEDULES: u64 = 1000;
-const STEPS: usize = 24;
+const STEPS: usize = 40;
 
 /// SplitMix64.
 struct Chance(u64);
@@ -211,30 +211,31 @@ impl Story {
         while self.steps < STEPS {
             self.steps += 1;
             let id = format!("{}", self.steps);
-            match chance.below(20) {
-                0..=3 => {
+            match chance.below(32) {
+                0..=2 => {
                     // Sometimes the same amount again.
                     self.last += i64::from(chance.below(3) > 0);
                     let data = [("n".to_owned(), Data::Int(self.last))].into_iter().collect();
                     life.fire(Event::new(id, "pay_for").with(data)).await;
                 }
-                4..=7 => {
+                3..=10 => {
                     life.fire(Event::turn(id)).await;
                     life.engine.quiet().await;
                 }
-                8 => life.fire(Event::new(id, "cancel")).await,
-                9 => life.engine.advance(20_000).await.expect("it works"),
+                11 => life.fire(Event::new(id, "cancel")).await,
+                12 => life.engine.advance(20_000).await.expect("it works"),
                 // The process ends, however much is under way.
-                10 => return,
-                11..=13 => {
-                    let seen = life.look(*chance.of(&WAYS)).await;
-                    let person = chance.below(3);
-                    self.seen[person].extend(seen);
-                }
-                14 => self.two_at_once(life, chance).await,
+                13 => return,
+                14..=16 => self.look(life, chance.below(3), chance).await,
+                17..=18 => self.two_at_once(life, chance).await,
                 _ => self.one_answers(life, chance).await,
             }
         }
+    }
+
+    async fn look(&mut self, life: &Life<'_>, person: usize, chance: &mut Chance) {
+        let seen = life.look(*chance.of(&WAYS)).await;
+        self.seen[person].extend(seen);
     }
 
     fn said(&self, chance: &mut Chance) -> String {
@@ -246,13 +247,12 @@ impl Story {
         let person = chance.below(3);
         let text = self.said(chance);
         let way = *chance.of(&WAYS);
+        if chance.below(3) > 0 {
+            self.look(life, person, chance).await;
+        }
         let seen = &self.seen[person];
         // What this person has seen last; sometimes something older.
-        let nth = if seen.is_empty() {
-            None
-        } else {
-            Some(seen.len() - 1 - chance.below(seen.len().min(3)))
-        };
+        let nth = seen.len().checked_sub(1 + [0, 0, 0, 1, 2][chance.below(5)]);
         let seen = nth.map(|nth| seen[nth].clone());
         let forged = ["approve", "confirm", "", "q0000000z", "Pay 1?", "r/asking:approve@2.1+0"];
         match (seen, chance.below(5)) {

@@ -29,8 +29,8 @@ fn asks(name: &str, text: &str) -> PathBuf {
 }
 
 /// The id of the question of `ada`, and what is said of it.
-const ID: &str = "q";
-const WAITS: &str = "`ada` waits for approve\n  approve asks q: Fine?\n";
+const ID: &str = "qrtjqq7fe";
+const WAITS: &str = "`ada` waits for approve\n  approve asks qrtjqq7fe: Fine?\n";
 
 const RUN: [&str; 9] =
     ["run", "asks.chart", "--human", "later", "--store", "s.db", "--run", "ada", "--llm=first"];
