@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::output::{Page, ask};
 use chartc_runtime::oracle::{
-    Answer, Asking, Kind, NotOpen, Oracle, OracleError, Question, find, ready,
+    Answer, Asking, Kind, NotOpen, Oracle, OracleError, Question, find_open, ready,
 };
 use std::io::BufRead;
 
@@ -82,7 +82,7 @@ fn named<'l>(question: &Question, line: &'l str) -> Result<&'l str, NotOpen> {
     if question.id.is_empty() || !Question::is_id(word) {
         return Ok(line);
     }
-    find([(rest.trim_start(), question)], word)
+    find_open([(rest.trim_start(), question)], word)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub mod script;
 
 pub use crate::call::{OracleError, OracleErrorKind};
 pub use deny::Deny;
-pub use person::{NotOpen, find, shown};
+pub use person::{NotOpen, find_open, shortened};
 pub use pick::{First, Random};
 pub use record::{Recording, Shelf, Tape};
 pub use replay::Replaying;

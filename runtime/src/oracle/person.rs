@@ -53,12 +53,12 @@ impl Question {
 
     /// The question on one line, behind its id; a long one is cut.
     pub fn line(&self) -> String {
-        format!("{}: {}", self.id, shown(&self.prompt))
+        format!("{}: {}", self.id, shortened(&self.prompt))
     }
 }
 
 /// A text on one line for a message; a long one is cut.
-pub fn shown(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     let text = visible::line(text.trim());
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -70,7 +70,7 @@ pub fn shown(text: &str) -> String {
 ///
 /// # Errors
 /// The id is not that of an open question.
-pub fn find<'q, T>(
+pub fn find_open<'q, T>(
     open: impl IntoIterator<Item = (T, &'q Question)>,
     id: &str,
 ) -> Result<T, NotOpen> {
@@ -100,7 +100,7 @@ impl fmt::Display for NotOpen {
         if self.question.is_empty() {
             f.write_str("the answer names no question")?;
         } else {
-            write!(f, "question `{}` is not open", shown(&self.question))?;
+            write!(f, "question `{}` is not open", shortened(&self.question))?;
         }
         if let Some(became) = &self.became {
             write!(f, ", it {became}")?;
@@ -178,8 +178,8 @@ mod tests {
     fn an_answer_is_for_the_question_that_it_names() {
         let (one, two) = (question("a", "Pay 3?", ""), question("b", "Pay\n999?", ""));
         let open = [("one", &one), ("two", &two)];
-        assert_eq!(find(open, &two.id), Ok("two"));
-        let why = find(open, "approve").expect_err("it is no id").to_string();
+        assert_eq!(find_open(open, &two.id), Ok("two"));
+        let why = find_open(open, "approve").expect_err("it is no id").to_string();
         assert_eq!(
             why,
             format!(
@@ -187,9 +187,9 @@ mod tests {
                 one.id, two.id
             )
         );
-        let why = find([("two", &two)], &one.id).expect_err("it is not open").to_string();
+        let why = find_open([("two", &two)], &one.id).expect_err("it is not open").to_string();
         assert!(why.ends_with(&format!("; open is {}: Pay\\n999?", two.id)), "{why}");
-        let why = find::<()>([], "").expect_err("nothing is open").to_string();
+        let why = find_open::<()>([], "").expect_err("nothing is open").to_string();
         assert_eq!(why, "the answer names no question; no question is open");
     }
 }

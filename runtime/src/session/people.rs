@@ -3,7 +3,7 @@
 use super::calls::{Call, Work};
 use super::{At, Session};
 use crate::error::RunError;
-use crate::oracle::{Answer, Kind, NotOpen, Question, find};
+use crate::oracle::{Answer, Kind, NotOpen, Question, find_open};
 use crate::trace;
 use chartc_core::host::Machine;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     ) -> Result<Result<String, NotOpen>, RunError> {
         let calls = self.extra.busy.calls.iter().enumerate();
         let open = calls.filter_map(|(index, call)| Some((index, call.asked()?)));
-        let index = match find(open, question) {
+        let index = match find_open(open, question) {
             Ok(index) => index,
             Err(why) => return Ok(Err(why)),
         };

@@ -5,7 +5,7 @@ use crate::file::Store;
 use crate::inbox::{Letter, Mail, letters};
 use crate::read::{Listed, listed};
 use crate::row::is_whole;
-use chartc_runtime::oracle::{Kind, NotOpen, Question, find, shown};
+use chartc_runtime::oracle::{Kind, NotOpen, Question, find_open, shortened};
 use chartc_runtime::stepped::{Call, Outcome};
 use chartc_runtime::trace::{Line, What};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
@@ -134,7 +134,7 @@ impl Store {
         };
         let asked = self.asked(run)?;
         let open = asked.iter().filter(|question| !is_replied(question));
-        match find(open.map(|question| (question, question)), id) {
+        match find_open(open.map(|question| (question, question)), id) {
             Ok(question) => Ok(question.clone()),
             Err(why) => {
                 let became = became(&self.connection, run, id).map_err(fault)?;
@@ -154,7 +154,7 @@ pub(crate) fn became(
     if !Question::is_id(question) {
         return Ok(None);
     }
-    let answered = |text: &str| Some(format!("was answered: {}", shown(text)));
+    let answered = |text: &str| Some(format!("was answered: {}", shortened(text)));
     for mail in letters(connection, |of| of == run)? {
         if let Letter::Reply(id, text) = mail.letter
             && id == question
