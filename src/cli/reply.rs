@@ -24,17 +24,22 @@ pub(super) fn check(store: &Store, run: &str, id: &str, answer: &str) -> miette:
         // The store says why nothing can be sent to it.
         return Ok(());
     };
-    let question = store.question(run, id).map_err(|why| match why {
-        StoreError::NotOpen { .. } => miette::miette!(
+    let question = store.question(run, id).map_err(|why| {
+        if !matches!(why, StoreError::NotOpen { .. }) {
+            return refused(why);
+        }
+        miette::miette!(
             help = "an answer names its question by the id, which changes when the question is asked again; nothing was stored",
             "{why}"
-        ),
-        why => refused(why),
+        )
     })?;
     let Some(why) = objection(store, &row, &question, answer)? else { return Ok(()) };
     let form = question.wanted_of_a_person();
-    let form = if form == question.schema { format!("JSON of the schema {form}") } else { form };
-    let expected = if form.is_empty() { form } else { format!("expected: {form}; ") };
+    let expected = match form.as_str() {
+        "" => String::new(),
+        schema if schema == question.schema => format!("expected: JSON of the schema {schema}; "),
+        form => format!("expected: {form}; "),
+    };
     Err(miette::miette!(
         help = format!("{expected}nothing was stored"),
         "run `{run}`: the answer to `{}` cannot be used: {why}",

@@ -55,10 +55,12 @@ impl Refusal {
 
 impl From<StoreError> for Refusal {
     fn from(why: StoreError) -> Self {
-        match why {
-            StoreError::Run { why, .. } => Self::NotNow(why),
-            StoreError::NotOpen { why, .. } => Self::NotOpen(why.to_string()),
-            why => Self::Store(why.to_string()),
+        if let StoreError::Run { why, .. } = why {
+            Self::NotNow(why)
+        } else if let StoreError::NotOpen { why, .. } = why {
+            Self::NotOpen(why.to_string())
+        } else {
+            Self::Store(why.to_string())
         }
     }
 }
