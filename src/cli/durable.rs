@@ -227,6 +227,9 @@ pub(super) async fn go(
     let exit = close(session, Some(last), fault, false)?;
     if session.status().is_none() && !waits.is_empty() {
         complain(format!("`{run}` waits for {}", waits.join(", ")));
+        for question in session.asked() {
+            complain(format!("  {} asks {}", question.path(), question.line()));
+        }
     }
     Ok(exit)
 }

@@ -8,36 +8,46 @@ use super::pick::pick_to_run;
 use chartc_core::expr::Map;
 use chartc_core::plan::Plan;
 use chartc_runtime::driver::{Free, Parts};
-use chartc_runtime::oracle::{Answer, Deny, Question, Script};
-use chartc_runtime::stepped::{Call, Outcome, Stepped};
+use chartc_runtime::oracle::{Deny, Question, Script};
+use chartc_runtime::stepped::Stepped;
 use chartc_runtime::tools::NoTools;
 use chartc_runtime::trace::{Line, Origin, What};
-use chartc_store::{Listed, Store};
+use chartc_store::{Listed, Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Refuses an answer that the step cannot use, so that it costs no attempt. The answer is handed to a copy of the run, which is thrown away
-/// and calls nobody.
-pub(super) fn check(store: &Store, run: &str, step: &str, answer: &str) -> miette::Result<()> {
+/// Refuses an answer to a question that is not open, or that the step cannot use, so that it costs no attempt. The answer is handed to a
+/// copy of the run, which is thrown away and calls nobody.
+pub(super) fn check(store: &Store, run: &str, id: &str, answer: &str) -> miette::Result<()> {
     let listed = store.list().map_err(refused)?;
     let Some(row) = listed.into_iter().find(|row| row.run == run && row.status == "running") else {
         // The store says why nothing can be sent to it.
         return Ok(());
     };
-    let asked = store.asked(run).map_err(refused)?;
-    let Some((_, question)) = asked.into_iter().find(|(name, _)| name == step) else {
-        return Ok(());
-    };
+    let question = store.question(run, id).map_err(|why| {
+        if !matches!(why, StoreError::NotOpen { .. }) {
+            return refused(why);
+        }
+        miette::miette!(
+            help = "an answer names its question by the id, which changes when the question is asked again; nothing was stored",
+            "{why}"
+        )
+    })?;
     let Some(why) = objection(store, &row, &question, answer)? else { return Ok(()) };
     let form = question.wanted_of_a_person();
-    let form = if form == question.schema { format!("JSON of the schema {form}") } else { form };
+    let expected = match form.as_str() {
+        "" => String::new(),
+        schema if schema == question.schema => format!("expected: JSON of the schema {schema}; "),
+        form => format!("expected: {form}; "),
+    };
     Err(miette::miette!(
-        help = format!("expected: {form}; nothing was stored, and the question is still open"),
-        "run `{run}`: the answer to `{step}` cannot be used: {why}"
+        help = format!("{expected}nothing was stored"),
+        "run `{run}`: the answer to `{}` cannot be used: {why}",
+        question.line()
     ))
 }
 
-/// Why the run would not use the answer.
+/// Why the run would not use the answer now.
 fn objection(
     store: &Store,
     row: &Listed,
@@ -58,6 +68,11 @@ fn objection(
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     let given = Given { params: begun.params, inputs: Map::new() };
     let nobody = Parts { oracle: Arc::new(Deny), people: None, tools: Arc::new(NoTools) };
+    // Where the computer's time passes, it has passed while no process had the run.
+    let first = store.lines_after(&row.run, 0, 1).map_err(refused)?.pop();
+    let is_real =
+        first.is_some_and(|line| matches!(line.what, What::Run { clock, .. } if clock == "real"));
+    let now = store.moment(Some(&row.run), is_real).map_err(refused)?;
     let copy = Stepped::new(
         (&row.run, &row.given),
         Some(&saved),
@@ -67,20 +82,16 @@ fn objection(
     );
     // A run that does not fit its chart any more says so when it goes on.
     let Ok(mut copy) = copy else { return Ok(None) };
-    copy.begin(saved.now());
-    copy.step();
-    let is_it = |call: &Call| matches!(call, Call::Question(put) if is_same(put, question));
-    let Some(open) = copy.take().planned.into_iter().find(|planned| is_it(&planned.call)) else {
+    if !copy.session().asked().any(|open| open.id == question.id) {
         return Ok(None);
-    };
-    copy.end(&open.id.to_string(), Outcome::Answer(Ok(Answer::from(answer.to_owned()))));
+    }
+    copy.begin(now);
+    copy.step();
+    if copy.reply(&question.id, answer.to_owned()).is_err() {
+        return Ok(Some("a deadline has passed, and the question is not open any more".into()));
+    }
     copy.step();
     Ok(copy.take().lines.into_iter().find_map(|line| unusable(line, question)))
-}
-
-/// Whether two questions are put by the same step, for the same element.
-fn is_same(a: &Question, b: &Question) -> bool {
-    (&a.step, &a.child, a.element) == (&b.step, &b.child, b.element)
 }
 
 /// Why the answer to this question cannot be used, if the line says so.

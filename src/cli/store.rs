@@ -6,7 +6,9 @@ use super::instance::values_of_event;
 use super::output::{Page, complain, print, print_json, say};
 use super::{crowd, fork, reply, run, send};
 use chartc_core::visible;
+use chartc_runtime::oracle::Question;
 use chartc_store::{Kind, Letter, Listed, Store, StoreError, WorldStore};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// List, continue and answer the runs that `chartc run --store` keeps in a file
@@ -20,7 +22,7 @@ Examples:
   chartc run support.chart --llm clients --human later --store runs.db --run ada
   chartc store runs.db list
   chartc store runs.db list --format json
-  chartc store runs.db reply ada approve yes
+  chartc store runs.db reply ada q94a6n897 yes
   chartc store runs.db send ada order '{\"id\":7}'
   chartc store runs.db resume ada
   chartc store runs.db fork ada --at 12 --as eva
@@ -57,12 +59,13 @@ enum What {
     Fork(fork::Args),
     /// Answer an open question of a run, as a person
     ///
-    /// An answer that the step cannot use is refused here, with the form that it expects: it is not stored and costs no attempt.
+    /// Each asking has an id, which `list` shows beside the text of the question. An answer to an id that is not open any more is refused,
+    /// and so is an answer that the step cannot use: it is not stored and costs no attempt.
     Reply {
         /// Name of the run
         run: String,
-        /// Name of the step, as `list` shows it
-        step: String,
+        /// Id of the question, as `list` shows it
+        question: String,
         /// The answer, as a person would type it
         answer: String,
     },
@@ -130,9 +133,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             return super::migrate::run(path, &args);
         }
         What::List { format } => list(&store, format == "json")?,
-        What::Reply { run, step, answer } => {
-            reply::check(&store, &run, &step, &answer)?;
-            store.post(&run, &Letter::Reply(step, answer)).map_err(refused)?;
+        What::Reply { run, question, answer } => {
+            reply::check(&store, &run, &question, &answer)?;
+            store.post(&run, &Letter::Reply(question, answer)).map_err(refused)?;
             posted(path, &run);
         }
         What::Send { run, event, data } => {
@@ -198,8 +201,14 @@ fn posted(path: &std::path::Path, run: &str) {
 fn list(store: &Store, is_json: bool) -> miette::Result<()> {
     let rows = store.list().map_err(refused)?;
     if is_json {
-        let rows: Vec<_> = rows.iter().map(Listed::json).collect();
-        let text = serde_json::to_string_pretty(&rows).unwrap_or_default();
+        let mut all = Vec::new();
+        for row in &rows {
+            let question = |asked: &Question| json!({"id": asked.id, "step": asked.path(), "question": asked.prompt});
+            let mut one = row.json();
+            one["questions"] = questions(store, row).iter().map(question).collect();
+            all.push(one);
+        }
+        let text = serde_json::to_string_pretty(&all).unwrap_or_default();
         return print_json(&format!("{text}\n"));
     }
     if rows.is_empty() {
@@ -221,8 +230,22 @@ fn list(store: &Store, is_json: bool) -> miette::Result<()> {
         }
         line += &format!(", changed {} ago", age(row.age_ms()));
         say(&*visible::line(&line))?;
+        for question in questions(store, &row) {
+            say(&*visible::line(&format!("  {} asks {}", question.path(), question.line())))?;
+        }
     }
     Ok(())
+}
+
+/// The open questions of a run to people. Damage is told, and the list goes on.
+fn questions(store: &Store, row: &Listed) -> Vec<Question> {
+    if row.waits_for.is_empty() {
+        return Vec::new();
+    }
+    store.asked(&row.run).unwrap_or_else(|damage| {
+        complain(damage.to_string());
+        Vec::new()
+    })
 }
 
 /// A time in its largest unit.

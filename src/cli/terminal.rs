@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use super::output::{Page, ask};
-use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question, ready};
+use chartc_runtime::oracle::{
+    Answer, Asking, Kind, NotOpen, Oracle, OracleError, Question, find_open, ready,
+};
 use std::io::BufRead;
 
 /// Asks on standard output and reads lines from standard input. The run waits meanwhile.
@@ -43,12 +45,63 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
         Kind::Llm => "a JSON value".to_owned(),
     };
     let hint = if asked.is_empty() { String::new() } else { format!(" ({asked})") };
-    ask(&page, &format!("{}{hint}", question.step))
-        .map_err(|fault| OracleError::Connection(fault.to_string()))?;
-    let mut line = String::new();
-    let read = std::io::stdin().lock().read_line(&mut line).map_err(lost)?;
-    if read == 0 {
-        return Err(OracleError::Denied("nobody answers: the input has ended".into()));
+    let id = if question.id.is_empty() { String::new() } else { format!(" {}", question.id) };
+    let words = format!("{}{id}{hint}", question.step);
+    discard_typed();
+    loop {
+        ask(&page, &words).map_err(|fault| OracleError::Connection(fault.to_string()))?;
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line).map_err(lost)?;
+        if read == 0 {
+            return Err(OracleError::Denied("nobody answers: the input has ended".into()));
+        }
+        match named(question, line.trim_end_matches(['\n', '\r'])) {
+            Ok(answer) => return Ok(Answer::from(answer.to_owned())),
+            // It is asked again, and no attempt is used.
+            Err(why) => {
+                page = Page::default();
+                page.line(why.to_string());
+            }
+        }
     }
-    Ok(Answer::from(line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+/// Discards what was typed at a terminal before the question was shown: whoever typed it had not seen the question.
+fn discard_typed() {
+    #[cfg(unix)]
+    if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+        // A terminal that cannot do it shows what was typed.
+        let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+    }
+}
+
+/// The answer in a line, which may name its question: `q94a6n897 yes`. A line without an id is for the question that is shown, which is the
+/// only one: nothing happens in the run while it waits for the line.
+fn named<'l>(question: &Question, line: &'l str) -> Result<&'l str, NotOpen> {
+    let (word, rest) = line.trim_start().split_once(' ').unwrap_or((line.trim(), ""));
+    if question.id.is_empty() || !Question::is_id(word) {
+        return Ok(line);
+    }
+    find_open([(rest.trim_start(), question)], word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_may_name_the_question_that_is_shown_and_no_other() {
+        let mut question =
+            Question { kind: Kind::Human, prompt: "Pay 3?".into(), ..Question::default() };
+        let model = question.clone();
+        question.name("r/a:approve@1.1+0");
+        let id = question.id.clone();
+        assert_eq!(named(&question, " yes, pay"), Ok(" yes, pay"));
+        assert_eq!(named(&question, &format!("{id} yes, pay")), Ok("yes, pay"));
+        assert_eq!(named(&question, &id), Ok(""));
+        let other = named(&question, "q0000000z yes").expect_err("it is another's").to_string();
+        assert_eq!(other, format!("question `q0000000z` is not open; open is {id}: Pay 3?"));
+        // A person who plays a model is asked one question without an id.
+        assert_eq!(named(&model, "q0000000z yes"), Ok("q0000000z yes"));
+    }
 }

@@ -44,7 +44,7 @@ async def tools(session):
 
 
 async def runs(session):
-    """Begins runs, sends events, is refused; leaves a run that waits for a person. Returns the step for which it waits."""
+    """Begins runs, sends events, is refused; leaves a run that waits for a person. Returns the id of its question."""
     read = await called(session, "Turns", run="t", params={"most": 3})
     expect(read["result"] == {"turns": 3} and read["at_rest"], read)
     read = await called(session, "Desk", run="a", params={"owner": "Ada"}, inputs={"hint": "Count again."})
@@ -55,12 +55,12 @@ async def runs(session):
     read = await called(session, "send_event", run="a", event="ask")
     waits = read["waits_for"][0]
     expect(waits["person"] and waits["question"] == "Is 4 right, Ada? Count again.", read)
-    step = waits["step"]
-    for event in (step, "approve", "reply", "done", ""):
+    step, question = waits["step"], waits["id"]
+    for event in (step, question, "approve", "reply", "done", ""):
         refused = await is_refused(session, "send_event", run="a", event=event, data={"verdict": "yes"})
         expect(refused, f"the event `{event}`")
-    for tool in (step, "approve", "answer", "reply"):
-        expect(await is_refused(session, tool, run="a", step=step, answer="yes"), f"the tool `{tool}`")
+    for tool in (step, question, "approve", "answer", "reply"):
+        expect(await is_refused(session, tool, run="a", id=question, answer="yes"), f"the tool `{tool}`")
     expect(await is_refused(session, "Desk", params={"owner": 3}), "a number for a text")
     expect(await is_refused(session, "Desk", params={"owner": "Ada"}, more=1), "an argument that is not there")
     # A call that waits, and is given up.
@@ -70,10 +70,10 @@ async def runs(session):
     except MCPError:
         pass
     read = await called(session, "read_run", run="a")
-    expect(read["waits_for"][0]["step"] == step, read)
+    expect(read["waits_for"] == [waits], "the question is as it was")
     listed = (await called(session, "list_runs"))["runs"]
     expect({"a", "t"} <= {run["run"] for run in listed}, listed)
-    return step
+    return question
 
 
 async def over_http(url):
@@ -84,17 +84,19 @@ async def over_http(url):
                 greeted = await session.initialize()
                 expect(greeted.server_info.name == "chartc", greeted)
                 await tools(session)
-                step = await runs(session)
-                answer = {"step": step, "answer": "yes"}
+                question = await runs(session)
+                answer = {"id": question, "answer": "yes"}
                 reply = await client.post(f"{url}/runs/a/answers", json=answer)
                 expect(reply.status_code == 403, "its own token does not answer for people")
                 person = {"Authorization": f"Bearer {people}"}
+                for other in ({"step": "approve"}, {"id": "approve"}, {"id": "q0000000z"}, {}):
+                    reply = await client.post(f"{url}/runs/a/answers", json={**other, "answer": "yes"}, headers=person)
+                    expect(reply.status_code == 409 and question in reply.json()["error"]["message"], (other, reply.text))
                 reply = await client.post(f"{url}/runs/a/answers", json=answer, headers=person)
-                expect(reply.status_code == 202, reply.text)
-                async with asyncio.timeout(60):
-                    # The answer is taken in when the server next looks into its inbox.
-                    while (read := await called(session, "read_run", run="a", wait_seconds=60))["status"] == "running":
-                        await asyncio.sleep(0.05)
+                expect(reply.status_code == 200, reply.text)
+                reply = await client.post(f"{url}/runs/a/answers", json=answer, headers=person)
+                expect(reply.status_code == 409, "of two answers one is taken")
+                read = await called(session, "read_run", run="a", wait_seconds=60)
                 expect(read["result"] == {"total": 4}, read)
     async with httpx2.AsyncClient() as client:
         reply = await client.post(f"{url}/mcp", json={})

@@ -26,6 +26,9 @@ pub enum Refusal {
     /// The run cannot take it now.
     #[error("{0}")]
     NotNow(String),
+    /// An answer names a question that is not open.
+    #[error("{0}")]
+    NotOpen(String),
     /// Too many runs have not ended.
     #[error("{0} runs have not ended, which is the most that this server takes")]
     TooMany(u64),
@@ -43,6 +46,7 @@ impl Refusal {
             Self::Taken(_) => "taken",
             Self::Misfit(_) => "misfit",
             Self::NotNow(_) => "not_now",
+            Self::NotOpen(_) => "not_open",
             Self::TooMany(_) => "too_many",
             Self::Store(_) => "store",
         }
@@ -53,6 +57,8 @@ impl From<StoreError> for Refusal {
     fn from(why: StoreError) -> Self {
         if let StoreError::Run { why, .. } = why {
             Self::NotNow(why)
+        } else if let StoreError::NotOpen { why, .. } = why {
+            Self::NotOpen(why.to_string())
         } else {
             Self::Store(why.to_string())
         }

@@ -8,7 +8,7 @@ use crate::token::unique;
 use chartc_core::expr::Map;
 use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, Reply};
 use chartc_runtime::trace::{Line, What};
-use chartc_store::{Letter, Listed, Sqlite, Store};
+use chartc_store::{Listed, Sqlite, Store};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -165,16 +165,13 @@ impl Runs {
         Ok(self.engine.fire(run, Event { id, name, data }).await?)
     }
 
-    /// Answers an open step, as a person.
+    /// Answers an open question by its id, as a person. Then the answer is committed, with what follows from it.
     ///
     /// # Errors
     /// See [`Refusal`].
-    pub async fn answer(&self, run: &str, step: String, text: String) -> Result<(), Refusal> {
+    pub async fn answer(&self, run: &str, question: &str, text: String) -> Result<(), Refusal> {
         self.find(run).await?;
-        let run = run.to_owned();
-        let post = move |store: &Store| store.post(&run, &Letter::Reply(step, text));
-        self.engine.look(post).await??;
-        Ok(())
+        Ok(self.engine.reply(run, question, text).await?)
     }
 
     /// All runs.
@@ -194,14 +191,19 @@ impl Runs {
         let name = run.to_owned();
         // One that cannot be restored is known as such from then on.
         let state = self.engine.read(run).await.ok().flatten();
-        let found = self.find(run).await?;
-        let asked = self.engine.look(move |store| store.asked(&name)).await??;
+        // Both at one moment, so that they fit each other.
+        let (found, asked) =
+            self.engine.look(move |store| (store.find(&name), store.asked(&name))).await?;
+        let found = found?.ok_or_else(|| Refusal::NoRun(run.to_owned()))?;
+        let mut asked = asked?;
         let is_over = found.status != "running";
         let end = if is_over { self.ending(run).await? } else { None };
         let question = |step: &String| {
-            let asked = asked.iter().find(|(name, _)| name == step).map(|(_, question)| question);
-            match asked {
+            // States side by side may ask the same question: each of them is listed.
+            let place = asked.iter().position(|question| question.path() == *step);
+            match place.map(|place| asked.remove(place)) {
                 Some(question) => json!({
+                    "id": question.id,
                     "step": step,
                     "person": true,
                     "question": question.prompt,

@@ -26,6 +26,7 @@
 pub mod cassette;
 mod deny;
 mod diff;
+mod person;
 mod pick;
 mod record;
 mod replay;
@@ -33,6 +34,7 @@ pub mod script;
 
 pub use crate::call::{OracleError, OracleErrorKind};
 pub use deny::Deny;
+pub use person::{NotOpen, find_open, shortened};
 pub use pick::{First, Random};
 pub use record::{Recording, Shelf, Tape};
 pub use replay::Replaying;
@@ -50,6 +52,9 @@ use std::sync::Arc;
 /// What a step asks of a model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Question {
+    /// What an answer of a person names this question by: see [`Question::name`]. Empty for a question to a model.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// Name of the step.
     pub step: Cow<'static, str>,
     /// The names of the `run` steps that lead to the chart that asks, with slashes between; empty for the run's own chart.

@@ -201,10 +201,21 @@ impl Sink for Tape {
     }
 }
 
-/// Equal as JSON: space and the order of fields do not count.
+/// Equal as JSON: space and the order of fields do not count. Nor do the ids of questions: the name of the run, which a trace does not
+/// have, is in them, and earlier versions have written none.
 fn is_same(a: &str, b: &str) -> bool {
-    let parsed = |text| serde_json::from_str::<serde_json::Value>(text).ok();
+    let parsed = |text| serde_json::from_str::<serde_json::Value>(text).ok().map(without_id);
     a == b || parsed(a).is_some_and(|a| Some(a) == parsed(b))
+}
+
+fn without_id(mut line: serde_json::Value) -> serde_json::Value {
+    let is_of_a_call = |kind: &str| ["question", "answer", "unusable"].contains(&kind);
+    if line["kind"].as_str().is_some_and(is_of_a_call)
+        && let Some(line) = line.as_object_mut()
+    {
+        line.remove("id");
+    }
+    line
 }
 
 /// Whether a line may be how a call of a model or a tool ended.

@@ -59,7 +59,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let understood = match read {
             Ok(understood) => understood,
             Err(why) => {
-                return self.unusable(now, at, &question.step, text, why.ambiguous, why.why);
+                return self.unusable(now, at, question, text, (why.ambiguous, why.why));
             }
         };
         let child = self.path(&at.0);
@@ -78,6 +78,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 },
             };
             What::Answer {
+                id: question.id.clone(),
                 step: question.step.to_string(),
                 attempt: key.attempt,
                 text: text.clone(),
@@ -100,7 +101,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Err(Mismatch(why)) => {
                 let now = self.common.clock.now();
-                self.unusable(now, at, &question.step, text, false, why)
+                self.unusable(now, at, question, text, (false, why))
             }
         }
     }
@@ -143,14 +144,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         };
         self.complain(at, why);
         self.trouble(at, &question.step, Trouble::Answer, why);
-        let (step, attempt, why) = (question.step.to_string(), at.1.attempt, why.to_owned());
-        let now = self.common.clock.now();
-        let child = self.path(&at.0);
-        self.tracer.put(
-            now,
-            &child,
-            What::Unusable { step, attempt, text, ambiguous: false, why, which: self.which(at) },
-        )
+        self.write_unusable(self.common.clock.now(), at, &question, text, (false, why.to_owned()))
     }
 
     /// Keeps the reason why an answer was rejected, for the next attempt.
@@ -163,22 +157,30 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         &mut self,
         now: Instant,
         at: At,
-        step: &str,
+        question: &Question,
         text: String,
-        ambiguous: bool,
-        why: String,
+        (ambiguous, why): (bool, String),
     ) -> Result<(), RunError> {
         self.complain(&at, &why);
-        self.trouble(&at, step, Trouble::Answer, &why);
-        let (child, step, attempt) = (self.path(&at.0), step.to_owned(), at.1.attempt);
-        self.tracer.put(
-            now,
-            &child,
-            What::Unusable { step, attempt, text, ambiguous, why, which: self.which(&at) },
-        )?;
+        self.trouble(&at, &question.step, Trouble::Answer, &why);
+        self.write_unusable(now, &at, question, text, (ambiguous, why))?;
         let key = at.1;
         self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
         Ok(())
+    }
+
+    fn write_unusable(
+        &mut self,
+        now: Instant,
+        at: &At,
+        question: &Question,
+        text: String,
+        (ambiguous, why): (bool, String),
+    ) -> Result<(), RunError> {
+        let (child, step, attempt) = (self.path(&at.0), question.step.to_string(), at.1.attempt);
+        let (id, which) = (question.id.clone(), self.which(at));
+        let what = What::Unusable { id, step, attempt, text, ambiguous, why, which };
+        self.tracer.put(now, &child, what)
     }
 
     pub(super) fn failed_call(

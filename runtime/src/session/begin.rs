@@ -133,8 +133,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Puts a question that is paid for. After a failure, the question waits first.
-    fn put_paid(&mut self, place: usize, at: At, question: Arc<Question>) -> Result<(), RunError> {
+    fn put_paid(
+        &mut self,
+        place: usize,
+        at: At,
+        mut question: Arc<Question>,
+    ) -> Result<(), RunError> {
         let now = self.common.clock.now();
+        self.name_question(&at, &mut question);
         let (member, key) = at.clone();
         let child = self.path(&member);
         let is_call = question.kind != Kind::Human;
@@ -157,6 +163,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.tracer.put(now, &child, What::Waiting { step, attempt, until_ms, which })?;
         }
         self.trace(now, &child, |run| What::Question {
+            id: question.id.clone(),
             step: question.step.to_string(),
             attempt,
             client: run.client_beside(&at, &question.client),

@@ -14,6 +14,7 @@ mod log;
 mod named;
 mod parts;
 mod patience;
+mod people;
 mod population;
 mod record;
 mod report;

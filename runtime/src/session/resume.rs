@@ -166,7 +166,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Begun::Wait { question, until } => Work::Waiting(question.into(), until, None),
             Begun::Room { question } => Work::Room(question.into()),
             Begun::Question { question, since } => {
-                let question: Arc<Question> = question.into();
+                let mut question: Arc<Question> = question.into();
+                // Runs that an earlier version has saved have questions without ids.
+                self.name_question(&at, &mut question);
                 let id = self.call_id(&at, false);
                 match self.common.driver.probe(&id) {
                     Probe::Answered(answer) => {

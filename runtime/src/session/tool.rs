@@ -47,11 +47,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
+    /// The name of a call, for a driver that reads names.
+    pub(super) fn call_id(&self, at: &At, is_tool: bool) -> CallId {
+        if self.common.driver.reads_ids() { self.name_of(at, is_tool) } else { CallId::default() }
+    }
+
     /// The name of a call.
-    pub(super) fn call_id(&self, (member, key): &At, is_tool: bool) -> CallId {
-        if !self.common.driver.reads_ids() {
-            return CallId::default();
-        }
+    pub(super) fn name_of(&self, (member, key): &At, is_tool: bool) -> CallId {
         let used = if self.extra.rare.used.is_empty() {
             None
         } else {

@@ -6,6 +6,7 @@ use super::planner::{Known, Plan, Planned, Planner};
 use crate::agents::{AgentState, EngineError, Event, hand_over};
 use crate::clock::Clock;
 use crate::driver::Driver;
+use crate::oracle::NotOpen;
 use crate::session::{Saved, Session};
 use crate::trace::{self, Line, What};
 use chartc_core::host::Machine;
@@ -110,6 +111,21 @@ impl<M: Machine> Stepped<M> {
     /// Hands the result of a call to whoever waits for it.
     pub fn end(&self, id: &str, outcome: Outcome) {
         self.planner.end(id, outcome);
+    }
+
+    /// Answers an open question as a person, by the [id](crate::oracle::Question::id) of the question. Returns the permanent name of the
+    /// call that is over; [`Stepped::take`] has it among the calls to drop. An answer that names another question changes nothing.
+    ///
+    /// # Errors
+    /// No open question has this id.
+    pub fn reply(&mut self, question: &str, text: String) -> Result<String, NotOpen> {
+        match self.session.reply(question, text) {
+            Ok(replied) => replied,
+            Err(why) => {
+                self.stopped = Some(why.to_string());
+                Ok(String::new())
+            }
+        }
     }
 
     /// Starts the run if it was not started. Returns the number of the last line of its trace: an event that comes now has those after it.

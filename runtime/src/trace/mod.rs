@@ -110,6 +110,9 @@ pub enum What {
     },
     /// What was sent to the model, word for word, with the names of the options.
     Question {
+        /// What an answer of a person names the question by; empty for a question to a model.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        id: String,
         step: String,
         attempt: u32,
         /// The client, where it is another than the step's own: one that the step's falls back to.
@@ -123,6 +126,9 @@ pub enum What {
     /// What it said, word for word, and what that means: `option` with `value` a list of arguments, or `value` alone; the rung of the
     /// ladder (`whole`, `cleaned`, `mention`) and what was put right.
     Answer {
+        /// What an answer of a person names the question by; empty for a question to a model.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        id: String,
         step: String,
         attempt: u32,
         text: String,
@@ -138,6 +144,9 @@ pub enum What {
     },
     /// What it said could not be used.
     Unusable {
+        /// What an answer of a person names the question by; empty for a question to a model.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        id: String,
         step: String,
         attempt: u32,
         text: String,

@@ -8,6 +8,7 @@ fn a_trace_is_read_as_it_was_written() {
     let lines = vec![
         line(What::Taken { line: name, held: vec!["x > 1".into()] }),
         line(What::Answer {
+            id: String::new(),
             which: Which::default(),
             step: "s".into(),
             attempt: 1,

@@ -1,5 +1,6 @@
 //! What handles ask of the worker.
 
+use crate::error::StoreError;
 use crate::file::Store;
 use chartc_core::machine::Instant;
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply};
@@ -10,6 +11,8 @@ pub(crate) enum Command {
     Fire(String, Event, oneshot::Sender<Result<Reply, EngineError>>),
     /// With what a new run is given.
     Begin(String, String, Event, oneshot::Sender<Result<Reply, EngineError>>),
+    /// The answer of a person: the run, the id of the question, and the text.
+    Reply(String, String, String, oneshot::Sender<Result<(), StoreError>>),
     Read(String, oneshot::Sender<Result<Option<AgentState>, EngineError>>),
     Has(String, String, oneshot::Sender<bool>),
     Now(oneshot::Sender<Instant>),

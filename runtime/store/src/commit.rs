@@ -3,8 +3,7 @@
 use crate::command::Command;
 use crate::error::{StoreError, panicked};
 use crate::file::{Store, counted};
-use crate::inbox::Letter;
-use crate::look::person;
+use crate::inbox::{Letter, Mail, letters};
 use crate::options::Committed;
 use crate::reply::{forget, reply, said};
 use crate::row::Stage;
@@ -14,8 +13,8 @@ use crate::worker::{Batch, Flight, Worker};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, TURN};
-use chartc_runtime::oracle::{Answer, Kind};
-use chartc_runtime::stepped::{Call, Left, Outcome, made};
+use chartc_runtime::oracle::Kind;
+use chartc_runtime::stepped::{Call, Left, made};
 use rusqlite::{Transaction, params};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,6 +24,7 @@ use tokio::sync::oneshot;
 enum Ack {
     Fired(String, oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
     Read(oneshot::Sender<Result<Option<AgentState>, EngineError>>, Option<AgentState>),
+    Replied(String, oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>),
     Has(oneshot::Sender<bool>, bool),
     Look(Box<dyn FnOnce(&Store) + Send>),
     Forgotten(oneshot::Sender<Piece>, Piece),
@@ -82,6 +82,7 @@ impl<M: Machine> Worker<'_, M> {
         let now = self.options.clock.now();
         let mut done = Done::default();
         let (mut asked, mut fired, mut forgets) = (Vec::new(), Vec::new(), Vec::new());
+        let mut replies = Vec::new();
         let mut due = batch.due;
         for command in batch.commands {
             match command {
@@ -118,6 +119,14 @@ impl<M: Machine> Worker<'_, M> {
                     asked.push((run, given, event, reply));
                 }
                 Command::Begin(run, given, event, reply) => asked.push((run, given, event, reply)),
+                Command::Reply(run, question, text, reply) => {
+                    if self.has(&run)? {
+                        replies.push((run, question, text, reply));
+                        continue;
+                    }
+                    let why = self.broken.get(&run).map_or("there is no such run", String::as_str);
+                    drop(reply.send(Err(StoreError::Run { why: why.to_owned(), run })));
+                }
             }
         }
         for (run, given, event, reply) in asked {
@@ -135,16 +144,18 @@ impl<M: Machine> Worker<'_, M> {
                 Err(fault) => return Err(fault),
             }
         }
-        let mut letters = Vec::new();
-        if batch.has_mail {
-            letters = self.store.letters(|run| self.has_all || self.runs.contains_key(run))?;
+        let path = self.store.path().to_owned();
+        let fault = |error| StoreError::of(&path, error);
+        let mut mail = Vec::new();
+        if batch.has_mail && self.has_all {
+            mail = letters(&self.store.connection, |_| true).map_err(fault)?;
         }
-        for run in due.iter().chain(letters.iter().map(|(_, run, _)| run)) {
+        for run in due.iter().chain(mail.iter().map(|mail| &mail.run)) {
             self.has(run)?;
         }
-        let path = self.store.path().to_owned();
         let tx = self.store.transaction()?;
-        let fault = |error| StoreError::of(&path, error);
+        // Before anything else: what was put in was meant for the run as it was committed last.
+        let letters = letters(&tx, |run| self.runs.contains_key(run)).map_err(fault)?;
         for (run, id, outcome) in batch.results {
             let text = serde_json::to_string(&outcome).unwrap_or_default();
             let from = [Stage::Planned, Stage::Started];
@@ -154,19 +165,42 @@ impl<M: Machine> Worker<'_, M> {
             if was_open {
                 running.run.end(&id, outcome);
             }
-            running.people.retain(|(_, open)| *open != id);
+            running.people.retain(|open| *open != id);
             done.touched.insert(run);
         }
-        for (number, run, letter) in letters {
+        for mail in letters {
+            let (number, run) = (mail.number, mail.run.clone());
+            let came = mail.came(now, self.options.is_real);
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            running.run.begin(now);
-            let taken = done.unhurt(&run, || take(running, &tx, (&run, number), letter, now));
+            let taken = done.unhurt(&run, || take(running, &tx, mail, (came, now)));
             if let Some(is_taken) = taken.transpose().map_err(fault)?
                 && is_taken
             {
                 done.letters.push((run.clone(), number));
                 done.touched.insert(run);
             }
+        }
+        for (run, question, text, to) in replies {
+            let Some(running) = self.runs.get_mut(&run) else { continue };
+            let seq = running.run.session().seq();
+            let replied = done.unhurt(&run, || {
+                // What was due before the answer comes before it.
+                running.step(now);
+                match running.run.stopped() {
+                    Some(why) => Ok(Err(StoreError::Run { run: run.clone(), why: why.to_owned() })),
+                    None => {
+                        let replied = running.reply(&tx, (&run, &question), text)?;
+                        let not_open = |why| StoreError::NotOpen { run: run.clone(), why };
+                        Ok(replied.map_err(not_open))
+                    }
+                }
+            });
+            if running.run.session().seq() != seq {
+                done.touched.insert(run.clone());
+            }
+            // It is told below what a panic said.
+            let replied = replied.transpose().map_err(fault)?.unwrap_or(Ok(()));
+            done.acks.push(Ack::Replied(run, to, replied));
         }
         for (run, event, to) in fired {
             let Some(running) = self.runs.get_mut(&run) else { continue };
@@ -229,6 +263,12 @@ impl<M: Machine> Worker<'_, M> {
                     Some(why) => drop(to.send(Err(stopped(run, why)))),
                     None => drop(to.send(reply)),
                 },
+                Ack::Replied(run, to, reply) => match done.panics.get(&run) {
+                    Some(why) => {
+                        drop(to.send(Err(StoreError::Run { run, why: why.to_owned() })));
+                    }
+                    None => drop(to.send(reply)),
+                },
                 Ack::Read(to, state) => drop(to.send(Ok(state))),
                 Ack::Has(to, has) => drop(to.send(has)),
                 Ack::Look(look) => look(&self.store),
@@ -260,11 +300,8 @@ impl<M: Machine> Worker<'_, M> {
         while let Some((run, planned)) = self.backlog.pop_front() {
             let is_persons = matches!(&planned.call, Call::Question(q) if q.kind == Kind::Human);
             if is_persons && self.options.replies {
-                if let (Some(running), Call::Question(question)) =
-                    (self.runs.get_mut(&run), &planned.call)
-                {
-                    let step = person(question);
-                    running.people.push((step, planned.id.to_string()));
+                if let Some(running) = self.runs.get_mut(&run) {
+                    running.people.push(planned.id.to_string());
                 }
                 self.note(&run);
             } else if self.flights.len() + begun.len() < self.options.workers {
@@ -320,28 +357,24 @@ fn letter_id(number: i64) -> String {
 fn take<M: Machine>(
     running: &mut Running<M>,
     tx: &Transaction<'_>,
-    (run, number): (&str, i64),
-    letter: Letter,
-    now: Instant,
+    Mail { number, run, letter, .. }: Mail,
+    (came, now): (Instant, Instant),
 ) -> rusqlite::Result<bool> {
     if running.run.stopped().is_some() {
         return Ok(false);
     }
+    let run = run.as_str();
     match letter {
-        Letter::Reply(step, text) => {
-            let open = running.people.iter().position(|(name, _)| *name == step);
-            let Some(open) = open else {
-                running.run.note(&step, "a reply was not taken: nobody is asked any more");
-                return Ok(true);
-            };
-            let (_, id) = running.people.remove(open);
-            let outcome = Outcome::Answer(Ok(Answer::from(text)));
-            let text = serde_json::to_string(&outcome).unwrap_or_default();
-            let from = [Stage::Planned, Stage::Started];
-            move_call(tx, (run, &id), &from, Stage::Done, Some(&text))?;
-            running.run.end(&id, outcome);
+        Letter::Reply(question, text) => {
+            // What was due when it came comes before it, and what has become due since comes after it.
+            running.step(came);
+            if let Err(why) = running.reply(tx, (run, &question), text)? {
+                running.run.note(&question, &format!("an answer was not taken: {why}"));
+            }
         }
         Letter::Event(name, data) => {
+            // What was due before comes before.
+            running.step(now);
             if name == TURN && running.run.session().machine().is_walking() {
                 // It comes when the turn before it is walked.
                 return Ok(false);

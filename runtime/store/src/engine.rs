@@ -54,6 +54,16 @@ impl Sqlite {
         fired.unwrap_or_else(|why| Err(away(run, &why)))
     }
 
+    /// Answers an open question of a run as a person, by the [id](chartc_runtime::oracle::Question::id) of the question. When this returns
+    /// `Ok`, the answer and what follows from it are committed. Of two answers to one question, one is taken.
+    ///
+    /// # Errors
+    /// No open question of the run has this id, or the run or the engine has ended: then nothing has changed.
+    pub async fn reply(&self, run: &str, question: &str, text: String) -> Result<(), StoreError> {
+        let (run, question) = (run.to_owned(), question.to_owned());
+        self.ask(|reply| Command::Reply(run, question, text, reply)).await?
+    }
+
     /// Resolves when one run has nothing under way that will end by itself.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Why a store cannot be used.
 
 use crate::kind::Kind;
+use chartc_runtime::oracle::NotOpen;
 use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -101,6 +102,14 @@ pub enum StoreError {
         run: String,
         /// Why not.
         why: String,
+    },
+    /// An answer names a question that is not open.
+    #[error("run `{run}`: {why}")]
+    NotOpen {
+        /// The run.
+        run: String,
+        /// The question, and those that are open.
+        why: NotOpen,
     },
     /// The engine has ended.
     #[error("the engine has ended")]

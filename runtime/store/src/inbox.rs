@@ -1,30 +1,35 @@
 //! What others put into the inbox of a run, for the process that goes on with it.
 
 use crate::error::StoreError;
-use crate::file::Store;
+use crate::file::{Store, wall};
 use crate::row::checksum;
 use crate::rows::put;
 use chartc_core::expr::{Map, Value};
-use rusqlite::params;
+use chartc_core::machine::Instant;
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 /// Something for a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Letter {
     /// An event of its chart, or `turn`, with its data.
     Event(String, Map),
-    /// The answer to an open step, as a person writes it.
+    /// The [id](chartc_runtime::oracle::Question::id) of an open question, and its answer as a person writes it.
     Reply(String, String),
 }
 
 impl Store {
-    /// Puts a letter into the inbox of a run.
+    /// Puts a letter into the inbox of a run. An answer that is put in is taken before anything that happens to the run later, and no other
+    /// one for its question is put in.
     ///
     /// # Errors
-    /// There is no such run, it has ended, it does not wait for this step, or the file cannot be written.
+    /// There is no such run, it has ended, the question is not open or has an answer in the inbox, or the file cannot be written.
     pub fn post(&self, run: &str, letter: &Letter) -> Result<(), StoreError> {
+        // No process commits anything between the look at the run and the letter.
+        let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
+        let tx = begun.map_err(|error| self.fault(error))?;
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
-        let Some(row) = self.list()?.into_iter().find(|row| row.run == run) else {
+        let Some(row) = self.find(run)? else {
             return Err(refused("there is no such run".into()));
         };
         match (row.status.as_str(), &row.stopped) {
@@ -35,57 +40,73 @@ impl Store {
         let (kind, name, data) = match letter {
             Letter::Event(name, data) => {
                 let data = serde_json::to_string(&Value::Map(data.clone())).unwrap_or_default();
-                ("event", name, data)
+                ("event", name.clone(), data)
             }
-            Letter::Reply(step, text) => {
-                if !row.waits_for.contains(step) {
-                    let open = row.waits_for.join(", ");
-                    let open = if open.is_empty() { "nothing" } else { &open };
-                    return Err(refused(format!("it does not wait for `{step}`, but for {open}")));
-                }
-                ("reply", step, text.clone())
+            Letter::Reply(question, text) => {
+                self.question(run, question)?;
+                ("reply", format!("{question} {}", wall()), text.clone())
             }
         };
         let sql = "INSERT INTO inbox (run, kind, name, data, sum) VALUES (?1, ?2, ?3, ?4, ?5)";
-        put(&self.connection, sql, params![run, kind, name, data])
-            .map_err(|error| self.fault(error))
+        put(&tx, sql, params![run, kind, name, data]).map_err(|error| self.fault(error))?;
+        tx.commit().map_err(|error| self.fault(error))
     }
+}
 
-    /// The letters of these runs, in the order in which they came.
-    pub(crate) fn letters(
-        &self,
-        is_mine: impl Fn(&str) -> bool,
-    ) -> Result<Vec<(i64, String, Letter)>, StoreError> {
-        let fault = |error| self.fault(error);
-        let mut rows = self
-            .connection
-            .prepare_cached("SELECT run, kind, name, data, sum, number FROM inbox ORDER BY number")
-            .map_err(fault)?;
-        let rows = rows
-            .query_map([], |row| {
-                let sum =
-                    checksum([0, 1, 2, 3].map(|nth| row.get_ref(nth).unwrap_or(ValueRef::Null)));
-                // A damaged letter stays where it is, for a check to find, and holds no other up.
-                if row.get_ref(4)? != ValueRef::Integer(sum) {
-                    return Ok(None);
-                }
-                let text = |nth: usize| row.get::<_, String>(nth);
-                Ok(Some((row.get::<_, i64>(5)?, text(0)?, text(1)?, text(2)?, text(3)?)))
-            })
-            .map_err(fault)?;
-        let mut letters = Vec::new();
-        for row in rows {
-            let Some((number, run, kind, name, data)) = row.map_err(fault)? else { continue };
-            if !is_mine(&run) {
-                continue;
+/// A letter in an inbox.
+pub(crate) struct Mail {
+    pub(crate) number: i64,
+    pub(crate) run: String,
+    pub(crate) letter: Letter,
+    /// When an answer came, in milliseconds since 1970; `None` for events.
+    pub(crate) came_ms: Option<i64>,
+}
+
+impl Mail {
+    /// When it came, on the clock of the runs: `now` where the computer's time does not pass.
+    pub(crate) fn came(&self, now: Instant, is_real: bool) -> Instant {
+        match self.came_ms {
+            Some(came) if is_real => {
+                let ago = u64::try_from(wall().saturating_sub(came)).unwrap_or(0);
+                now.saturating_sub(ago)
             }
-            let letter = match (kind.as_str(), serde_json::from_str(&data)) {
-                ("reply", _) => Letter::Reply(name, data),
-                (_, Ok(Value::Map(data))) => Letter::Event(name, data),
-                (_, Ok(_) | Err(_)) => continue,
-            };
-            letters.push((number, run, letter));
+            Some(_) | None => now,
         }
-        Ok(letters)
     }
+}
+
+/// The letters of these runs, in the order in which they came.
+pub(crate) fn letters(
+    connection: &Connection,
+    is_mine: impl Fn(&str) -> bool,
+) -> rusqlite::Result<Vec<Mail>> {
+    let read = "SELECT run, kind, name, data, sum, number FROM inbox ORDER BY number";
+    let mut rows = connection.prepare_cached(read)?;
+    let rows = rows.query_map([], |row| {
+        let sum = checksum([0, 1, 2, 3].map(|nth| row.get_ref(nth).unwrap_or(ValueRef::Null)));
+        // A damaged letter stays where it is, for a check to find, and holds no other up.
+        if row.get_ref(4)? != ValueRef::Integer(sum) {
+            return Ok(None);
+        }
+        let text = |nth: usize| row.get::<_, String>(nth);
+        Ok(Some((row.get::<_, i64>(5)?, text(0)?, text(1)?, text(2)?, text(3)?)))
+    })?;
+    let mut letters = Vec::new();
+    for row in rows {
+        let Some((number, run, kind, name, data)) = row? else { continue };
+        if !is_mine(&run) {
+            continue;
+        }
+        let (letter, came_ms) = match (kind.as_str(), serde_json::from_str(&data)) {
+            ("reply", _) => {
+                // An earlier version has put in the name of a step, and no time.
+                let (question, came) = name.split_once(' ').unwrap_or((&name, ""));
+                (Letter::Reply(question.to_owned(), data), came.parse().ok())
+            }
+            (_, Ok(Value::Map(data))) => (Letter::Event(name, data), None),
+            (_, Ok(_) | Err(_)) => continue,
+        };
+        letters.push(Mail { number, run, letter, came_ms });
+    }
+    Ok(letters)
 }

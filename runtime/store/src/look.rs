@@ -2,12 +2,13 @@
 
 use crate::error::StoreError;
 use crate::file::Store;
+use crate::inbox::{Letter, Mail, letters};
 use crate::read::{Listed, listed};
 use crate::row::is_whole;
-use chartc_runtime::oracle::{Kind, Question};
-use chartc_runtime::stepped::Call;
+use chartc_runtime::oracle::{Kind, NotOpen, Question, find_open, shortened};
+use chartc_runtime::stepped::{Call, Outcome};
 use chartc_runtime::trace::{Line, What};
-use rusqlite::{OptionalExtension, Params, Row};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 /// Bytes of lines that are read at once, unless one line has more.
 const PIECE: usize = 64 * 1024;
@@ -92,21 +93,25 @@ impl Store {
         Ok(lines)
     }
 
-    /// What a run asks people, by the names under which they answer.
+    /// The open questions of a run to people, in the order in which they were asked.
     ///
     /// # Errors
     /// The file cannot be read, or a call is damaged.
-    pub fn asked(&self, run: &str) -> Result<Vec<(String, Question)>, StoreError> {
+    pub fn asked(&self, run: &str) -> Result<Vec<Question>, StoreError> {
         let fault = |error| self.fault(error);
         let read = "SELECT * FROM call WHERE run = ?1 AND stage = 'planned' ORDER BY planned";
         let mut rows = self.connection.prepare_cached(read).map_err(fault)?;
-        let rows = rows.query_map([run], |row| Ok((row.get::<_, String>(3)?, is_whole(row)?)));
+        let rows = rows.query_map([run], |row| {
+            Ok((row.get::<_, String>(1)?, row.get::<_, String>(3)?, is_whole(row)?))
+        });
         let mut asked = Vec::new();
         for row in rows.map_err(fault)? {
-            let (text, is_whole) = row.map_err(fault)?;
+            let (id, text, is_whole) = row.map_err(fault)?;
             match serde_json::from_str(&text).ok().filter(|_| is_whole) {
-                Some(Call::Question(question)) if question.kind == Kind::Human => {
-                    asked.push((person(&question), *question));
+                Some(Call::Question(mut question)) if question.kind == Kind::Human => {
+                    // An earlier version has stored it without.
+                    question.name(&id);
+                    asked.push(*question);
                 }
                 Some(Call::Question(_) | Call::Tool(_)) => {}
                 None => return Err(self.damaged("a call", run)),
@@ -114,14 +119,65 @@ impl Store {
         }
         Ok(asked)
     }
+
+    /// The open question of a run to a person that has this [id](Question::id), and no answer in the inbox.
+    ///
+    /// # Errors
+    /// There is none, or the file cannot be read.
+    pub fn question(&self, run: &str, id: &str) -> Result<Question, StoreError> {
+        let fault = |error| self.fault(error);
+        let replied = letters(&self.connection, |of| of == run).map_err(fault)?;
+        let is_replied = |question: &Question| {
+            let named =
+                |mail: &Mail| matches!(&mail.letter, Letter::Reply(id, _) if *id == question.id);
+            replied.iter().any(named)
+        };
+        let asked = self.asked(run)?;
+        let open = asked.iter().filter(|question| !is_replied(question));
+        match find_open(open.map(|question| (question, question)), id) {
+            Ok(question) => Ok(question.clone()),
+            Err(why) => {
+                let became = became(&self.connection, run, id).map_err(fault)?;
+                let why = NotOpen { became, ..why };
+                Err(StoreError::NotOpen { run: run.to_owned(), why })
+            }
+        }
+    }
 }
 
-/// The name of a step that a person answers, with the way to it.
-pub(crate) fn person(question: &Question) -> String {
-    let way =
-        if question.child.is_empty() { String::new() } else { format!("{}/", question.child) };
-    match question.element {
-        Some(element) => format!("{way}{}[{element}]", question.step),
-        None => format!("{way}{}", question.step),
+/// What has become of a question that is not open any more, in words.
+pub(crate) fn became(
+    connection: &Connection,
+    run: &str,
+    question: &str,
+) -> rusqlite::Result<Option<String>> {
+    if !Question::is_id(question) {
+        return Ok(None);
     }
+    let answered = |text: &str| Some(format!("was answered: {}", shortened(text)));
+    for mail in letters(connection, |of| of == run)? {
+        if let Letter::Reply(id, text) = mail.letter
+            && id == question
+        {
+            return Ok(answered(&text));
+        }
+    }
+    let read = "SELECT id, call, stage, outcome FROM call WHERE run = ?1 AND stage IN ('done', 'cancelled')";
+    let mut rows = connection.prepare_cached(read)?;
+    let mut rows = rows.query([run])?;
+    while let Some(row) = rows.next()? {
+        let call = serde_json::from_str(&row.get::<_, String>(1)?);
+        let Ok(Call::Question(mut asked)) = call else { continue };
+        asked.name(&row.get::<_, String>(0)?);
+        if asked.id != question {
+            continue;
+        }
+        let outcome = row.get::<_, Option<String>>(3)?.unwrap_or_default();
+        return Ok(match serde_json::from_str(&outcome) {
+            Ok(Outcome::Answer(Ok(answer))) => answered(&answer.text),
+            Ok(Outcome::Answer(Err(_)) | Outcome::Result(_)) => None,
+            Err(_) => Some("was withdrawn, because its step ended or its state was left".into()),
+        });
+    }
+    Ok(None)
 }

@@ -1,11 +1,13 @@
 //! One run in the memory of the engine.
 
 use crate::error::StoreError;
+use crate::look::became;
 use crate::row::Stage;
 use crate::rows::{Head, move_call, put_call, put_line, put_run};
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
-use chartc_runtime::stepped::{Left, Planned, Stepped};
+use chartc_runtime::oracle::{Answer, NotOpen};
+use chartc_runtime::stepped::{Left, Outcome, Planned, Stepped};
 use rusqlite::Transaction;
 
 /// A run that goes on in this process.
@@ -17,8 +19,8 @@ pub(crate) struct Running<M> {
     pub(crate) made_ms: i64,
     /// When it is to be stepped again, as the worker has noted it.
     pub(crate) noted: Option<Instant>,
-    /// Calls that a person will answer some time, by the names of their steps.
-    pub(crate) people: Vec<(String, String)>,
+    /// The names of calls that a person will answer some time.
+    pub(crate) people: Vec<String>,
 }
 
 impl<M: Machine> Running<M> {
@@ -31,6 +33,25 @@ impl<M: Machine> Running<M> {
     /// Whether nothing is under way that will end by itself.
     pub(crate) fn is_quiet(&self) -> bool {
         self.run.stopped().is_some() || self.run.session().open_calls() <= self.people.len()
+    }
+
+    /// Hands the answer of a person to the question that it names.
+    pub(crate) fn reply(
+        &mut self,
+        tx: &Transaction<'_>,
+        (run, question): (&str, &str),
+        text: String,
+    ) -> rusqlite::Result<Result<(), NotOpen>> {
+        let outcome = Outcome::Answer(Ok(Answer::from(text.clone())));
+        let outcome = serde_json::to_string(&outcome).unwrap_or_default();
+        match self.run.reply(question, text) {
+            Ok(call) => {
+                let from = [Stage::Planned, Stage::Started];
+                move_call(tx, (run, &call), &from, Stage::Done, Some(&outcome))?;
+                Ok(Ok(()))
+            }
+            Err(why) => Ok(Err(NotOpen { became: became(tx, run, question)?, ..why })),
+        }
     }
 
     /// Writes what has happened since the last commit.
@@ -52,7 +73,7 @@ impl<M: Machine> Running<M> {
         }
         for id in &left.dropped {
             move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None)?;
-            self.people.retain(|(_, open)| open != id);
+            self.people.retain(|open| open != id);
         }
         let saved = match &left.saved {
             Some(saved) => serde_json::to_string(saved)?,

@@ -4,6 +4,7 @@ use crate::command::Command;
 use crate::engine::Sqlite;
 use crate::error::{StoreError, panicked};
 use crate::file::{Store, wall};
+use crate::inbox::letters;
 use crate::options::Options;
 use crate::read::Kept;
 use crate::run::Running;
@@ -195,6 +196,11 @@ impl<'e, M: Machine> Worker<'e, M> {
         let known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
         let calls = (self.options.driver.clone(), known);
         let now = self.options.clock.now();
+        let mail = letters(&self.store.connection, |of| of == run);
+        let mail = mail.map_err(|error| self.store.fault(error))?;
+        // It goes on from when the first answer came.
+        let came = mail.iter().map(|mail| mail.came(now, self.options.is_real));
+        let now = came.min().unwrap_or(now);
         let make = &mut self.options.make;
         let stepped = catch_unwind(AssertUnwindSafe(|| {
             Stepped::new((run, &given), saved.as_ref(), now, calls, make)

@@ -285,11 +285,14 @@ chart Buyer {
         "--human",
         "terminal",
     ];
-    let (code, out, errors) = typed(&folder, &arguments, "perhaps\nyes\n");
+    // A line may name its question; one that names another is no answer and uses no attempt.
+    let lines = "q0000000z yes\nperhaps\nq0000000z yes\nyes\n";
+    let (code, out, errors) = typed(&folder, &arguments, lines);
     assert_eq!((code, errors.as_str()), (0, ""), "{out}");
+    assert_eq!(out.matches("question `q0000000z` is not open; open is q").count(), 2, "{out}");
     for part in [
         "Buy tea for 12?",
-        "confirm (yes or no)> ",
+        " (yes or no)> ",
         "no usable answer: the answer is yes or no",
         "ended ok",
     ] {

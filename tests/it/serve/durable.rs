@@ -68,14 +68,14 @@ fn a_question_outlives_the_server_that_asked_it() {
     let folder = charts("asked");
     let server = Server::new(&folder, &["--store", "s.db"]);
     begin(&server.client(), "a");
-    let step = ask(&server.client(), "a");
+    let id = ask(&server.client(), "a");
     server.kill();
     let server = Server::new(&folder, &["--store", "s.db"]);
     let (client, person) = (server.client(), server.person());
-    let answer = json!({"step": step, "answer": "yes"});
-    assert_eq!(client.post("/runs/a/answers", &answer).status, 403);
-    assert_eq!(person.post("/runs/a/answers", &answer).status, 202);
-    until("the run has ended", || client.get("/runs/a").json()["result"] == json!({"total": 0}));
+    assert_eq!(client.get("/runs/a").json()["waits_for"][0]["id"], json!(id));
+    assert_eq!(answer(&client, "a", &id, "yes").status, 403);
+    assert_eq!(answer(&person, "a", &id, "yes").status, 200);
+    assert_eq!(client.get("/runs/a").json()["result"], json!({"total": 0}));
 }
 
 #[test]

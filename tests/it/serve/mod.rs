@@ -1,5 +1,6 @@
 //! `chartc serve`: what clients can do, what it outlives, and what hostile clients get.
 
+mod answers;
 mod client;
 mod crowds;
 mod durable;
@@ -9,6 +10,7 @@ mod independent;
 mod outside;
 mod page;
 mod routes;
+mod schedules;
 mod speech;
 mod stream;
 mod tokens;
@@ -222,14 +224,19 @@ fn event(client: &Client, run: &str, event: &str) -> Reply {
     client.post(&format!("/runs/{run}/events"), &json!({"event": event}))
 }
 
-/// Sends the run to the person, and waits until the question is there. Returns the name of the step.
+/// Sends the run to the person, and waits until the question is there. Returns the id of the question.
 fn ask(client: &Client, run: &str) -> String {
     assert_eq!(event(client, run, "ask").status, 200);
-    let mut step = Value::Null;
+    let mut asked = Value::Null;
     until("a person is asked", || {
         let read = client.get(&format!("/runs/{run}")).json();
-        step = read["waits_for"][0].clone();
-        step["person"] == true
+        asked = read["waits_for"][0].clone();
+        asked["person"] == true
     });
-    step["step"].as_str().expect("a name").to_owned()
+    asked["id"].as_str().expect("an id").to_owned()
+}
+
+/// Answers a question of a run.
+fn answer(client: &Client, run: &str, id: &str, text: &str) -> Reply {
+    client.post(&format!("/runs/{run}/answers"), &json!({"id": id, "answer": text}))
 }

@@ -88,6 +88,7 @@ fn a_client_cannot_answer_for_a_person() {
     let server = Server::new(&charts("person"), &[]);
     let client = server.client();
     let step = asked(&client);
+    let id = client.get("/runs/a").json()["waits_for"][0]["id"].clone();
     let send = |event: &str, data: Value| {
         call(
             &client,
@@ -99,6 +100,9 @@ fn a_client_cannot_answer_for_a_person() {
         call(&client, "answer", json!({"run": "a", "step": step, "answer": "yes"})),
         call(&client, "answers", json!({"run": "a", "step": step, "answer": "yes"})),
         call(&client, "reply", json!({"run": "a", "step": step, "answer": "yes"})),
+        call(&client, "answer", json!({"run": "a", "id": id, "answer": "yes"})),
+        call(&client, "read_run", json!({"run": "a", "id": id, "answer": "yes"})),
+        call(&client, "send_event", json!({"run": "a", "event": id, "answer": "yes"})),
         call(&client, &step, json!({"answer": "yes"})),
         call(&client, "approve", json!({"answer": "yes"})),
         send(&step, json!({})),
@@ -128,18 +132,18 @@ fn a_client_cannot_answer_for_a_person() {
         "/runs/a/%61nswers",
         "/mcp/../runs/a/answers",
     ] {
-        let reply = client.post(path, &json!({"step": step, "answer": "yes"}));
+        let reply = client.post(path, &json!({"id": id, "answer": "yes"}));
         assert!(reply.status == 403 || reply.status == 404, "{path}: {}", reply.body);
     }
     let read = result(&client, "read_run", json!({"run": "a"}));
     assert_eq!((&read["status"], &read["waits_for"][0]["step"]), (&json!("running"), &json!(step)));
+    assert_eq!(read["waits_for"][0]["id"], id, "what is refused leaves the question as it was");
     assert_eq!(read["variables"]["verdict"], "no");
     // A person can.
-    let answer = json!({"step": step, "answer": "yes"});
-    assert_eq!(server.person().post("/runs/a/answers", &answer).status, 202);
-    let read = || result(&client, "read_run", json!({"run": "a", "wait_seconds": 60}));
-    until("the answer is taken in", || read()["status"] != "running");
-    assert_eq!(read()["result"], json!({"total": 0}));
+    let id = id.as_str().expect("an id");
+    assert_eq!(answer(&server.person(), "a", id, "yes").status, 200);
+    let read = result(&client, "read_run", json!({"run": "a", "wait_seconds": 60}));
+    assert_eq!(read["result"], json!({"total": 0}));
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn tokens_of_the_environment_are_never_shown() {
     let server = Server::new(&folder, &["--store", "s.db"]);
     let (client, person) = (server.client(), server.person());
     begin(&client, "a");
-    let step = ask(&client, "a");
+    let id = ask(&client, "a");
     let mut shown = String::new();
     for path in ["/charts", "/runs", "/runs/a", "/runs/a/trace", "/runs/b", "/nowhere", "/mcp"] {
         for visitor in [&client, &person] {
@@ -56,7 +56,7 @@ fn tokens_of_the_environment_are_never_shown() {
             shown += &reply.body;
         }
     }
-    person.post("/runs/a/answers", &json!({"step": step, "answer": "yes"}));
+    assert_eq!(answer(&person, "a", &id, "yes").status, 200);
     until("the run has ended", || client.get("/runs/a").json()["status"] != "running");
     shown += &client.get("/runs/a/trace").body;
     let (code, said) = server.stop();

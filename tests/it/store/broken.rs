@@ -126,7 +126,7 @@ fn a_letter_that_does_not_fit_holds_no_other_up() {
     let why = none("nobody").expect_err("it is not there").to_string();
     assert_eq!(why, "run `nobody`: there is no such run");
     let why = store.post("ada", &Letter::Reply("ask".into(), "yes".into())).expect_err("not asked");
-    assert!(why.to_string().contains("does not wait for `ask`"), "{why}");
+    assert!(why.to_string().contains("question `ask` is not open; no question is open"), "{why}");
     none("ada").expect("it is there");
     one_is_changed(&file, "UPDATE inbox SET data = '{}' WHERE data LIKE '%damaged%'");
     drop(store);

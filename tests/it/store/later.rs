@@ -28,6 +28,10 @@ fn asks(name: &str, text: &str) -> PathBuf {
     folder
 }
 
+/// The id of the question of `ada`, and what is said of it.
+const ID: &str = "qrtjqq7fe";
+const WAITS: &str = "`ada` waits for approve\n  approve asks qrtjqq7fe: Fine?\n";
+
 const RUN: [&str; 9] =
     ["run", "asks.chart", "--human", "later", "--store", "s.db", "--run", "ada", "--llm=first"];
 
@@ -35,20 +39,28 @@ const RUN: [&str; 9] =
 fn a_person_answers_when_no_process_is_there() {
     let folder = asks("reply", &ASKS.replace("1500ms", "8h"));
     let (code, out, err) = chartc(&folder, &RUN);
-    assert_eq!((code, err.as_str()), (0, "`ada` waits for approve\n"), "{out}");
+    assert_eq!((code, err.as_str()), (0, WAITS), "{out}");
     let lines = Store::open(&folder.join("s.db")).and_then(|s| s.lines("ada")).expect("a run");
     assert!(!timeless(&lines).concat().contains("busy"), "a run that waits is given no turns");
     // The same command again asks nobody twice.
     let (code, out, err) = chartc(&folder, &RUN);
-    assert_eq!((code, out.contains("->"), err.as_str()), (0, false, "`ada` waits for approve\n"));
+    assert_eq!((code, out.contains("->"), err.as_str()), (0, false, WAITS));
     let store = |arguments: &[&str]| chartc(&folder, &[&["store", "s.db"], arguments].concat());
     let (_, out, _) = store(&["list"]);
     assert!(
         out.starts_with("ada: Asks, running in a") && out.contains("waits for approve"),
         "{out}"
     );
-    let (code, _, err) = store(&["reply", "ada", "aprove", "yes"]);
-    assert!(code == 2 && err.contains("does not wait for `aprove`, but for approve"), "{err}");
+    assert!(out.ends_with(&format!("\n  approve asks {ID}: Fine?\n")), "{out}");
+    let (_, out, _) = store(&["list", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let question = serde_json::json!({"id": ID, "step": "approve", "question": "Fine?"});
+    assert_eq!(json[0]["questions"], serde_json::json!([question]));
+    for other in ["approve", "aprove", "", "q0000000z"] {
+        let (code, _, err) = store(&["reply", "ada", other, "yes"]);
+        let said = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(code == 2 && said.contains(&format!("; open is {ID}: Fine?")), "{other}: {err}");
+    }
     let (code, _, err) = store(&["send", "ada", "more", "{\"k\": 1}"]);
     assert!(code == 2 && err.contains("event `more`: it declares no `k`, only `m`"), "{err}");
     let (code, _, err) = store(&["send", "ada", "more", "{\"m\": \"many\"}"]);
@@ -58,11 +70,18 @@ fn a_person_answers_when_no_process_is_there() {
     let (code, _, err) = store(&["send", "eva", "more", "{\"m\": 4}"]);
     assert!(code == 2 && err.contains("run `eva`: there is no such run"), "{err}");
     assert_eq!(store(&["send", "ada", "more", "{\"m\": 4}"]).0, 0);
-    assert_eq!(store(&["reply", "ada", "approve", "yes"]).0, 0);
+    assert_eq!(store(&["reply", "ada", ID, "yes"]).0, 0);
+    let again = || {
+        let (code, _, err) = store(&["reply", "ada", ID, "no"]);
+        let said = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        let why = format!("question `{ID}` is not open, it was answered: yes; no question is open");
+        assert!(code == 2 && said.contains(&why), "{err}");
+    };
+    // A second answer is refused while the first one is not taken yet, and afterwards.
+    again();
     let (code, out, err) = store(&["resume", "ada"]);
     assert!(code == 0 && out.contains("a -> b"), "{out}{err}");
-    let (code, _, err) = store(&["reply", "ada", "approve", "yes"]);
-    assert!(code == 2 && err.contains("does not wait for"), "{err}");
+    again();
 }
 
 /// An answer that the step cannot use is not stored and costs no attempt, in a child chart, too.
@@ -83,16 +102,20 @@ chart Inner {
     let folder = asks("unusable", text);
     let (code, out, err) =
         chartc(&folder, &[&RUN[..], &["--chart", "Asks", "--turns", "1"]].concat());
-    assert_eq!((code, err.as_str()), (0, "`ada` waits for inner/verdict\n"), "{out}");
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(err.starts_with("`ada` waits for inner/verdict\n  inner/verdict asks q"), "{err}");
+    let file = folder.join("s.db");
     let store = |arguments: &[&str]| chartc(&folder, &[&["store", "s.db"], arguments].concat());
     let refused = |step: &str, answer: &str, why: &str| {
-        let (code, _, err) = store(&["reply", "ada", step, answer]);
-        assert_eq!(code, 2, "{answer}: {err}");
+        let id = open_question(&file, "ada");
+        let (code, _, err) = store(&["reply", "ada", &id, answer]);
+        assert_eq!(code, 2, "{step}, {answer}: {err}");
         assert!(err.contains(why) && err.contains("nothing was stored"), "{answer}: {err}");
     };
     let taken = |step: &str, answer: &str, line: &str| {
-        let (code, _, err) = store(&["reply", "ada", step, answer]);
-        assert_eq!(code, 0, "{answer}: {err}");
+        let id = open_question(&file, "ada");
+        let (code, _, err) = store(&["reply", "ada", &id, answer]);
+        assert_eq!(code, 0, "{step}, {answer}: {err}");
         let (_, out, err) = store(&["resume", "ada"]);
         assert!(out.contains(line) && !out.contains("no usable answer"), "{out}{err}");
     };
@@ -118,7 +141,7 @@ fn a_deadline_that_came_while_nobody_was_there_fires_at_its_time() {
     let folder = asks("deadline", ASKS);
     let real = [&RUN[..], &["--clock", "real"]].concat();
     let (code, out, err) = chartc(&folder, &real);
-    assert_eq!((code, err.as_str()), (0, "`ada` waits for approve\n"), "{out}");
+    assert_eq!((code, err.as_str()), (0, WAITS), "{out}");
     let file = folder.join("s.db");
     let is_due =
         || Store::open(&file).and_then(|s| s.moment(Some("ada"), true)).expect("it") > 1600;
@@ -135,7 +158,7 @@ fn a_clock_that_was_set_back_adds_nothing_and_takes_nothing() {
     let folder = asks("clock-back", &ASKS.replace("1500ms", "1h"));
     let real = [&RUN[..], &["--clock", "real"]].concat();
     let (code, out, err) = chartc(&folder, &real);
-    assert_eq!((code, err.as_str()), (0, "`ada` waits for approve\n"), "{out}");
+    assert_eq!((code, err.as_str()), (0, WAITS), "{out}");
     let file = folder.join("s.db");
     let later = "UPDATE run SET updated_ms = updated_ms + 86400000, made_ms = made_ms + 86400000";
     assert_eq!(row::changed(&file, later), 1);
@@ -145,7 +168,7 @@ fn a_clock_that_was_set_back_adds_nothing_and_takes_nothing() {
     let store = |arguments: &[&str]| chartc(&folder, &[&["store", "s.db"], arguments].concat());
     let (code, out, err) = store(&["list"]);
     assert!(code == 0 && out.contains("changed 0 s ago"), "{out}{err}");
-    assert_eq!(store(&["reply", "ada", "approve", "yes"]).0, 0);
+    assert_eq!(store(&["reply", "ada", ID, "yes"]).0, 0);
     let (code, out, err) = store(&["resume", "ada"]);
     assert!(code == 0 && out.contains("a -> b") && !out.contains("late"), "{code} {out}{err}");
     let lines = Store::open(&file).and_then(|store| store.lines("ada")).expect("as written");
@@ -291,7 +314,7 @@ fn others_may_put_something_in_but_not_go_on() {
     let store = |arguments: &[&str]| chartc(&folder, &[&["store", "s.db"], arguments].concat());
     assert_eq!(store(&["send", "ada", "more", "{\"m\": 4}"]).0, 0);
     until(&mut out, "more");
-    assert_eq!(store(&["reply", "ada", "approve", "yes"]).0, 0);
+    assert_eq!(store(&["reply", "ada", ID, "yes"]).0, 0);
     until(&mut out, "a -> b");
     assert_eq!(store(&["backup", "copy.db"]).0, 0);
     child.kill().expect("it is ours");

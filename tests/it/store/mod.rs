@@ -8,6 +8,7 @@ mod fork;
 #[cfg(unix)]
 mod kill;
 mod later;
+mod people;
 mod remembers;
 mod replayed;
 mod row;
@@ -197,6 +198,13 @@ fn fresh(name: &str) -> PathBuf {
 }
 
 type Show = Box<dyn FnMut(&str, &Line) -> io::Result<()>>;
+
+/// The id of the only question of a run to a person.
+fn open_question(file: &Path, run: &str) -> String {
+    let asked = Store::open(file).and_then(|store| store.asked(run)).expect("a store");
+    let [question] = asked.as_slice() else { panic!("not one question: {asked:?}") };
+    question.id.clone()
+}
 
 /// An engine in virtual time on a file, and its worker.
 fn engine<'p>(

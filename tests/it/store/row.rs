@@ -29,6 +29,29 @@ pub(super) fn sealed(file: &Path, table: &str, which: &str) {
     assert_eq!(connection.execute(&put, [sum]).expect("it can be written"), 1);
 }
 
+/// Puts a letter into an inbox, past the store.
+pub(super) fn letter(file: &Path, [run, kind, name, data]: [&str; 4]) {
+    let sum = checksum([run, kind, name, data].map(|text| ValueRef::Text(text.as_bytes())));
+    let put = "INSERT INTO inbox (run, kind, name, data, sum) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let connection = Connection::open(file).expect("a database");
+    let put = connection.execute(put, rusqlite::params![run, kind, name, data, sum]);
+    assert_eq!(put.expect("it can be written"), 1);
+}
+
+/// The only letter came earlier than it did, by so many milliseconds.
+pub(super) fn letter_is_older(file: &Path, by: i64) {
+    let connection = Connection::open(file).expect("a database");
+    let read = "SELECT run, kind, name, data FROM inbox";
+    let columns: [String; 4] = connection
+        .query_row(read, [], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))
+        .expect("a letter");
+    let [run, kind, name, data] = columns;
+    let (question, came) = name.split_once(' ').expect("a question and a time");
+    let name = format!("{question} {}", came.parse::<i64>().expect("a time") - by);
+    connection.execute("DELETE FROM inbox", []).expect("it can be written");
+    letter(file, [&run, &kind, &name, &data]);
+}
+
 fn checksum<'v>(columns: impl IntoIterator<Item = ValueRef<'v>>) -> i64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut word = |word: u64| {

@@ -170,7 +170,9 @@ struct Sent {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answered {
-    step: String,
+    /// The id of the question. The name of a step, which clients of earlier versions send, is no id and is refused as such.
+    #[serde(default, alias = "step")]
+    id: String,
     answer: String,
 }
 
@@ -213,9 +215,9 @@ async fn done(
             if visitor != Visitor::Person {
                 return Err(Refused::person());
             }
-            let Answered { step, answer } = request::json(head, body).await?;
-            runs.answer(run, step, answer).await?;
-            Ok(reply::json(StatusCode::ACCEPTED, &json!({"taken": true})))
+            let Answered { id, answer } = request::json(head, body).await?;
+            runs.answer(run, &id, answer).await?;
+            Ok(reply::json(StatusCode::OK, &json!({"taken": true})))
         }
         (&Method::GET, ["runs", run, "trace"]) => {
             runs.find(run).await?;

@@ -73,7 +73,7 @@ impl From<Refusal> for Refused {
     fn from(why: Refusal) -> Self {
         let status = match why {
             Refusal::NoChart { .. } | Refusal::NoRun(_) => StatusCode::NOT_FOUND,
-            Refusal::Taken(_) | Refusal::NotNow(_) => StatusCode::CONFLICT,
+            Refusal::Taken(_) | Refusal::NotNow(_) | Refusal::NotOpen(_) => StatusCode::CONFLICT,
             Refusal::Misfit(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Refusal::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             Refusal::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,

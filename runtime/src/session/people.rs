@@ -1,0 +1,64 @@
+//! Questions to people that wait for their answers.
+
+use super::calls::{Call, Work};
+use super::{At, Session};
+use crate::error::RunError;
+use crate::oracle::{Answer, Kind, NotOpen, Question, find_open};
+use crate::trace;
+use chartc_core::host::Machine;
+use std::sync::Arc;
+
+impl Call {
+    /// The question to a person that this call waits for.
+    fn asked(&self) -> Option<&Question> {
+        match &self.work {
+            Work::Question(question, ..) if question.kind == Kind::Human => Some(question),
+            Work::Question(..)
+            | Work::Outside
+            | Work::Waiting(..)
+            | Work::Room(..)
+            | Work::Tool(..) => None,
+        }
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// The open questions to people, in the order in which they were asked.
+    pub fn asked(&self) -> impl Iterator<Item = &Question> {
+        self.extra.busy.calls.iter().filter_map(Call::asked)
+    }
+
+    /// Answers the open question to a person that has this [id](Question::id), in place of the driver, whose call is dropped. Returns the
+    /// permanent name of that call. What follows from the answer begins with the next [`go_as_far_as_possible`](Self::go_as_far_as_possible)
+    /// or [`settle`](Self::settle). An answer that names another question changes nothing.
+    ///
+    /// # Errors
+    /// See [`RunError`]. The inner error: no open question has this id.
+    pub fn reply(
+        &mut self,
+        question: &str,
+        text: String,
+    ) -> Result<Result<String, NotOpen>, RunError> {
+        let calls = self.extra.busy.calls.iter().enumerate();
+        let open = calls.filter_map(|(index, call)| Some((index, call.asked()?)));
+        let index = match find_open(open, question) {
+            Ok(index) => index,
+            Err(why) => return Ok(Err(why)),
+        };
+        let Call { at, work } = self.extra.busy.calls.remove(index);
+        let name = self.name_of(&at, false).to_string();
+        let now = self.put_before()?;
+        if let Work::Question(question, ..) = work {
+            self.ended(now, at, &question, Ok(Answer::from(text)))?;
+        }
+        Ok(Ok(name))
+    }
+
+    /// Gives a question to a person its id.
+    pub(super) fn name_question(&self, at: &At, question: &mut Arc<Question>) {
+        if question.kind == Kind::Human && question.id.is_empty() {
+            let call = self.name_of(at, false).to_string();
+            Arc::make_mut(question).name(&call);
+        }
+    }
+}
