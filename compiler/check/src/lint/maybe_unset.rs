@@ -3,7 +3,7 @@
 use super::reading::{self, Setters};
 use super::{Context, Lint, never_set, words};
 use crate::turn::dataflow::{Value, early};
-use crate::turn::flow::{Flow, Lack};
+use crate::turn::flow::{Flow, Lack, Site};
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::model::VariableKind;
 use chartc_text::diagnostic::Diagnostic;
@@ -44,7 +44,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if !told.insert((reading::step_of(chart, found.site), line, found.value)) {
             continue;
         }
-        let (span, what) = reading::place(context, found.site);
+        let (mut span, what) = reading::place(context, found.site);
+        if let (Site::Arguments(step), Value::Variable(id), Lack::Empty) =
+            (found.site, found.value, found.lack)
+        {
+            span = reading::shown_at(context, step, id);
+        }
         let name = reading::name(chart, found.value);
         let setters = setters.places(context, found.value);
         // An unused answer of the same type may be the missing value.

@@ -12,6 +12,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// The greatest number of transitions that are followed after an answer.
 const LONGEST: usize = 8;
+/// The greatest number of transitions that are followed for one answer.
+const MOST: usize = 200;
 
 /// Where an effect reads a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,29 +63,27 @@ impl<'c> Search<'c> {
         let mut search = Self { chart, facts, step, found, open, seen };
         let row = &chart.steps[step.index()];
         let mut kept = shown.clone();
-        row.into.iter().for_each(|id| drop(kept.remove(id)));
+        kept.retain(|id| row.into != Some(*id));
         let answered = |expr: &Expr| {
             row.into.is_some_and(|id| mentions(chart, expr, id))
                 || mentions_answer(chart, expr, step)
         };
+        let is_ask = matches!(row.kind, StepKind::Ask { .. });
         for (i, line) in chart.transitions.iter().enumerate() {
-            if line.trigger == Trigger::StepDone(step) {
-                search.add(TransitionId::at(i), &kept, 0);
-            }
-        }
-        for leaf in window.leaves() {
-            for id in window.lines(leaf) {
-                let line = chart.transition(id);
-                if line.trigger == Trigger::When && line.guard.as_ref().is_some_and(answered) {
-                    search.add(id, &kept, 0);
-                }
+            let id = TransitionId::at(i);
+            let follows = match &line.trigger {
+                Trigger::StepDone(of) => *of == step,
+                Trigger::When => line.guard.as_ref().is_some_and(answered),
+                trigger => is_ask && matches!(trigger, Trigger::Choice(_)),
+            };
+            if follows && (line.trigger.step().is_some() || window.is_offered(id)) {
+                search.add(id, &kept, 0);
             }
         }
         for (i, other) in chart.steps.iter().enumerate() {
             let id = StepId::at(i);
-            let place = facts.places.step(id);
             let waits = other.guard.as_ref().is_some_and(answered);
-            if waits && id != step && window.leaves().any(|leaf| place.covers(chart, leaf)) {
+            if waits && id != step && window.is_with(id) {
                 search.step(id, &mut kept.clone(), 0);
             }
         }
@@ -94,7 +94,7 @@ impl<'c> Search<'c> {
     }
 
     fn add(&mut self, line: TransitionId, kept: &BTreeSet<VarId>, length: usize) {
-        let goes_on = !kept.is_empty() && length < LONGEST;
+        let goes_on = !kept.is_empty() && length < LONGEST && self.seen.len() < MOST;
         if goes_on && self.facts.reach.takes(line) && self.seen.insert(line) {
             self.open.push_back(Next { line, kept: kept.clone(), length });
         }
@@ -146,17 +146,15 @@ impl<'c> Search<'c> {
             return;
         }
         let source = chart.transition(next.line).source;
-        let inside = |leaf: &StateId| {
-            if entered.is_empty() { chart.contains(source, *leaf) } else { entered.contains(leaf) }
-        };
-        let leaves: Vec<StateId> = self.facts.reach.leaves(chart).filter(inside).collect();
-        for leaf in leaves {
-            for id in chart.ancestors(leaf).flat_map(|state| &chart.state(state).transitions) {
-                let takes = matches!(&chart.transition(*id).trigger, Trigger::Event(of)
-                    if of.iter().any(|event| events.contains(event)));
-                if takes && self.facts.places.line(*id).covers(chart, leaf) {
-                    self.add(*id, kept, next.length + 1);
-                }
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let takes = matches!(&line.trigger, Trigger::Event(of)
+                if of.iter().any(|event| events.contains(event)));
+            let place = self.facts.places.line(TransitionId::at(i));
+            let is_here = |state: &StateId| {
+                entered.iter().chain([&source]).any(|s| chart.contains(*state, *s))
+            };
+            if takes && place.within.iter().any(is_here) {
+                self.add(TransitionId::at(i), kept, next.length + 1);
             }
         }
     }
@@ -181,7 +179,9 @@ impl<'c> Search<'c> {
             // A person is shown the value of now.
             StepKind::Human(text) => {
                 let mut shown = BTreeSet::new();
-                text.holes().for_each(|e| drop(reads(chart, e, &mut shown)));
+                text.holes().for_each(|e| {
+                    reads(chart, e, &mut shown);
+                });
                 kept.retain(|id| !shown.contains(id));
             }
             StepKind::Llm | StepKind::Ask { .. } => {}
@@ -193,7 +193,7 @@ impl<'c> Search<'c> {
             }
         };
         let mut after = kept.clone();
-        step.into.iter().for_each(|id| drop(after.remove(id)));
+        after.retain(|id| step.into != Some(*id));
         for line in step.outcomes.iter().filter(|_| goes_on) {
             if matches!(chart.transition(*line).trigger, Trigger::StepDone(_)) {
                 self.add(*line, &after, length);

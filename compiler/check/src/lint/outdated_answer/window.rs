@@ -1,64 +1,46 @@
 //! What may change while a question waits for its answer.
 
+use super::changes::{By, Change};
 use crate::facts::Facts;
 use crate::facts::guard::implies;
-use crate::facts::place::exclusive;
-use crate::facts::reach::{domain, entered_by_default, is_leaf};
+use crate::facts::place::{Place, exclusive};
+use crate::facts::reach::{domain, is_history, is_leaf};
 use crate::facts::uses::walk;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
-use chartc_core::model::{
-    Action, Chart, ChoiceKind, Expr, ExprKind, Observable, Step, StepKind, Transition, Trigger,
-    VariableKind,
-};
+use chartc_core::model::{Action, Chart, Expr, ExprKind, StateKind, StepKind, Transition, Trigger};
 use std::collections::BTreeSet;
 
-/// What changes a variable.
+/// How a step waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    /// A transition, or a block that runs with it.
-    Line(TransitionId),
-    /// The answer of a step, or its statements.
-    Step(StepId),
-    /// The host, before a turn or an event.
-    Host,
-    /// The beginning of a turn.
-    Turn,
-}
-
-/// A variable that may change.
-#[derive(Debug, Clone)]
-pub(super) struct Change<'c> {
-    pub(super) variable: VarId,
-    pub(super) by: By,
-    /// Where it happens; `None` if in any leaf.
-    pub(super) leaf: Option<StateId>,
-    /// Conditions that hold then.
-    pub(super) guards: Vec<&'c Expr>,
-}
-
-/// An assignment that may happen, before it is known whether it changes anything.
-struct Candidate<'c> {
-    change: Change<'c>,
-    /// Changes a value only if one of these does; `None` if it changes the value anyway.
-    only_with: Option<Vec<&'c Expr>>,
+pub(super) enum Wait {
+    /// For a person, or for the next turn: events come, and turns begin.
+    Turns,
+    /// For a model, within a turn: events come.
+    Call,
 }
 
 /// The time in which a step waits.
 pub(super) struct Window<'c> {
-    chart: &'c Chart,
-    facts: &'c Facts,
-    step: StepId,
+    pub(super) chart: &'c Chart,
+    pub(super) facts: &'c Facts,
+    pub(super) step: StepId,
+    pub(super) wait: Wait,
     /// The step is canceled when this state is exited.
     home: StateId,
     /// The leaves inside, in which the step may wait.
-    inside: BTreeSet<StateId>,
+    pub(super) inside: BTreeSet<StateId>,
     /// The leaves of other regions.
-    beside: Vec<StateId>,
+    pub(super) beside: BTreeSet<StateId>,
 }
 
+/// The greatest number of leaves, times lines, that are followed one by one.
+const MOST: usize = 100_000;
+/// The greatest number of leaves in which one line is examined.
+const SOME: usize = 64;
+
 impl<'c> Window<'c> {
-    /// The window of a step that is started in a walk and that no walk awaits.
-    pub(super) fn of(chart: &'c Chart, facts: &'c Facts, step: StepId) -> Self {
+    /// The window of a step.
+    pub(super) fn of(chart: &'c Chart, facts: &'c Facts, step: StepId, wait: Wait) -> Self {
         let home = chart.steps[step.index()].state;
         let is_beside = |leaf: &StateId| {
             !chart.contains(home, *leaf)
@@ -66,183 +48,115 @@ impl<'c> Window<'c> {
                 && !exclusive(chart, home, *leaf)
         };
         let beside = facts.reach.leaves(chart).filter(is_beside).collect();
-        let mut window = Self { chart, facts, step, home, inside: BTreeSet::new(), beside };
+        let mut window = Self { chart, facts, step, wait, home, inside: BTreeSet::new(), beside };
         window.fill();
         window
     }
 
     /// The leaves in which the step may start, and those to which lines lead from there while it waits.
     fn fill(&mut self) {
-        let Self { chart, facts, .. } = *self;
+        let Self { chart, facts, home, .. } = *self;
         let place = facts.places.step(self.step);
-        let mut open: Vec<StateId> =
-            facts.reach.leaves(chart).filter(|leaf| place.covers(chart, *leaf)).collect();
+        let all: Vec<StateId> =
+            facts.reach.leaves(chart).filter(|leaf| chart.contains(home, *leaf)).collect();
+        if all.len() * chart.transitions.len() > MOST {
+            self.inside = all.into_iter().collect();
+            return;
+        }
+        let starts = all.into_iter().filter(|leaf| place.covers(chart, *leaf));
+        let mut open: Vec<StateId> = starts.flat_map(|leaf| self.with_regions(leaf)).collect();
         while let Some(leaf) = open.pop() {
             if !self.inside.insert(leaf) {
                 continue;
             }
             for id in self.lines(leaf) {
                 let line = chart.transition(id);
-                if self.exits(line) {
+                if line.trigger.step() == Some(self.step) || self.exits(line) {
                     continue;
                 }
                 for target in &line.targets {
-                    let around = chart.state(target.state).parent.unwrap_or(target.state);
-                    let into = if entered_by_default(chart, target.state).is_empty() {
-                        target.state
-                    } else {
-                        around
-                    };
-                    let all = (into.0..chart.state(into).end.0).map(StateId);
-                    open.extend(all.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s)));
+                    // A history may restore whatever is beside it.
+                    let parent = chart.state(target.state).parent;
+                    let parent = parent.filter(|_| is_history(chart, target.state));
+                    open.extend(self.with_regions(parent.unwrap_or(target.state)));
                 }
             }
         }
     }
 
-    /// The leaves in which the step may wait.
-    pub(super) fn leaves(&self) -> impl Iterator<Item = StateId> + '_ {
-        self.inside.iter().copied()
+    /// The leaves that may be active when a state is entered, with those of other regions.
+    fn with_regions(&self, state: StateId) -> impl Iterator<Item = StateId> + use<'c> {
+        let Self { chart, facts, home, .. } = *self;
+        let around = chart.ancestors(state).take_while(|s| chart.contains(home, *s));
+        let outer = around.filter(|s| matches!(chart.state(*s).kind, StateKind::Parallel)).last();
+        let into = outer.unwrap_or(state);
+        let below = (into.0..chart.state(into).end.0).map(StateId);
+        below.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
     }
 
     /// The lines that may be taken in a leaf, in the order in which they are tried.
-    pub(super) fn lines(&self, leaf: StateId) -> impl Iterator<Item = TransitionId> + use<'c> {
+    fn lines(&self, leaf: StateId) -> impl Iterator<Item = TransitionId> + use<'c> {
         let Self { chart, facts, .. } = *self;
         let lines = chart.ancestors(leaf).flat_map(|s| chart.state(s).transitions.iter().copied());
         lines.filter(move |id| facts.reach.takes(*id) && facts.places.line(*id).covers(chart, leaf))
     }
 
-    /// Whether a transition withdraws the question.
-    fn exits(&self, line: &Transition) -> bool {
-        let top = domain(self.chart, line);
-        top.is_some_and(|top| top != self.home && self.chart.contains(top, self.home))
+    /// Whether a transition withdraws the question. The options of an `ask` are those of its leaf.
+    pub(super) fn exits(&self, line: &Transition) -> bool {
+        let Self { chart, home, .. } = *self;
+        let is_ask = matches!(chart.steps[self.step.index()].kind, StepKind::Ask { .. });
+        domain(chart, line).is_some_and(|top| {
+            let is_above = chart.contains(top, home) && (top != home || is_ask);
+            is_above || is_ask && chart.contains(home, top)
+        })
     }
 
-    /// Every variable that may change while the step waits.
-    pub(super) fn changes(&self) -> Vec<Change<'c>> {
-        let mut open = self.by_lines();
-        open.extend(self.by_steps());
-        let mut found: Vec<Change<'c>> = self.by_itself();
-        let mut changing: BTreeSet<VarId> = found.iter().map(|change| change.variable).collect();
-        loop {
-            let before = open.len();
-            open.retain(|candidate| {
-                let changes = candidate
-                    .only_with
-                    .as_ref()
-                    .is_none_or(|all| all.iter().any(|e| self.varies(e, &changing)));
-                if changes {
-                    changing.insert(candidate.change.variable);
-                    found.push(candidate.change.clone());
-                }
-                !changes
-            });
-            if open.len() == before {
-                return found;
-            }
-        }
+    /// Those of the leaves that a place covers.
+    pub(super) fn leaves_of<'w>(
+        &'w self,
+        place: &'w Place,
+        leaves: &'w BTreeSet<StateId>,
+    ) -> impl Iterator<Item = StateId> + 'w {
+        let ranges = place.within.iter().map(|state| *state..self.chart.state(*state).end);
+        let all = ranges.flat_map(|range| leaves.range(range).copied());
+        all.filter(|leaf| !place.leaves_out(self.chart, *leaf))
     }
 
-    /// Inputs, and variables that are reset in each turn.
-    fn by_itself(&self) -> Vec<Change<'c>> {
-        let variables = self.chart.variables.iter().enumerate();
-        let by = variables.filter_map(|(i, row)| {
-            let by = match row.kind {
-                VariableKind::Input => By::Host,
-                VariableKind::Var { per_turn: true } => By::Turn,
-                VariableKind::Var { per_turn: false } | VariableKind::Param { .. } => return None,
-            };
-            Some(Change { variable: VarId::at(i), by, leaf: None, guards: Vec::new() })
-        });
-        by.collect()
-    }
-
-    fn by_lines(&self) -> Vec<Candidate<'c>> {
-        let chart = self.chart;
-        let mut found = Vec::new();
-        for (i, line) in chart.transitions.iter().enumerate() {
-            let id = TransitionId::at(i);
-            if line.trigger.step() == Some(self.step) || self.exits(line) {
-                continue;
-            }
-            let Some(leaf) = self.acts_in(id) else { continue };
-            if self.asks_again(leaf, line) {
-                continue;
-            }
-            let (repeats, with_value) = match &line.trigger {
-                Trigger::Turn => (true, true),
-                Trigger::When => (true, false),
-                trigger => {
-                    (trigger.step().is_some_and(|id| is_code(&chart.steps[id.index()])), true)
-                }
-            };
-            let guard: Vec<&Expr> = line.guard.iter().collect();
-            let by = By::Line(id);
-            for block in self.blocks(leaf, line) {
-                assignments(block, &mut guard.clone(), &mut Vec::new(), &mut |made| {
-                    let repeats = repeats && !(with_value && self.grows(&made, by, &found));
-                    let sources = if with_value { made.sources() } else { made.guards.to_vec() };
-                    let change = made.change(by, leaf);
-                    found.push(Candidate { change, only_with: repeats.then_some(sources) });
-                });
-            }
-            if let Trigger::Choice(choice) = line.trigger
-                && let ChoiceKind::Call(_, Some(variable)) = chart.choices[choice.index()].kind
-            {
-                let change = Change { variable, by, leaf: Some(leaf), guards: guard };
-                found.push(Candidate { change, only_with: None });
-            }
-        }
-        found
-    }
-
-    fn by_steps(&self) -> Vec<Candidate<'c>> {
-        let chart = self.chart;
-        let mut found = Vec::new();
-        for (i, step) in chart.steps.iter().enumerate() {
-            let id = StepId::at(i);
-            let place = self.facts.places.step(id);
-            let Some(leaf) = self.all().find(|leaf| place.covers(chart, *leaf)) else { continue };
-            let leaves = |line: &TransitionId| {
-                let line = chart.transition(*line);
-                line.trigger == Trigger::StepDone(id) && line.guard.is_none() && self.exits(line)
-            };
-            if id == self.step || step.outcomes.iter().any(leaves) {
-                continue;
-            }
-            let guard: Vec<&Expr> = step.guard.iter().collect();
-            let by = By::Step(id);
-            if let StepKind::Code(actions) = &step.kind {
-                assignments(actions, &mut guard.clone(), &mut Vec::new(), &mut |made| {
-                    // It has run before the question was asked, unless it comes later in the walk.
-                    let repeats = id < self.step && !self.grows(&made, by, &found);
-                    let only_with = repeats.then(|| made.sources());
-                    found.push(Candidate { change: made.change(by, leaf), only_with });
-                });
-            }
-            if let Some(variable) = step.into {
-                let change = Change { variable, by, leaf: Some(leaf), guards: guard };
-                found.push(Candidate { change, only_with: None });
-            }
-        }
-        found
-    }
-
-    /// Whether the assignment gives its variable another value each time: it reads the variable, and nothing set that before it.
-    fn grows(&self, made: &Made<'_, 'c>, by: By, before: &[Candidate<'c>]) -> bool {
-        let is_set = |c: &Candidate<'_>| c.change.by == by && c.change.variable == made.variable;
-        mentions(self.chart, made.value, made.variable) && !before.iter().any(is_set)
-    }
-
-    fn all(&self) -> impl Iterator<Item = StateId> + '_ {
-        self.inside.iter().chain(&self.beside).copied()
-    }
-
-    /// The first leaf in which the transition may be taken while the step waits.
-    fn acts_in(&self, id: TransitionId) -> Option<StateId> {
+    /// The leaves in which a transition may be taken while the step waits.
+    pub(super) fn acting(&self, id: TransitionId) -> impl Iterator<Item = StateId> + '_ {
         let place = self.facts.places.line(id);
-        let acts = |leaf: &StateId| place.covers(self.chart, *leaf) && !self.is_hidden(*leaf, id);
-        self.facts.reach.takes(id).then(|| self.all().find(acts)).flatten()
+        let line = self.chart.transition(id);
+        let comes = self.wait == Wait::Turns || is_sudden(&line.trigger);
+        let inside = self.leaves_of(place, &self.inside).filter(move |_| comes);
+        inside.chain(self.leaves_of(place, &self.beside))
+    }
+
+    /// Whether a transition may be taken while the step waits.
+    pub(super) fn is_between(&self, id: TransitionId) -> bool {
+        self.facts.reach.takes(id) && self.acting(id).next().is_some()
+    }
+
+    /// Whether a transition may be taken in one of the leaves in which the step may wait.
+    pub(super) fn is_offered(&self, id: TransitionId) -> bool {
+        self.leaves_of(self.facts.places.line(id), &self.inside).next().is_some()
+    }
+
+    /// Whether a step may run in one of the leaves in which this one may wait.
+    pub(super) fn is_with(&self, id: StepId) -> bool {
+        self.leaves_of(self.facts.places.step(id), &self.inside).next().is_some()
+    }
+
+    /// Whether a change may happen without the question being asked again: in one of these leaves if the conditions hold there.
+    pub(super) fn may_happen(
+        &self,
+        change: &Change<'_>,
+        holds: &dyn Fn(&Expr, StateId) -> bool,
+    ) -> bool {
+        let By::Line(id) = change.by else { return true };
+        let line = self.chart.transition(id);
+        let all = |leaf: StateId| change.guards.iter().all(|guard| holds(guard, leaf));
+        let mut leaves = self.acting(id).take(SOME);
+        leaves.any(|leaf| !self.is_hidden(leaf, id) && !self.asks_again(leaf, line) && all(leaf))
     }
 
     /// Whether other lines take all events of the transition before it.
@@ -262,18 +176,10 @@ impl<'c> Window<'c> {
     /// Whether the question is asked again when the transition is taken, because of the events that trigger it or that it raises.
     fn asks_again(&self, leaf: StateId, line: &Transition) -> bool {
         let mut raised = false;
-        Action::walk(&line.actions, &mut |action| match action {
-            Action::Raise(event, _) | Action::Send { event, after: None, .. } => {
+        Action::walk(&line.actions, &mut |action| {
+            if let Action::Raise(event, _) | Action::Send { event, after: None, .. } = action {
                 raised |= self.withdraws(*event);
             }
-            Action::Send { .. }
-            | Action::Assign(..)
-            | Action::If(..)
-            | Action::For(..)
-            | Action::Do(..)
-            | Action::Cancel(_)
-            | Action::Log(_)
-            | Action::Result(..) => {}
         });
         let withdrawn = matches!(&line.trigger, Trigger::Event(events)
             if events.iter().all(|event| self.withdraws(*event)));
@@ -282,64 +188,23 @@ impl<'c> Window<'c> {
 
     /// Whether the event surely withdraws the question.
     fn withdraws(&self, event: EventId) -> bool {
-        let first = |leaf: StateId| {
-            let mut lines = self.lines(leaf).map(|id| self.chart.transition(id));
+        let first = |leaf: &StateId| {
+            let mut lines = self.lines(*leaf).map(|id| self.chart.transition(id));
             let line = lines.find(|line| takes(line, event));
             line.is_some_and(|line| line.guard.is_none() && self.exits(line))
         };
-        !self.inside.is_empty() && self.inside.iter().all(|leaf| first(*leaf))
+        !self.inside.is_empty() && self.inside.len() <= SOME && self.inside.iter().all(first)
     }
 
     /// Whether a `when` line that reads the variable withdraws the question.
     pub(super) fn is_watched(&self, variable: VarId) -> bool {
-        let watches = |id: TransitionId| {
-            let line = self.chart.transition(id);
-            let guard = line.guard.as_ref().filter(|_| line.trigger == Trigger::When);
-            guard.is_some_and(|guard| self.exits(line) && mentions(self.chart, guard, variable))
-        };
-        !self.inside.is_empty() && self.inside.iter().all(|leaf| self.lines(*leaf).any(watches))
-    }
-
-    /// The actions of a transition, and the blocks of the states that it may exit or enter.
-    fn blocks(&self, leaf: StateId, line: &'c Transition) -> Vec<&'c [Action]> {
         let chart = self.chart;
-        let mut found: Vec<&[Action]> = vec![&line.actions];
-        let Some(top) = domain(chart, line) else { return found };
-        let exited = chart.ancestors(leaf).take_while(|s| *s != top);
-        found.extend(exited.flat_map(|s| chart.state(s).exit.iter().map(Vec::as_slice)));
-        let mut entered: BTreeSet<StateId> = BTreeSet::new();
-        for target in &line.targets {
-            entered.extend(chart.ancestors(target.state).take_while(|s| *s != top));
-            entered.extend((target.state.0..chart.state(target.state).end.0).map(StateId));
-        }
-        for state in entered {
-            let row = chart.state(state);
-            found.extend(row.entry.iter().map(Vec::as_slice));
-            found.push(&row.default_actions);
-        }
-        found
-    }
-
-    /// Whether the value of an expression may change while the step waits.
-    fn varies(&self, expr: &Expr, changing: &BTreeSet<VarId>) -> bool {
-        let mut varies = false;
-        walk(self.chart, expr, &mut |e| {
-            if let ExprKind::Observable(Observable::In(_)) = e.kind {
-                return;
-            }
-            varies |= matches!(
-                e.kind,
-                ExprKind::Payload(_)
-                    | ExprKind::Answer(_)
-                    | ExprKind::Observable(_)
-                    | ExprKind::Call(..)
-                    | ExprKind::Unknown(_)
-            );
-            if let ExprKind::Variable(id) = e.kind {
-                varies |= changing.contains(&id);
-            }
-        });
-        varies
+        chart.transitions.iter().enumerate().any(|(i, line)| {
+            let guard = line.guard.as_ref().filter(|_| line.trigger == Trigger::When);
+            let watches = guard.is_some_and(|guard| mentions(chart, guard, variable));
+            let place = self.facts.places.line(TransitionId::at(i));
+            watches && self.exits(line) && self.inside.iter().all(|leaf| place.covers(chart, *leaf))
+        })
     }
 }
 
@@ -349,8 +214,12 @@ fn takes(line: &Transition, event: EventId) -> bool {
         || matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
 }
 
-const fn is_code(step: &Step) -> bool {
-    matches!(step.kind, StepKind::Code(_))
+/// Whether the trigger does not depend on the walk of a turn.
+const fn is_sudden(trigger: &Trigger) -> bool {
+    matches!(
+        trigger,
+        Trigger::Event(_) | Trigger::AnyEvent | Trigger::AnyOccurrence | Trigger::After(_)
+    )
 }
 
 /// Whether an expression reads a variable.
@@ -358,59 +227,4 @@ pub(super) fn mentions(chart: &Chart, expr: &Expr, variable: VarId) -> bool {
     let mut found = false;
     walk(chart, expr, &mut |e| found |= e.kind == ExprKind::Variable(variable));
     found
-}
-
-/// An assignment, with the conditions and the lists of the loops around it.
-struct Made<'m, 'c> {
-    variable: VarId,
-    value: &'c Expr,
-    guards: &'m [&'c Expr],
-    lists: &'m [&'c Expr],
-}
-
-impl<'c> Made<'_, 'c> {
-    fn change(&self, by: By, leaf: StateId) -> Change<'c> {
-        let (variable, guards) = (self.variable, self.guards.to_vec());
-        Change { variable, by, leaf: Some(leaf), guards }
-    }
-
-    /// Everything that decides about the value.
-    fn sources(&self) -> Vec<&'c Expr> {
-        [self.guards, self.lists, &[self.value]].concat()
-    }
-}
-
-/// Calls `visit` with every assignment.
-fn assignments<'c>(
-    actions: &'c [Action],
-    guards: &mut Vec<&'c Expr>,
-    lists: &mut Vec<&'c Expr>,
-    visit: &mut dyn FnMut(Made<'_, 'c>),
-) {
-    for action in actions {
-        match action {
-            Action::Assign(variable, value) => {
-                visit(Made { variable: *variable, value, guards, lists });
-            }
-            Action::If(condition, then, otherwise) => {
-                guards.push(condition);
-                assignments(then, guards, lists, visit);
-                guards.pop();
-                lists.push(condition);
-                assignments(otherwise, guards, lists, visit);
-                lists.pop();
-            }
-            Action::For(_, list, body) => {
-                lists.push(list);
-                assignments(body, guards, lists, visit);
-                lists.pop();
-            }
-            Action::Do(..)
-            | Action::Raise(..)
-            | Action::Send { .. }
-            | Action::Cancel(_)
-            | Action::Log(_)
-            | Action::Result(..) => {}
-        }
-    }
 }
