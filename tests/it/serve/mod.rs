@@ -3,6 +3,7 @@
 mod client;
 mod crowds;
 mod durable;
+mod flagship;
 mod garbage;
 mod hostile;
 mod independent;
