@@ -1,5 +1,6 @@
 //! The assignments that may be made while a question waits.
 
+use super::effects::entered;
 use super::window::{Wait, Window, mentions};
 use crate::facts::reach::domain;
 use crate::facts::uses::walk;
@@ -8,7 +9,7 @@ use chartc_core::model::{
     Action, Chart, ChoiceKind, Expr, ExprKind, Observable, StepKind, Transition, Trigger,
     VariableKind,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What changes a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,179 +33,167 @@ pub(super) struct Change<'c> {
     pub(super) guards: Vec<&'c Expr>,
 }
 
-/// An assignment that may happen, before it is known whether it changes anything.
-struct Candidate<'c> {
+/// What sets a variable.
+struct Writer<'c> {
     change: Change<'c>,
-    /// Changes a value only if one of these does; `None` if it changes the value anyway.
-    only_with: Option<Vec<&'c Expr>>,
+    /// Everything that decides about the value, if the same is set in each turn: then the value changes only with one of these.
+    sources: Option<Vec<&'c Expr>>,
 }
 
-impl<'c> Window<'c> {
-    /// Every variable that may change while the step waits.
-    pub(super) fn changes(&self) -> Vec<Change<'c>> {
-        let mut open = self.by_lines();
-        open.extend(self.by_steps());
-        let mut found: Vec<Change<'c>> = self.by_itself();
-        let mut changing: BTreeSet<VarId> = found.iter().map(|change| change.variable).collect();
-        loop {
-            let before = open.len();
-            open.retain(|candidate| {
-                let changes = candidate
-                    .only_with
-                    .as_ref()
-                    .is_none_or(|all| all.iter().any(|e| varies(self.chart, e, &changing)));
-                if changes {
-                    changing.insert(candidate.change.variable);
-                    found.push(candidate.change.clone());
-                }
-                !changes
-            });
-            if open.len() == before {
-                return found;
-            }
-        }
-    }
+/// What sets the variables of a chart.
+pub(super) struct Writers<'c>(BTreeMap<VarId, Vec<Writer<'c>>>);
 
-    /// Inputs, and variables that are reset in each turn.
-    fn by_itself(&self) -> Vec<Change<'c>> {
-        if self.wait == Wait::Call {
-            return Vec::new();
-        }
-        let variables = self.chart.variables.iter().enumerate();
-        let by = variables.filter_map(|(i, row)| {
-            let by = match row.kind {
-                VariableKind::Input => By::Host,
-                VariableKind::Var { per_turn: true } => By::Turn,
-                VariableKind::Var { per_turn: false } | VariableKind::Param { .. } => return None,
-            };
-            Some(Change { variable: VarId::at(i), by, guards: Vec::new() })
-        });
-        by.collect()
-    }
-
-    fn by_lines(&self) -> Vec<Candidate<'c>> {
-        let chart = self.chart;
-        let mut found = Vec::new();
+impl<'c> Writers<'c> {
+    /// Collects them in one pass over the chart.
+    pub(super) fn of(chart: &'c Chart) -> Self {
+        let mut found = Self(BTreeMap::new());
+        let exits: Vec<StateId> =
+            chart.state_ids().filter(|s| !chart.state(*s).exit.is_empty()).collect();
         for (i, line) in chart.transitions.iter().enumerate() {
-            let id = TransitionId::at(i);
-            let own = line.trigger.step() == Some(self.step);
-            if own || self.exits(line) || !self.is_between(id) {
-                continue;
-            }
-            let (repeats, with_value) = match &line.trigger {
-                Trigger::Turn => (true, true),
-                Trigger::When => (true, false),
-                trigger => (
-                    trigger.step().is_some_and(|id| {
-                        matches!(chart.steps[id.index()].kind, StepKind::Code(_))
-                    }),
-                    true,
-                ),
-            };
+            let by = By::Line(TransitionId::at(i));
+            let is_code = |id: StepId| matches!(chart.steps[id.index()].kind, StepKind::Code(_));
+            let repeats = matches!(line.trigger, Trigger::Turn | Trigger::When)
+                || line.trigger.step().is_some_and(is_code);
             let guard: Vec<&Expr> = line.guard.iter().collect();
-            let by = By::Line(id);
-            for block in blocks(self.chart, line) {
-                assignments(block, &mut guard.clone(), &mut Vec::new(), &mut |made| {
-                    let repeats = repeats && !(with_value && self.grows(&made, by, &found));
-                    let sources = if with_value { made.sources() } else { made.guards.to_vec() };
-                    let only_with = repeats.then_some(sources);
-                    found.push(Candidate { change: made.change(by), only_with });
-                });
+            for block in blocks(chart, line, &exits) {
+                found.block(chart, by, &guard, block, repeats);
             }
             if let Trigger::Choice(choice) = line.trigger
                 && let ChoiceKind::Call(_, Some(variable)) = chart.choices[choice.index()].kind
             {
-                let change = Change { variable, by, guards: guard };
-                found.push(Candidate { change, only_with: None });
+                found.add(Change { variable, by, guards: guard }, None);
             }
         }
-        found
-    }
-
-    fn by_steps(&self) -> Vec<Candidate<'c>> {
-        let chart = self.chart;
-        let mut found = Vec::new();
         for (i, step) in chart.steps.iter().enumerate() {
-            let id = StepId::at(i);
-            let leaves = |line: &TransitionId| {
-                let line = chart.transition(*line);
-                line.trigger == Trigger::StepDone(id) && line.guard.is_none() && self.exits(line)
-            };
-            let place = self.facts.places.step(id);
-            // The walk of a turn waits for a model; those of other regions go on.
-            let others = self.leaves_of(place, &self.beside).next().is_some();
-            let acts = match self.wait {
-                Wait::Turns => others || self.leaves_of(place, &self.inside).next().is_some(),
-                Wait::Call => others,
-            };
-            if id == self.step || !acts || step.outcomes.iter().any(leaves) {
-                continue;
-            }
+            let by = By::Step(StepId::at(i));
             let guard: Vec<&Expr> = step.guard.iter().collect();
-            let by = By::Step(id);
             if let StepKind::Code(actions) = &step.kind {
-                assignments(actions, &mut guard.clone(), &mut Vec::new(), &mut |made| {
-                    // It has run before the question was asked, unless it comes later in the walk.
-                    let repeats = id < self.step && !self.grows(&made, by, &found);
-                    let only_with = repeats.then(|| made.sources());
-                    found.push(Candidate { change: made.change(by), only_with });
-                });
+                found.block(chart, by, &guard, actions, true);
             }
             if let Some(variable) = step.into {
-                let change = Change { variable, by, guards: guard };
-                found.push(Candidate { change, only_with: None });
+                found.add(Change { variable, by, guards: guard }, None);
             }
         }
         found
     }
 
-    /// Whether the assignment gives its variable another value each time: it reads the variable, and nothing set that before it.
-    fn grows(&self, made: &Made<'_, 'c>, by: By, before: &[Candidate<'c>]) -> bool {
-        let is_set = |c: &Candidate<'_>| c.change.by == by && c.change.variable == made.variable;
-        mentions(self.chart, made.value, made.variable) && !before.iter().any(is_set)
+    fn add(&mut self, change: Change<'c>, sources: Option<Vec<&'c Expr>>) {
+        self.0.entry(change.variable).or_default().push(Writer { change, sources });
+    }
+
+    fn block(
+        &mut self,
+        chart: &'c Chart,
+        by: By,
+        guard: &[&'c Expr],
+        actions: &'c [Action],
+        repeats: bool,
+    ) {
+        // A `when` line is taken again only if its condition changes.
+        let is_when = matches!(by, By::Line(id) if chart.transition(id).trigger == Trigger::When);
+        let mut set: BTreeSet<VarId> = BTreeSet::new();
+        assignments(actions, &mut guard.to_vec(), &mut Vec::new(), &mut |made| {
+            let is_first = set.insert(made.variable);
+            // Such a value is another one each time.
+            let grows = !is_when && is_first && mentions(chart, made.value, made.variable);
+            let sources = if is_when { made.guards.to_vec() } else { made.sources() };
+            let change = Change { variable: made.variable, by, guards: made.guards.to_vec() };
+            self.add(change, (repeats && !grows).then_some(sources));
+        });
+    }
+}
+
+/// Finds what changes variables within a window.
+pub(super) struct Search<'w, 'c> {
+    window: &'w Window<'c>,
+    writers: &'w Writers<'c>,
+    /// Whether a variable changes, as far as it is known. One that depends on itself does not.
+    known: BTreeMap<VarId, bool>,
+}
+
+impl<'w, 'c> Search<'w, 'c> {
+    pub(super) fn new(window: &'w Window<'c>, writers: &'w Writers<'c>) -> Self {
+        Self { window, writers, known: BTreeMap::new() }
+    }
+
+    /// Everything that may change a variable while the step waits.
+    pub(super) fn of(&mut self, variable: VarId) -> Vec<Change<'c>> {
+        let mut found: Vec<Change<'c>> = Vec::new();
+        found.extend(self.by_itself(variable));
+        let writers = self.writers;
+        for writer in writers.0.get(&variable).into_iter().flatten() {
+            if !self.window.is_between(writer.change.by) {
+                continue;
+            }
+            let before = match writer.change.by {
+                By::Step(id) => id < self.window.step,
+                By::Line(_) | By::Host | By::Turn => true,
+            };
+            // What repeats has been set before the question was asked, unless it comes later in the walk.
+            let sources = writer.sources.as_ref().filter(|_| before);
+            if sources.is_none_or(|all| all.iter().any(|e| self.varies(e))) {
+                found.push(writer.change.clone());
+            }
+        }
+        found
+    }
+
+    /// An input changes with the host, and a variable that is reset with each turn.
+    fn by_itself(&self, variable: VarId) -> Option<Change<'c>> {
+        let by = match self.window.chart.variables[variable.index()].kind {
+            VariableKind::Input => By::Host,
+            VariableKind::Var { per_turn: true } => By::Turn,
+            VariableKind::Var { per_turn: false } | VariableKind::Param { .. } => return None,
+        };
+        let may = self.window.wait == Wait::Turns;
+        may.then(|| Change { variable, by, guards: Vec::new() })
+    }
+
+    /// Whether the value of an expression may change while the step waits.
+    fn varies(&mut self, expr: &Expr) -> bool {
+        let (mut varies, mut read) = (false, BTreeSet::new());
+        walk(self.window.chart, expr, &mut |e| {
+            if let ExprKind::Variable(id) = e.kind {
+                read.insert(id);
+            }
+            varies |= matches!(
+                e.kind,
+                ExprKind::Payload(_)
+                    | ExprKind::Answer(_)
+                    | ExprKind::Call(..)
+                    | ExprKind::Unknown(_)
+            ) || matches!(&e.kind, ExprKind::Observable(of) if !matches!(of, Observable::In(_)));
+        });
+        varies || read.into_iter().any(|id| self.changes(id))
+    }
+
+    fn changes(&mut self, variable: VarId) -> bool {
+        if let Some(known) = self.known.get(&variable) {
+            return *known;
+        }
+        self.known.insert(variable, false);
+        let changes = !self.of(variable).is_empty();
+        self.known.insert(variable, changes);
+        changes
     }
 }
 
 /// The actions of a transition, and the blocks of the states that it may exit or enter.
-fn blocks<'c>(chart: &'c Chart, line: &'c Transition) -> Vec<&'c [Action]> {
+fn blocks<'c>(chart: &'c Chart, line: &'c Transition, exits: &[StateId]) -> Vec<&'c [Action]> {
     let mut found: Vec<&[Action]> = vec![&line.actions];
     let Some(top) = domain(chart, line) else { return found };
-    let own = chart.ancestors(line.source).take_while(|s| *s != top).last();
-    let exited = own.map_or(top.0 + 1..top.0 + 1, |s| s.0..chart.state(s).end.0);
-    found.extend(exited.flat_map(|s| chart.state(StateId(s)).exit.iter().map(Vec::as_slice)));
-    let mut entered: BTreeSet<StateId> = BTreeSet::new();
-    for target in &line.targets {
-        entered.extend(chart.ancestors(target.state).take_while(|s| *s != top));
-        entered.extend((target.state.0..chart.state(target.state).end.0).map(StateId));
+    if let Some(own) = chart.ancestors(line.source).take_while(|s| *s != top).last() {
+        let from = exits.partition_point(|s| *s < own);
+        let inside = exits[from..].iter().take_while(|s| **s < chart.state(own).end);
+        found.extend(inside.flat_map(|s| chart.state(*s).exit.iter().map(Vec::as_slice)));
     }
+    let entered = entered(chart, line);
     for state in entered {
         let row = chart.state(state);
         found.extend(row.entry.iter().map(Vec::as_slice));
         found.push(&row.default_actions);
     }
     found
-}
-
-/// Whether the value of an expression may change while the step waits.
-fn varies(chart: &Chart, expr: &Expr, changing: &BTreeSet<VarId>) -> bool {
-    let mut varies = false;
-    walk(chart, expr, &mut |e| {
-        if let ExprKind::Observable(Observable::In(_)) = e.kind {
-            return;
-        }
-        varies |= matches!(
-            e.kind,
-            ExprKind::Payload(_)
-                | ExprKind::Answer(_)
-                | ExprKind::Observable(_)
-                | ExprKind::Call(..)
-                | ExprKind::Unknown(_)
-        );
-        if let ExprKind::Variable(id) = e.kind {
-            varies |= changing.contains(&id);
-        }
-    });
-    varies
 }
 
 /// An assignment, with the conditions and the lists of the loops around it.
@@ -216,10 +205,6 @@ struct Made<'m, 'c> {
 }
 
 impl<'c> Made<'_, 'c> {
-    fn change(&self, by: By) -> Change<'c> {
-        Change { variable: self.variable, by, guards: self.guards.to_vec() }
-    }
-
     /// Everything that decides about the value.
     fn sources(&self) -> Vec<&'c Expr> {
         [self.guards, self.lists, &[self.value]].concat()

@@ -6,7 +6,7 @@ use crate::facts::reach::{domain, entered_by_default};
 use crate::facts::uses::reads;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Receiver, StepKind, Trigger,
+    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Receiver, StepKind, Transition, Trigger,
 };
 use std::collections::{BTreeSet, VecDeque};
 
@@ -111,7 +111,7 @@ impl<'c> Search<'c> {
             self.note(argument, &kept, spot);
         }
         self.block(&line.actions, &mut kept, spot);
-        let entered = entered(chart, next.line);
+        let entered = entered(chart, line);
         for state in &entered {
             let row = chart.state(*state);
             for block in row.entry.iter().chain([&row.default_actions]) {
@@ -272,8 +272,7 @@ fn mentions_answer(chart: &Chart, expr: &Expr, step: StepId) -> bool {
 }
 
 /// The states that a transition enters, the outer ones first. Histories count with their defaults.
-fn entered(chart: &Chart, line: TransitionId) -> BTreeSet<StateId> {
-    let line = chart.transition(line);
+pub(super) fn entered(chart: &Chart, line: &Transition) -> BTreeSet<StateId> {
     let mut found = BTreeSet::new();
     let Some(top) = domain(chart, line) else { return found };
     let mut open: Vec<StateId> = crate::facts::reach::entries(chart, line);

@@ -7,7 +7,7 @@ mod window;
 use super::{Context, Lint, reading, words};
 use crate::facts::uses::reads;
 use crate::turn::flow::{Flow, Site};
-use changes::{By, Change};
+use changes::{By, Change, Writers};
 use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::{BinaryOp, Builtin, Chart, Expr, ExprKind, StepKind};
 use chartc_text::diagnostic::Diagnostic;
@@ -29,7 +29,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !context.all_read {
         return;
     }
-    let lazy = OnceCell::new();
+    let (flow, writers) = (OnceCell::new(), OnceCell::new());
     let steps = (0..chart.steps.len()).map(StepId::at);
     for (step, wait, mut shown) in steps.filter_map(|id| question(context, id)).take(MOST) {
         let window = Window::of(chart, facts, step, wait);
@@ -37,24 +37,24 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if effects.is_empty() {
             continue;
         }
-        let changes = window.changes();
-        let flow = || lazy.get_or_init(|| Flow::of(chart, facts));
+        let flow = || flow.get_or_init(|| Flow::of(chart, facts));
+        let writers = writers.get_or_init(|| Writers::of(chart));
         for effect in effects {
             let id = effect.variable;
-            let of = |change: &&Change<'_>| {
-                change.variable == id && !sets_once(context, flow(), step, change)
-            };
-            let find = |window: &Window<'_>, changes: &[Change<'_>]| {
+            let find = |window: &Window<'_>| {
                 let holds = |guard: &Expr, leaf| flow().may_hold(guard, leaf);
-                let all = changes.iter().filter(of).take(MOST);
-                all.filter(|change| window.may_happen(change, &holds)).map(|c| c.by).next()
+                let all = changes::Search::new(window, writers).of(id);
+                let mut all = all.iter().take(MOST);
+                let is_it = |change: &&Change<'_>| {
+                    !sets_once(context, flow(), step, change) && window.may_happen(change, &holds)
+                };
+                all.find(is_it).map(|change| change.by)
             };
-            let by = if window.is_watched(id) { None } else { find(&window, &changes) };
+            let by = if window.is_watched(id) { None } else { find(&window) };
             // The call of a step begins in a turn after the answer of a person.
             let by = by.or_else(|| match effect.spot {
                 Spot::Step(step) if wait == Wait::Turns => {
-                    let later = Window::of(chart, facts, step, wait);
-                    find(&later, &later.changes())
+                    find(&Window::of(chart, facts, step, wait))
                 }
                 Spot::Step(_) | Spot::Line(_) | Spot::State(_) => None,
             });

@@ -3,6 +3,7 @@
 use super::changes::{By, Change};
 use crate::facts::Facts;
 use crate::facts::guard::implies;
+use crate::facts::livelock::lonely;
 use crate::facts::place::{Place, exclusive};
 use crate::facts::reach::{domain, is_history, is_leaf};
 use crate::facts::uses::walk;
@@ -22,15 +23,15 @@ pub(super) enum Wait {
 /// The time in which a step waits.
 pub(super) struct Window<'c> {
     pub(super) chart: &'c Chart,
-    pub(super) facts: &'c Facts,
+    facts: &'c Facts,
     pub(super) step: StepId,
     pub(super) wait: Wait,
     /// The step is canceled when this state is exited.
     home: StateId,
     /// The leaves inside, in which the step may wait.
-    pub(super) inside: BTreeSet<StateId>,
+    inside: BTreeSet<StateId>,
     /// The leaves of other regions.
-    pub(super) beside: BTreeSet<StateId>,
+    beside: BTreeSet<StateId>,
 }
 
 /// The greatest number of leaves, times lines, that are followed one by one.
@@ -47,7 +48,10 @@ impl<'c> Window<'c> {
                 && !chart.contains(*leaf, home)
                 && !exclusive(chart, home, *leaf)
         };
-        let beside = facts.reach.leaves(chart).filter(is_beside).collect();
+        let mut beside = BTreeSet::new();
+        if !lonely(chart, home) {
+            beside.extend(facts.reach.leaves(chart).filter(is_beside));
+        }
         let mut window = Self { chart, facts, step, wait, home, inside: BTreeSet::new(), beside };
         window.fill();
         window
@@ -57,8 +61,7 @@ impl<'c> Window<'c> {
     fn fill(&mut self) {
         let Self { chart, facts, home, .. } = *self;
         let place = facts.places.step(self.step);
-        let all: Vec<StateId> =
-            facts.reach.leaves(chart).filter(|leaf| chart.contains(home, *leaf)).collect();
+        let all = leaves_below(chart, facts, home);
         if all.len() * chart.transitions.len() > MOST {
             self.inside = all.into_iter().collect();
             return;
@@ -85,13 +88,12 @@ impl<'c> Window<'c> {
     }
 
     /// The leaves that may be active when a state is entered, with those of other regions.
-    fn with_regions(&self, state: StateId) -> impl Iterator<Item = StateId> + use<'c> {
+    fn with_regions(&self, state: StateId) -> impl Iterator<Item = StateId> + use<> {
         let Self { chart, facts, home, .. } = *self;
         let around = chart.ancestors(state).take_while(|s| chart.contains(home, *s));
         let outer = around.filter(|s| matches!(chart.state(*s).kind, StateKind::Parallel)).last();
         let into = outer.unwrap_or(state);
-        let below = (into.0..chart.state(into).end.0).map(StateId);
-        below.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
+        leaves_below(chart, facts, into).into_iter()
     }
 
     /// The lines that may be taken in a leaf, in the order in which they are tried.
@@ -102,7 +104,7 @@ impl<'c> Window<'c> {
     }
 
     /// Whether a transition withdraws the question. The options of an `ask` are those of its leaf.
-    pub(super) fn exits(&self, line: &Transition) -> bool {
+    fn exits(&self, line: &Transition) -> bool {
         let Self { chart, home, .. } = *self;
         let is_ask = matches!(chart.steps[self.step.index()].kind, StepKind::Ask { .. });
         domain(chart, line).is_some_and(|top| {
@@ -112,7 +114,7 @@ impl<'c> Window<'c> {
     }
 
     /// Those of the leaves that a place covers.
-    pub(super) fn leaves_of<'w>(
+    fn leaves_of<'w>(
         &'w self,
         place: &'w Place,
         leaves: &'w BTreeSet<StateId>,
@@ -123,7 +125,7 @@ impl<'c> Window<'c> {
     }
 
     /// The leaves in which a transition may be taken while the step waits.
-    pub(super) fn acting(&self, id: TransitionId) -> impl Iterator<Item = StateId> + '_ {
+    fn acting(&self, id: TransitionId) -> impl Iterator<Item = StateId> + '_ {
         let place = self.facts.places.line(id);
         let line = self.chart.transition(id);
         let comes = self.wait == Wait::Turns || is_sudden(&line.trigger);
@@ -131,9 +133,30 @@ impl<'c> Window<'c> {
         inside.chain(self.leaves_of(place, &self.beside))
     }
 
-    /// Whether a transition may be taken while the step waits.
-    pub(super) fn is_between(&self, id: TransitionId) -> bool {
-        self.facts.reach.takes(id) && self.acting(id).next().is_some()
+    /// Whether a transition may be taken, or a step may run, while the step waits, without withdrawing the question.
+    pub(super) fn is_between(&self, by: By) -> bool {
+        match by {
+            By::Line(id) => {
+                let line = self.chart.transition(id);
+                self.facts.reach.takes(id)
+                    && line.trigger.step() != Some(self.step)
+                    && self.acting(id).next().is_some()
+                    && !self.exits(line)
+            }
+            By::Step(id) => {
+                let place = self.facts.places.step(id);
+                let leaves = |line: &TransitionId| {
+                    let line = self.chart.transition(*line);
+                    let is_sure = line.trigger == Trigger::StepDone(id) && line.guard.is_none();
+                    is_sure && self.exits(line)
+                };
+                // The walk of a turn waits for a model; those of other regions go on.
+                let others = self.leaves_of(place, &self.beside).next().is_some();
+                let acts = others || self.wait == Wait::Turns && self.is_with(id);
+                id != self.step && acts && !self.chart.steps[id.index()].outcomes.iter().any(leaves)
+            }
+            By::Host | By::Turn => self.wait == Wait::Turns,
+        }
     }
 
     /// Whether a transition may be taken in one of the leaves in which the step may wait.
@@ -206,6 +229,12 @@ impl<'c> Window<'c> {
             watches && self.exits(line) && self.inside.iter().all(|leaf| place.covers(chart, *leaf))
         })
     }
+}
+
+/// The leaves of a state that runs enter.
+fn leaves_below(chart: &Chart, facts: &Facts, state: StateId) -> Vec<StateId> {
+    let below = (state.0..chart.state(state).end.0).map(StateId);
+    below.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s)).collect()
 }
 
 /// Whether the transition has the event as a trigger.

@@ -5,7 +5,7 @@ use super::path::Goal;
 use super::point::Points;
 use super::read::Site;
 use super::solve::Solved;
-use super::{Flow, Lack, MOST_WAYS, Unset, way};
+use super::{Flow, Lack, Unset, way};
 use crate::facts::Facts;
 use crate::facts::uses::walk;
 use crate::turn::dataflow::Value;
@@ -14,6 +14,9 @@ use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate};
 use chartc_core::model::{
     AskOn, Chart, Expr, ExprKind, Position, StepKind, TemplatePart, VariableKind,
 };
+
+/// The maximal number of prompts that are examined; each takes another analysis of the chart.
+const MOST: usize = 10;
 
 /// A variable that a prompt shows, with its place.
 #[derive(Debug, Clone, Copy)]
@@ -35,14 +38,12 @@ impl Flow<'_> {
         let runs = |id: &StepId| !facts.places.step(*id).within.is_empty();
         let candidates = steps.filter(runs).filter_map(|id| {
             let shown = self.initial(id)?;
-            let may = |one: &Shown| {
-                let cell = self.cells.variable(one.variable);
-                one.is_empty && cell.is_some_and(|cell| self.cells.rows[cell].is_set)
-            };
-            shown.iter().any(may).then_some((id, shown))
+            let is_initial = |one: &Shown| self.seen(solved, id, one).is_some_and(|seen| seen.0);
+            let may = shown.iter().all(is_initial) && self.open_one(solved, id, &shown).is_some();
+            may.then_some((id, shown))
         });
         candidates
-            .take(MOST_WAYS)
+            .take(MOST)
             .filter_map(|(id, shown)| self.first_asking(&points, solved, id, &shown))
             .collect()
     }
@@ -56,20 +57,27 @@ impl Flow<'_> {
         shown: &[Shown],
     ) -> Option<Unset> {
         let (_, first) = Solved::of(&self.cells, points, Some(step))?;
-        let is_open = |one: &&Shown| {
-            let cell = self.cells.variable(one.variable).filter(|_| one.is_empty);
-            cell.is_some_and(|cell| {
-                let empty = FRESH | self.cells.rows[cell].default_bits();
-                let seen = first.before(step, cell);
-                seen & empty != 0 && seen & !empty != 0
-            })
-        };
-        let Shown { variable, site, .. } = *shown.iter().find(is_open)?;
+        let Shown { variable, site, .. } = self.open_one(&first, step, shown)?;
         let with: Vec<VarId> = shown.iter().map(|one| one.variable).collect();
         let value = Value::Variable(variable);
         let goal = Goal { site, value, with: &with };
         let way = way::find(self.chart, &self.cells, points, solved, goal)?;
         Some(Unset { site, value, way: Some(way), lack: Lack::Empty })
+    }
+
+    /// Whether a variable may have its initial value before a step, and whether it may have another one.
+    fn seen(&self, solved: &Solved, step: StepId, one: &Shown) -> Option<(bool, bool)> {
+        let cell = self.cells.variable(one.variable)?;
+        let initial = FRESH | self.cells.rows[cell].default_bits();
+        let seen = solved.before(step, cell);
+        Some((seen & initial != 0, seen & !initial != 0))
+    }
+
+    /// The first of the variables that shows nothing in some runs, and something in others.
+    fn open_one(&self, solved: &Solved, step: StepId, shown: &[Shown]) -> Option<Shown> {
+        let is_it =
+            |one: &&Shown| one.is_empty && self.seen(solved, step, one) == Some((true, true));
+        shown.iter().find(is_it).copied()
     }
 
     /// The variables that the prompt of a step shows, if it shows nothing else.
