@@ -71,12 +71,11 @@ impl<'c> Search<'c> {
         let is_ask = matches!(row.kind, StepKind::Ask { .. });
         for (i, line) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            let follows = match &line.trigger {
-                Trigger::StepDone(of) => *of == step,
-                Trigger::When => line.guard.as_ref().is_some_and(answered),
-                trigger => is_ask && matches!(trigger, Trigger::Choice(_)),
-            };
-            if follows && (line.trigger.step().is_some() || window.is_offered(id)) {
+            let is_done = line.trigger == Trigger::StepDone(step);
+            let is_when = line.trigger == Trigger::When;
+            let waits = is_when && line.guard.as_ref().is_some_and(answered);
+            let chosen = is_ask && matches!(line.trigger, Trigger::Choice(_));
+            if is_done || (waits || chosen) && window.is_offered(id) {
                 search.add(id, &kept, 0);
             }
         }
@@ -211,7 +210,9 @@ impl<'c> Search<'c> {
                 | Action::Raise(_, arguments)
                 | Action::Send { arguments, .. }
                 | Action::Result(_, arguments) => {
-                    arguments.iter().for_each(|e| self.note(e, kept, spot));
+                    for e in arguments {
+                        self.note(e, kept, spot);
+                    }
                 }
                 Action::Assign(variable, value) => {
                     let mut others = kept.clone();

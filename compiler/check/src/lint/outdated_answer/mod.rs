@@ -97,11 +97,10 @@ fn sets_once(context: &Context<'_>, flow: &Flow<'_>, step: StepId, change: &Chan
 
 /// Whether a condition holds only as long as the variable has one value, such as an empty one.
 fn is_unset(chart: &Chart, condition: &Expr, variable: VarId) -> bool {
-    let is_it = |e: &Expr| match &e.kind {
-        ExprKind::Builtin(Builtin::Len, of) => {
-            of.iter().all(|e| e.kind == ExprKind::Variable(variable))
-        }
-        kind => *kind == ExprKind::Variable(variable),
+    let is_it = |e: &Expr| {
+        let whole = ExprKind::Variable(variable);
+        let counts = matches!(&e.kind, ExprKind::Builtin(Builtin::Len, of) if of.iter().all(|e| e.kind == whole));
+        counts || e.kind == whole
     };
     if let ExprKind::Predicate(id) = condition.kind {
         is_unset(chart, &chart.predicates[id.index()].expr, variable)

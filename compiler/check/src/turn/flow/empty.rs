@@ -39,7 +39,8 @@ impl Flow<'_> {
         let candidates = steps.filter(runs).filter_map(|id| {
             let shown = self.initial(id)?;
             let is_initial = |one: &Shown| self.seen(solved, id, one).is_some_and(|seen| seen.0);
-            let may = shown.iter().all(is_initial) && self.open_one(solved, id, &shown).is_some();
+            let may =
+                shown.iter().all(is_initial) && self.sometimes_empty(solved, id, &shown).is_some();
             may.then_some((id, shown))
         });
         candidates
@@ -57,7 +58,7 @@ impl Flow<'_> {
         shown: &[Shown],
     ) -> Option<Unset> {
         let (_, first) = Solved::of(&self.cells, points, Some(step))?;
-        let Shown { variable, site, .. } = self.open_one(&first, step, shown)?;
+        let Shown { variable, site, .. } = self.sometimes_empty(&first, step, shown)?;
         let with: Vec<VarId> = shown.iter().map(|one| one.variable).collect();
         let value = Value::Variable(variable);
         let goal = Goal { site, value, with: &with };
@@ -74,7 +75,7 @@ impl Flow<'_> {
     }
 
     /// The first of the variables that shows nothing in some runs, and something in others.
-    fn open_one(&self, solved: &Solved, step: StepId, shown: &[Shown]) -> Option<Shown> {
+    fn sometimes_empty(&self, solved: &Solved, step: StepId, shown: &[Shown]) -> Option<Shown> {
         let is_it =
             |one: &&Shown| one.is_empty && self.seen(solved, step, one) == Some((true, true));
         shown.iter().find(is_it).copied()
