@@ -1,6 +1,6 @@
 //! Pictures for Mermaid: what they say of each construct, and what Mermaid's own parser makes of every one that we can make.
 
-use crate::project::{blocks, corpus, read, root};
+use crate::project::{blocks, corpus, flagship, read, root};
 use chartc::Checked;
 use chartc::emit::Options;
 use chartc::emit::mermaid::mermaid;
@@ -360,9 +360,7 @@ fn highlighted_states_and_those_around_them_stand_out() {
 #[test]
 fn picture_in_the_readme_is_up_to_date() {
     let readme = read("README.md");
-    let (_, chart) = readme.rsplit_once("cat > ticket.chart <<END\n").expect("the tour has one");
-    let (chart, _) = chart.split_once("END\n").expect("it ends");
-    let picture = draw(chart);
+    let picture = draw(&flagship());
     let shown = blocks(&readme, "mermaid").into_iter().map(|b| b.1).next().expect("it is shown");
     if shown != picture && std::env::var_os("PICTURE").is_some_and(|v| v == "write") {
         let block = |text: &str| format!("```mermaid\n{text}```\n");

@@ -101,6 +101,14 @@ pub(crate) fn blocks(page: &str, info: &str) -> Vec<(usize, String)> {
     found
 }
 
+/// The chart of README, after the option that breaks its property has been removed.
+pub(crate) fn flagship() -> String {
+    let readme = read("README.md");
+    let (_, chart) = readme.split_once("cat > refund.chart <<END\n").expect("README writes it");
+    let (chart, _) = chart.split_once("END\n").expect("it ends");
+    chart.lines().filter(|l| !l.contains("may settle")).map(|l| format!("{l}\n")).collect()
+}
+
 /// Every chart and agent that the project has, with the name it is read under: shipped charts, those of the tests, examples of the
 /// docs and of the pages of findings, shared agents.
 pub(crate) fn corpus() -> Vec<(String, String)> {

@@ -227,3 +227,8 @@ fn racing() {
 fn messaging() {
     check("messaging");
 }
+
+#[test]
+fn outdating() {
+    check("outdating");
+}

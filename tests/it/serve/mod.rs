@@ -4,6 +4,7 @@ mod answers;
 mod client;
 mod crowds;
 mod durable;
+mod flagship;
 mod garbage;
 mod hostile;
 mod independent;

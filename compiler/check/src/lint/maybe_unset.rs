@@ -3,7 +3,7 @@
 use super::reading::{self, Setters};
 use super::{Context, Lint, never_set, words};
 use crate::turn::dataflow::{Value, early};
-use crate::turn::flow::{Flow, Lack};
+use crate::turn::flow::{Flow, Lack, Site};
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::model::VariableKind;
 use chartc_text::diagnostic::Diagnostic;
@@ -29,7 +29,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     never_set::always_alike(context, &flow, diagnostics);
     never_set::never_permits(context, &flow, diagnostics);
     never_set::blank(context, &flow, diagnostics);
-    let unset = flow.unset(facts, &inferred);
+    let mut unset = flow.unset(facts, &inferred);
+    if context.full_prompts {
+        unset.extend(flow.empty_prompts(facts));
+    }
     if unset.is_empty() {
         return;
     }
@@ -41,7 +44,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if !told.insert((reading::step_of(chart, found.site), line, found.value)) {
             continue;
         }
-        let (span, what) = reading::place(context, found.site);
+        let (mut span, what) = reading::place(context, found.site);
+        if let (Site::Arguments(step), Value::Variable(id), Lack::Empty) =
+            (found.site, found.value, found.lack)
+        {
+            span = reading::shown_at(context, step, id);
+        }
         let name = reading::name(chart, found.value);
         let setters = setters.places(context, found.value);
         // An unused answer of the same type may be the missing value.
@@ -52,7 +60,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             Value::Variable(_) | Value::Answer(_) => None,
         };
         let message = match (&found.way, found.lack) {
-            (Some(_), _) => format!("{name} may not be there when {what} reads it"),
+            (Some(_), Lack::Empty) => {
+                format!("{what} may show nothing: {name} is still empty when it is first asked")
+            }
+            (Some(_), Lack::Missing | Lack::Default) => {
+                format!("{name} may not be there when {what} reads it")
+            }
             (None, Lack::Missing) => format!("{name} is never there when {what} reads it"),
             (None, Lack::Empty) => {
                 let so = format!("{name} is always empty when {what} reads it");
@@ -79,10 +92,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         let help = match &found.way {
             None => format!("set it before, or leave it out here{lasts}"),
-            Some(way) => format!(
-                "a run that gets there: {}; set it on every way, or ask for it before{lasts}",
-                reading::way(chart, found.value, way)
-            ),
+            Some(way) => {
+                let cure = match found.lack {
+                    Lack::Empty => {
+                        "ask only after something sets it, or show other words until then"
+                    }
+                    Lack::Missing | Lack::Default => "set it on every way, or ask for it before",
+                };
+                let way = reading::way(chart, found.value, way);
+                format!("a run that gets there: {way}; {cure}{lasts}")
+            }
         };
         let rule = if found.way.is_none() { &rules::read_before_set::RULE } else { &RULE };
         let mut one = rule.at(span, message).help(help);

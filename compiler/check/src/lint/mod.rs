@@ -40,6 +40,7 @@ mod moving;
 pub(crate) mod name_clash;
 mod needless_guard;
 mod never_set;
+mod outdated_answer;
 mod overlap;
 mod permuted_names;
 mod posting;
@@ -196,6 +197,7 @@ pub const LINTS: &[&Lint] = &[
     &empty_index::LINT,
     &missing_answer::LINT,
     &repeated_effect::LINT,
+    &outdated_answer::LINT,
     &unordered_assignments::LINT,
     &empty_fan_out::LINT,
     &unhandled_failure::LINT,

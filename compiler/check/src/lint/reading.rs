@@ -2,11 +2,13 @@
 
 use super::{Context, words};
 use crate::facts::usage::expressions;
-use crate::facts::uses::{assigned, own_walk, takes_payload};
+use crate::facts::uses::{assigned, own_walk, takes_payload, walk};
 use crate::turn::dataflow::Value;
 use crate::turn::flow::{By, Site};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
-use chartc_core::model::{Chart, ChoiceKind, ExprKind, Step, StepKind, Trigger, Type};
+use chartc_core::model::{
+    Chart, ChoiceKind, ExprKind, Step, StepKind, TemplatePart, Trigger, Type,
+};
 use chartc_text::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +51,22 @@ pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
             (map.permissions[row], format!("what permits the move of {mover}"))
         }
     }
+}
+
+/// Where the prompt or the question of a step shows a variable; the name of the step if it does not.
+pub(super) fn shown_at(context: &Context<'_>, step: StepId, id: VarId) -> Span {
+    let Context { chart, map, .. } = context;
+    let spans = map.step(step);
+    let shows = |part: &TemplatePart| {
+        let mut found = false;
+        if let TemplatePart::Hole { expr, .. } = part {
+            walk(chart, expr, &mut |e| found |= e.kind == ExprKind::Variable(id));
+        }
+        found
+    };
+    let nth = chart.own_prompt(step).and_then(|text| text.parts.iter().position(shows));
+    let part = nth.and_then(|nth| spans.prompt_parts.get(nth).copied());
+    part.or(spans.list).unwrap_or(spans.name)
 }
 
 /// The step to which a site belongs.

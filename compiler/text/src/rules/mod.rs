@@ -58,6 +58,7 @@ pub mod needless_except;
 pub mod needless_guard;
 pub mod never_set;
 pub mod not_yet;
+pub mod outdated_answer;
 pub mod outside_subset;
 pub mod overlap;
 pub mod permuted_names;
@@ -213,6 +214,7 @@ pub static RULES: &[&Rule] = &[
     &repeated_effect::RULE,
     &unordered_assignments::RULE,
     &empty_fan_out::RULE,
+    &outdated_answer::RULE,
     &not_yet::RULE,
     &name_clash::RULE,
     &outside_subset::RULE,

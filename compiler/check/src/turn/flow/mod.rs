@@ -10,6 +10,7 @@ mod apply;
 mod cell;
 mod code;
 mod edge;
+mod empty;
 mod enter;
 mod line;
 mod parts;
@@ -32,8 +33,9 @@ use crate::facts::uses::reads;
 use crate::turn::dataflow::Value;
 use apply::Records;
 use cell::FRESH;
-use chartc_core::arena::VarId;
+use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{Chart, Expr, StateKind, VariableKind};
+use path::Goal;
 use point::Points;
 use solve::{MOST_WORK, Solved};
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,7 +104,7 @@ impl<'c> Flow<'c> {
         let points = Points::of(chart, facts);
         let parts = 4 * (chart.states.len() + chart.transitions.len()) + 12 * chart.steps.len();
         let small = parts * (1 + flow.cells.rows.len()) <= MOST_WORK;
-        let solved = if small && !parallel { Solved::of(&flow.cells, &points) } else { None };
+        let solved = if small && !parallel { Solved::of(&flow.cells, &points, None) } else { None };
         match solved {
             Some((records, solved)) => (flow.records, flow.solved) = (records, Some(solved)),
             None => flow.records = solve::everywhere(&flow.cells, &points),
@@ -151,9 +153,8 @@ impl<'c> Flow<'c> {
                 found.push(Unset { site: *site, value: row.value, way: None, lack });
             } else if missing && seen.hard & (FRESH | row.none_bits()) != 0 && ways < MOST_WAYS {
                 ways += 1;
-                if let Some(way) =
-                    way::find(self.chart, &self.cells, &points, solved, *site, *cell as usize)
-                {
+                let goal = Goal { site: *site, value: row.value, with: &[] };
+                if let Some(way) = way::find(self.chart, &self.cells, &points, solved, goal) {
                     found.push(Unset { site: *site, value: row.value, way: Some(way), lack });
                 }
             }
@@ -273,6 +274,15 @@ impl<'c> Flow<'c> {
             | Site::Moves(_)
             | Site::State(_) => None,
             Site::Permission(row, _) => self.chart.permissions[row].guard.as_ref(),
+        }
+    }
+
+    /// Whether a condition may hold in a leaf, as far as its variables decide it.
+    pub fn may_hold(&self, condition: &Expr, leaf: StateId) -> bool {
+        let test = test::Test::of(self.chart, &self.cells, condition, true);
+        match &self.solved {
+            Some(solved) => solved.inside(leaf).any(|masks| test.refine(&mut masks.to_vec())),
+            None => test.refine(&mut self.cells.all(self.chart)),
         }
     }
 

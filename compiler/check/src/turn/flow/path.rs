@@ -38,9 +38,11 @@ pub(super) struct Path {
 
 /// The reading that is searched for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Goal {
+pub(super) struct Goal<'g> {
     pub(super) site: Site,
     pub(super) value: Value,
+    /// Variables that are unset, too.
+    pub(super) with: &'g [VarId],
 }
 
 /// The result of a series of operations.
@@ -55,7 +57,7 @@ pub(super) enum Came {
 pub(super) struct World<'w> {
     pub(super) chart: &'w Chart,
     pub(super) cells: &'w Cells,
-    pub(super) goal: Goal,
+    pub(super) goal: Goal<'w>,
     /// Conditions that may still be decided.
     pub(super) fuel: &'w Cell<usize>,
 }
@@ -79,17 +81,20 @@ impl Path {
         }
     }
 
-    /// Whether the goal's value is unset.
+    /// Whether the goal's value is unset, and the variables with it.
     pub(super) fn lacks(&self, world: &World<'_>) -> bool {
-        match world.goal.value {
+        let own = match world.goal.value {
             Value::Answer(step) => !self.given.contains(&step),
-            Value::Variable(id) => {
-                let cell = world.cells.variable(id).map(|c| &world.cells.rows[c]);
-                let default = cell.and_then(|c| c.default.clone());
-                let now = self.values.get(&id).and_then(constant);
-                now.is_some() && (now == default || now == Some(Data::None))
-            }
-        }
+            Value::Variable(id) => self.is_unset(world, id),
+        };
+        own && world.goal.with.iter().all(|id| self.is_unset(world, *id))
+    }
+
+    fn is_unset(&self, world: &World<'_>, id: VarId) -> bool {
+        let cell = world.cells.variable(id).map(|c| &world.cells.rows[c]);
+        let default = cell.and_then(|c| c.default.clone());
+        let now = self.values.get(&id).and_then(constant);
+        now.is_some() && (now == default || now == Some(Data::None))
     }
 
     /// Executes all operations in order.

@@ -4,8 +4,9 @@ use super::apply::{Records, Run, Sights};
 use super::cell::{Cells, Masks};
 use super::code::Book;
 use super::edge::{Edge, Op};
-use super::point::{Point, Points};
+use super::point::{By, Mode, Point, Points};
 use crate::facts::hash::Map;
+use chartc_core::arena::{StateId, StepId};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -53,12 +54,19 @@ struct Search<'b, 'c> {
     open: VecDeque<u32>,
     /// The number of points that runs get to.
     reached: usize,
+    /// Runs are followed until they start this step.
+    until: Option<StepId>,
     known: Solved,
 }
 
 impl Solved {
-    /// Computes what holds at each point, and what is read on all ways; `None` if that is too much work.
-    pub(super) fn of(cells: &Cells, points: &Points<'_, '_>) -> Option<(Records, Self)> {
+    /// Computes what holds at each point, and what is read on all ways; `None` if that is too much work. With `until`, only for the part
+    /// of each run before it starts this step.
+    pub(super) fn of(
+        cells: &Cells,
+        points: &Points<'_, '_>,
+        until: Option<StepId>,
+    ) -> Option<(Records, Self)> {
         let known =
             Self { numbers: Map::default(), rows: vec![], masks: vec![], width: cells.rows.len() };
         let mut search = Search {
@@ -67,6 +75,7 @@ impl Solved {
             codes: Vec::new(),
             open: VecDeque::new(),
             reached: 0,
+            until,
             known,
         };
         let mut starts = Vec::new();
@@ -97,6 +106,21 @@ impl Solved {
     pub(super) fn at(&self, point: Point) -> Option<&[u16]> {
         let number = *self.numbers.get(&point)? as usize;
         self.rows[number].reached.then(|| self.masks(number))
+    }
+
+    /// All possible contents of a cell when the walk is before a step.
+    pub(super) fn before(&self, step: StepId, cell: usize) -> u16 {
+        let is_before =
+            |row: &Row| row.reached && matches!(row.point.mode, Mode::Walk(at, _) if at == step.0);
+        let points = self.rows.iter().enumerate().filter(|(_, row)| is_before(row));
+        points.fold(0, |all, (nth, _)| all | self.masks(nth)[cell])
+    }
+
+    /// The possible contents of cells at each point in a leaf.
+    pub(super) fn inside(&self, leaf: StateId) -> impl Iterator<Item = &[u16]> {
+        let points = self.rows.iter().enumerate();
+        let is_inside = move |row: &Row| row.reached && row.point.leaf == leaf;
+        points.filter(move |(_, row)| is_inside(row)).map(|(nth, _)| self.masks(nth))
     }
 
     fn masks(&self, point: usize) -> &[u16] {
@@ -149,7 +173,13 @@ impl<'c> Search<'_, 'c> {
             return ways.clone();
         }
         let from = self.ways.len();
-        points.edges(self.known.rows[nth].point, edges);
+        let point = self.known.rows[nth].point;
+        points.edges(point, edges);
+        if let (Some(step), Mode::Walk(at, _)) = (self.until, point.mode)
+            && at == step.0
+        {
+            edges.retain(|edge| edge.by == By::Skipped(step));
+        }
         for edge in edges.drain(..) {
             let way = self.way(edge.to, &edge.ops);
             self.ways.push(way);

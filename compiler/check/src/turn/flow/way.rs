@@ -3,7 +3,6 @@
 use super::cell::{Cells, FRESH};
 use super::path::{Came, Goal, Path, World};
 use super::point::{By, Point, Points};
-use super::read::Site;
 use super::solve::Solved;
 use crate::facts::hash::Map;
 use crate::turn::dataflow::Value;
@@ -25,13 +24,13 @@ pub(super) fn find(
     cells: &Cells,
     points: &Points<'_, '_>,
     solved: &Solved,
-    site: Site,
-    cell: usize,
+    goal: Goal<'_>,
 ) -> Option<Vec<By>> {
+    let cell = cells.number(goal.value)?;
     let row = &cells.rows[cell];
     let wanted = FRESH | row.none_bits();
     let fuel = Cell::new(FUEL);
-    let world = World { chart, cells, goal: Goal { site, value: row.value }, fuel: &fuel };
+    let world = World { chart, cells, goal, fuel: &fuel };
     let mut nodes: Vec<(Point, Path, Option<usize>, By)> = Vec::new();
     let mut visits: Map<Point, Vec<usize>> = Map::default();
     let mut open: VecDeque<usize> = VecDeque::new();

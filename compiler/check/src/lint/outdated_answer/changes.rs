@@ -1,0 +1,247 @@
+//! The assignments that may be made while a question waits.
+
+use super::effects::entered;
+use super::window::{Wait, Window, mentions};
+use crate::facts::reach::domain;
+use crate::facts::uses::walk;
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
+use chartc_core::model::{
+    Action, Chart, ChoiceKind, Expr, ExprKind, Observable, StepKind, Transition, Trigger,
+    VariableKind,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What changes a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// A transition, or a block that runs with it.
+    Line(TransitionId),
+    /// The answer of a step, or its statements.
+    Step(StepId),
+    /// The host, before a turn or an event.
+    Host,
+    /// The beginning of a turn.
+    Turn,
+}
+
+/// A variable that may change.
+#[derive(Debug, Clone)]
+pub(super) struct Change<'c> {
+    pub(super) variable: VarId,
+    pub(super) by: By,
+    /// Conditions that hold then.
+    pub(super) guards: Vec<&'c Expr>,
+}
+
+/// What sets a variable.
+struct Writer<'c> {
+    change: Change<'c>,
+    /// Everything that decides about the value, if the same is set in each turn: then the value changes only with one of these.
+    sources: Option<Vec<&'c Expr>>,
+}
+
+/// What sets the variables of a chart.
+pub(super) struct Writers<'c>(BTreeMap<VarId, Vec<Writer<'c>>>);
+
+impl<'c> Writers<'c> {
+    /// Collects them in one pass over the chart.
+    pub(super) fn of(chart: &'c Chart) -> Self {
+        let mut found = Self(BTreeMap::new());
+        let exits: Vec<StateId> =
+            chart.state_ids().filter(|s| !chart.state(*s).exit.is_empty()).collect();
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let by = By::Line(TransitionId::at(i));
+            let is_code = |id: StepId| matches!(chart.steps[id.index()].kind, StepKind::Code(_));
+            let repeats = matches!(line.trigger, Trigger::Turn | Trigger::When)
+                || line.trigger.step().is_some_and(is_code);
+            let guard: Vec<&Expr> = line.guard.iter().collect();
+            for block in blocks(chart, line, &exits) {
+                found.block(chart, by, &guard, block, repeats);
+            }
+            if let Trigger::Choice(choice) = line.trigger
+                && let ChoiceKind::Call(_, Some(variable)) = chart.choices[choice.index()].kind
+            {
+                found.add(Change { variable, by, guards: guard }, None);
+            }
+        }
+        for (i, step) in chart.steps.iter().enumerate() {
+            let by = By::Step(StepId::at(i));
+            let guard: Vec<&Expr> = step.guard.iter().collect();
+            if let StepKind::Code(actions) = &step.kind {
+                found.block(chart, by, &guard, actions, true);
+            }
+            if let Some(variable) = step.into {
+                found.add(Change { variable, by, guards: guard }, None);
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, change: Change<'c>, sources: Option<Vec<&'c Expr>>) {
+        self.0.entry(change.variable).or_default().push(Writer { change, sources });
+    }
+
+    fn block(
+        &mut self,
+        chart: &'c Chart,
+        by: By,
+        guard: &[&'c Expr],
+        actions: &'c [Action],
+        repeats: bool,
+    ) {
+        // A `when` line is taken again only if its condition changes.
+        let is_when = matches!(by, By::Line(id) if chart.transition(id).trigger == Trigger::When);
+        let mut set: BTreeSet<VarId> = BTreeSet::new();
+        assignments(actions, &mut guard.to_vec(), &mut Vec::new(), &mut |made| {
+            let is_first = set.insert(made.variable);
+            // Such a value is another one each time.
+            let grows = !is_when && is_first && mentions(chart, made.value, made.variable);
+            let sources = if is_when { made.guards.to_vec() } else { made.sources() };
+            let change = Change { variable: made.variable, by, guards: made.guards.to_vec() };
+            self.add(change, (repeats && !grows).then_some(sources));
+        });
+    }
+}
+
+/// Finds what changes variables within a window.
+pub(super) struct Search<'w, 'c> {
+    window: &'w Window<'c>,
+    writers: &'w Writers<'c>,
+    /// Whether a variable changes, as far as it is known. One that depends on itself does not.
+    known: BTreeMap<VarId, bool>,
+}
+
+impl<'w, 'c> Search<'w, 'c> {
+    pub(super) fn new(window: &'w Window<'c>, writers: &'w Writers<'c>) -> Self {
+        Self { window, writers, known: BTreeMap::new() }
+    }
+
+    /// Everything that may change a variable while the step waits.
+    pub(super) fn of(&mut self, variable: VarId) -> Vec<Change<'c>> {
+        let mut found: Vec<Change<'c>> = Vec::new();
+        found.extend(self.by_itself(variable));
+        let writers = self.writers;
+        for writer in writers.0.get(&variable).into_iter().flatten() {
+            if !self.window.is_between(writer.change.by) {
+                continue;
+            }
+            let before = match writer.change.by {
+                By::Step(id) => id < self.window.step,
+                By::Line(_) | By::Host | By::Turn => true,
+            };
+            // What repeats has been set before the question was asked, unless it comes later in the walk.
+            let sources = writer.sources.as_ref().filter(|_| before);
+            if sources.is_none_or(|all| all.iter().any(|e| self.varies(e))) {
+                found.push(writer.change.clone());
+            }
+        }
+        found
+    }
+
+    /// An input changes with the host, and a variable that is reset with each turn.
+    fn by_itself(&self, variable: VarId) -> Option<Change<'c>> {
+        let by = match self.window.chart.variables[variable.index()].kind {
+            VariableKind::Input => By::Host,
+            VariableKind::Var { per_turn: true } => By::Turn,
+            VariableKind::Var { per_turn: false } | VariableKind::Param { .. } => return None,
+        };
+        let may = self.window.wait == Wait::Turns;
+        may.then(|| Change { variable, by, guards: Vec::new() })
+    }
+
+    /// Whether the value of an expression may change while the step waits.
+    fn varies(&mut self, expr: &Expr) -> bool {
+        let (mut varies, mut read) = (false, BTreeSet::new());
+        walk(self.window.chart, expr, &mut |e| {
+            if let ExprKind::Variable(id) = e.kind {
+                read.insert(id);
+            }
+            varies |= matches!(
+                e.kind,
+                ExprKind::Payload(_)
+                    | ExprKind::Answer(_)
+                    | ExprKind::Call(..)
+                    | ExprKind::Unknown(_)
+            ) || matches!(&e.kind, ExprKind::Observable(of) if !matches!(of, Observable::In(_)));
+        });
+        varies || read.into_iter().any(|id| self.changes(id))
+    }
+
+    fn changes(&mut self, variable: VarId) -> bool {
+        if let Some(known) = self.known.get(&variable) {
+            return *known;
+        }
+        self.known.insert(variable, false);
+        let changes = !self.of(variable).is_empty();
+        self.known.insert(variable, changes);
+        changes
+    }
+}
+
+/// The actions of a transition, and the blocks of the states that it may exit or enter.
+fn blocks<'c>(chart: &'c Chart, line: &'c Transition, exits: &[StateId]) -> Vec<&'c [Action]> {
+    let mut found: Vec<&[Action]> = vec![&line.actions];
+    let Some(top) = domain(chart, line) else { return found };
+    if let Some(own) = chart.ancestors(line.source).take_while(|s| *s != top).last() {
+        let from = exits.partition_point(|s| *s < own);
+        let inside = exits[from..].iter().take_while(|s| **s < chart.state(own).end);
+        found.extend(inside.flat_map(|s| chart.state(*s).exit.iter().map(Vec::as_slice)));
+    }
+    let entered = entered(chart, line);
+    for state in entered {
+        let row = chart.state(state);
+        found.extend(row.entry.iter().map(Vec::as_slice));
+        found.push(&row.default_actions);
+    }
+    found
+}
+
+/// An assignment, with the conditions and the lists of the loops around it.
+struct Made<'m, 'c> {
+    variable: VarId,
+    value: &'c Expr,
+    guards: &'m [&'c Expr],
+    lists: &'m [&'c Expr],
+}
+
+impl<'c> Made<'_, 'c> {
+    /// Everything that decides about the value.
+    fn sources(&self) -> Vec<&'c Expr> {
+        [self.guards, self.lists, &[self.value]].concat()
+    }
+}
+
+/// Calls `visit` with every assignment.
+fn assignments<'c>(
+    actions: &'c [Action],
+    guards: &mut Vec<&'c Expr>,
+    lists: &mut Vec<&'c Expr>,
+    visit: &mut dyn FnMut(Made<'_, 'c>),
+) {
+    for action in actions {
+        match action {
+            Action::Assign(variable, value) => {
+                visit(Made { variable: *variable, value, guards, lists });
+            }
+            Action::If(condition, then, otherwise) => {
+                guards.push(condition);
+                assignments(then, guards, lists, visit);
+                guards.pop();
+                lists.push(condition);
+                assignments(otherwise, guards, lists, visit);
+                lists.pop();
+            }
+            Action::For(_, list, body) => {
+                lists.push(list);
+                assignments(body, guards, lists, visit);
+                lists.pop();
+            }
+            Action::Do(..)
+            | Action::Raise(..)
+            | Action::Send { .. }
+            | Action::Cancel(_)
+            | Action::Log(_)
+            | Action::Result(..) => {}
+        }
+    }
+}

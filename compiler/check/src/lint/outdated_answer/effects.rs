@@ -1,0 +1,287 @@
+//! What an answer leads to that reads what the question showed.
+
+use super::window::{Window, mentions};
+use crate::facts::Facts;
+use crate::facts::reach::{domain, entered_by_default};
+use crate::facts::uses::reads;
+use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
+use chartc_core::model::{
+    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Receiver, StepKind, Transition, Trigger,
+};
+use std::collections::{BTreeSet, VecDeque};
+
+/// The greatest number of transitions that are followed after an answer.
+const LONGEST: usize = 8;
+/// The greatest number of transitions that are followed for one answer.
+const MOST: usize = 200;
+
+/// Where an effect reads a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spot {
+    /// The targets or the actions of a transition.
+    Line(TransitionId),
+    /// A block of a state.
+    State(StateId),
+    /// A step.
+    Step(StepId),
+}
+
+/// A variable that an effect reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Effect {
+    pub(super) variable: VarId,
+    pub(super) spot: Spot,
+}
+
+/// A transition that follows from the answer, with the variables that still hold what they held then.
+struct Next {
+    line: TransitionId,
+    kept: BTreeSet<VarId>,
+    length: usize,
+}
+
+/// Follows what happens after the answer of a step, without the host.
+pub(super) struct Search<'c> {
+    chart: &'c Chart,
+    facts: &'c Facts,
+    step: StepId,
+    found: Vec<Effect>,
+    open: VecDeque<Next>,
+    seen: BTreeSet<TransitionId>,
+}
+
+impl<'c> Search<'c> {
+    /// Every effect of the answer that reads one of the variables, the nearest first.
+    pub(super) fn run(
+        chart: &'c Chart,
+        facts: &'c Facts,
+        step: StepId,
+        window: &Window<'c>,
+        shown: &BTreeSet<VarId>,
+    ) -> Vec<Effect> {
+        let (found, open, seen) = (Vec::new(), VecDeque::new(), BTreeSet::new());
+        let mut search = Self { chart, facts, step, found, open, seen };
+        let row = &chart.steps[step.index()];
+        let mut kept = shown.clone();
+        kept.retain(|id| row.into != Some(*id));
+        let answered = |expr: &Expr| {
+            row.into.is_some_and(|id| mentions(chart, expr, id))
+                || mentions_answer(chart, expr, step)
+        };
+        let is_ask = matches!(row.kind, StepKind::Ask { .. });
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let id = TransitionId::at(i);
+            let is_done = line.trigger == Trigger::StepDone(step);
+            let is_when = line.trigger == Trigger::When;
+            let waits = is_when && line.guard.as_ref().is_some_and(answered);
+            let chosen = is_ask && matches!(line.trigger, Trigger::Choice(_));
+            if is_done || (waits || chosen) && window.is_offered(id) {
+                search.add(id, &kept, 0);
+            }
+        }
+        for (i, other) in chart.steps.iter().enumerate() {
+            let id = StepId::at(i);
+            let waits = other.guard.as_ref().is_some_and(answered);
+            if waits && id != step && window.is_with(id) {
+                search.step(id, &mut kept.clone(), 0);
+            }
+        }
+        while let Some(next) = search.open.pop_front() {
+            search.line(&next);
+        }
+        search.found
+    }
+
+    fn add(&mut self, line: TransitionId, kept: &BTreeSet<VarId>, length: usize) {
+        let goes_on = !kept.is_empty() && length < LONGEST && self.seen.len() < MOST;
+        if goes_on && self.facts.reach.takes(line) && self.seen.insert(line) {
+            self.open.push_back(Next { line, kept: kept.clone(), length });
+        }
+    }
+
+    /// What a transition does, and what it leads to.
+    fn line(&mut self, next: &Next) {
+        let chart = self.chart;
+        let line = chart.transition(next.line);
+        let mut kept = next.kept.clone();
+        line.guard.iter().for_each(|guard| confirm(chart, guard, &mut kept));
+        let spot = Spot::Line(next.line);
+        for argument in line.targets.iter().flat_map(|target| &target.arguments) {
+            self.note(argument, &kept, spot);
+        }
+        self.block(&line.actions, &mut kept, spot);
+        let entered = entered(chart, line);
+        for state in &entered {
+            let row = chart.state(*state);
+            for block in row.entry.iter().chain([&row.default_actions]) {
+                self.block(block, &mut kept, Spot::State(*state));
+            }
+        }
+        self.raised(next, &entered, &kept);
+        for step in entered.iter().flat_map(|state| &chart.state(*state).steps) {
+            self.step(*step, &mut kept, next.length + 1);
+        }
+        let whens = entered.iter().flat_map(|state| &chart.state(*state).transitions);
+        for id in whens {
+            let trigger = &chart.transition(*id).trigger;
+            if matches!(trigger, Trigger::When | Trigger::StateDone(_)) {
+                self.add(*id, &kept, next.length + 1);
+            }
+        }
+    }
+
+    /// The lines for events that the transition raises.
+    fn raised(&mut self, next: &Next, entered: &BTreeSet<StateId>, kept: &BTreeSet<VarId>) {
+        let chart = self.chart;
+        let mut events: BTreeSet<EventId> = BTreeSet::new();
+        Action::walk(&chart.transition(next.line).actions, &mut |action| {
+            if let Action::Raise(event, _)
+            | Action::Send { event, after: None, to: Receiver::Own, .. } = action
+            {
+                events.insert(*event);
+            }
+        });
+        if events.is_empty() {
+            return;
+        }
+        let source = chart.transition(next.line).source;
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let takes = matches!(&line.trigger, Trigger::Event(of)
+                if of.iter().any(|event| events.contains(event)));
+            let place = self.facts.places.line(TransitionId::at(i));
+            let is_here = |state: &StateId| {
+                entered.iter().chain([&source]).any(|s| chart.contains(*state, *s))
+            };
+            if takes && place.within.iter().any(is_here) {
+                self.add(TransitionId::at(i), kept, next.length + 1);
+            }
+        }
+    }
+
+    /// What a step does without the host, and what its outcomes lead to.
+    fn step(&mut self, id: StepId, kept: &mut BTreeSet<VarId>, length: usize) {
+        let chart = self.chart;
+        let step = &chart.steps[id.index()];
+        step.guard.iter().for_each(|guard| confirm(chart, guard, kept));
+        let spot = Spot::Step(id);
+        match &step.kind {
+            StepKind::Call(_, arguments) => {
+                let list = step.each.iter().map(|each| &each.list);
+                list.chain(arguments).for_each(|e| self.note(e, kept, spot));
+            }
+            StepKind::Run(run) => {
+                let list = step.each.iter().map(|each| &each.list);
+                list.chain(run.arguments.iter().map(|(_, e)| e))
+                    .for_each(|e| self.note(e, kept, spot));
+            }
+            StepKind::Code(actions) => self.block(actions, kept, spot),
+            // A person is shown the value of now.
+            StepKind::Human(text) => {
+                let mut shown = BTreeSet::new();
+                text.holes().for_each(|e| {
+                    reads(chart, e, &mut shown);
+                });
+                kept.retain(|id| !shown.contains(id));
+            }
+            StepKind::Llm | StepKind::Ask { .. } => {}
+        }
+        let goes_on = match step.kind {
+            StepKind::Human(_) | StepKind::Ask { .. } => false,
+            StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(_) => {
+                id != self.step
+            }
+        };
+        let mut after = kept.clone();
+        after.retain(|id| step.into != Some(*id));
+        for line in step.outcomes.iter().filter(|_| goes_on) {
+            if matches!(chart.transition(*line).trigger, Trigger::StepDone(_)) {
+                self.add(*line, &after, length);
+            }
+        }
+        *kept = after;
+    }
+
+    /// What a block does with the variables. What it sets is no longer what it was.
+    fn block(&mut self, actions: &'c [Action], kept: &mut BTreeSet<VarId>, spot: Spot) {
+        let chart = self.chart;
+        for action in actions {
+            match action {
+                Action::Do(_, arguments)
+                | Action::Raise(_, arguments)
+                | Action::Send { arguments, .. }
+                | Action::Result(_, arguments) => {
+                    for e in arguments {
+                        self.note(e, kept, spot);
+                    }
+                }
+                Action::Assign(variable, value) => {
+                    let mut others = kept.clone();
+                    others.remove(variable);
+                    self.note(value, &others, spot);
+                    kept.remove(variable);
+                }
+                Action::If(condition, then, otherwise) => {
+                    let mut inner = kept.clone();
+                    confirm(chart, condition, &mut inner);
+                    self.block(then, &mut inner, spot);
+                    self.block(otherwise, kept, spot);
+                }
+                Action::For(_, list, body) => {
+                    self.note(list, kept, spot);
+                    self.block(body, kept, spot);
+                }
+                Action::Cancel(_) | Action::Log(_) => {}
+            }
+        }
+    }
+
+    fn note(&mut self, expr: &Expr, kept: &BTreeSet<VarId>, spot: Spot) {
+        let mut read = BTreeSet::new();
+        reads(self.chart, expr, &mut read);
+        for variable in read.intersection(kept).copied() {
+            let effect = Effect { variable, spot };
+            if !self.found.contains(&effect) {
+                self.found.push(effect);
+            }
+        }
+    }
+}
+
+/// Removes the variables that a condition compares with something else: then they are what the author expects.
+fn confirm(chart: &Chart, condition: &Expr, kept: &mut BTreeSet<VarId>) {
+    if let ExprKind::Predicate(id) = condition.kind {
+        confirm(chart, &chart.predicates[id.index()].expr, kept);
+    } else if let ExprKind::Binary(BinaryOp::And, a, b) = &condition.kind {
+        confirm(chart, a, kept);
+        confirm(chart, b, kept);
+    } else if let Some((a, b)) = equality(condition) {
+        kept.retain(|id| [a, b].iter().all(|e| e.kind != ExprKind::Variable(*id)));
+    }
+}
+
+/// The sides of `a == b`.
+pub(super) fn equality(condition: &Expr) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Compare(a, rest) = &condition.kind else { return None };
+    let [(CompareOp::Equal, b)] = &rest[..] else { return None };
+    Some((&**a, b))
+}
+
+fn mentions_answer(chart: &Chart, expr: &Expr, step: StepId) -> bool {
+    let mut found = false;
+    crate::facts::uses::walk(chart, expr, &mut |e| found |= e.kind == ExprKind::Answer(step));
+    found
+}
+
+/// The states that a transition enters, the outer ones first. Histories count with their defaults.
+pub(super) fn entered(chart: &Chart, line: &Transition) -> BTreeSet<StateId> {
+    let mut found = BTreeSet::new();
+    let Some(top) = domain(chart, line) else { return found };
+    let mut open: Vec<StateId> = crate::facts::reach::entries(chart, line);
+    while let Some(state) = open.pop() {
+        let new: Vec<StateId> =
+            chart.ancestors(state).take_while(|s| *s != top && !found.contains(s)).collect();
+        found.extend(new);
+        open.extend(entered_by_default(chart, state));
+    }
+    found
+}

@@ -1,0 +1,259 @@
+//! What may change while a question waits for its answer.
+
+use super::changes::{By, Change};
+use crate::facts::Facts;
+use crate::facts::guard::implies;
+use crate::facts::livelock::lonely;
+use crate::facts::place::{Place, exclusive};
+use crate::facts::reach::{domain, is_history, is_leaf};
+use crate::facts::uses::walk;
+use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
+use chartc_core::model::{Action, Chart, Expr, ExprKind, StateKind, StepKind, Transition, Trigger};
+use std::collections::BTreeSet;
+
+/// How a step waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// For a person, or for the next turn: events come, and turns begin.
+    Turns,
+    /// For a model, within a turn: events come.
+    Call,
+}
+
+/// The time in which a step waits.
+pub(super) struct Window<'c> {
+    pub(super) chart: &'c Chart,
+    facts: &'c Facts,
+    pub(super) step: StepId,
+    pub(super) wait: Wait,
+    /// The step is canceled when this state is exited.
+    home: StateId,
+    /// The leaves inside, in which the step may wait.
+    inside: BTreeSet<StateId>,
+    /// The leaves of other regions.
+    beside: BTreeSet<StateId>,
+}
+
+/// The greatest number of leaves, times lines, that are followed one by one.
+const MOST: usize = 100_000;
+/// The greatest number of leaves in which one line is examined.
+const SOME: usize = 64;
+
+impl<'c> Window<'c> {
+    /// The window of a step.
+    pub(super) fn of(chart: &'c Chart, facts: &'c Facts, step: StepId, wait: Wait) -> Self {
+        let home = chart.steps[step.index()].state;
+        let is_beside = |leaf: &StateId| {
+            !chart.contains(home, *leaf)
+                && !chart.contains(*leaf, home)
+                && !exclusive(chart, home, *leaf)
+        };
+        let mut beside = BTreeSet::new();
+        if !lonely(chart, home) {
+            beside.extend(facts.reach.leaves(chart).filter(is_beside));
+        }
+        let mut window = Self { chart, facts, step, wait, home, inside: BTreeSet::new(), beside };
+        window.fill();
+        window
+    }
+
+    /// The leaves in which the step may start, and those to which lines lead from there while it waits.
+    fn fill(&mut self) {
+        let Self { chart, facts, home, .. } = *self;
+        let place = facts.places.step(self.step);
+        let all = leaves_below(chart, facts, home);
+        if all.len() * chart.transitions.len() > MOST {
+            self.inside = all.into_iter().collect();
+            return;
+        }
+        let starts = all.into_iter().filter(|leaf| place.covers(chart, *leaf));
+        let mut open: Vec<StateId> = starts.flat_map(|leaf| self.with_regions(leaf)).collect();
+        while let Some(leaf) = open.pop() {
+            if !self.inside.insert(leaf) {
+                continue;
+            }
+            for id in self.lines(leaf) {
+                let line = chart.transition(id);
+                if line.trigger.step() == Some(self.step) || self.exits(line) {
+                    continue;
+                }
+                for target in &line.targets {
+                    // A history may restore whatever is beside it.
+                    let parent = chart.state(target.state).parent;
+                    let parent = parent.filter(|_| is_history(chart, target.state));
+                    open.extend(self.with_regions(parent.unwrap_or(target.state)));
+                }
+            }
+        }
+    }
+
+    /// The leaves that may be active when a state is entered, with those of other regions.
+    fn with_regions(&self, state: StateId) -> impl Iterator<Item = StateId> + use<> {
+        let Self { chart, facts, home, .. } = *self;
+        let around = chart.ancestors(state).take_while(|s| chart.contains(home, *s));
+        let outer = around.filter(|s| matches!(chart.state(*s).kind, StateKind::Parallel)).last();
+        let into = outer.unwrap_or(state);
+        leaves_below(chart, facts, into).into_iter()
+    }
+
+    /// The lines that may be taken in a leaf, in the order in which they are tried.
+    fn lines(&self, leaf: StateId) -> impl Iterator<Item = TransitionId> + use<'c> {
+        let Self { chart, facts, .. } = *self;
+        let lines = chart.ancestors(leaf).flat_map(|s| chart.state(s).transitions.iter().copied());
+        lines.filter(move |id| facts.reach.takes(*id) && facts.places.line(*id).covers(chart, leaf))
+    }
+
+    /// Whether a transition withdraws the question. The options of an `ask` are those of its leaf.
+    fn exits(&self, line: &Transition) -> bool {
+        let Self { chart, home, .. } = *self;
+        let is_ask = matches!(chart.steps[self.step.index()].kind, StepKind::Ask { .. });
+        domain(chart, line).is_some_and(|top| {
+            let is_above = chart.contains(top, home) && (top != home || is_ask);
+            is_above || is_ask && chart.contains(home, top)
+        })
+    }
+
+    /// Those of the leaves that a place covers.
+    fn leaves_of<'w>(
+        &'w self,
+        place: &'w Place,
+        leaves: &'w BTreeSet<StateId>,
+    ) -> impl Iterator<Item = StateId> + 'w {
+        let ranges = place.within.iter().map(|state| *state..self.chart.state(*state).end);
+        let all = ranges.flat_map(|range| leaves.range(range).copied());
+        all.filter(|leaf| !place.leaves_out(self.chart, *leaf))
+    }
+
+    /// The leaves in which a transition may be taken while the step waits.
+    fn acting(&self, id: TransitionId) -> impl Iterator<Item = StateId> + '_ {
+        let place = self.facts.places.line(id);
+        let line = self.chart.transition(id);
+        let comes = self.wait == Wait::Turns || is_sudden(&line.trigger);
+        let inside = self.leaves_of(place, &self.inside).filter(move |_| comes);
+        inside.chain(self.leaves_of(place, &self.beside))
+    }
+
+    /// Whether a transition may be taken, or a step may run, while the step waits, without withdrawing the question.
+    pub(super) fn is_between(&self, by: By) -> bool {
+        match by {
+            By::Line(id) => {
+                let line = self.chart.transition(id);
+                self.facts.reach.takes(id)
+                    && line.trigger.step() != Some(self.step)
+                    && self.acting(id).next().is_some()
+                    && !self.exits(line)
+            }
+            By::Step(id) => {
+                let place = self.facts.places.step(id);
+                let leaves = |line: &TransitionId| {
+                    let line = self.chart.transition(*line);
+                    let is_sure = line.trigger == Trigger::StepDone(id) && line.guard.is_none();
+                    is_sure && self.exits(line)
+                };
+                // The walk of a turn waits for a model; those of other regions go on.
+                let others = self.leaves_of(place, &self.beside).next().is_some();
+                let acts = others || self.wait == Wait::Turns && self.is_with(id);
+                id != self.step && acts && !self.chart.steps[id.index()].outcomes.iter().any(leaves)
+            }
+            By::Host | By::Turn => self.wait == Wait::Turns,
+        }
+    }
+
+    /// Whether a transition may be taken in one of the leaves in which the step may wait.
+    pub(super) fn is_offered(&self, id: TransitionId) -> bool {
+        self.leaves_of(self.facts.places.line(id), &self.inside).next().is_some()
+    }
+
+    /// Whether a step may run in one of the leaves in which this one may wait.
+    pub(super) fn is_with(&self, id: StepId) -> bool {
+        self.leaves_of(self.facts.places.step(id), &self.inside).next().is_some()
+    }
+
+    /// Whether a change may happen without the question being asked again: in one of these leaves if the conditions hold there.
+    pub(super) fn may_happen(
+        &self,
+        change: &Change<'_>,
+        holds: &dyn Fn(&Expr, StateId) -> bool,
+    ) -> bool {
+        let By::Line(id) = change.by else { return true };
+        let line = self.chart.transition(id);
+        let all = |leaf: StateId| change.guards.iter().all(|guard| holds(guard, leaf));
+        let mut leaves = self.acting(id).take(SOME);
+        leaves.any(|leaf| !self.is_hidden(leaf, id) && !self.asks_again(leaf, line) && all(leaf))
+    }
+
+    /// Whether other lines take all events of the transition before it.
+    fn is_hidden(&self, leaf: StateId, id: TransitionId) -> bool {
+        let line = self.chart.transition(id);
+        let Trigger::Event(events) = &line.trigger else { return false };
+        let before: Vec<TransitionId> = self.lines(leaf).take_while(|other| *other != id).collect();
+        events.iter().all(|event| {
+            before.iter().any(|other| {
+                let other = self.chart.transition(*other);
+                takes(other, *event)
+                    && implies(self.chart, line.guard.as_ref(), other.guard.as_ref())
+            })
+        })
+    }
+
+    /// Whether the question is asked again when the transition is taken, because of the events that trigger it or that it raises.
+    fn asks_again(&self, leaf: StateId, line: &Transition) -> bool {
+        let mut raised = false;
+        Action::walk(&line.actions, &mut |action| {
+            if let Action::Raise(event, _) | Action::Send { event, after: None, .. } = action {
+                raised |= self.withdraws(*event);
+            }
+        });
+        let withdrawn = matches!(&line.trigger, Trigger::Event(events)
+            if events.iter().all(|event| self.withdraws(*event)));
+        raised || withdrawn && !self.inside.contains(&leaf)
+    }
+
+    /// Whether the event surely withdraws the question.
+    fn withdraws(&self, event: EventId) -> bool {
+        let first = |leaf: &StateId| {
+            let mut lines = self.lines(*leaf).map(|id| self.chart.transition(id));
+            let line = lines.find(|line| takes(line, event));
+            line.is_some_and(|line| line.guard.is_none() && self.exits(line))
+        };
+        !self.inside.is_empty() && self.inside.len() <= SOME && self.inside.iter().all(first)
+    }
+
+    /// Whether a `when` line that reads the variable withdraws the question.
+    pub(super) fn is_watched(&self, variable: VarId) -> bool {
+        let chart = self.chart;
+        chart.transitions.iter().enumerate().any(|(i, line)| {
+            let guard = line.guard.as_ref().filter(|_| line.trigger == Trigger::When);
+            let watches = guard.is_some_and(|guard| mentions(chart, guard, variable));
+            let place = self.facts.places.line(TransitionId::at(i));
+            watches && self.exits(line) && self.inside.iter().all(|leaf| place.covers(chart, *leaf))
+        })
+    }
+}
+
+/// The leaves of a state that runs enter.
+fn leaves_below(chart: &Chart, facts: &Facts, state: StateId) -> Vec<StateId> {
+    let below = (state.0..chart.state(state).end.0).map(StateId);
+    below.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s)).collect()
+}
+
+/// Whether the transition has the event as a trigger.
+fn takes(line: &Transition, event: EventId) -> bool {
+    matches!(&line.trigger, Trigger::Event(events) if events.contains(&event))
+        || matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+}
+
+/// Whether the trigger does not depend on the walk of a turn.
+const fn is_sudden(trigger: &Trigger) -> bool {
+    matches!(
+        trigger,
+        Trigger::Event(_) | Trigger::AnyEvent | Trigger::AnyOccurrence | Trigger::After(_)
+    )
+}
+
+/// Whether an expression reads a variable.
+pub(super) fn mentions(chart: &Chart, expr: &Expr, variable: VarId) -> bool {
+    let mut found = false;
+    walk(chart, expr, &mut |e| found |= e.kind == ExprKind::Variable(variable));
+    found
+}

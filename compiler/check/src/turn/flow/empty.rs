@@ -1,0 +1,169 @@
+//! Prompts that may show nothing when they are first sent.
+
+use super::cell::FRESH;
+use super::path::Goal;
+use super::point::Points;
+use super::read::Site;
+use super::solve::Solved;
+use super::{Flow, Lack, Unset, way};
+use crate::facts::Facts;
+use crate::facts::uses::walk;
+use crate::turn::dataflow::Value;
+use chartc_core::arena::{StepId, VarId};
+use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate};
+use chartc_core::model::{
+    AskOn, Chart, Expr, ExprKind, Position, StepKind, TemplatePart, VariableKind,
+};
+
+/// The maximal number of prompts that are examined; each takes another analysis of the chart.
+const MOST: usize = 10;
+
+/// A variable that a prompt shows, with its place.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    variable: VarId,
+    site: Site,
+    /// Whether nothing is shown there as long as the variable has its initial value.
+    is_empty: bool,
+}
+
+impl Flow<'_> {
+    /// Prompts that show only initial values when the step first asks, some of them empty, although other runs set one of these before:
+    /// the first such variable of each. A value that only the step itself leads to is not meant: it is empty in the first round of
+    /// every run.
+    pub fn empty_prompts(&self, facts: &Facts) -> Vec<Unset> {
+        let Some(solved) = &self.solved else { return Vec::new() };
+        let points = Points::of(self.chart, facts);
+        let steps = (0..self.chart.steps.len()).map(StepId::at);
+        let runs = |id: &StepId| !facts.places.step(*id).within.is_empty();
+        let candidates = steps.filter(runs).filter_map(|id| {
+            let shown = self.initial(id)?;
+            let is_initial = |one: &Shown| self.seen(solved, id, one).is_some_and(|seen| seen.0);
+            let may =
+                shown.iter().all(is_initial) && self.sometimes_empty(solved, id, &shown).is_some();
+            may.then_some((id, shown))
+        });
+        candidates
+            .take(MOST)
+            .filter_map(|(id, shown)| self.first_asking(&points, solved, id, &shown))
+            .collect()
+    }
+
+    /// The first of the variables that is set on some way to the first asking, with a way on which all are empty.
+    fn first_asking(
+        &self,
+        points: &Points<'_, '_>,
+        solved: &Solved,
+        step: StepId,
+        shown: &[Shown],
+    ) -> Option<Unset> {
+        let (_, first) = Solved::of(&self.cells, points, Some(step))?;
+        let Shown { variable, site, .. } = self.sometimes_empty(&first, step, shown)?;
+        let with: Vec<VarId> = shown.iter().map(|one| one.variable).collect();
+        let value = Value::Variable(variable);
+        let goal = Goal { site, value, with: &with };
+        let way = way::find(self.chart, &self.cells, points, solved, goal)?;
+        Some(Unset { site, value, way: Some(way), lack: Lack::Empty })
+    }
+
+    /// Whether a variable may have its initial value before a step, and whether it may have another one.
+    fn seen(&self, solved: &Solved, step: StepId, one: &Shown) -> Option<(bool, bool)> {
+        let cell = self.cells.variable(one.variable)?;
+        let initial = FRESH | self.cells.rows[cell].default_bits();
+        let seen = solved.before(step, cell);
+        Some((seen & initial != 0, seen & !initial != 0))
+    }
+
+    /// The first of the variables that shows nothing in some runs, and something in others.
+    fn sometimes_empty(&self, solved: &Solved, step: StepId, shown: &[Shown]) -> Option<Shown> {
+        let is_it =
+            |one: &&Shown| one.is_empty && self.seen(solved, step, one) == Some((true, true));
+        shown.iter().find(is_it).copied()
+    }
+
+    /// The variables that the prompt of a step shows, if it shows nothing else.
+    fn initial(&self, id: StepId) -> Option<Vec<Shown>> {
+        let chart = self.chart;
+        let step = &chart.steps[id.index()];
+        let is_asked = match &step.kind {
+            StepKind::Llm | StepKind::Human(_) | StepKind::Ask { on: AskOn::Turn, .. } => true,
+            StepKind::Ask { on: AskOn::Event(_), .. }
+            | StepKind::Code(_)
+            | StepKind::Call(..)
+            | StepKind::Run(_) => false,
+        };
+        if !is_asked || step.each.is_some() {
+            return None;
+        }
+        let mut shown = Vec::new();
+        for (nth, part) in chart.own_prompt(id)?.parts.iter().enumerate() {
+            let TemplatePart::Hole { expr, .. } = part else { continue };
+            let site = match step.kind {
+                StepKind::Human(_) => Site::Arguments(id),
+                StepKind::Llm
+                | StepKind::Ask { .. }
+                | StepKind::Code(_)
+                | StepKind::Call(..)
+                | StepKind::Run(_) => Site::Prompt(id, nth),
+            };
+            let (read, is_empty) = shows(chart, expr)?;
+            shown.extend(read.into_iter().map(|variable| Shown { variable, site, is_empty }));
+        }
+        for (component, insert) in chart.inserts(id) {
+            if insert.guard.is_some() || insert.place == Position::Replace {
+                return None;
+            }
+            for expr in component.text.holes() {
+                shows(chart, expr)?;
+            }
+        }
+        Some(shown)
+    }
+}
+
+/// The variables that an expression reads, and whether it shows nothing while they have their initial values. `None` if it reads
+/// anything else.
+fn shows(chart: &Chart, expr: &Expr) -> Option<(Vec<VarId>, bool)> {
+    let (mut read, mut is_known) = (Vec::new(), true);
+    walk(chart, expr, &mut |e| {
+        is_known &= !matches!(
+            e.kind,
+            ExprKind::Payload(_)
+                | ExprKind::Answer(_)
+                | ExprKind::Observable(_)
+                | ExprKind::Predicate(_)
+                | ExprKind::Call(..)
+                | ExprKind::Unknown(_)
+        );
+        if let ExprKind::Variable(id) = e.kind {
+            is_known &= matches!(chart.variables[id.index()].kind, VariableKind::Var { .. });
+            read.push(id);
+        }
+    });
+    if !is_known || read.is_empty() {
+        return None;
+    }
+    let values = read.iter().map(|id| {
+        let default = chart.variables[id.index()].default.as_ref()?;
+        Some((*id, super::cell::constant(default)?))
+    });
+    let values: Vec<(VarId, Data)> = values.collect::<Option<_>>()?;
+    let shown = evaluate(expr, &Defaults(&values), &Fuel::default()).ok()?;
+    let is_empty = match shown {
+        Data::None => true,
+        Data::Text(text) => text.trim().is_empty(),
+        Data::List(items) => items.is_empty(),
+        Data::Map(map) => map.is_empty(),
+        Data::Bool(_) | Data::Int(_) | Data::Float(_) | Data::Duration(_) => false,
+    };
+    Some((read, is_empty))
+}
+
+/// The initial values of variables.
+struct Defaults<'v>(&'v [(VarId, Data)]);
+
+impl Environment for Defaults<'_> {
+    fn variable(&self, id: VarId) -> Option<&Data> {
+        self.0.iter().find(|(of, _)| *of == id).map(|(_, data)| data)
+    }
+}
