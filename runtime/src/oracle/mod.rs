@@ -201,6 +201,11 @@ pub trait Oracle: Send + Sync {
         false
     }
 
+    /// Whether a model is known to have answered, in this run or in one beside it: see [`Driver::has_answered`](crate::driver::Driver::has_answered).
+    fn has_answered(&self) -> bool {
+        false
+    }
+
     /// For the first line of a trace.
     fn name(&self) -> String;
 }

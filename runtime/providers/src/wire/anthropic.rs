@@ -9,7 +9,7 @@ pub(crate) const WIRE: Wire = Wire {
     write,
     key: |key| ("x-api-key", key.to_owned()),
     headers: &[("anthropic-version", "2023-06-01")],
-    models: "models",
+    models: "models?limit=1000",
     read,
 };
 

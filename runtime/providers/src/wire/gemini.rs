@@ -10,7 +10,7 @@ pub(crate) const WIRE: Wire = Wire {
     write,
     key: |key| ("x-goog-api-key", key.to_owned()),
     headers: &[],
-    models: "models",
+    models: "models?pageSize=1000",
     read,
 };
 

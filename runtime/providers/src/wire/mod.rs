@@ -2,6 +2,7 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
+pub(crate) mod ollama;
 pub(crate) mod openai;
 
 use crate::form::Form;

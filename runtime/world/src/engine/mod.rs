@@ -299,6 +299,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             provider,
             flag: Arc::new(Flag { index, woken: self.woken.clone() }),
             is_changed: true,
+            no_model: None,
         })));
         self.due.push(None);
         self.woken.put(index);
@@ -346,6 +347,11 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Milliseconds on the world's clock.
     pub fn now(&self) -> Instant {
         self.clock.now()
+    }
+
+    /// Why the run has ended before any model has answered: none could be asked. Names the agent that asked first.
+    pub fn no_model(&self) -> Option<&str> {
+        self.slots.iter().flatten().find_map(|slot| slot.no_model.as_deref())
     }
 
     fn is_stopped(&self) -> bool {

@@ -83,8 +83,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             let has_ended = slot.agent.session().status().is_some();
             let has_thought = slot.has_thought();
             let broken = slot.mode.broken().map(str::to_owned);
+            let no_model = slot.no_model.clone();
             self.slots[index] = Some(slot);
             self.write(&name, lines)?;
+            if let Some(why) = no_model {
+                return Err(io::Error::other(why));
+            }
             if has_thought && self.thinking.remove(&index) {
                 self.thought.push_back(index);
             }

@@ -99,6 +99,10 @@ impl<D: Driver + ?Sized + 'static> Driver for Journaled<D> {
         let (mut open, asking) = (self.open(key), self.inner.ask(id, question));
         Box::pin(async move {
             let answer = asking.await;
+            if answer.as_ref().is_err_and(OracleError::is_unavailable) {
+                // Nothing was paid, and the server may be there when the run continues.
+                return answer;
+            }
             open.settle(&Outcome::Answer(answer.clone())).map_err(|why| lost(&why))?;
             answer
         })
@@ -147,6 +151,10 @@ impl<D: Driver + ?Sized + 'static> Driver for Journaled<D> {
 
     fn keeps_time(&self) -> bool {
         self.inner.keeps_time()
+    }
+
+    fn has_answered(&self) -> bool {
+        self.inner.has_answered()
     }
 
     fn name(&self) -> String {
