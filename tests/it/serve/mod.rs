@@ -6,6 +6,7 @@ mod durable;
 mod garbage;
 mod hostile;
 mod independent;
+mod no_model;
 mod outside;
 mod page;
 mod routes;

@@ -220,22 +220,23 @@ async fn refusals_to_answer_now_say_when() {
         let status = 503;
         assert_eq!(
             ask(reply(status), question()).await,
-            Err(OracleError::Server { status, retry_after })
+            Err(OracleError::Server { status, why: "slow down".into(), retry_after })
         );
     }
-    let failed = ask(Reply::text(500, "text/html", "<h1>oh</h1>"), question()).await;
-    assert_eq!(failed, Err(OracleError::Server { status: 500, retry_after: None }));
+    let failed = ask(Reply::text(500, "text/html", "<h1>oh\n no</h1>"), question()).await;
+    let why = "<h1>oh no</h1>".to_owned();
+    assert_eq!(failed, Err(OracleError::Server { status: 500, why, retry_after: None }));
 }
 
 #[tokio::test]
 async fn no_error_tells_the_key() {
     let wrong =
         json!({"error": {"message": format!("Incorrect API key provided: {KEY}. Look it up.")}});
-    for status in [400, 401, 403, 404, 422] {
+    for status in [400, 401, 403, 404, 422, 500] {
         let error = ask(Reply::json(status, &wrong), question()).await.expect_err("it failed");
         let text = format!("{error} {error:?}");
         assert!(!text.contains(KEY) && text.contains("Incorrect API key"), "{text}");
-        assert_eq!(matches!(error, OracleError::Denied(_)), matches!(status, 401 | 403), "{text}");
+        assert_eq!(error.is_unavailable(), status < 500, "{text}");
     }
     let mut refusal = said("");
     refusal["choices"][0]["message"]["refusal"] = json!(format!("not with {KEY}"));
@@ -302,7 +303,65 @@ async fn connections_that_break_are_lost_connections() {
     }
     let nobody = Server::new("http://127.0.0.1:1/v1", None).expect("an address");
     let lost = Providers::one(nobody).ask(question().into()).await;
-    assert!(matches!(lost, Err(OracleError::Connection(_))), "{lost:?}");
+    let told = "no server answers at http://127.0.0.1:1/v1 (Connection refused): start the server, or correct the address";
+    assert_eq!(lost, Err(OracleError::Unreachable(told.into())));
+}
+
+#[tokio::test]
+async fn who_refuses_for_good_says_what_to_do() {
+    let told = async |provider: &str, reply: Reply, key: Option<&str>| {
+        let server = Loopback::start(reply).await;
+        let target = Server::of(provider, &server.url(), key.map(str::to_owned));
+        let target = target.expect("an address").set_by("X_BASE_URL", "X_API_KEY");
+        let asked = Providers::only(target, "x").ask(question().into()).await;
+        let Err(OracleError::Rejected(why)) = asked else { panic!("{asked:?}") };
+        why.replace(&server.url(), "URL")
+    };
+    let no = |status| Reply::json(status, &json!({"error": {"message": "no"}}));
+    let cases = [
+        (no(401), None, "URL: 401 Unauthorized: no; set X_API_KEY"),
+        (no(401), Some(KEY), "URL: 401 Unauthorized: no; check X_API_KEY"),
+        (no(403), Some(KEY), "URL: 403 Forbidden: no; check X_API_KEY"),
+        (no(404), None, "URL: 404 Not Found: no; check the address and the name of the model"),
+        (
+            no(400),
+            None,
+            "URL: 400 Bad Request: no; change the prompt, the client or the model: the same request will not be taken",
+        ),
+    ];
+    for (reply, key, expected) in cases {
+        assert_eq!(told("x", reply, key).await, expected);
+    }
+    let list = |names: &[&str]| {
+        let data: Vec<Value> = names.iter().map(|name| json!({"id": name})).collect();
+        Reply::json(404, &json!({"error": "no model"})).to_get(200, &json!({"data": data}))
+    };
+    let few = told("x", list(&["a", "b"]), None).await;
+    assert_eq!(few, "URL has no model `x`: it has a, b");
+    let many: Vec<String> = (0..20).map(|n| format!("m{n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let many = told("ollama", list(&many), None).await;
+    assert_eq!(
+        many,
+        "URL has no model `x`: it has m0, m1, m2, m3, m4, m5, m6, m7 and 12 more; `ollama pull x` fetches it"
+    );
+    let there = told("x", list(&["x"]), None).await;
+    assert_eq!(there, "URL: 404 Not Found: no model; check the address and the name of the model");
+}
+
+#[tokio::test]
+async fn a_client_may_wait_longer_than_its_server_usually_does() {
+    let server = Loopback::start(Reply::json(200, &said("ship")).after(600)).await;
+    let target = Server::with_timeout(&server.url(), None, Duration::from_millis(200));
+    let providers = Providers::one(target.expect("an address"));
+    let patient = |timeout| {
+        let model = Model { timeout, ..question().model };
+        Question { model, ..question() }
+    };
+    assert_eq!(providers.ask(patient(None).into()).await, Err(OracleError::Timeout(200)));
+    let answer = providers.ask(patient(Some(3_600_000)).into()).await.expect("an answer");
+    assert_eq!(answer.text, "ship");
+    assert_eq!(providers.ask(patient(Some(100)).into()).await, Err(OracleError::Timeout(100)));
 }
 
 #[tokio::test]
@@ -327,7 +386,7 @@ async fn a_redirection_is_not_followed() {
     let reply = Reply::text(307, "text/plain", "")
         .with(&[("location", &format!("{}/chat/completions", there.url()))]);
     let answer = ask(reply, question()).await;
-    assert!(matches!(answer, Err(OracleError::Other(_))), "{answer:?}");
+    assert!(matches!(answer, Err(OracleError::Rejected(_))), "{answer:?}");
     assert!(!there.was_asked());
 }
 
