@@ -227,9 +227,9 @@ fn a_stored_run_continues_when_there_is_a_model() {
 /// Two agents in one world, of which each has a server of its own.
 fn world(name: &str) -> PathBuf {
     let folder = folder(&format!("no-model-{name}"));
-    for (agent, client) in [("ada", "one"), ("bob", "two")] {
+    for (agent, client) in [("Ada", "one"), ("Bob", "two")] {
         std::fs::create_dir(folder.join(agent)).expect("a folder");
-        let chart = CHART.replace("fallback two", "");
+        let chart = CHART.replace("Patient", agent).replace("fallback two", "");
         let chart = chart.replace("ask go with one", &format!("ask go with {client}"));
         std::fs::write(folder.join(agent).join("agent.chart"), chart).expect("a file");
     }
@@ -255,7 +255,7 @@ fn a_world_ends_if_no_agent_finds_a_model() {
     for store in [false, true] {
         let (code, out, err) = run(&dead(), &dead(), store);
         assert_eq!(code, Some(1), "{out}{err}");
-        assert!(err.contains("error: ada: step `go`: no server answers at"), "{err}");
+        assert!(err.contains("error: Ada: step `go`: no server answers at"), "{err}");
         assert!(!out.contains("ended after"), "{out}");
     }
     // The stored one continues.

@@ -8,6 +8,7 @@ use crate::wire::{Request, Wire, Written};
 use crate::{answer, body, cure, fault};
 use chartc_runtime::oracle::{Answer, OracleError, Question};
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
+use serde_json::Map;
 use std::time::Duration;
 
 /// How long a call may take where the client of the chart says nothing.
@@ -155,6 +156,7 @@ impl Server {
             form: &form,
             temperature: question.model.temperature,
             max_tokens: question.model.max_tokens.unwrap_or(MAX_TOKENS),
+            options: &serde_json::from_str(&question.model.options).unwrap_or_default(),
         };
         let timeout = question.model.timeout.map_or(self.timeout, Duration::from_millis);
         let said = self.put(&request, timeout).await;
@@ -226,6 +228,7 @@ impl Server {
             form: &form,
             temperature: None,
             max_tokens: TRIED,
+            options: &Map::new(),
         };
         let answer = match self.put(&request, self.timeout).await {
             Ok((headers, body)) => answer::read(self.wire, &headers, body, false),

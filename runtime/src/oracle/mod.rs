@@ -129,6 +129,9 @@ pub struct Model {
     pub max_tokens: Option<u64>,
     /// Milliseconds that the call may take.
     pub timeout: Option<u64>,
+    /// Options of the server, as a JSON object; empty without any.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub options: Cow<'static, str>,
     /// How it is to write actions.
     pub actions: ActionForm,
     /// What tokens cost.

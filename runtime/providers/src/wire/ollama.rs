@@ -1,6 +1,6 @@
 //! Ollama's own chat interface, which takes options such as `num_ctx`. Source: <https://github.com/ollama/ollama/blob/main/docs/api.md>.
 
-use super::{Part, Read, Request, Stop, Wire, Written, part, said, usage};
+use super::{Part, Read, Request, Stop, Wire, Written, add, part, said, usage};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -14,7 +14,7 @@ pub(crate) const WIRE: Wire = Wire {
 };
 
 fn write(request: &Request) -> Written {
-    let Request { model, prompt, form, temperature, max_tokens } = request;
+    let Request { model, prompt, form, temperature, max_tokens, options } = request;
     let mut body = json!({
         "model": model,
         "messages": [{"role": "system", "content": form.words}, {"role": "user", "content": prompt}],
@@ -27,6 +27,7 @@ fn write(request: &Request) -> Written {
     if let Some(temperature) = temperature {
         body["options"]["temperature"] = json!(temperature);
     }
+    add(options, &mut body["options"]);
     Written { path: "api/chat".into(), body }
 }
 
