@@ -3,5 +3,6 @@
 #![allow(clippy::disallowed_methods, reason = "a test runs itself again with another environment")]
 
 mod loopback;
+mod requests;
 mod server;
 mod wires;
