@@ -142,7 +142,10 @@ const RUNTIME: &[Row] = &[
         ],
     ),
     ("agents", &["clock", "error", "oracle", "session", "trace"]),
-    ("stepped", &["agents", "budget", "clock", "driver", "oracle", "session", "tools", "trace"]),
+    (
+        "stepped",
+        &["agents", "budget", "clock", "driver", "error", "oracle", "session", "tools", "trace"],
+    ),
     ("play", &["data", "error", "session", "trace"]),
     (
         "replay",

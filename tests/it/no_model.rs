@@ -279,3 +279,83 @@ fn a_url_with_a_model_replaces_the_models_of_clients() {
     let (code, _, _) = chartc(&folder, &["run", "patient.chart", "--llm", &stub.url]);
     assert_eq!(code, 1, "the clients' own model is not there");
 }
+
+/// What `chartc doctor` says of these arguments.
+fn doctor(folder: &Path, arguments: &[&str]) -> (i32, Value) {
+    let line = [&["doctor", "--format", "json"], arguments].concat();
+    let (code, out, err) = chartc(folder, &line);
+    (code, serde_json::from_str(&out).unwrap_or_else(|why| panic!("{why}: {out}{err}")))
+}
+
+/// A server that lists two models, and enforces schemas or does not.
+fn listing(word: &'static str) -> Stub {
+    Stub::new(move |path, body| match (path, body["model"].as_str()) {
+        ("/v1/models", _) => (200, json!({"data": [{"id": "a"}, {"id": "b"}]})),
+        (_, Some("a")) => said(word),
+        _ => refused(404),
+    })
+}
+
+#[test]
+fn doctor_tries_the_model_that_llm_names() {
+    let folder = patient("doctor");
+    let (strict, loose) = (listing("left"), listing("banana"));
+    for (stub, schemas) in [(&strict, "enforced"), (&loose, "ignored")] {
+        let short = stub.url.trim_start_matches("http://");
+        for url in [stub.url.as_str(), short] {
+            let (code, told) = doctor(&folder, &["--llm", url, "--model", "a"]);
+            let model = json!({"model": "a", "exists": true, "schemas": schemas, "why": null});
+            assert_eq!((code, &told["providers"][0]["models"][0]), (0, &model), "{told}");
+        }
+    }
+    let (code, told) = doctor(&folder, &["--llm", &strict.url, "patient.chart"]);
+    let row = &told["providers"][0];
+    assert_eq!(
+        (code, &row["state"], &row["models"][0]["exists"]),
+        (1, &json!("answers"), &json!(false))
+    );
+    assert_eq!(row["models"][0]["why"], "is not there: the server has a, b");
+    assert_eq!(row["clients"].as_array().map(Vec::len), Some(2));
+    let asked = strict.asked();
+    let (code, _) = doctor(&folder, &["--llm", &strict.url, "--model", "a", "--offline"]);
+    assert_eq!((code, strict.asked()), (0, asked), "nobody is asked");
+    let (code, told) = doctor(&folder, &["--llm", &dead(), "--model", "a"]);
+    assert_eq!((code, &told["providers"][0]["state"]), (1, &json!("unreachable")));
+    for wrong in
+        [&["--llm", "first"][..], &["--model", "a"], &["--llm", "ollama:a", "--model", "b"]]
+    {
+        assert_eq!(chartc(&folder, &[&["doctor"], wrong].concat()).0, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn options_of_a_client_reach_its_server() {
+    let folder = patient("options");
+    let chart = CHART
+        .replace("fallback two  retry 3", "options { num_ctx 8192  seed 7  deep { on true } }");
+    std::fs::write(folder.join("patient.chart"), chart).expect("a file");
+    let bodies: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let seen = bodies.clone();
+    let stub = Stub::new(move |path, body| {
+        seen.lock().expect("whole").push(body.clone());
+        match path {
+            "/api/chat" => (200, json!({"message": {"content": "stop"}, "done_reason": "stop"})),
+            _ => said("stop"),
+        }
+    });
+    let host = stub.url.trim_start_matches("http://").trim_end_matches("/v1");
+    let run = |llm: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_chartc"));
+        command.current_dir(&folder).args(["run", "patient.chart", "--llm", llm]);
+        let output = command.env("ONE_BASE_URL", &stub.url);
+        let output = output.env("TWO_BASE_URL", &stub.url).env("OLLAMA_HOST", host).output();
+        let output = output.expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        bodies.lock().expect("whole").pop().expect("a request")
+    };
+    let body = run("clients");
+    assert_eq!((&body["num_ctx"], &body["deep"]), (&json!(8192), &json!({"on": true})), "{body}");
+    let body = run("ollama:m");
+    let options = &body["options"];
+    assert_eq!((&options["num_ctx"], &options["seed"]), (&json!(8192), &json!(7)), "{body}");
+}

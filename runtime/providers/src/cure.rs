@@ -1,72 +1,56 @@
 //! What to start or set after a call that no server took.
 
-use crate::server::Server;
-use chartc_runtime::oracle::OracleError;
+use crate::known::Provider;
 
-/// The same error with the address, and with what to do.
-pub(crate) async fn told(server: &Server, model: &str, error: OracleError) -> OracleError {
-    match error {
-        OracleError::Unreachable(why) => OracleError::Unreachable(unreachable(server, &why)),
-        OracleError::Rejected(why) => OracleError::Rejected(rejected(server, model, why).await),
-        error @ (OracleError::Denied(_)
-        | OracleError::Script(_)
-        | OracleError::Timeout(_)
-        | OracleError::Refusal(_)
-        | OracleError::RateLimited { .. }
-        | OracleError::Server { .. }
-        | OracleError::Connection(_)
-        | OracleError::Empty
-        | OracleError::Endless
-        | OracleError::Other(_)
-        | OracleError::Recorded { .. }) => error,
-    }
+/// A server, as messages speak of it.
+pub(crate) struct Place<'a> {
+    /// Without a slash at the end.
+    pub(crate) address: &'a str,
+    pub(crate) is_local: bool,
+    pub(crate) has_key: bool,
+    pub(crate) known: Option<&'static Provider>,
+    /// Where the address and the key are set.
+    pub(crate) set_by: Option<&'a (String, String)>,
 }
 
-fn address(server: &Server) -> &str {
-    server.url().trim_end_matches('/')
-}
-
-fn unreachable(server: &Server, why: &str) -> String {
-    let start = server.known.map_or("", |known| known.start);
-    let start = match (server.is_local(), start) {
+/// Nobody takes connections there.
+pub(crate) fn unreachable(place: &Place<'_>, why: &str) -> String {
+    let Place { address, is_local, known, set_by, .. } = place;
+    let start = match (is_local, known.map_or("", |known| known.start)) {
         (true, "") => "start the server".to_owned(),
         (false, "") => "check the network".to_owned(),
         (_, command) => format!("start it with `{command}`"),
     };
-    let place = match &server.set_by {
+    let other = match set_by {
         Some((address, _)) => format!("set another address with {address}"),
         None => "correct the address".to_owned(),
     };
-    format!("no server answers at {} ({why}): {start}, or {place}", address(server))
+    format!("no server answers at {address} ({why}): {start}, or {other}")
 }
 
-async fn rejected(server: &Server, model: &str, why: String) -> String {
-    let key = server.set_by.as_ref().map_or("its key", |(_, key)| key);
-    let at = address(server);
-    // It begins with the status.
-    let status: u16 = why.get(..3).and_then(|digits| digits.parse().ok()).unwrap_or_default();
+/// The server refuses for good; `why` begins with the status.
+pub(crate) fn rejected(place: &Place<'_>, status: Option<u16>, why: &str) -> String {
+    let Place { address, has_key, set_by, .. } = place;
+    let key = set_by.map_or("its key", |(_, key)| key);
     let cure = match status {
-        401 | 403 if server.has_key() => format!("check {key}"),
-        401 | 403 => format!("set {key}"),
-        402 => "the account has no credit left".to_owned(),
-        404 if !model.is_empty() => match server.list().await {
-            Ok(models) if models.has(model) == Some(false) => {
-                return without_model(server, model, &models.shown());
-            }
-            Ok(_) | Err(_) => "check the address and the name of the model".to_owned(),
-        },
-        300..=399 | 404 | 405 => "check the address".to_owned(),
-        _ => "change the prompt, the client or the model: the same request will not be taken"
-            .to_owned(),
+        Some(401 | 403) if *has_key => format!("check {key}"),
+        Some(401 | 403) => format!("set {key}"),
+        Some(402) => "the account has no credit left".to_owned(),
+        Some(404) => "check the address and the name of the model".to_owned(),
+        Some(300..=399 | 405) => "check the address".to_owned(),
+        Some(_) | None => {
+            "change the prompt, the client or the model: the same request will not be taken"
+                .to_owned()
+        }
     };
-    format!("{at}: {why}; {cure}")
+    format!("{address}: {why}; {cure}")
 }
 
-/// A model that the server does not have, and those that it has.
-pub(crate) fn without_model(server: &Server, model: &str, has: &str) -> String {
-    let fetch = match server.known {
+/// The server does not have a model, but others.
+pub(crate) fn without_model(place: &Place<'_>, model: &str, has: &str) -> String {
+    let fetch = match place.known {
         Some(known) if known.name == "ollama" => format!("; `ollama pull {model}` fetches it"),
         Some(_) | None => String::new(),
     };
-    format!("{} has no model `{model}`: it has {has}{fetch}", address(server))
+    format!("{} has no model `{model}`: it has {has}{fetch}", place.address)
 }

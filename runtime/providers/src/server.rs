@@ -1,11 +1,12 @@
 //! One server: its address, its key, and calls of it.
 
 use crate::body::Body;
+use crate::cure::{self, Place};
 use crate::form::{self, Form};
 use crate::known::{self, Provider};
 use crate::models::Models;
 use crate::wire::{Request, Wire, Written};
-use crate::{answer, body, cure, fault};
+use crate::{answer, body, fault};
 use chartc_runtime::oracle::{Answer, OracleError, Question};
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use serde_json::Map;
@@ -42,14 +43,14 @@ pub enum ServerError {
 /// A server with models.
 pub struct Server {
     web: reqwest::Client,
-    pub(crate) known: Option<&'static Provider>,
+    known: Option<&'static Provider>,
     wire: &'static Wire,
     /// Ends with a slash.
     url: String,
     key: Option<String>,
     timeout: Duration,
     /// Where its address and its key are set.
-    pub(crate) set_by: Option<(String, String)>,
+    set_by: Option<(String, String)>,
 }
 
 impl std::fmt::Debug for Server {
@@ -137,11 +138,6 @@ impl Server {
         parsed.is_ok_and(|url| url.host_str().is_some_and(is_loopback))
     }
 
-    /// Whether it has a key to show.
-    pub(crate) fn has_key(&self) -> bool {
-        self.key.is_some()
-    }
-
     /// Makes one call.
     pub(crate) async fn ask(
         &self,
@@ -164,7 +160,7 @@ impl Server {
             said.and_then(|(headers, body)| answer::read(self.wire, &headers, body, wrapped));
         match answer {
             Ok(answer) => Ok(answer),
-            Err(error) => Err(cure::told(self, model, error).await),
+            Err(error) => Err(self.told(model, error).await),
         }
         .map_err(|error| fault::without(error, self.key.as_deref()))
     }
@@ -196,6 +192,30 @@ impl Server {
         Ok((headers, body::read(response, body::MOST).await.map_err(lost)?))
     }
 
+    /// The same error with the address, and with what to do.
+    async fn told(&self, model: &str, error: OracleError) -> OracleError {
+        let place = Place {
+            address: self.url.trim_end_matches('/'),
+            is_local: self.is_local(),
+            has_key: self.key.is_some(),
+            known: self.known,
+            set_by: self.set_by.as_ref(),
+        };
+        if let OracleError::Unreachable(why) = &error {
+            return OracleError::Unreachable(cure::unreachable(&place, why));
+        }
+        let OracleError::Rejected(why) = &error else { return error };
+        let status = why.split(' ').next().and_then(|status| status.parse().ok());
+        if status == Some(404)
+            && !model.is_empty()
+            && let Ok(models) = self.list().await
+            && models.has(model) == Some(false)
+        {
+            return OracleError::Rejected(cure::without_model(&place, model, &models.shown()));
+        }
+        OracleError::Rejected(cure::rejected(&place, status, why))
+    }
+
     /// The models that it has. Asking for them is free, and shows whether the server can be reached and takes the key.
     ///
     /// # Errors
@@ -203,7 +223,7 @@ impl Server {
     pub async fn models(&self) -> Result<Models, OracleError> {
         match self.list().await {
             Ok(models) => Ok(models),
-            Err(error) => Err(cure::told(self, "", error).await),
+            Err(error) => Err(self.told("", error).await),
         }
         .map_err(|error| fault::without(error, self.key.as_deref()))
     }
@@ -232,13 +252,13 @@ impl Server {
         };
         let answer = match self.put(&request, self.timeout).await {
             Ok((headers, body)) => answer::read(self.wire, &headers, body, false),
-            Err(error) => Err(cure::told(self, model, error).await),
+            Err(error) => Err(self.told(model, error).await),
         };
         let answer = answer.map_err(|error| fault::without(error, self.key.as_deref()))?;
         Ok(["left", "right"].iter().any(|word| answer.text.contains(word)))
     }
 
-    pub(crate) async fn list(&self) -> Result<Models, OracleError> {
+    async fn list(&self) -> Result<Models, OracleError> {
         let call = self.web.get(format!("{}{}", self.url, self.wire.models)).timeout(LIST);
         let (_, body) = self.exchange(call, LIST).await?;
         let (Body::Whole(body) | Body::Long(body)) = body;

@@ -50,7 +50,7 @@ pub(super) fn read(cx: &mut Cx<'_>, written: &Expr) -> String {
         let said = OF_REQUESTS.iter().find(|(_, names)| names.contains(&name));
         if let Some((cure, _)) = said {
             let message = format!("`options` cannot set `{name}`: each request sets it");
-            cx.report(type_error::RULE.at(key.span, message).help(format!("{cure}")));
+            cx.report(type_error::RULE.at(key.span, message).help(*cure));
         }
     }
     match object(cx, entries) {
@@ -68,16 +68,14 @@ fn object(cx: &mut Cx<'_>, entries: &[Entry]) -> Map {
             cx.report(duplicate_name::twice("option", name, key.span, first.key.span));
             continue;
         }
-        let value = match &value.kind {
-            ExprKind::Map(entries) => Some(Value::Map(object(cx, entries))),
-            ExprKind::Duration(_) => {
-                let message = format!("`{name}` cannot be a duration");
-                cx.report(
-                    type_error::RULE.at(value.span, message).help("write a number or a text"),
-                );
-                None
-            }
-            _ => constant(cx, value, &Type::Json, &format!("`{name}`")),
+        let value = if let ExprKind::Map(entries) = &value.kind {
+            Some(Value::Map(object(cx, entries)))
+        } else if let ExprKind::Duration(_) = &value.kind {
+            let message = format!("`{name}` cannot be a duration");
+            cx.report(type_error::RULE.at(value.span, message).help("write a number or a text"));
+            None
+        } else {
+            constant(cx, value, &Type::Json, &format!("`{name}`"))
         };
         if let Some(value) = value {
             map.insert(name.into(), value);

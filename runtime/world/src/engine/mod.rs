@@ -178,6 +178,8 @@ pub struct Engine<M, K, O> {
     by_name: BTreeMap<Arc<str>, usize>,
     /// Agents that take turns, in the order of their numbers; some of them may have ended.
     takers: Vec<usize>,
+    /// Why the run must end: an agent has found no model to ask, and none has answered yet.
+    no_model: Option<String>,
     woken: Arc<Woken>,
     /// The times at which time alone changes something for an agent, then the same by agent.
     timers: BTreeSet<(Instant, usize)>,
@@ -219,6 +221,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             by_name: BTreeMap::new(),
             takers: Vec::new(),
             woken: Arc::default(),
+            no_model: None,
             timers: BTreeSet::new(),
             due: Vec::new(),
             turns: BTreeSet::new(),
@@ -351,7 +354,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     /// Why the run has ended before any model has answered: none could be asked. Names the agent that asked first.
     pub fn no_model(&self) -> Option<&str> {
-        self.slots.iter().flatten().find_map(|slot| slot.no_model.as_deref())
+        self.no_model.as_deref()
     }
 
     fn is_stopped(&self) -> bool {
