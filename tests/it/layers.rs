@@ -264,7 +264,9 @@ const PROVIDERS: &[Row] = &[
     ("known", &["wire"]),
     ("fault", &["date"]),
     ("answer", &["body", "fault", "form", "wire"]),
-    ("server", &["answer", "body", "fault", "form", "known", "wire"]),
+    ("models", &["fault"]),
+    ("cure", &["known"]),
+    ("server", &["answer", "body", "cure", "fault", "form", "known", "models", "wire"]),
 ];
 const MCP: &[Row] = &[
     ("fault", &[]),

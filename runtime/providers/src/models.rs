@@ -55,11 +55,6 @@ impl Models {
         &self.names
     }
 
-    /// Whether the server answers under every name.
-    pub fn takes_any(&self) -> bool {
-        self.takes_any
-    }
-
     /// Whether one of them has this name; `None` if the server gave no list.
     pub fn has(&self, model: &str) -> Option<bool> {
         let is_it = |name: &String| {

@@ -246,15 +246,15 @@ const OTHERS: &[&str] = &[
     "dot",
     "head",
     "hx",
+    "lms",
     "mkdir",
     "npm",
-    "lms",
     "ollama",
     "pip",
-    "vllm",
     "python3",
     "redis-cli",
     "sed",
+    "vllm",
 ];
 /// Commands that other features than the default ones bring.
 const FEATURES: &[&str] = &["intake"];

@@ -263,3 +263,12 @@ async fn a_server_enforces_schemas_if_no_other_word_comes() {
         assert!(sent.contains("json_schema") && sent.matches("left").count() == 1, "{sent}");
     }
 }
+
+#[test]
+fn what_users_run_themselves_costs_nothing() {
+    for provider in PROVIDERS {
+        let model = format!("{}:m", provider.name);
+        assert_eq!(chartc_core::tables::is_free(&model), !provider.start.is_empty(), "{model}");
+    }
+    assert!(!chartc_core::tables::is_free("local:m") && !chartc_core::tables::is_free("ollama"));
+}
