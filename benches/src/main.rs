@@ -16,6 +16,7 @@
 //! cargo run --release -p chartc-bench -- crowd 1000       # of another number
 //! cargo run --release -p chartc-bench -- world target/release/chartc 1000 50000    # bytes and time of agents of one world
 //! cargo run --release -p chartc-bench -- editor target/release/chartc    # from a keystroke to its findings
+//! cargo run --release -p chartc-bench -- calls target/models/bin/python  # a call of a model, beside the openai package for Python
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
 //! ```
 #![allow(
@@ -24,6 +25,7 @@
 )]
 
 mod agents;
+mod calls;
 mod crowd;
 mod dice;
 mod editor;
@@ -46,7 +48,7 @@ mod world;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | crowd [AGENTS…] | world PROGRAM… [AGENTS…] | table | repository FILES… | turns AGENT | editor PROGRAM [STATES…] | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | crowd [AGENTS…] | world PROGRAM… [AGENTS…] | table | repository FILES… | turns AGENT | calls PYTHON [URL] | editor PROGRAM [STATES…] | hostile PROGRAM";
 
 fn is_number(word: &str) -> bool {
     word.parse::<usize>().is_ok()
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
             editor::run(&rest[0], if sizes.is_empty() { &[1_000, 10_000] } else { &sizes });
         }
         ("hostile", None) if rest.len() == 1 => hostile::run(&rest[0]),
+        ("calls", None) if rest.len() <= 2 => calls::run(&rest[0], rest.get(1).map(String::as_str)),
         ("store", Some([])) => store::run(&[1, 1000, 100_000]),
         ("store", Some(sizes)) => store::run(sizes),
         ("crowd", Some([])) => crowd::run(&[1000, 10_000, 100_000, 1_000_000]),

@@ -180,8 +180,9 @@ export default grammar({
     client: $ => seq('client', field('name', $._name), '{', repeat($.client_option), '}'),
     client_option: $ => seq(
       field('name', $._name),
-      field('value', choice($._plain, $._signed_number, $.boolean, $.none, $._name)),
+      field('value', choice($._plain, $._signed_number, $.boolean, $.none, $._name, $.server_options)),
     ),
+    server_options: $ => seq('{', repeat($.client_option), '}'),
     _signed_number: $ => seq(optional('-'), $._number),
 
     component: $ => seq(

@@ -22,16 +22,24 @@ pub enum OracleError {
         retry_after: Option<u64>,
     },
     /// The provider failed (5xx).
-    #[error("the provider failed with status {status}")]
+    #[error("the provider failed with status {status}{}", after_colon(.why))]
     Server {
         /// HTTP status.
         status: u16,
+        /// What the provider says about it; may be empty.
+        why: String,
         /// Milliseconds, if the provider named a time.
         retry_after: Option<u64>,
     },
-    /// The connection was dropped or never made.
+    /// The connection was dropped.
     #[error("connection lost: {0}")]
     Connection(String),
+    /// No connection to the server could be made, so nothing was sent. The text names the address and what to do.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The server refuses such calls for good (400, 401, 403, 404, …): the same call again has the same end. The text says what to do.
+    #[error("{0}")]
+    Rejected(String),
     /// An answer without content.
     #[error("an empty answer")]
     Empty,
@@ -70,6 +78,10 @@ pub enum OracleErrorKind {
     Server,
     /// [`OracleError::Connection`]
     Connection,
+    /// [`OracleError::Unreachable`]
+    Unreachable,
+    /// [`OracleError::Rejected`]
+    Rejected,
     /// [`OracleError::Empty`]
     Empty,
     /// [`OracleError::Endless`]
@@ -79,7 +91,7 @@ pub enum OracleErrorKind {
 }
 
 impl OracleErrorKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Denied,
         Self::Script,
         Self::Timeout,
@@ -87,6 +99,8 @@ impl OracleErrorKind {
         Self::RateLimited,
         Self::Server,
         Self::Connection,
+        Self::Unreachable,
+        Self::Rejected,
         Self::Empty,
         Self::Endless,
         Self::Other,
@@ -102,6 +116,8 @@ impl OracleErrorKind {
             Self::RateLimited => "rate_limited",
             Self::Server => "server",
             Self::Connection => "connection",
+            Self::Unreachable => "unreachable",
+            Self::Rejected => "rejected",
             Self::Empty => "empty",
             Self::Endless => "endless",
             Self::Other => "other",
@@ -125,6 +141,8 @@ impl OracleError {
             Self::RateLimited { .. } => OracleErrorKind::RateLimited,
             Self::Server { .. } => OracleErrorKind::Server,
             Self::Connection(_) => OracleErrorKind::Connection,
+            Self::Unreachable(_) => OracleErrorKind::Unreachable,
+            Self::Rejected(_) => OracleErrorKind::Rejected,
             Self::Empty => OracleErrorKind::Empty,
             Self::Endless => OracleErrorKind::Endless,
             Self::Other(_) => OracleErrorKind::Other,
@@ -138,7 +156,9 @@ impl OracleError {
             OracleErrorKind::Denied
             | OracleErrorKind::Script
             | OracleErrorKind::RateLimited
-            | OracleErrorKind::Server => false,
+            | OracleErrorKind::Server
+            | OracleErrorKind::Unreachable
+            | OracleErrorKind::Rejected => false,
             OracleErrorKind::Timeout
             | OracleErrorKind::Refusal
             | OracleErrorKind::Connection
@@ -159,6 +179,8 @@ impl OracleError {
             | Self::Timeout(_)
             | Self::Refusal(_)
             | Self::Connection(_)
+            | Self::Unreachable(_)
+            | Self::Rejected(_)
             | Self::Empty
             | Self::Endless
             | Self::Other(_) => None,
@@ -170,10 +192,20 @@ impl OracleError {
         matches!(self.kind(), OracleErrorKind::Script)
     }
 
+    /// Whether no model is there to be asked: no server can be reached, or it refuses such calls for good. A run in which no model has
+    /// answered yet ends with such an error: see [`RunError::NoModel`](crate::RunError::NoModel).
+    pub const fn is_unavailable(&self) -> bool {
+        matches!(self.kind(), OracleErrorKind::Unreachable | OracleErrorKind::Rejected)
+    }
+
     /// The error that a record tells of: the word of its kind, and its message.
     pub fn recorded(word: &str, why: &str, retry_after: Option<u64>) -> Self {
         Self::Recorded { kind: OracleErrorKind::of(word), why: why.to_owned(), retry_after }
     }
+}
+
+fn after_colon(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!(": {why}") }
 }
 
 #[cfg(test)]
@@ -189,8 +221,11 @@ mod tests {
             OracleError::Refusal("no".into()),
             OracleError::RateLimited { retry_after: None },
             OracleError::RateLimited { retry_after: Some(7) },
-            OracleError::Server { status: 503, retry_after: None },
+            OracleError::Server { status: 503, why: String::new(), retry_after: None },
+            OracleError::Server { status: 500, why: "out of memory".into(), retry_after: Some(3) },
             OracleError::Connection("reset".into()),
+            OracleError::Unreachable("no server answers".into()),
+            OracleError::Rejected("404 Not Found: no such model".into()),
             OracleError::Empty,
             OracleError::Endless,
             OracleError::Other("odd".into()),

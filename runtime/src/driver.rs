@@ -131,6 +131,12 @@ pub trait Driver: Send + Sync {
         false
     }
 
+    /// Whether a model has answered a call of this driver for any of its runs, where they are one to their host, such as the agents of a world.
+    /// Then a run that finds no model to ask goes on as its chart says, even if none has answered the run itself.
+    fn has_answered(&self) -> bool {
+        false
+    }
+
     /// The name for the first line of a trace.
     fn name(&self) -> String;
 }
@@ -173,6 +179,10 @@ impl Driver for Parts {
         self.oracle.keeps_time()
     }
 
+    fn has_answered(&self) -> bool {
+        self.oracle.has_answered()
+    }
+
     fn name(&self) -> String {
         self.oracle.name()
     }
@@ -200,6 +210,10 @@ impl<D: Driver> Driver for Free<D> {
 
     fn keeps_time(&self) -> bool {
         self.0.keeps_time()
+    }
+
+    fn has_answered(&self) -> bool {
+        self.0.has_answered()
     }
 
     fn name(&self) -> String {

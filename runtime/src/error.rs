@@ -41,6 +41,15 @@ pub enum RunError {
         /// What happened.
         error: OracleError,
     },
+    /// No model has answered yet, and none of the step's client and its fallbacks can be reached or takes such calls. The run has used nothing:
+    /// it can begin again, or continue from where it was saved.
+    #[error("step `{step}`: {why}")]
+    NoModel {
+        /// The step that asked.
+        step: String,
+        /// For each client what is wrong, and what to start or set.
+        why: String,
+    },
     /// One event caused more calls than a session allows.
     #[error("more than {0} model calls for one event: the chart asks in a cycle")]
     TooManyCalls(u32),
@@ -62,6 +71,7 @@ impl RunError {
             Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. } => true,
             Self::Start(_)
             | Self::Oracle { .. }
+            | Self::NoModel { .. }
             | Self::TooManyCalls(_)
             | Self::NoProgress(_)
             | Self::Memory(_)

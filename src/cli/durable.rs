@@ -204,6 +204,12 @@ pub(super) async fn go(
     let host = drive(engine, (&run, recalls), &events, entries, turns);
     let (worked, driven) = tokio::join!(worker.work(), host);
     worked.map_err(refused)?;
+    if worker.has_no_model(&run) {
+        let why = worker.stopped(&run).unwrap_or_default();
+        complain(format!("error: {why}"));
+        complain(format!("help: `{run}` has lost nothing: the same command continues it"));
+        return Ok(Exit::Findings);
+    }
     let fault = match (driven, worker.stopped(&run)) {
         (Err(Driven::Entry(why)), _) => return Err(miette::miette!("{why}")),
         (_, Some(why)) => Some(why.to_owned()),

@@ -13,11 +13,11 @@ use std::sync::Arc;
     not(feature = "providers"),
     expect(dead_code, reason = "without real models only whether one is named counts")
 )]
-enum Named<'a> {
+pub(super) enum Named<'a> {
     /// Each step's client says which model.
     Clients,
-    /// One server gets all questions.
-    Server(&'a str),
+    /// The server at this address gets all questions.
+    Server(String),
     /// One model of a provider gets all questions.
     Model(&'a str, &'a str),
 }
@@ -25,16 +25,27 @@ enum Named<'a> {
 /// Words before a colon that name something else than a provider.
 const OTHERS: [&str; 3] = ["script", "replay", "random"];
 
-fn named(word: &str) -> Option<Named<'_>> {
+pub(super) fn named(word: &str) -> Option<Named<'_>> {
     if word == "clients" {
         return Some(Named::Clients);
     }
-    if word.starts_with("http://") || word.starts_with("https://") {
-        return Some(Named::Server(word));
+    if let Some(url) = address(word) {
+        return Some(Named::Server(url));
     }
     let (provider, model) = word.split_once(':')?;
     let is_name = !provider.is_empty() && !OTHERS.contains(&provider);
     (is_name && !model.is_empty()).then_some(Named::Model(provider, model))
+}
+
+/// An address of a server: with `http://` or `https://`, or a host and a port, for which `http://` may be left out.
+fn address(word: &str) -> Option<String> {
+    if word.starts_with("http://") || word.starts_with("https://") {
+        return Some(word.to_owned());
+    }
+    let place = word.split('/').next().unwrap_or_default();
+    let (host, port) = place.rsplit_once(':')?;
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    (!host.is_empty() && is_port).then(|| format!("http://{word}"))
 }
 
 /// The model that answers all steps, with its provider, if `--llm` names one.
@@ -85,10 +96,11 @@ pub(super) fn oracle(
             return Ok(Arc::new(Providers::only(place(provider).server()?, name)));
         }
         Some(Named::Server(url)) => {
-            let said_by = "`--llm`".to_owned();
-            let place =
-                Place { url: Some(url.to_owned()), url_variable: said_by, ..place("chartc") };
-            Providers::one(place.server()?)
+            let server = Place::at(url).server()?;
+            if let Some(model) = model {
+                return Ok(Arc::new(Providers::only(server, model)));
+            }
+            Providers::one(server)
         }
         Some(Named::Clients) | None => {
             let mut providers = Providers::by_client();
@@ -153,7 +165,11 @@ pub(super) fn place(provider: &str) -> Place {
     let stem: String = provider.chars().map(plain).collect();
     let (url_variable, key_variable) = (format!("{stem}_BASE_URL"), format!("{stem}_API_KEY"));
     let known = chartc_providers::provider(provider);
-    let said = variable(&url_variable);
+    let said = variable(&url_variable).map(|said| address(&said).unwrap_or(said));
+    let is_ollama = provider == "ollama";
+    let said = said.or_else(|| is_ollama.then(|| variable(OLLAMA_HOST).map(|said| host(&said)))?);
+    // Users of Ollama know this one.
+    let url_variable = if is_ollama { OLLAMA_HOST.to_owned() } else { url_variable };
     // Who stands somewhere else in for a provider may want no key.
     let wants_key = said.is_none() && known.is_some_and(|known| known.wants_key);
     let url = said.or_else(|| known.map(|known| known.url.to_owned()));
@@ -161,8 +177,58 @@ pub(super) fn place(provider: &str) -> Place {
     Place { provider: provider.to_owned(), url, url_variable, key, key_variable, wants_key }
 }
 
+/// The variable that Ollama's own programs read.
+#[cfg(feature = "providers")]
+const OLLAMA_HOST: &str = "OLLAMA_HOST";
+
+/// The address that `OLLAMA_HOST` means, as Ollama reads it: `host`, `host:port` or an address. To listen on all interfaces, servers are given
+/// `0.0.0.0`; whoever connects uses this machine.
+#[cfg(feature = "providers")]
+fn host(said: &str) -> String {
+    let said = said.trim();
+    let (scheme, rest) = said.split_once("://").unwrap_or(("", said));
+    let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    // An address of IPv6 has colons of its own, in brackets or, without a port, bare.
+    let is_bare_v6 = !place.starts_with('[') && place.matches(':').count() > 1;
+    let (name, port) = match place.rsplit_once(':') {
+        Some((name, port)) if !is_bare_v6 && !port.ends_with(']') => (name, port),
+        Some(_) | None => (place, ""),
+    };
+    let name = match name.trim_start_matches('[').trim_end_matches(']') {
+        "" | "0.0.0.0" => "127.0.0.1".to_owned(),
+        "::" => "[::1]".to_owned(),
+        v6 if v6.contains(':') => format!("[{v6}]"),
+        name => name.to_owned(),
+    };
+    let port = match (port, scheme) {
+        ("", "http") => "80",
+        ("", "https") => "443",
+        ("", _) => "11434",
+        (port, _) => port,
+    };
+    let scheme = if scheme.is_empty() { "http" } else { scheme };
+    format!("{scheme}://{name}:{port}{path}")
+}
+
 #[cfg(feature = "providers")]
 impl Place {
+    /// The server at an address that `--llm` names.
+    pub(super) fn at(url: String) -> Self {
+        Self {
+            provider: "--llm".to_owned(),
+            url: Some(url),
+            url_variable: "`--llm`".to_owned(),
+            ..place("chartc")
+        }
+    }
+
+    /// Whether asking a model there costs nothing, as far as is known: it runs on this machine, or is of a kind that users run themselves.
+    pub(super) fn is_free(&self) -> bool {
+        let is_own =
+            chartc_providers::provider(&self.provider).is_some_and(|known| !known.start.is_empty());
+        is_own || self.server().is_ok_and(|server| server.is_local())
+    }
+
     pub(super) fn has_key(&self) -> bool {
         self.key.is_some()
     }
@@ -186,11 +252,13 @@ impl Place {
         }
         let Some(url) = &self.url else {
             return Err(miette::miette!(
-                help = "chartc knows the addresses of openai, anthropic, gemini and ollama",
+                help = format!("chartc knows the addresses of {}", known_names()),
                 "the address of the provider `{provider}` is unknown: set {url_variable} (ending in `/v1`), and {key_variable} if it needs a key"
             ));
         };
-        chartc_providers::Server::of(provider, url, self.key.clone()).map_err(|why| match why {
+        let server = chartc_providers::Server::of(provider, url, self.key.clone());
+        let server = server.map(|server| server.set_by(url_variable, key_variable));
+        server.map_err(|why| match why {
             ServerError::Key => miette::miette!("{key_variable}: {why}"),
             ServerError::Address(_) | ServerError::Secret | ServerError::Web(_) => {
                 miette::miette!("{url_variable}: {why}")
@@ -199,8 +267,54 @@ impl Place {
     }
 }
 
+/// The names of the providers whose addresses are known, for a message.
+#[cfg(feature = "providers")]
+fn known_names() -> String {
+    let names: Vec<&str> = chartc_providers::PROVIDERS.iter().map(|known| known.name).collect();
+    names.join(", ")
+}
+
 /// A variable of the environment that says something.
 #[cfg(any(feature = "providers", feature = "redis"))]
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+#[cfg(all(test, feature = "providers"))]
+mod tests {
+    use super::{address, host};
+
+    #[test]
+    fn an_address_has_a_scheme_or_a_port() {
+        for (word, url) in [
+            ("http://h/v1", "http://h/v1"),
+            ("localhost:8101/v1", "http://localhost:8101/v1"),
+            ("127.0.0.1:8101", "http://127.0.0.1:8101"),
+            ("[::1]:8080/v1", "http://[::1]:8080/v1"),
+        ] {
+            assert_eq!(address(word).as_deref(), Some(url), "{word}");
+        }
+        for word in ["ollama:llama3.2:1b", "openai:gpt-4o", "other:org/model", "first", ":80", "a:"]
+        {
+            assert_eq!(address(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn the_host_of_ollama_is_read_as_ollama_does() {
+        for (said, url) in [
+            ("box", "http://box:11434"),
+            ("box:1234", "http://box:1234"),
+            ("0.0.0.0", "http://127.0.0.1:11434"),
+            ("0.0.0.0:99", "http://127.0.0.1:99"),
+            (":99", "http://127.0.0.1:99"),
+            ("[::]:99", "http://[::1]:99"),
+            ("::1", "http://[::1]:11434"),
+            ("http://box", "http://box:80"),
+            ("https://box/ollama", "https://box:443/ollama"),
+            ("http://0.0.0.0:99/v1", "http://127.0.0.1:99/v1"),
+        ] {
+            assert_eq!(host(said), url, "{said}");
+        }
+    }
 }

@@ -291,7 +291,7 @@ pub(super) fn reason_of(reason: &Reason) -> OracleError {
         Reason::Kind(kind) => match *kind {
             "timeout" => OracleError::Timeout(60_000),
             "rate_limited" => OracleError::RateLimited { retry_after: None },
-            "server" => OracleError::Server { status: 500, retry_after: None },
+            "server" => OracleError::Server { status: 500, why: String::new(), retry_after: None },
             "connection" => OracleError::Connection(said()),
             "refusal" => OracleError::Refusal(said()),
             "empty" => OracleError::Empty,

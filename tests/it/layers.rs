@@ -142,7 +142,10 @@ const RUNTIME: &[Row] = &[
         ],
     ),
     ("agents", &["clock", "error", "oracle", "session", "trace"]),
-    ("stepped", &["agents", "budget", "clock", "driver", "oracle", "session", "tools", "trace"]),
+    (
+        "stepped",
+        &["agents", "budget", "clock", "driver", "error", "oracle", "session", "tools", "trace"],
+    ),
     ("play", &["data", "error", "session", "trace"]),
     (
         "replay",
@@ -258,7 +261,9 @@ const PROVIDERS: &[Row] = &[
     ("known", &["wire"]),
     ("fault", &["date"]),
     ("answer", &["body", "fault", "form", "wire"]),
-    ("server", &["answer", "body", "fault", "form", "known", "wire"]),
+    ("models", &["fault"]),
+    ("cure", &["known"]),
+    ("server", &["answer", "body", "cure", "fault", "form", "known", "models", "wire"]),
 ];
 const MCP: &[Row] = &[
     ("fault", &[]),

@@ -51,6 +51,7 @@ mod licences;
 mod lints;
 mod lower;
 mod mermaid;
+mod no_model;
 mod notation;
 #[cfg(feature = "otel")]
 mod otel;

@@ -129,7 +129,7 @@ fn clients_say_where_their_models_are() {
 fn a_wrong_key_is_told_and_never_shown() {
     let (url, _) = server(vec![(401, "Incorrect API key provided: sk-very-secret-0123456789"); 6]);
     let (code, out, err, trace) = run("denied", &[("CHARTC_API_KEY", KEY)], &["--llm", &url]);
-    assert_eq!(code, Some(0), "the chart's `else` holds: {out}");
+    assert_eq!(code, Some(1), "there is no model to ask: {out}");
     let all = format!("{out}{err}{trace}");
     assert!(all.contains("Incorrect API key provided: …") && !all.contains(KEY), "{all}");
 }

@@ -97,7 +97,8 @@ const lines = {
   client: {
     patterns: [
       ...include('comments'),
-      match(`(${name})(?=\\s+(?:["\\d-]|true|false|none|[A-Za-z_\`]|$))(?:\\s+(${name}))?`, property, 'constant.other'),
+      match(`(${name})(?=\\s+(?:["\\d{-]|true|false|none|[A-Za-z_\`]|$))(?:\\s+(${name}))?`, property, 'constant.other'),
+      braces('server-options', 'client'),
       ...include('plain-string', 'numbers', 'constants', 'operators'),
     ],
   },

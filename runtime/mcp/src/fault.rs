@@ -71,7 +71,7 @@ impl Fault {
             Self::Start(_) | Self::Protocol(_) => OracleError::Connection(text),
             Self::Status { status: 429, retry_after } => OracleError::RateLimited { retry_after },
             Self::Status { status, retry_after } if status >= 500 => {
-                OracleError::Server { status, retry_after }
+                OracleError::Server { status, why: String::new(), retry_after }
             }
             Self::Status { .. }
             | Self::Refused(_)

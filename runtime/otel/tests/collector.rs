@@ -81,6 +81,7 @@ fn exported(has_content: bool) -> (BTreeMap<String, Vec<Value>>, String) {
         temperature: Some(0.5),
         max_tokens: Some(50),
         timeout: None,
+        options: String::new(),
         retry: None,
         input_price: None,
         output_price: None,

@@ -16,16 +16,20 @@ pub(crate) fn refused(
     timeout: Duration,
 ) -> OracleError {
     let retry_after = wait(&|name| headers.get(name)?.to_str().ok().map(str::trim), &now);
-    let said = || format!("{status}: {}", said(&String::from_utf8_lossy(body)));
+    let said = said(&String::from_utf8_lossy(body));
     match status.as_u16() {
         429 => OracleError::RateLimited { retry_after },
-        401 | 403 => OracleError::Denied(said()),
         408 => OracleError::Timeout(timeout.as_millis() as u64),
         // A redirection would take the key elsewhere.
-        300..=399 => OracleError::Other(format!("{status}: a redirection is not followed")),
-        status @ 500.. => OracleError::Server { status, retry_after },
-        _ => OracleError::Other(said()),
+        300..=399 => OracleError::Rejected(format!("{status}: a redirection is not followed")),
+        409 | 425 => OracleError::Other(after(status, &said)),
+        status @ 500.. => OracleError::Server { status, why: said, retry_after },
+        _ => OracleError::Rejected(after(status, &said)),
     }
+}
+
+fn after(status: reqwest::StatusCode, said: &str) -> String {
+    if said.is_empty() { status.to_string() } else { format!("{status}: {said}") }
 }
 
 /// How long a server wants to be left alone, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is held to the
@@ -56,7 +60,7 @@ fn now() -> Option<i64> {
     i64::try_from(since.as_secs()).ok()
 }
 
-/// The connection failed.
+/// The connection failed, or was never made.
 pub(crate) fn transport(error: &reqwest::Error, timeout: Duration) -> OracleError {
     if error.is_timeout() && !error.is_connect() {
         return OracleError::Timeout(timeout.as_millis() as u64);
@@ -66,7 +70,9 @@ pub(crate) fn transport(error: &reqwest::Error, timeout: Duration) -> OracleErro
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    OracleError::Connection(short(&cause.to_string()))
+    let why = cause.to_string();
+    let why = short(why.split(" (os error").next().unwrap_or_default());
+    if error.is_connect() { OracleError::Unreachable(why) } else { OracleError::Connection(why) }
 }
 
 /// What a server says about itself: its `error.message`, or the beginning of what it sent.
@@ -96,6 +102,11 @@ pub(crate) fn without(error: OracleError, key: Option<&str>) -> OracleError {
         OracleError::Denied(why) => OracleError::Denied(clean(why)),
         OracleError::Refusal(why) => OracleError::Refusal(clean(why)),
         OracleError::Connection(why) => OracleError::Connection(clean(why)),
+        OracleError::Unreachable(why) => OracleError::Unreachable(clean(why)),
+        OracleError::Rejected(why) => OracleError::Rejected(clean(why)),
+        OracleError::Server { status, why, retry_after } => {
+            OracleError::Server { status, why: clean(why), retry_after }
+        }
         OracleError::Other(why) => OracleError::Other(clean(why)),
         OracleError::Script(why) => OracleError::Script(clean(why)),
         OracleError::Recorded { kind, why, retry_after } => {
@@ -103,7 +114,6 @@ pub(crate) fn without(error: OracleError, key: Option<&str>) -> OracleError {
         }
         OracleError::Timeout(_)
         | OracleError::RateLimited { .. }
-        | OracleError::Server { .. }
         | OracleError::Empty
         | OracleError::Endless => error,
     }

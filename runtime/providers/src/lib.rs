@@ -7,15 +7,18 @@
 
 mod answer;
 mod body;
+mod cure;
 mod date;
 mod fault;
 mod form;
 mod known;
+mod models;
 mod schema;
 mod server;
 mod wire;
 
 pub use known::{PROVIDERS, Provider, provider};
+pub use models::Models;
 pub use server::{Server, ServerError};
 
 use chartc_runtime::oracle::{Asking, Oracle, OracleError, Question, ready};

@@ -1,15 +1,25 @@
 //! One server: its address, its key, and calls of it.
 
+use crate::body::Body;
+use crate::cure::{self, Place};
+use crate::form::{self, Form};
+use crate::known::{self, Provider};
+use crate::models::Models;
 use crate::wire::{Request, Wire, Written};
-use crate::{answer, body, fault, form, known};
+use crate::{answer, body, fault};
 use chartc_runtime::oracle::{Answer, OracleError, Question};
-use reqwest::header::{ACCEPT_ENCODING, HeaderValue};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
+use serde_json::Map;
 use std::time::Duration;
 
 /// How long a call may take where the client of the chart says nothing.
 const TIMEOUT: Duration = Duration::from_mins(2);
 /// How long it may take to reach the server.
 const CONNECT: Duration = Duration::from_secs(10);
+/// Tokens of the answer that shows whether schemas are enforced. Models that think need some first.
+const TRIED: u64 = 512;
+/// How long the list of models may take.
+const LIST: Duration = Duration::from_secs(10);
 /// Tokens of an answer where neither the client nor a limit says how many.
 const MAX_TOKENS: u64 = 4096;
 
@@ -33,11 +43,14 @@ pub enum ServerError {
 /// A server with models.
 pub struct Server {
     web: reqwest::Client,
+    known: Option<&'static Provider>,
     wire: &'static Wire,
     /// Ends with a slash.
     url: String,
     key: Option<String>,
     timeout: Duration,
+    /// Where its address and its key are set.
+    set_by: Option<(String, String)>,
 }
 
 impl std::fmt::Debug for Server {
@@ -61,10 +74,18 @@ impl Server {
     /// # Errors
     /// As [`Server::new`].
     pub fn of(provider: &str, url: &str, key: Option<String>) -> Result<Self, ServerError> {
-        Ok(Self { wire: known::wire(provider), ..Self::new(url, key)? })
+        let (server, known) = (Self::new(url, key)?, known::provider(provider));
+        Ok(Self { wire: known::wire(known, &server.url), known, ..server })
     }
 
-    /// The same; no call takes longer than `timeout`, whatever clients of the chart say.
+    /// Where its address and its key are set, such as `OPENAI_BASE_URL` and `OPENAI_API_KEY`: messages name them.
+    #[must_use]
+    pub fn set_by(mut self, address: &str, key: &str) -> Self {
+        self.set_by = Some((address.to_owned(), key.to_owned()));
+        self
+    }
+
+    /// With OpenAI's chat interface, and a bound of `timeout` on calls whose client has none. By default that is two minutes.
     ///
     /// # Errors
     /// As [`Server::new`].
@@ -88,7 +109,7 @@ impl Server {
         }
         // An error says that the program has installed another provider of cryptography, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut web = reqwest::Client::builder().connect_timeout(CONNECT).timeout(timeout);
+        let mut web = reqwest::Client::builder().connect_timeout(CONNECT);
         if parsed.host_str().is_some_and(is_loopback) {
             // A proxy of the environment would catch what is meant for this machine.
             web = web.no_proxy();
@@ -102,12 +123,19 @@ impl Server {
         if key.as_ref().is_some_and(|key| HeaderValue::from_str(key).is_err()) {
             return Err(ServerError::Key);
         }
-        Ok(Self { web, wire: known::wire("openai"), url, key, timeout })
+        let wire = known::wire(None, &url);
+        Ok(Self { web, known: None, wire, url, key, timeout, set_by: None })
     }
 
     /// Its address, with a slash at the end.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Whether it runs on this machine.
+    pub fn is_local(&self) -> bool {
+        let parsed = reqwest::Url::parse(&self.url);
+        parsed.is_ok_and(|url| url.host_str().is_some_and(is_loopback))
     }
 
     /// Makes one call.
@@ -117,50 +145,123 @@ impl Server {
         question: &Question,
     ) -> Result<Answer, OracleError> {
         let form = form::of(question);
-        let request = Request {
+                let request = Request {
             model,
             prompt: &question.prompt,
             form: &form,
             temperature: question.model.temperature,
             max_tokens: question.model.max_tokens.unwrap_or(MAX_TOKENS),
+            options: &serde_json::from_str(&question.model.options).unwrap_or_default(),
         };
-        let Written { path, body } = (self.wire.write)(&request);
-        let call = self.web.post(format!("{}{path}", self.url)).json(&body);
-        let answer = self.exchange(call).await;
-        answer.map_err(|error| fault::without(error, self.key.as_deref()))
+        let timeout = question.model.timeout.map_or(self.timeout, Duration::from_millis);
+        let said = self.put(&request, timeout).await;
+        let answer =
+            said.and_then(|(headers, body)| answer::read(self.wire, &headers, body));
+        match answer {
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(self.told(model, error).await),
+        }
+        .map_err(|error| fault::without(error, self.key.as_deref()))
     }
 
-    async fn exchange(&self, call: reqwest::RequestBuilder) -> Result<Answer, OracleError> {
-        let lost = |error: reqwest::Error| fault::transport(&error, self.timeout);
+    /// Sends a request, and returns the headers and the body of the answer.
+    async fn put(
+        &self,
+        request: &Request<'_>,
+        timeout: Duration,
+    ) -> Result<(HeaderMap, Body), OracleError> {
+        let Written { path, body } = (self.wire.write)(request);
+        let call = self.web.post(format!("{}{path}", self.url)).json(&body).timeout(timeout);
+        self.exchange(call, timeout).await
+    }
+
+    async fn exchange(
+        &self,
+        call: reqwest::RequestBuilder,
+        timeout: Duration,
+    ) -> Result<(HeaderMap, Body), OracleError> {
+        let lost = |error: reqwest::Error| fault::transport(&error, timeout);
         let response = self.signed(call).send().await.map_err(lost)?;
         let (status, headers) = (response.status(), response.headers().clone());
         if !status.is_success() {
-            let (body::Body::Whole(said) | body::Body::Long(said)) =
+            let (Body::Whole(said) | Body::Long(said)) =
                 body::read(response, body::MOST_OF_REFUSAL).await.map_err(lost)?;
-            return Err(fault::refused(status, &headers, &said, self.timeout));
+            return Err(fault::refused(status, &headers, &said, timeout));
         }
-        let body = body::read(response, body::MOST).await.map_err(lost)?;
-        answer::read(self.wire, &headers, body)
+        Ok((headers, body::read(response, body::MOST).await.map_err(lost)?))
     }
 
-    /// Whether it can be reached and takes the key: asks for the list of its models, which costs nothing.
+    /// The same error with the address, and with what to do.
+    async fn told(&self, model: &str, error: OracleError) -> OracleError {
+        let place = Place {
+            address: self.url.trim_end_matches('/'),
+            is_local: self.is_local(),
+            has_key: self.key.is_some(),
+            known: self.known,
+            set_by: self.set_by.as_ref(),
+        };
+        if let OracleError::Unreachable(why) = &error {
+            return OracleError::Unreachable(cure::unreachable(&place, why));
+        }
+        let OracleError::Rejected(why) = &error else { return error };
+        let status = why.split(' ').next().and_then(|status| status.parse().ok());
+        if status == Some(404)
+            && !model.is_empty()
+            && let Ok(models) = self.list().await
+            && models.has(model) == Some(false)
+        {
+            return OracleError::Rejected(cure::without_model(&place, model, &models.shown()));
+        }
+        OracleError::Rejected(cure::rejected(&place, status, why))
+    }
+
+    /// The models that it has. Asking for them is free, and shows whether the server can be reached and takes the key.
     ///
     /// # Errors
-    /// Why not.
-    pub async fn look(&self) -> Result<(), OracleError> {
-        let call = self.web.get(format!("{}{}", self.url, self.wire.models));
-        let lost = |error: reqwest::Error| fault::transport(&error, self.timeout);
-        let looked = async {
-            let response = self.signed(call).send().await.map_err(lost)?;
-            let (status, headers) = (response.status(), response.headers().clone());
-            if status.is_success() {
-                return Ok(());
-            }
-            let (body::Body::Whole(said) | body::Body::Long(said)) =
-                body::read(response, body::MOST_OF_REFUSAL).await.map_err(lost)?;
-            Err(fault::refused(status, &headers, &said, self.timeout))
+    /// Why there is no list.
+    pub async fn models(&self) -> Result<Models, OracleError> {
+        match self.list().await {
+            Ok(models) => Ok(models),
+            Err(error) => Err(self.told("", error).await),
+        }
+        .map_err(|error| fault::without(error, self.key.as_deref()))
+    }
+
+    /// Whether a model answers in the form of the schema that is sent with a question, and in no other. Asks it one small question, for a
+    /// word that the schema does not allow.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn enforces_schemas(&self, model: &str) -> Result<bool, OracleError> {
+        let question = Question {
+            step: "schema".into(),
+            prompt: "Answer with the word banana and nothing else.".to_owned(),
+            schema: r#"{"type":"string","enum":["left","right"]}"#.to_owned(),
+            ..Question::default()
         };
-        looked.await.map_err(|error| fault::without(error, self.key.as_deref()))
+        // The form in words would tell the model what to answer.
+        let form = Form { words: question.prompt.clone(), ..form::of(&question) };
+        let request = Request {
+            model,
+            prompt: &question.prompt,
+            form: &form,
+            temperature: None,
+            max_tokens: TRIED,
+            options: &Map::new(),
+        };
+        let answer = match self.put(&request, self.timeout).await {
+            Ok((headers, body)) => answer::read(self.wire, &headers, body),
+            Err(error) => Err(self.told(model, error).await),
+        };
+        let answer = answer.map_err(|error| fault::without(error, self.key.as_deref()))?;
+        Ok(["left", "right"].iter().any(|word| answer.text.contains(word)))
+    }
+
+    async fn list(&self) -> Result<Models, OracleError> {
+        let call = self.web.get(format!("{}{}", self.url, self.wire.models)).timeout(LIST);
+        let (_, body) = self.exchange(call, LIST).await?;
+        let (Body::Whole(body) | Body::Long(body)) = body;
+        Ok(Models::read(&body))
     }
 
     /// With the key and the other headers of the provider. No compression: what is read is what counts against the limit.

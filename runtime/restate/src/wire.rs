@@ -61,6 +61,7 @@ impl From<Result<Reply, EngineError>> for Said {
                 RunError::Input { name, why } => Self::Input { name, why },
                 RunError::Start(_)
                 | RunError::Oracle { .. }
+                | RunError::NoModel { .. }
                 | RunError::TooManyCalls(_)
                 | RunError::NoProgress(_)
                 | RunError::Memory(_)

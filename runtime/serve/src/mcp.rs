@@ -192,6 +192,9 @@ impl Tools {
         self.runs.find(run).await?;
         let is_at_rest = self.runs.rest(run, Duration::from_secs(seconds)).await;
         let mut read = self.runs.read(run).await?;
+        if let (Some("broken"), Some(why)) = (read["status"].as_str(), read["stopped"].as_str()) {
+            return Err(Refusal::NotNow(format!("run `{run}` cannot go on: {why}")));
+        }
         read["at_rest"] = is_at_rest.into();
         Ok(read)
     }

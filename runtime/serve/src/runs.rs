@@ -111,20 +111,26 @@ impl Runs {
         let name = run.clone();
         let (found, unfinished) =
             self.engine.look(move |store| (store.find(&name), store.unfinished())).await?;
-        match found? {
+        let is_new = match found? {
+            // Where no model could be asked, the order again tries it again.
+            Some(found) if found.given == given && found.status == "broken" => false,
             Some(found) if found.given == given => return Ok((run, false)),
             Some(_) => return Err(Refusal::Taken(run)),
             None if unfinished? >= self.most => return Err(Refusal::TooMany(self.most)),
-            None => {}
-        }
+            None => true,
+        };
         let begin = Event { id: "begin".into(), name: INPUTS.into(), data: order.inputs };
-        self.engine.begin(&run, given, begin).await.map_err(|why| match why {
+        match self.engine.begin(&run, given, begin).await {
+            Ok(_) => {}
+            Err(EngineError::Stopped { .. }) if !is_new => return Ok((run, false)),
             // Nothing was made: its values do not fit.
-            EngineError::Stopped { why, .. } => Refusal::Misfit(why),
-            why @ (EngineError::Event { .. } | EngineError::Away { .. }) => why.into(),
-        })?;
+            Err(EngineError::Stopped { why, .. }) => return Err(Refusal::Misfit(why)),
+            Err(why @ (EngineError::Event { .. } | EngineError::Away { .. })) => {
+                return Err(why.into());
+            }
+        }
         self.drive(&run, turns);
-        Ok((run, true))
+        Ok((run, is_new))
     }
 
     /// Makes the turns of a run that are not made, also of one that was begun by an earlier process.

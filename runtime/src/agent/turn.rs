@@ -156,6 +156,7 @@ fn of_the_record(error: RunError) -> RunError {
         | RunError::Event { .. }
         | RunError::Start(_)
         | RunError::Oracle { .. }
+        | RunError::NoModel { .. }
         | RunError::TooManyCalls(_)
         | RunError::NoProgress(_)
         | RunError::Memory(_)

@@ -15,7 +15,7 @@ use crate::oracle::{Kind, Model, Question};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Outcome, StepKey};
-use chartc_core::tables::{StepRowKind, Tables};
+use chartc_core::tables::{ClientRow, StepRowKind, Tables, is_free};
 use std::borrow::Cow;
 
 /// What an answer was read as.
@@ -142,8 +142,9 @@ fn asked<'t>(
             temperature: row.temperature,
             max_tokens: some(row.max_tokens),
             timeout: some(row.timeout),
+            options: kept(row.options),
             actions: row.actions,
-            prices: Prices { input: row.input_price, output: row.output_price },
+            prices: prices(row),
         }),
         has_tools: row.tools.len > 0,
     }
@@ -207,4 +208,11 @@ pub(crate) fn chosen(
         Outcome::Done(_) | Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt => return None,
     };
     Some((hit.map(|o| o.offer.name.to_string()).unwrap_or_default(), arguments))
+}
+
+/// What the tokens of a client cost.
+fn prices(row: &ClientRow<'_>) -> Prices {
+    let (input, output) = (row.input_price, row.output_price);
+    let is_free = input.is_none() && output.is_none() && is_free(row.model);
+    if is_free { Prices { input: Some(0), output: Some(0) } } else { Prices { input, output } }
 }

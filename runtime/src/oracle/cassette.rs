@@ -53,6 +53,9 @@ pub enum Request {
         /// Sampling temperature.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         temperature: Option<f64>,
+        /// Options of the server.
+        #[serde(default, skip_serializing_if = "is_null")]
+        server_options: serde_json::Value,
         /// As it was sent.
         prompt: Lines,
         /// What might be answered.
@@ -198,6 +201,7 @@ impl Request {
             client: question.client.to_string(),
             model: question.model.model.to_string(),
             temperature: question.model.temperature,
+            server_options: schema(&question.model.options),
             prompt: Lines::of(&question.prompt),
             options: options.collect(),
             schema: schema(question.wanted()),

@@ -139,6 +139,9 @@ pub struct Model {
     pub max_tokens: Option<u64>,
     /// Milliseconds that the call may take.
     pub timeout: Option<u64>,
+    /// Options of the server, as a JSON object; empty without any.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub options: Cow<'static, str>,
     /// How it is to write actions.
     pub actions: ActionForm,
     /// What tokens cost.
@@ -208,6 +211,11 @@ pub trait Oracle: Send + Sync {
 
     /// Whether its answers come at the times of a run that was: waits and deadlines of calls are in them already.
     fn keeps_time(&self) -> bool {
+        false
+    }
+
+    /// Whether a model is known to have answered, in this run or in one beside it: see [`Driver::has_answered`](crate::driver::Driver::has_answered).
+    fn has_answered(&self) -> bool {
         false
     }
 

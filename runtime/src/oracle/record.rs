@@ -98,6 +98,10 @@ impl<O: Oracle + ?Sized> Oracle for Recording<O> {
         self.inner.keeps_time()
     }
 
+    fn has_answered(&self) -> bool {
+        self.inner.has_answered()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

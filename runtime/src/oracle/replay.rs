@@ -94,7 +94,17 @@ impl Replaying {
 /// A request as lines: the prompt as it is sent, and what goes with it.
 fn shown(request: &Request) -> String {
     match request {
-        Request::Step { kind, client, model, temperature, prompt, options, schema, .. } => {
+        Request::Step {
+            kind,
+            client,
+            model,
+            temperature,
+            server_options,
+            prompt,
+            options,
+            schema,
+            ..
+        } => {
             let mut text = format!("kind {kind}\n");
             for (name, value) in [("client", client), ("model", model)] {
                 if !value.is_empty() {
@@ -103,6 +113,9 @@ fn shown(request: &Request) -> String {
             }
             if let Some(temperature) = temperature {
                 text.push_str(&format!("temperature {temperature}\n"));
+            }
+            if !server_options.is_null() {
+                text.push_str(&format!("options {server_options}\n"));
             }
             text.push_str(&prompt.text());
             for option in options {

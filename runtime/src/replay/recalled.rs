@@ -83,6 +83,11 @@ impl Oracle for Recalled {
         true
     }
 
+    /// If lines follow the failed call that comes next, the run went on.
+    fn has_answered(&self) -> bool {
+        self.tape.next().is_some_and(|(index, _)| self.tape.line(index + 1).is_some())
+    }
+
     fn name(&self) -> String {
         match self.tape.first() {
             Some(Line { what: What::Run { oracle, .. }, .. }) => oracle.clone(),

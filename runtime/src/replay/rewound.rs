@@ -102,6 +102,10 @@ impl Driver for Noted {
         self.parts.keeps_time()
     }
 
+    fn has_answered(&self) -> bool {
+        self.parts.has_answered()
+    }
+
     fn name(&self) -> String {
         self.parts.name()
     }

@@ -1,11 +1,10 @@
 //! Processes ended calls: answers are read and handed to the machine, failures are kept for the next attempt.
 
 use super::ledger::Bill;
-use super::patience::{self, Failure};
 use super::{At, Session, Trouble, place_of};
 use crate::error::RunError;
 use crate::executor;
-use crate::oracle::{Answer, Kind, OracleError, OracleErrorKind, Question};
+use crate::oracle::{Answer, Kind, OracleError, Question};
 use crate::trace::{self, What};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Machine, Mismatch};
@@ -31,16 +30,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         let text = match answer {
             Ok(answer) => {
+                self.answered |= question.kind != Kind::Human;
                 if !self.extra.rare.failures.is_empty() {
                     self.extra.rare.failures.remove(&place_of(&at.0, key));
                 }
                 answer.text
             }
             Err(error) => {
-                self.keep_failure(&at, question, &error);
+                let nobody = self.keep_failure(&at, question, &error);
                 let (kind, why, wait) =
                     (error.kind().word(), error.to_string(), error.retry_after());
                 self.failed_call(now, &at, question.step.to_string(), kind, why, wait)?;
+                if let Some(why) = nobody {
+                    return Err(RunError::NoModel { step: question.step.to_string(), why });
+                }
                 if error.is_fatal() {
                     return Err(RunError::Oracle { step: question.step.to_string(), error });
                 }
@@ -111,25 +114,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let machine = self.family.member(member);
         let step = machine.and_then(|machine| machine.tables().steps.get(key.step.index()));
         step.is_some_and(|step| step.accepts_cut)
-    }
-
-    /// Keeps the reason why a call failed, for its next attempt.
-    fn keep_failure(&mut self, at: &At, question: &Question, error: &OracleError) {
-        let (member, key) = at;
-        let Some(machine) = self.family.member(member) else { return };
-        let client = patience::next_client(machine.tables(), &question.client);
-        let place = place_of(member, *key);
-        let count = self.extra.rare.failures.get(&place).filter(|last| last.event == key.event);
-        let count = count.map_or(1, |last| last.count + 1);
-        // Another client has nothing to recover from.
-        let other = client != question.client;
-        let retry_after = error.retry_after().filter(|_| !other);
-        let is_final = other || error.kind() == OracleErrorKind::Denied;
-        let event = key.event;
-        self.extra
-            .rare
-            .failures
-            .insert(place, Failure { event, count, retry_after, is_final, client });
     }
 
     /// Handles an answer that does not fit, as the machine itself has found. The machine has already continued.

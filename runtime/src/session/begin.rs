@@ -64,6 +64,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 question.child.clone_from(&child);
                 question.element = key.element.map(Element::index);
                 let is_call = question.kind != Kind::Human;
+                if is_call && last.as_ref().is_some_and(|last| last.is_hopeless) {
+                    self.extra.busy.ready.push_back((at, Input::Unmade(key)));
+                    return Ok(());
+                }
                 let wanted = last.as_ref().filter(|last| is_call && !last.is_final);
                 let wanted = wanted.and_then(|last| last.retry_after);
                 if let Some(wanted_ms) = wanted.filter(|wanted| *wanted > MOST_RETRY_AFTER) {

@@ -88,6 +88,8 @@ pub struct Session<M, T> {
     /// Calls since the last event or turn, without those for elements.
     recent_calls: u32,
     started: bool,
+    /// Whether a model has answered a question.
+    answered: bool,
     status: Option<Status>,
     /// The place in a population.
     place: Option<Box<population::Member>>,
@@ -171,6 +173,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             total_calls: 0,
             recent_calls: 0,
             started: false,
+            answered: false,
             status: None,
             place: None,
         }

@@ -1,8 +1,11 @@
 //! How long a failed call is waited after, who is asked then, and how long a call may take.
 
+use super::{At, Session, place_of};
 use crate::clock::Clock;
 use crate::driver::{CallId, Driver};
-use crate::oracle::{Asking, OracleError, Question};
+use crate::oracle::{Asking, OracleError, OracleErrorKind, Question};
+use crate::trace;
+use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_core::tables::{ClientRow, Tables};
 use serde::{Deserialize, Serialize};
@@ -65,8 +68,65 @@ pub(super) struct Failure {
     pub(super) retry_after: Option<u64>,
     /// Whether nobody is there who could do better later.
     pub(super) is_final: bool,
-    /// The client that failed.
+    /// The client for the next attempt.
     pub(super) client: String,
+    /// Whether no attempt is left that could end otherwise: the server refuses such calls for good, and there is no other client.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_hopeless: bool,
+    /// Why no model was there, for each of the failures in a row; shorter than their `count` if some failed for another reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) nobody: Vec<String>,
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Keeps the reason why a call failed, for its next attempt. Returns why the run must end: no model has answered yet, and no client of
+    /// the chain can be asked.
+    pub(super) fn keep_failure(
+        &mut self,
+        at: &At,
+        question: &Question,
+        error: &OracleError,
+    ) -> Option<String> {
+        let (member, key) = at;
+        let tables = self.family.member(member)?.tables();
+        let client = next_client(tables, &question.client);
+        let place = place_of(member, *key);
+        let last = self.extra.rare.failures.remove(&place).filter(|last| last.event == key.event);
+        let (count, mut nobody) =
+            last.map_or((1, Vec::new()), |last| (last.count + 1, last.nobody));
+        if error.is_unavailable() {
+            nobody.push(error.to_string());
+        }
+        let other = client != question.client;
+        // A chain may lead back to its beginning.
+        let is_last = !other || count as usize >= tables.clients.len();
+        let begins = !self.answered && !self.common.driver.has_answered();
+        if begins && is_last && nobody.len() == count as usize {
+            nobody.dedup();
+            return Some(nobody.join("; "));
+        }
+        // Another client has nothing to recover from.
+        let retry_after = error.retry_after().filter(|_| !other);
+        let is_final = other || error.kind() == OracleErrorKind::Denied;
+        let is_hopeless = is_last && error.kind() == OracleErrorKind::Rejected;
+        let event = key.event;
+        let failure = Failure { event, count, retry_after, is_final, client, is_hopeless, nobody };
+        self.extra.rare.failures.insert(place, failure);
+        None
+    }
+
+    /// Forgets the clients of the chain that could not be asked, if no model has answered yet: a run that continues begins with the first of
+    /// them again. Returns whether there are any.
+    pub(super) fn forget_chain(&mut self, (member, key): &At) -> bool {
+        let place = place_of(member, *key);
+        let failures = &mut self.extra.rare.failures;
+        let is_any = failures.get(&place).is_some_and(|last| !last.nobody.is_empty());
+        let forgets = is_any && !self.answered;
+        if forgets {
+            self.extra.rare.failures.remove(&place);
+        }
+        forgets
+    }
 }
 
 /// The client that a failed one falls back to; itself, where it has none.

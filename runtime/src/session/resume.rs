@@ -4,6 +4,7 @@ use super::begin::ElementPlace;
 use super::calls::{Call, Work};
 use super::doubt::DOUBT;
 use super::history::Told;
+use super::ledger::Bill;
 use super::patience;
 use super::saved::{Begun, FORMAT, Open, Saved};
 use super::spare::Alone;
@@ -55,6 +56,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             seq: self.tracer.seq,
             turns: self.turns,
             calls: self.total_calls,
+            answered: self.answered,
             recent_calls: own_calls.chain(element_calls).collect(),
             status: self.status,
             limit: self.extra.rare.limit,
@@ -122,6 +124,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.seq = self.tracer.seq.max(saved.seq);
         self.turns = saved.turns;
         self.total_calls = saved.calls;
+        self.answered = saved.answered;
         if saved.machine.is_of(self.family.root().tables()) {
             let (own, of_elements) =
                 saved.recent_calls.iter().cloned().partition::<Vec<_>, _>(|(e, _)| e.is_empty());
@@ -165,6 +168,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let work = match what {
             Begun::Wait { question, until } => Work::Waiting(question.into(), until, None),
             Begun::Room { question } => Work::Room(question.into()),
+            Begun::Question { question, .. } if self.forget_chain(&at) => {
+                let (now, prices) = (self.common.clock.now(), question.model.prices);
+                self.settle_call(now, &at, prices, Bill::nothing(false))?;
+                return self.begin(at);
+            }
             Begun::Question { question, since } => {
                 let mut question: Arc<Question> = question.into();
                 // Runs that an earlier version has saved have questions without ids.
@@ -262,7 +270,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let Call { at, work } = call;
             let is_tool = matches!(work, Work::Tool(..));
             if let Work::Question(question, ..) = work {
-                self.settle_unknown(self.common.clock.now(), &at, question.model.prices)?;
+                let (now, prices) = (self.common.clock.now(), question.model.prices);
+                if self.forget_chain(&at) {
+                    self.settle_call(now, &at, prices, Bill::nothing(false))?;
+                } else {
+                    self.settle_unknown(now, &at, prices)?;
+                }
             }
             match (is_doubted, is_tool) {
                 (true, _) => self.doubts(at)?,

@@ -27,6 +27,9 @@ pub struct Saved {
     pub(super) seq: u64,
     pub(super) turns: u32,
     pub(super) calls: u32,
+    /// Whether a model has answered a question.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) answered: bool,
     /// Calls since the last event or turn, by the element for which they are made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) recent_calls: Vec<(ElementPlace, u32)>,

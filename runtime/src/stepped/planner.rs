@@ -128,6 +128,10 @@ impl Driver for Planner {
         self.driver.keeps_time()
     }
 
+    fn has_answered(&self) -> bool {
+        self.driver.has_answered()
+    }
+
     fn name(&self) -> String {
         self.driver.name()
     }

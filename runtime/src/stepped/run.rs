@@ -6,6 +6,7 @@ use super::planner::{Known, Plan, Planned, Planner};
 use crate::agents::{AgentState, EngineError, Event, hand_over};
 use crate::clock::Clock;
 use crate::driver::Driver;
+use crate::error::RunError;
 use crate::oracle::NotOpen;
 use crate::session::{Saved, Session};
 use crate::trace::{self, Line, What};
@@ -56,6 +57,7 @@ pub struct Stepped<M> {
     journal: Journal,
     wake: Option<Instant>,
     stopped: Option<String>,
+    has_no_model: bool,
 }
 
 /// What a run has left since the last commit.
@@ -100,7 +102,15 @@ impl<M: Machine> Stepped<M> {
         if let Some(saved) = saved {
             session.take_over(saved).map_err(|why| why.to_string())?;
         }
-        Ok(Self { session, planner, moment, journal, wake: None, stopped: None })
+        Ok(Self {
+            session,
+            planner,
+            moment,
+            journal,
+            wake: None,
+            stopped: None,
+            has_no_model: false,
+        })
     }
 
     /// Begins a step at this moment.
@@ -133,16 +143,21 @@ impl<M: Machine> Stepped<M> {
         if self.stopped.is_none()
             && let Err(why) = self.session.enter()
         {
-            self.stopped = Some(why.to_string());
+            self.stop(&why);
         }
         self.session.seq()
+    }
+
+    fn stop(&mut self, why: &RunError) {
+        self.stopped = Some(why.to_string());
+        self.has_no_model = matches!(why, RunError::NoModel { .. });
     }
 
     /// Writes into the trace something that the engine has to say about the run.
     pub fn note(&mut self, about: &str, text: &str) {
         let what = What::HostNote { about: about.to_owned(), text: text.to_owned() };
         if let Err(why) = self.session.say(what) {
-            self.stopped = Some(why.to_string());
+            self.stop(&why);
         }
     }
 
@@ -158,7 +173,7 @@ impl<M: Machine> Stepped<M> {
             if why.is_about_input() {
                 return EngineError::Event { agent: agent.to_owned(), why };
             }
-            self.stopped = Some(why.to_string());
+            self.stop(&why);
             EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() }
         })
     }
@@ -169,7 +184,7 @@ impl<M: Machine> Stepped<M> {
             return;
         }
         if let Err(why) = self.session.go_as_far_as_possible() {
-            self.stopped = Some(why.to_string());
+            self.stop(&why);
         }
         let due = if self.session.status().is_some() { None } else { self.moment.wake() };
         self.wake = due.filter(|_| self.stopped.is_none());
@@ -200,6 +215,12 @@ impl<M: Machine> Stepped<M> {
     /// Why it cannot go on.
     pub fn stopped(&self) -> Option<&str> {
         self.stopped.as_deref()
+    }
+
+    /// Whether it cannot go on because no model has answered it yet and none can be asked: see [`RunError::NoModel`]. An engine that does
+    /// not commit the last step can continue the run later, with the failed call made again.
+    pub fn has_no_model(&self) -> bool {
+        self.has_no_model
     }
 
     /// The agent as it stands.

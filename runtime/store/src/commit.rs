@@ -13,8 +13,8 @@ use crate::worker::{Batch, Flight, Worker};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, TURN};
-use chartc_runtime::oracle::Kind;
-use chartc_runtime::stepped::{Call, Left, made};
+use chartc_runtime::oracle::{Kind, OracleError};
+use chartc_runtime::stepped::{Call, Left, Outcome, made};
 use rusqlite::{Transaction, params};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,20 +43,23 @@ struct Done {
     taken: Vec<(String, String)>,
     /// The letters that were taken.
     letters: Vec<(String, i64)>,
-    /// The runs that have panicked, and what that said. Nothing of theirs is committed but results of calls.
-    panics: BTreeMap<String, String>,
+    ended: Vec<(String, String)>,
+    /// The runs that have panicked or found no model, and why. Of what they did in this batch only results of calls are committed.
+    lost: BTreeMap<String, String>,
+    /// Those that found no model: their failed calls are made again later.
+    without_model: BTreeSet<String>,
 }
 
 impl Done {
     /// Does something with a run that has not panicked in this batch; `None` if it does.
     fn unhurt<R>(&mut self, run: &str, work: impl FnOnce() -> R) -> Option<R> {
-        if self.panics.contains_key(run) {
+        if self.lost.contains_key(run) {
             return None;
         }
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(done) => Some(done),
             Err(what) => {
-                self.panics.insert(run.to_owned(), panicked(&*what));
+                self.lost.insert(run.to_owned(), panicked(&*what));
                 None
             }
         }
@@ -118,7 +121,13 @@ impl<M: Machine> Worker<'_, M> {
                     let given = self.options.given.clone();
                     asked.push((run, given, event, reply));
                 }
-                Command::Begin(run, given, event, reply) => asked.push((run, given, event, reply)),
+                Command::Begin(run, given, event, reply) => {
+                    if self.without_model.remove(&run) {
+                        self.broken.remove(&run);
+                        due.push(run.clone());
+                    }
+                    asked.push((run, given, event, reply));
+                }
                 Command::Reply(run, question, text, reply) => {
                     if self.has(&run)? {
                         replies.push((run, question, text, reply));
@@ -157,6 +166,12 @@ impl<M: Machine> Worker<'_, M> {
         // Before anything else: what was put in was meant for the run as it was committed last.
         let letters = letters(&tx, |run| self.runs.contains_key(run)).map_err(fault)?;
         for (run, id, outcome) in batch.results {
+            if !self.runs.contains_key(&run) && is_unavailable(&outcome) {
+                // The run has stopped meanwhile, because another call of it has found no model.
+                let call = (run.as_str(), id.as_str());
+                move_call(&tx, call, &[Stage::Started], Stage::Planned, None).map_err(fault)?;
+                continue;
+            }
             let text = serde_json::to_string(&outcome).unwrap_or_default();
             let from = [Stage::Planned, Stage::Started];
             let was_open =
@@ -166,7 +181,8 @@ impl<M: Machine> Worker<'_, M> {
                 running.run.end(&id, outcome);
             }
             running.people.retain(|open| *open != id);
-            done.touched.insert(run);
+            done.touched.insert(run.clone());
+            done.ended.push((run, id));
         }
         for mail in letters {
             let (number, run) = (mail.number, mail.run.clone());
@@ -235,13 +251,19 @@ impl<M: Machine> Worker<'_, M> {
         let mut left = Vec::new();
         for run in std::mem::take(&mut done.touched) {
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            if done.unhurt(&run, || running.step(now)).is_some() {
+            if done.unhurt(&run, || running.step(now)).is_none() {
+                continue;
+            }
+            if let (true, Some(why)) = (running.run.has_no_model(), running.run.stopped()) {
+                done.lost.insert(run.clone(), why.to_owned());
+                done.without_model.insert(run);
+            } else {
                 let rest = running.commit(&tx, &run).map_err(|why| why.of(&path, &run))?;
                 left.push((run, rest));
             }
         }
-        done.is_undone_where_it_panicked(&tx).map_err(fault)?;
-        let is_any = !left.is_empty() || !done.panics.is_empty();
+        done.undo_what_is_lost(&tx).map_err(fault)?;
+        let is_any = !left.is_empty() || !done.lost.is_empty();
         let number = if is_any { Some(counted(&tx).map_err(fault)?) } else { None };
         tx.commit().map_err(fault)?;
         if let Some(number) = number {
@@ -253,17 +275,18 @@ impl<M: Machine> Worker<'_, M> {
             (self.options.after)(&committed, running.run.session())
                 .map_err(|why| StoreError::Run { run: run.clone(), why })?;
         }
-        for (run, why) in &done.panics {
+        for (run, why) in &done.lost {
             self.breaks(run, why.clone())?;
         }
+        self.without_model.append(&mut done.without_model);
         for ack in done.acks {
             // Whoever does not wait any more is not told.
             match ack {
-                Ack::Fired(run, to, reply) => match done.panics.get(&run) {
+                Ack::Fired(run, to, reply) => match done.lost.get(&run) {
                     Some(why) => drop(to.send(Err(stopped(run, why)))),
                     None => drop(to.send(reply)),
                 },
-                Ack::Replied(run, to, reply) => match done.panics.get(&run) {
+                Ack::Replied(run, to, reply) => match done.lost.get(&run) {
                     Some(why) => {
                         drop(to.send(Err(StoreError::Run { run, why: why.to_owned() })));
                     }
@@ -333,19 +356,31 @@ impl<M: Machine> Worker<'_, M> {
 }
 
 impl Done {
-    /// Takes letters out of the inbox, and back what was written of events of runs that have panicked: they were not taken.
-    fn is_undone_where_it_panicked(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    /// Takes letters out of the inbox, and back what was written of events of runs that are lost: they were not taken. Calls for which there
+    /// was no model are planned again.
+    fn undo_what_is_lost(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
         for (run, number) in &self.letters {
-            if !self.panics.contains_key(run) {
+            if !self.lost.contains_key(run) {
                 tx.execute("DELETE FROM inbox WHERE number = ?1", [number])?;
             }
         }
+        for (run, id) in self.ended.iter().filter(|(run, _)| self.without_model.contains(run)) {
+            move_call(tx, (run, id), &[Stage::Done], Stage::Planned, None)?;
+        }
         let letters = self.letters.iter().map(|(run, number)| (run, letter_id(*number)));
         let events = self.taken.iter().map(|(run, id)| (run, id.clone()));
-        for (run, id) in letters.chain(events).filter(|(run, _)| self.panics.contains_key(*run)) {
+        for (run, id) in letters.chain(events).filter(|(run, _)| self.lost.contains_key(*run)) {
             tx.execute("DELETE FROM event WHERE run = ?1 AND id = ?2", params![run, id])?;
         }
         Ok(())
+    }
+}
+
+/// Whether a call has failed because there was no model to ask.
+fn is_unavailable(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Answer(answer) => answer.as_ref().is_err_and(OracleError::is_unavailable),
+        Outcome::Result(_) => false,
     }
 }
 

@@ -55,6 +55,8 @@ pub struct Worker<'e, M> {
     pub(crate) until: Vec<(Instant, oneshot::Sender<()>)>,
     /// Runs that cannot go on here, and why.
     pub(crate) broken: BTreeMap<String, String>,
+    /// Those of them that found no model to ask. They are tried again when they are begun again.
+    pub(crate) without_model: BTreeSet<String>,
     /// Whether a commit has failed: what is in memory is not what is in the file.
     pub(crate) has_failed: bool,
     /// Whether all runs of the store go on here, also those that were not restored yet.
@@ -91,6 +93,7 @@ impl<'e, M: Machine> Worker<'e, M> {
             settled: Vec::new(),
             until: Vec::new(),
             broken: BTreeMap::new(),
+            without_model: BTreeSet::new(),
             has_failed: false,
             has_all: false,
             look: None,
@@ -174,6 +177,12 @@ impl<'e, M: Machine> Worker<'e, M> {
     pub fn stopped(&self, run: &str) -> Option<&str> {
         let broken = self.broken.get(run).map(String::as_str);
         broken.or_else(|| self.runs.get(run)?.run.stopped())
+    }
+
+    /// Whether a run has stopped because no model has answered it yet and none can be asked. It continues when it is begun again, also by
+    /// the next process.
+    pub fn has_no_model(&self, run: &str) -> bool {
+        self.without_model.contains(run)
     }
 
     /// Whether a run is here now: one of the store, or a new one that is given something.

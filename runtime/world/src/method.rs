@@ -176,6 +176,7 @@ fn answer(
             | RunError::Input { .. }
             | RunError::Start(_)
             | RunError::Oracle { .. }
+            | RunError::NoModel { .. }
             | RunError::TooManyCalls(_)
             | RunError::NoProgress(_)
             | RunError::Memory(_)),

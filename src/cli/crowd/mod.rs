@@ -194,6 +194,10 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 until_stopped(work, &stopper).await
             };
             let Some(done) = done else { return Ok(Exit::Findings) };
+            if let Some(why) = engine.no_model() {
+                complain(format!("error: {why}"));
+                return Ok(Exit::Findings);
+            }
             done.map_err(|why| miette::miette!("{why}"))?;
             ended(&engine, format)
         })

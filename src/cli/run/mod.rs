@@ -284,6 +284,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         let outcome = unless_stopped(interrupt, &stop, work).await;
         let was_stopped = outcome.is_none() || stop.get();
+        if let Some(Err(PlayError::Run(fault @ RunError::NoModel { .. }))) = &outcome {
+            complain(format!("error: {fault}"));
+            return Ok(Exit::Findings);
+        }
         if let Some(path) = &args.snapshot {
             interrupt::save(&agent, path, &args.file, was_stopped)?;
         }

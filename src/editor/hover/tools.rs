@@ -60,6 +60,7 @@ pub(super) fn client(page: &mut Page, view: &View<'_>, id: ClientId) {
     add("temperature", row.temperature.map(|n| format!("{n:?}")));
     add("max_tokens", row.max_tokens.map(|n| n.to_string()));
     add("timeout", row.timeout.map(notation::duration));
+    add("options", (!row.options.is_empty()).then(|| row.options.clone()));
     add("retry", row.retry.map(|n| n.to_string()));
     add("fallback", row.fallback.map(|id| chart.clients[id.index()].name.clone()));
     add("input_price", row.input_price.map(|n| format!("{n:?}")));

@@ -246,12 +246,15 @@ const OTHERS: &[&str] = &[
     "dot",
     "head",
     "hx",
+    "lms",
     "mkdir",
     "npm",
     "ollama",
+    "pip",
     "python3",
     "redis-cli",
     "sed",
+    "vllm",
 ];
 /// Commands that other features than the default ones bring.
 const FEATURES: &[&str] = &["intake"];

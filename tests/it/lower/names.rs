@@ -45,6 +45,20 @@ test "one" for Nams { }
 }
 
 #[test]
+fn options_of_a_server_cannot_set_what_requests_set() {
+    shown!(faults(
+        r#"
+client c { model "a:b" options { max_tokens 9 temperature 0.1 messages "x" seed 1 seed 2 t 3s } }
+client d { model "a:b" options 3 }
+chart Names {
+  initial idle
+  state idle {}
+}
+"#
+    ));
+}
+
+#[test]
 fn names_declared_twice_show_both_places() {
     shown!(faults(
         r#"

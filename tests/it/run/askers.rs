@@ -52,7 +52,9 @@ impl Oracle for Bank {
             0 => (Ok(Answer { text, usage: None, cut: false }), bound),
             1 => (Err(OracleError::RateLimited { retry_after: Some(draw(3000)) }), 0),
             2 => (Err(OracleError::Connection("dropped".into())), bound),
-            3 => (Err(OracleError::Server { status: 503, retry_after: None }), 0),
+            3 => {
+                (Err(OracleError::Server { status: 503, why: String::new(), retry_after: None }), 0)
+            }
             _ => {
                 let took = usage.input_tokens + usage.output_tokens;
                 (Ok(Answer { text, usage: Some(usage), cut: false }), took)

@@ -74,7 +74,12 @@ impl Oracle for Anybody {
             },
             4 => format!("<think>{name}? no…</think>```json\n{json}\n```"),
             5 => return delayed(self, Err(OracleError::RateLimited { retry_after: Some(2_000) })),
-            6 => return delayed(self, Err(OracleError::Server { status: 500, retry_after: None })),
+            6 => {
+                return delayed(
+                    self,
+                    Err(OracleError::Server { status: 500, why: String::new(), retry_after: None }),
+                );
+            }
             7 => return delayed(self, Err(OracleError::Connection("dropped".into()))),
             _ => json,
         };

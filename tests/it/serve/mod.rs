@@ -8,6 +8,7 @@ mod flagship;
 mod garbage;
 mod hostile;
 mod independent;
+mod no_model;
 mod outside;
 mod page;
 mod routes;

@@ -5,6 +5,7 @@ use super::{Context, Lint, words};
 use chartc_core::arena::StepId;
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, Step, StepKind};
+use chartc_core::tables::is_free;
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::unpriced_model::RULE;
 
@@ -67,7 +68,8 @@ fn is_priced(chart: &Chart, step: &Step) -> bool {
     // Fallbacks are acyclic.
     while let Some(id) = next {
         let client = &chart.clients[id.index()];
-        if client.input_price.is_none() && client.output_price.is_none() {
+        let is_priced = client.input_price.is_some() || client.output_price.is_some();
+        if !is_priced && !is_free(&client.model) {
             return false;
         }
         next = client.fallback;

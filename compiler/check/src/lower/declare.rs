@@ -4,7 +4,7 @@ use super::context::{Cx, declare};
 use super::expr::{self, Env};
 use super::items::Declared;
 use super::uses::NameKind;
-use super::{structure, types};
+use super::{server_options, structure, types};
 use chartc_core::arena::{ClientId, FunctionId};
 use chartc_core::expr::Value;
 use chartc_core::model::ActionForm;
@@ -75,11 +75,12 @@ pub(super) fn constant(
 }
 
 /// The options of a client.
-pub const OPTIONS: [&str; 9] = [
+pub const OPTIONS: [&str; 10] = [
     "model",
     "temperature",
     "max_tokens",
     "timeout",
+    "options",
     "retry",
     "fallback",
     "input_price",
@@ -104,6 +105,7 @@ pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) 
                 temperature: None,
                 max_tokens: None,
                 timeout: None,
+                options: String::new(),
                 retry: None,
                 input_price: None,
                 output_price: None,
@@ -161,6 +163,10 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
                     cx.chart.clients[id.index()].timeout = Some(ms);
                     cx.map.client_timeouts[id.index()] = Some(option.value.span);
                 }
+            }
+            "options" => {
+                let options = server_options::read(cx, &option.value);
+                cx.chart.clients[id.index()].options = options;
             }
             "retry" => {
                 let bound = count(cx, &option.value, "`retry`");

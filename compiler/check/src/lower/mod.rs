@@ -30,6 +30,7 @@ mod renamed;
 mod run;
 mod scope;
 mod segments;
+mod server_options;
 mod skeleton;
 mod source_map;
 mod step;

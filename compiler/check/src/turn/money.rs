@@ -4,6 +4,7 @@ use super::cost::RunCost;
 use chartc_core::arena::StateId;
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, Client, Expr, Step, StepKind};
+use chartc_core::tables::is_free;
 
 /// What a run costs, in the unit of the prices. What a child chart calls counts for the child.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +65,10 @@ pub fn money<'c>(chart: &'c Chart, run: &RunCost) -> Option<Money<'c>> {
         // Fallbacks are acyclic.
         while let Some(id) = next {
             let client = &chart.clients[id.index()];
-            client.input_price.or(client.output_price)?;
+            let is_priced = client.input_price.or(client.output_price).is_some();
+            if !is_priced && !is_free(&client.model) {
+                return None;
+            }
             clients.push(client);
             next = client.fallback;
         }

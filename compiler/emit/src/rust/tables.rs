@@ -256,12 +256,13 @@ fn limits(row: LimitsRow) -> Option<String> {
 
 fn client(row: &ClientRow<'_>) -> String {
     let some = |value: u64| (value != 0).then(|| value.to_string());
-    Row::new("ClientRow", 9)
+    Row::new("ClientRow", 10)
         .field("name", format!("{:?}", row.name))
         .field("model", format!("{:?}", row.model))
         .field("temperature", row.temperature.map(|x| format!("Some({x:?})")))
         .field("max_tokens", some(row.max_tokens))
         .field("timeout", some(row.timeout))
+        .field("options", (!row.options.is_empty()).then(|| format!("{:?}", row.options)))
         .field("input_price", row.input_price.map(|price| format!("Some({price})")))
         .field("output_price", row.output_price.map(|price| format!("Some({price})")))
         .field(

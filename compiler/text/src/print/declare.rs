@@ -6,8 +6,8 @@ use super::out::{Layout, Out};
 use super::test;
 use super::text::{lower, path, plain, template, uninterpolated, upper};
 use crate::syntax::{
-    Client, ClientOption, Component, Enum, ExprKind, Function, FunctionKind, Insert, Item, Place,
-    Record, Tool, ToolPattern, ToolSet,
+    Client, ClientOption, Component, Entry, Enum, Expr, ExprKind, Function, FunctionKind, Insert,
+    Item, Place, Record, TemplatePart, Tool, ToolPattern, ToolSet,
 };
 
 /// A top level item.
@@ -90,12 +90,21 @@ pub(super) fn client(out: &mut Out, node: &Client) {
 }
 
 fn client_option(out: &mut Out, node: &ClientOption) {
-    let value = if let ExprKind::Text(text) = &node.value.kind {
-        uninterpolated(text)
-    } else {
-        expr(&node.value, out.level)
-    };
+    let value = client_value(&node.value, out.level);
     out.push(&format!("{} {value}", lower(&node.name.node)));
+}
+
+fn client_value(value: &Expr, level: usize) -> String {
+    if let ExprKind::Text(text) = &value.kind {
+        return uninterpolated(text);
+    }
+    let ExprKind::Map(entries) = &value.kind else { return expr(value, level) };
+    let options = entries.iter().filter_map(|Entry { key, value }| {
+        let ExprKind::Text(name) = &key.kind else { return None };
+        let [TemplatePart::Text(name, _)] = name.parts.as_slice() else { return None };
+        Some(format!("{} {} ", lower(name), client_value(value, level)))
+    });
+    format!("{{ {}}}", options.collect::<Vec<_>>().join(" "))
 }
 
 /// `component`.

@@ -145,7 +145,7 @@ pub struct Client {
 pub struct ClientOption {
     /// The keyword.
     pub name: Ident,
-    /// A literal, or a name for `fallback`. Strings here do not interpolate.
+    /// A literal, or a name for `fallback`; a map of literals for `options { num_ctx 8192 }`. Strings here do not interpolate.
     pub value: Expr,
 }
 

@@ -169,6 +169,8 @@ pub struct Client {
     pub max_tokens: Option<i64>,
     /// Milliseconds.
     pub timeout: Option<u64>,
+    /// Options of its server, as a JSON object; empty without any.
+    pub options: String,
     /// Transport retries and re-asks.
     pub retry: Option<u32>,
     /// Price of a million input tokens.

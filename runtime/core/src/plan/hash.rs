@@ -157,7 +157,6 @@ records! {
     Function { name kind params } without doc;
     ToolSet { name any tools minus };
     Predicate { name expr };
-    Client { name model temperature max_tokens timeout retry input_price output_price fallback actions };
     Component { name inserts text };
     Insert { step guard place };
     Permission { from to guard };
@@ -215,6 +214,27 @@ impl Feed for Step {
         }
         if *accepts_cut {
             to.number(2);
+        }
+    }
+}
+
+/// A client without options of its server keeps the form that it had before there were any.
+impl Feed for Client {
+    fn feed(&self, to: &mut Fnv) {
+        let Self { name, model, temperature, max_tokens, timeout, retry, .. } = self;
+        let Self { input_price, output_price, fallback, actions, options, .. } = self;
+        name.feed(to);
+        model.feed(to);
+        temperature.feed(to);
+        max_tokens.feed(to);
+        timeout.feed(to);
+        retry.feed(to);
+        input_price.feed(to);
+        output_price.feed(to);
+        fallback.feed(to);
+        actions.feed(to);
+        if !options.is_empty() {
+            options.feed(to);
         }
     }
 }

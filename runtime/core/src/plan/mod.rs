@@ -262,6 +262,7 @@ fn client_row(client: &Client) -> ClientRow<'_> {
         temperature: client.temperature,
         max_tokens: client.max_tokens.map_or(0, |n| u64::try_from(n).unwrap_or(0)),
         timeout: client.timeout.unwrap_or(0),
+        options: &client.options,
         input_price: client.input_price.map(millionths),
         output_price: client.output_price.map(millionths),
         actions: client.actions,

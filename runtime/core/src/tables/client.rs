@@ -16,6 +16,8 @@ pub struct ClientRow<'t> {
     pub max_tokens: u64,
     /// Milliseconds that one call may take.
     pub timeout: u64,
+    /// Options of its server, as a JSON object; empty without any.
+    pub options: &'t str,
     /// Price of a million input tokens, in millionths.
     pub input_price: Option<u64>,
     /// Price of a million output tokens, in millionths.
@@ -34,11 +36,20 @@ impl ClientRow<'_> {
         temperature: None,
         max_tokens: 0,
         timeout: 0,
+        options: "",
         input_price: None,
         output_price: None,
         actions: ActionForm::Any,
         fallback: None,
     };
+}
+
+/// Providers whose models run on machines of their users.
+const LOCAL: [&str; 4] = ["ollama", "lmstudio", "llamacpp", "vllm"];
+
+/// Whether a model, written `provider:model`, costs nothing unless its client states a price: it runs on a machine of its user.
+pub fn is_free(model: &str) -> bool {
+    model.split_once(':').is_some_and(|(provider, _)| LOCAL.contains(&provider))
 }
 
 /// An amount of money in millionths, rounded up, so that accounted costs are never too low.

@@ -18,9 +18,9 @@ pub use crate::form::ActionForm;
 pub use crate::forward::Forward;
 pub use ahead::{Dispatch, Reacts, Route};
 pub use choice::{ChoiceRow, PermissionRow, ToolRow};
-pub use client::ClientRow;
 #[cfg(feature = "alloc")]
 pub(crate) use client::millionths;
+pub use client::{ClientRow, is_free};
 pub use each::{EachRow, Lost};
 #[cfg(feature = "alloc")]
 pub use limits::bound_of_cost;

@@ -103,7 +103,10 @@ async fn an_endpoint_is_asked() {
     let elsewhere = get().await.expect_err("it is elsewhere").to_string();
     assert!(elsewhere.contains("points to another address, which is not followed"), "{elsewhere}");
     assert_eq!(get().await, Err(OracleError::RateLimited { retry_after: Some(7000) }));
-    assert_eq!(get().await, Err(OracleError::Server { status: 503, retry_after: None }));
+    assert_eq!(
+        get().await,
+        Err(OracleError::Server { status: 503, why: String::new(), retry_after: None })
+    );
     let absent = get().await.expect_err("it is not there").to_string();
     assert!(absent.contains("status 404: no such city"), "{absent}");
     assert!(get().await.expect_err("too much").to_string().contains("`max_output` is 4000"));

@@ -82,7 +82,10 @@ async fn calls_over_http_fail_once_and_with_a_reason() {
         let failed = call(&pool, "web.ask", json!({}), TEXT).await.expect_err("it fails");
         match status {
             429 => assert_eq!(failed, OracleError::RateLimited { retry_after: Some(7000) }),
-            500 => assert_eq!(failed, OracleError::Server { status: 500, retry_after: None }),
+            500 => assert_eq!(
+                failed,
+                OracleError::Server { status: 500, why: String::new(), retry_after: None }
+            ),
             _ => assert!(matches!(failed, OracleError::Connection(_)), "{failed:?}"),
         }
         pool.close().await;

@@ -1,6 +1,6 @@
 //! Anthropic's messages. Source: <https://docs.anthropic.com/en/api/messages>.
 
-use super::{Part, Read, Request, Stop, Wire, Written, part, said, usage};
+use super::{Part, Read, Request, Stop, Wire, Written, add, part, said, usage};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -9,12 +9,12 @@ pub(crate) const WIRE: Wire = Wire {
     write,
     key: |key| ("x-api-key", key.to_owned()),
     headers: &[("anthropic-version", "2023-06-01")],
-    models: "models",
+    models: "models?limit=1000",
     read,
 };
 
 fn write(request: &Request) -> Written {
-    let Request { model, prompt, form, temperature, max_tokens } = request;
+    let Request { model, prompt, form, temperature, max_tokens, options } = request;
     let mut body = json!({
         "model": model,
         "system": form.words,
@@ -29,6 +29,7 @@ fn write(request: &Request) -> Written {
     if let Some(temperature) = temperature {
         body["temperature"] = json!(temperature);
     }
+    add(options, &mut body);
     Written { path: "messages".into(), body }
 }
 

@@ -1,6 +1,6 @@
 //! Gemini's content generation. Source: <https://ai.google.dev/api/generate-content>.
 
-use super::{Part, Read, Request, Stop, Wire, Written, part, said, usage};
+use super::{Part, Read, Request, Stop, Wire, Written, add, part, said, usage};
 use chartc_runtime::oracle::OracleError;
 use serde::Deserialize;
 use serde_json::json;
@@ -10,12 +10,12 @@ pub(crate) const WIRE: Wire = Wire {
     write,
     key: |key| ("x-goog-api-key", key.to_owned()),
     headers: &[],
-    models: "models",
+    models: "models?pageSize=1000",
     read,
 };
 
 fn write(request: &Request) -> Written {
-    let Request { model, prompt, form, temperature, max_tokens } = request;
+    let Request { model, prompt, form, temperature, max_tokens, options } = request;
     let mut settings = json!({
         "maxOutputTokens": max_tokens,
         "responseMimeType": "application/json",
@@ -24,6 +24,7 @@ fn write(request: &Request) -> Written {
     if let Some(temperature) = temperature {
         settings["temperature"] = json!(temperature);
     }
+    add(options, &mut settings);
     let body = json!({
         "systemInstruction": {"parts": [{"text": form.words}]},
         "contents": [{"role": "user", "parts": [{"text": prompt}]}],

@@ -2,14 +2,15 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
+pub(crate) mod ollama;
 pub(crate) mod openai;
 
 use crate::form::Form;
 use chartc_runtime::budget::Usage;
 use chartc_runtime::oracle::OracleError;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// A request as no provider writes it.
 pub(crate) struct Request<'a> {
@@ -18,6 +19,16 @@ pub(crate) struct Request<'a> {
     pub(crate) form: &'a Form,
     pub(crate) temperature: Option<f64>,
     pub(crate) max_tokens: u64,
+    /// Of the server; what the request itself says goes first.
+    pub(crate) options: &'a Map<String, Value>,
+}
+
+/// Adds the options of a server to a part of a request that does not say the same already.
+fn add(options: &Map<String, Value>, to: &mut Value) {
+    let Value::Object(to) = to else { return };
+    for (name, value) in options {
+        to.entry(name).or_insert_with(|| value.clone());
+    }
 }
 
 /// A request as one provider writes it.

@@ -1,6 +1,6 @@
 //! OpenAI's chat interface, which many servers speak. Source: <https://platform.openai.com/docs/api-reference/chat>.
 
-use super::{Part, Read, Request, Stop, Wire, Written, part, said, usage};
+use super::{Part, Read, Request, Stop, Wire, Written, add, part, said, usage};
 use chartc_runtime::oracle::OracleError;
 use serde::Deserialize;
 use serde_json::json;
@@ -27,7 +27,7 @@ fn limit(model: &str) -> &'static str {
 }
 
 fn write(request: &Request) -> Written {
-    let Request { model, prompt, form, temperature, max_tokens } = request;
+    let Request { model, prompt, form, temperature, max_tokens, options } = request;
     let is_closed = form.schema.is_closed();
     let schema = if is_closed { form.schema.all_required() } else { form.schema.json().clone() };
     let named = json!({"name": form.name, "strict": is_closed, "schema": schema});
@@ -40,6 +40,7 @@ fn write(request: &Request) -> Written {
     if let Some(temperature) = temperature {
         body["temperature"] = json!(temperature);
     }
+    add(options, &mut body);
     Written { path: "chat/completions".into(), body }
 }
 

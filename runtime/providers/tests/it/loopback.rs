@@ -242,22 +242,23 @@ async fn refusals_to_answer_now_say_when() {
         let status = 503;
         assert_eq!(
             ask(reply(status), question()).await,
-            Err(OracleError::Server { status, retry_after })
+            Err(OracleError::Server { status, why: "slow down".into(), retry_after })
         );
     }
-    let failed = ask(Reply::text(500, "text/html", "<h1>oh</h1>"), question()).await;
-    assert_eq!(failed, Err(OracleError::Server { status: 500, retry_after: None }));
+    let failed = ask(Reply::text(500, "text/html", "<h1>oh\n no</h1>"), question()).await;
+    let why = "<h1>oh no</h1>".to_owned();
+    assert_eq!(failed, Err(OracleError::Server { status: 500, why, retry_after: None }));
 }
 
 #[tokio::test]
 async fn no_error_tells_the_key() {
     let wrong =
         json!({"error": {"message": format!("Incorrect API key provided: {KEY}. Look it up.")}});
-    for status in [400, 401, 403, 404, 422] {
+    for status in [400, 401, 403, 404, 422, 500] {
         let error = ask(Reply::json(status, &wrong), question()).await.expect_err("it failed");
         let text = format!("{error} {error:?}");
         assert!(!text.contains(KEY) && text.contains("Incorrect API key"), "{text}");
-        assert_eq!(matches!(error, OracleError::Denied(_)), matches!(status, 401 | 403), "{text}");
+        assert_eq!(error.is_unavailable(), status < 500, "{text}");
     }
     let mut refusal = said("");
     refusal["choices"][0]["message"]["refusal"] = json!(format!("not with {KEY}"));
@@ -324,7 +325,8 @@ async fn connections_that_break_are_lost_connections() {
     }
     let nobody = Server::new("http://127.0.0.1:1/v1", None).expect("an address");
     let lost = Providers::one(nobody).ask(question().into()).await;
-    assert!(matches!(lost, Err(OracleError::Connection(_))), "{lost:?}");
+    let told = "no server answers at http://127.0.0.1:1/v1 (Connection refused): start the server, or correct the address";
+    assert_eq!(lost, Err(OracleError::Unreachable(told.into())));
 }
 
 #[tokio::test]
@@ -349,7 +351,7 @@ async fn a_redirection_is_not_followed() {
     let reply = Reply::text(307, "text/plain", "")
         .with(&[("location", &format!("{}/chat/completions", there.url()))]);
     let answer = ask(reply, question()).await;
-    assert!(matches!(answer, Err(OracleError::Other(_))), "{answer:?}");
+    assert!(matches!(answer, Err(OracleError::Rejected(_))), "{answer:?}");
     assert!(!there.was_asked());
 }
 

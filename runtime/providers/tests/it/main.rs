@@ -3,5 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test runs itself again with another environment")]
 
 mod loopback;
+mod patience;
+mod requests;
 mod server;
 mod wires;

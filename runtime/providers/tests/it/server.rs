@@ -12,6 +12,10 @@ use tokio::sync::Notify;
 pub(crate) struct Reply {
     bytes: Vec<u8>,
     then: Then,
+    /// To a request without a body, such as one for the list of models.
+    to_get: Option<Vec<u8>>,
+    /// Milliseconds before it.
+    after: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -39,7 +43,21 @@ impl Reply {
             body.len()
         );
         let text = if status == 0 { body.to_owned() } else { head + body };
-        Self { bytes: text.into_bytes(), then: Then::Close }
+        Self::of(text.into_bytes(), Then::Close)
+    }
+
+    /// With another answer to requests without a body.
+    pub(crate) fn to_get(self, status: u16, body: &Value) -> Self {
+        Self { to_get: Some(Self::json(status, body).bytes), ..self }
+    }
+
+    /// Only after so many milliseconds.
+    pub(crate) fn after(self, milliseconds: u64) -> Self {
+        Self { after: milliseconds, ..self }
+    }
+
+    fn of(bytes: Vec<u8>, then: Then) -> Self {
+        Self { bytes, then, to_get: None, after: 0 }
     }
 
     /// With further headers.
@@ -61,15 +79,15 @@ impl Reply {
     }
 
     pub(crate) fn close() -> Self {
-        Self { bytes: Vec::new(), then: Then::Close }
+        Self::of(Vec::new(), Then::Close)
     }
 
     pub(crate) fn reset() -> Self {
-        Self { bytes: Vec::new(), then: Then::Reset }
+        Self::of(Vec::new(), Then::Reset)
     }
 
     pub(crate) fn hang() -> Self {
-        Self { bytes: Vec::new(), then: Then::Hang }
+        Self::of(Vec::new(), Then::Hang)
     }
 
     /// 500 MB, with headers of its own.
@@ -77,13 +95,13 @@ impl Reply {
         let head = format!(
             "HTTP/1.1 {status} X\r\ncontent-length: {FLOOD}\r\n{headers}connection: close\r\n\r\n"
         );
-        Self { bytes: head.into_bytes(), then: Then::Flood }
+        Self::of(head.into_bytes(), Then::Flood)
     }
 
     pub(crate) fn drip() -> Self {
         let head =
             "HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n";
-        Self { bytes: head.as_bytes().to_vec(), then: Then::Drip }
+        Self::of(head.as_bytes().to_vec(), Then::Drip)
     }
 }
 
@@ -163,9 +181,12 @@ impl Loopback {
 
 async fn serve(mut stream: TcpStream, reply: Reply, seen: Arc<Traffic>) {
     let Some(request) = read(&mut stream).await else { return };
+    let is_get = request.body.is_null();
     seen.requests.lock().expect("whole").push(request);
     seen.asked.notify_one();
-    let _ = stream.write_all(&reply.bytes).await;
+    tokio::time::sleep(std::time::Duration::from_millis(reply.after)).await;
+    let bytes = reply.to_get.filter(|_| is_get).unwrap_or(reply.bytes);
+    let _ = stream.write_all(&bytes).await;
     match reply.then {
         Then::Close => drop(stream.shutdown().await),
         Then::Reset => drop(stream.set_zero_linger()),

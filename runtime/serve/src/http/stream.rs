@@ -57,6 +57,11 @@ impl Lines {
         self.seq = lines.last().map_or(self.seq, |last| last.seq);
         Ok(lines)
     }
+
+    /// Whether the run cannot go on, although it has not ended.
+    async fn is_broken(&self) -> bool {
+        self.runs.find(&self.run).await.is_ok_and(|found| found.status == "broken")
+    }
 }
 
 /// The trace as it is now, a JSON object a line.
@@ -100,7 +105,12 @@ pub(crate) fn events(
                     more = follower.more() => if more { continue } else { return },
                     () = to.closed() => return,
                     _ = end_of_server.changed() => return,
-                    () = tokio::time::sleep(ALIVE) => ": \n\n".to_owned(),
+                    () = tokio::time::sleep(ALIVE) => {
+                        if lines.is_broken().await {
+                            return;
+                        }
+                        ": \n\n".to_owned()
+                    }
                 }
             } else {
                 next.iter().map(event).collect()

@@ -210,7 +210,7 @@ fn failure(why: String) -> OracleError {
     match why.as_str() {
         "timeout" => OracleError::Timeout(TIMEOUT),
         "rate_limited" => OracleError::RateLimited { retry_after: None },
-        "server" => OracleError::Server { status: 500, retry_after: None },
+        "server" => OracleError::Server { status: 500, why: String::new(), retry_after: None },
         "connection" => OracleError::Connection("dropped".into()),
         "refusal" => OracleError::Refusal("it will not".into()),
         "empty" => OracleError::Empty,

@@ -178,6 +178,8 @@ pub struct Engine<M, K, O> {
     by_name: BTreeMap<Arc<str>, usize>,
     /// Agents that take turns, in the order of their numbers; some of them may have ended.
     takers: Vec<usize>,
+    /// Why the run must end: an agent has found no model to ask, and none has answered yet.
+    no_model: Option<String>,
     woken: Arc<Woken>,
     /// The times at which time alone changes something for an agent, then the same by agent.
     timers: BTreeSet<(Instant, usize)>,
@@ -219,6 +221,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             by_name: BTreeMap::new(),
             takers: Vec::new(),
             woken: Arc::default(),
+            no_model: None,
             timers: BTreeSet::new(),
             due: Vec::new(),
             turns: BTreeSet::new(),
@@ -299,6 +302,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             provider,
             flag: Arc::new(Flag { index, woken: self.woken.clone() }),
             is_changed: true,
+            no_model: None,
         })));
         self.due.push(None);
         self.woken.put(index);
@@ -346,6 +350,11 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Milliseconds on the world's clock.
     pub fn now(&self) -> Instant {
         self.clock.now()
+    }
+
+    /// Why the run has ended before any model has answered: none could be asked. Names the agent that asked first.
+    pub fn no_model(&self) -> Option<&str> {
+        self.no_model.as_deref()
     }
 
     fn is_stopped(&self) -> bool {

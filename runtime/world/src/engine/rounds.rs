@@ -71,7 +71,11 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         if is_any && is_world {
             self.after_action(&Cause::default())?;
         }
-        Ok(is_any)
+        match &self.no_model {
+            // The calls of others end first: one that is given up is in doubt when the run continues.
+            Some(why) if self.open_calls() == 0 => Err(io::Error::other(why.clone())),
+            Some(_) | None => Ok(is_any),
+        }
     }
 
     /// Lets these agents continue together, then takes their lines, one agent after the other.
@@ -83,6 +87,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             let has_ended = slot.agent.session().status().is_some();
             let has_thought = slot.has_thought();
             let broken = slot.mode.broken().map(str::to_owned);
+            if self.no_model.is_none() {
+                self.no_model.clone_from(&slot.no_model);
+            }
             self.slots[index] = Some(slot);
             self.write(&name, lines)?;
             if has_thought && self.thinking.remove(&index) {
@@ -193,7 +200,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     /// The number of calls under way of all agents.
     fn open_calls(&self) -> usize {
-        self.slots.iter().flatten().map(|slot| slot.agent.session().open_calls()).sum()
+        let slots = self.slots.iter().flatten().filter(|slot| !slot.mode.is_over());
+        slots.map(|slot| slot.agent.session().open_calls()).sum()
     }
 
     /// Lets agents continue until none can at this moment.

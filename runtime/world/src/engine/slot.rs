@@ -5,6 +5,7 @@ use super::lines::Lines;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
+use chartc_runtime::RunError;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::trace::Cause;
 use serde::{Deserialize, Serialize};
@@ -104,6 +105,8 @@ pub(super) struct Slot<M> {
     pub(super) flag: Arc<Flag>,
     /// Whether it has changed since it was last saved.
     pub(super) is_changed: bool,
+    /// Why the run of the world must end: no model has answered any agent yet, and none can be asked.
+    pub(super) no_model: Option<String>,
 }
 
 impl<M: Machine> Slot<M> {
@@ -115,16 +118,18 @@ impl<M: Machine> Slot<M> {
         }
         self.is_changed = true;
         if let Err(why) = self.steps(now) {
-            self.mode = Loop::Broken(why);
+            self.mode = Loop::Broken(why.to_string());
+            if let RunError::NoModel { .. } = why {
+                self.no_model = Some(format!("{}: {why}", self.name));
+            }
         }
     }
 
-    fn steps(&mut self, now: Instant) -> Result<(), String> {
+    fn steps(&mut self, now: Instant) -> Result<(), RunError> {
         let waker = Waker::from(self.flag.clone());
         let mut cx = Context::from_waker(&waker);
-        let told = |why: chartc_runtime::RunError| why.to_string();
-        self.agent.enter().map_err(told)?;
-        self.agent.work(now, &mut cx).map_err(told)?;
+        self.agent.enter()?;
+        self.agent.work(now, &mut cx)?;
         while let Some(mail) = self.mail.pop_front() {
             self.lines.set_cause(Some(mail.cause.clone()));
             let receipt = self.agent.post_event(&mail.event, mail.data.clone());
@@ -137,17 +142,17 @@ impl<M: Machine> Slot<M> {
                 Ok(_) => {}
                 // An event that does not fit is the sender's fault, and is in the log.
                 Err(why) if why.is_about_input() => {}
-                Err(why) => return Err(why.to_string()),
+                Err(why) => return Err(why),
             }
-            self.agent.work(now, &mut cx).map_err(told)?;
+            self.agent.work(now, &mut cx)?;
         }
         if self.wants_turn && self.agent.session().status().is_none() {
             self.wants_turn = false;
-            match self.agent.begin_turn().map_err(told)? {
+            match self.agent.begin_turn()? {
                 Receipt::Busy => self.wants_turn = true,
                 Receipt::Handled | Receipt::Unhandled | Receipt::Refused | Receipt::Closed => {}
             }
-            self.agent.work(now, &mut cx).map_err(told)?;
+            self.agent.work(now, &mut cx)?;
         }
         Ok(())
     }

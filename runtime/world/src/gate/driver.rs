@@ -115,6 +115,10 @@ impl<D: Driver + ?Sized + 'static> Driver for Gated<D> {
         self.inner.keeps_time()
     }
 
+    fn has_answered(&self) -> bool {
+        self.gate.state().has_answered || self.inner.has_answered()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }
@@ -179,7 +183,9 @@ impl Pass {
             Err(error) if error.may_be_billed() => None,
             Err(_) => Some(spent(0, 0)),
         };
-        self.gate.state().settle(&wish, number, actual);
+        let mut state = self.gate.state();
+        state.has_answered |= answer.is_ok();
+        state.settle(&wish, number, actual);
     }
 }
 

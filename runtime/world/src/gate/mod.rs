@@ -47,6 +47,8 @@ pub struct Counted {
     /// Calls under way: they are made again, and were let pass already.
     #[serde(default)]
     open: Vec<Open>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_answered: bool,
 }
 
 #[derive(Debug)]
@@ -62,6 +64,8 @@ struct State {
     /// Calls under way, and those that were so at the checkpoint, by agent and name.
     open: BTreeMap<(String, String), Open>,
     again: BTreeMap<(String, String), Open>,
+    /// Whether a model has answered any agent.
+    has_answered: bool,
     /// Number of the next ticket. Within an agent they ascend in the order of its calls; among agents, threads decide.
     next: u64,
 }
@@ -115,6 +119,7 @@ impl Gate {
             queues: BTreeMap::new(),
             open: BTreeMap::new(),
             again: BTreeMap::new(),
+            has_answered: false,
             next: 0,
         })))
     }
@@ -192,7 +197,8 @@ impl Gate {
     pub fn save(&self) -> Counted {
         let state = self.state();
         let open = state.open.values().chain(state.again.values()).cloned().collect();
-        Counted { uses: state.windows.save(), spent: state.budgets.save(), open }
+        let has_answered = state.has_answered;
+        Counted { uses: state.windows.save(), spent: state.budgets.save(), open, has_answered }
     }
 
     /// Goes on with what was counted.
@@ -200,6 +206,7 @@ impl Gate {
         let mut state = self.state();
         state.windows.load(counted.uses);
         state.budgets.load(counted.spent);
+        state.has_answered = counted.has_answered;
         let key = |open: &Open| (open.agent.clone(), open.call.clone());
         state.again = counted.open.into_iter().map(|open| (key(&open), open)).collect();
     }

@@ -48,7 +48,12 @@ impl<D: Driver + ?Sized> Journaled<D> {
         {
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             match kept.answer {
-                Some(answer) => return Ok(Known::Use(json(serde_json::from_str(&answer))?)),
+                Some(answer) => {
+                    let outcome = json(serde_json::from_str(&answer))?;
+                    if !found_no_model(&outcome) {
+                        return Ok(Known::Use(outcome));
+                    }
+                }
                 None if told.remove(key) || may_repeat => {}
                 None => return Ok(Known::Doubt),
             }
@@ -74,6 +79,14 @@ fn lost(why: &KeepError) -> OracleError {
 fn in_doubt() -> OracleError {
     let why = "the process has ended during the call, and nobody knows what came of it";
     OracleError::Connection(why.into())
+}
+
+/// Whether a call found no model to ask: nothing was paid, and when the run continues, there may be one.
+fn found_no_model(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Answer(answer) => answer.as_ref().is_err_and(OracleError::is_unavailable),
+        Outcome::Result(_) => false,
+    }
 }
 
 /// What is kept is of another kind than the call.
@@ -133,6 +146,7 @@ impl<D: Driver + ?Sized + 'static> Driver for Journaled<D> {
         };
         let outcome = kept.answer.and_then(|answer| serde_json::from_str(&answer).ok());
         match outcome {
+            Some(outcome) if found_no_model(&outcome) => Probe::NotMade,
             Some(Outcome::Answer(answer)) => Probe::Answered(answer),
             Some(Outcome::Result(result)) => Probe::Returned(result),
             None => match self.inner.probe(id) {
@@ -147,6 +161,10 @@ impl<D: Driver + ?Sized + 'static> Driver for Journaled<D> {
 
     fn keeps_time(&self) -> bool {
         self.inner.keeps_time()
+    }
+
+    fn has_answered(&self) -> bool {
+        self.inner.has_answered()
     }
 
     fn name(&self) -> String {

@@ -69,7 +69,7 @@ impl Chance {
         Some(match random.below(24) {
             0 => OracleError::Timeout(random.number() % 9000),
             1 => OracleError::RateLimited { retry_after: Some(random.number() % 90_000) },
-            2 => OracleError::Server { status: 503, retry_after: None },
+            2 => OracleError::Server { status: 503, why: String::new(), retry_after: None },
             3 => OracleError::Connection("reset".into()),
             4 => OracleError::Refusal("I would rather not".into()),
             5 => OracleError::Other("odd: no answer after all".into()),

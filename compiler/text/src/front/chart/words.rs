@@ -88,7 +88,11 @@ pub(super) fn words(rule: Rule) -> Option<&'static str> {
         | Rule::kw_none
         | Rule::kw_true
         | Rule::kw_false => "an expression",
-        Rule::client_value | Rule::meta_value | Rule::meta_list | Rule::meta_map => "a value",
+        Rule::client_value
+        | Rule::server_options
+        | Rule::meta_value
+        | Rule::meta_list
+        | Rule::meta_map => "a value",
         Rule::infix | Rule::field | Rule::index | Rule::format => return None,
         Rule::open_paren | Rule::params | Rule::results | Rule::call_args | Rule::bindings => "`(`",
         Rule::close_paren => "`)`",

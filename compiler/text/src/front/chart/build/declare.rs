@@ -6,9 +6,9 @@ use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::{Ident, Spanned};
 use crate::syntax::{
-    Client, ClientOption, Component, Enum, Expr, ExprKind, Field, Function, FunctionKind, Import,
-    Insert, Item, Method, Param, Place as At, Record, Template, TemplatePart, Tool, ToolPattern,
-    ToolSet, TypeExpr, TypeKind, UnaryOp,
+    Client, ClientOption, Component, Entry, Enum, Expr, ExprKind, Field, Function, FunctionKind,
+    Import, Insert, Item, Method, Param, Place as At, Record, Template, TemplatePart, Tool,
+    ToolPattern, ToolSet, TypeExpr, TypeKind, UnaryOp,
 };
 use pest::iterators::Pair;
 
@@ -244,6 +244,10 @@ fn client_option(cx: &mut Cx<'_>, pair: P<'_>) -> ClientOption {
             Rule::kw_false => ExprKind::Bool(false),
             Rule::kw_none => ExprKind::None,
             Rule::name => ExprKind::Name(cx.ident(&part).node),
+            Rule::server_options => {
+                let options = part.into_inner().filter(|p| p.as_rule() == Rule::client_option);
+                ExprKind::Map(options.map(|p| entry(client_option(cx, p))).collect())
+            }
             rule => {
                 let text = cx.plain_text(&part);
                 let parts = if text.node.is_empty() {
@@ -261,6 +265,14 @@ fn client_option(cx: &mut Cx<'_>, pair: P<'_>) -> ClientOption {
         }
     }
     ClientOption { name, value }
+}
+
+/// An option of a server, as an entry of a map.
+fn entry(option: ClientOption) -> Entry {
+    let ClientOption { name: Ident { node, span }, value } = option;
+    let parts = vec![TemplatePart::Text(node, span)];
+    let kind = ExprKind::Text(Template { parts, span, block: false });
+    Entry { key: Expr { kind, span }, value }
 }
 
 pub(super) fn component(cx: &mut Cx<'_>, pair: P<'_>) -> Component {

@@ -1,0 +1,56 @@
+//! What to start or set after a call that no server took.
+
+use crate::known::Provider;
+
+/// A server, as messages speak of it.
+pub(crate) struct Place<'a> {
+    /// Without a slash at the end.
+    pub(crate) address: &'a str,
+    pub(crate) is_local: bool,
+    pub(crate) has_key: bool,
+    pub(crate) known: Option<&'static Provider>,
+    /// Where the address and the key are set.
+    pub(crate) set_by: Option<&'a (String, String)>,
+}
+
+/// Nobody takes connections there.
+pub(crate) fn unreachable(place: &Place<'_>, why: &str) -> String {
+    let Place { address, is_local, known, set_by, .. } = place;
+    let start = match (is_local, known.map_or("", |known| known.start)) {
+        (true, "") => "start the server".to_owned(),
+        (false, "") => "check the network".to_owned(),
+        (_, command) => format!("start it with `{command}`"),
+    };
+    let other = match set_by {
+        Some((address, _)) => format!("set another address with {address}"),
+        None => "correct the address".to_owned(),
+    };
+    format!("no server answers at {address} ({why}): {start}, or {other}")
+}
+
+/// The server refuses for good; `why` begins with the status.
+pub(crate) fn rejected(place: &Place<'_>, status: Option<u16>, why: &str) -> String {
+    let Place { address, has_key, set_by, .. } = place;
+    let key = set_by.map_or("its key", |(_, key)| key);
+    let cure = match status {
+        Some(401 | 403) if *has_key => format!("check {key}"),
+        Some(401 | 403) => format!("set {key}"),
+        Some(402) => "the account has no credit left".to_owned(),
+        Some(404) => "check the address and the name of the model".to_owned(),
+        Some(300..=399 | 405) => "check the address".to_owned(),
+        Some(_) | None => {
+            "change the prompt, the client or the model: the same request will not be taken"
+                .to_owned()
+        }
+    };
+    format!("{address}: {why}; {cure}")
+}
+
+/// The server does not have a model, but others.
+pub(crate) fn without_model(place: &Place<'_>, model: &str, has: &str) -> String {
+    let fetch = match place.known {
+        Some(known) if known.name == "ollama" => format!("; `ollama pull {model}` fetches it"),
+        Some(_) | None => String::new(),
+    };
+    format!("{} has no model `{model}`: it has {has}{fetch}", place.address)
+}

@@ -1,0 +1,353 @@
+//! `chartc doctor`: whether the models that charts ask can be asked.
+
+mod tried;
+
+use super::Exit;
+use super::columns::columns;
+use super::files::Root;
+use super::live::{self, Named, Place, place};
+use super::output::{Page, print, print_json};
+use super::pick;
+use chartc_providers::{PROVIDERS, Server};
+use chartc_runtime::oracle::{OracleError, OracleErrorKind};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use tried::Tried;
+
+/// Show which models can be asked: addresses, keys, whether the servers answer, have the models, and enforce schemas
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc doctor
+  chartc doctor support.chart agent.yaml
+  chartc doctor --llm ollama:llama3.2
+  chartc doctor --llm localhost:8080/v1 support.chart
+  chartc doctor support.chart --format json
+  chartc doctor --offline
+
+Each server is asked for the list of its models, which is free. A model on this machine gets one small question,
+which shows whether its server enforces the schemas of answers; --ask puts it to all models, which costs a few
+tokens each. No key is ever shown.
+
+Exit codes: 0 all models of the charts can be asked, 1 one cannot, or a chart has errors, 2 wrong usage,
+3 internal error")]
+pub(super) struct Args {
+    /// Charts whose clients to check [default: the providers that chartc knows]
+    files: Vec<String>,
+    /// Who is to answer, as for `chartc run`: PROVIDER:MODEL, an address, or `clients` [default: clients]
+    #[arg(long, value_name = "WHO")]
+    llm: Option<String>,
+    /// Model that an address is asked for
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    #[command(flatten)]
+    root: Root,
+    /// Ask no server
+    #[arg(long, conflicts_with = "ask")]
+    offline: bool,
+    /// Put the question about schemas also to models that cost money
+    #[arg(long)]
+    ask: bool,
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
+    format: String,
+}
+
+/// A provider, and how it stands.
+struct Row {
+    place: Place,
+    /// Its address, if that is one, without a secret.
+    url: Option<String>,
+    /// `CHART.CLIENT` and the model, of those that name it.
+    clients: Vec<(String, String)>,
+    state: State,
+    /// The models that are to be asked.
+    models: Vec<Tried>,
+}
+
+enum State {
+    Answers,
+    NotAsked,
+    NoKey,
+    NoAddress,
+    /// What is configured is wrong.
+    Wrong(String),
+    Denied(String),
+    Unreachable(String),
+}
+
+impl State {
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Answers => "answers",
+            Self::NotAsked => "not_asked",
+            Self::NoKey => "no_key",
+            Self::NoAddress => "no_address",
+            Self::Wrong(_) => "wrong",
+            Self::Denied(_) => "denied",
+            Self::Unreachable(_) => "unreachable",
+        }
+    }
+
+    fn why(&self, place: &Place) -> String {
+        match self {
+            Self::Answers => "answers".into(),
+            Self::NotAsked => "not asked".into(),
+            Self::NoKey => format!("has no key: set {}", place.key_variable),
+            Self::NoAddress => format!("has no address: set {}", place.url_variable),
+            Self::Wrong(why) => why.clone(),
+            Self::Denied(why) | Self::Unreachable(why) => why.clone(),
+        }
+    }
+
+    /// For the table, below which the reasons stand.
+    fn shown(&self, place: &Place) -> String {
+        match self {
+            Self::Denied(_) => "refuses".into(),
+            Self::Unreachable(_) => "cannot be reached".into(),
+            Self::Answers | Self::NotAsked | Self::NoKey | Self::NoAddress | Self::Wrong(_) => {
+                self.why(place)
+            }
+        }
+    }
+
+    const fn is_well(&self) -> bool {
+        matches!(self, Self::Answers | Self::NotAsked)
+    }
+
+    /// How a server stands that gave no list of its models.
+    fn of(why: &OracleError) -> Self {
+        if why.kind() == OracleErrorKind::Rejected {
+            return Self::Denied(why.to_string());
+        }
+        Self::Unreachable(why.to_string())
+    }
+}
+
+impl Row {
+    fn is_well(&self) -> bool {
+        self.state.is_well() && self.models.iter().all(Tried::is_well)
+    }
+}
+
+/// Clients, and the models that they name, by provider.
+type Clients = BTreeMap<String, Vec<(String, String)>>;
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let mut clients = Clients::new();
+    let mut without: Vec<String> = Vec::new();
+    for file in &args.files {
+        read(file, &args, (&mut clients, &mut without))?;
+    }
+    let llm = args.llm.as_deref().filter(|llm| *llm != "clients");
+    let places: Vec<(Place, Vec<(String, String)>)> = match llm {
+        None if args.model.is_some() => {
+            return Err(miette::miette!("`--model` needs `--llm` with an address"));
+        }
+        None => {
+            if args.files.is_empty() {
+                clients.extend(PROVIDERS.iter().map(|known| (known.name.to_owned(), Vec::new())));
+            }
+            clients.into_iter().map(|(name, clients)| (place(&name), clients)).collect()
+        }
+        Some(llm) => {
+            without.clear();
+            vec![named(llm, args.model.as_deref(), clients)?]
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
+    let rows: Vec<Row> = runtime.block_on(async {
+        let mut rows = Vec::new();
+        for (place, clients) in places {
+            rows.push(row(place, clients, &args).await);
+        }
+        rows
+    });
+    // Without charts nothing is needed, so that nothing is missing.
+    let is_general = args.files.is_empty() && llm.is_none();
+    let is_well = is_general || (without.is_empty() && rows.iter().all(Row::is_well));
+    if args.format == "json" {
+        let rows: Vec<Value> = rows.iter().map(json_of).collect();
+        let told = json!({"version": 1, "ok": is_well, "providers": rows, "clients_without_provider": without});
+        print_json(&format!("{told:#}\n"))?;
+    } else {
+        print(&page(&rows, &without, is_general))?;
+    }
+    Ok(if is_well { Exit::Clean } else { Exit::Findings })
+}
+
+/// Reads the clients of the charts of a file.
+fn read(
+    file: &str,
+    args: &Args,
+    (clients, without): (&mut Clients, &mut Vec<String>),
+) -> miette::Result<()> {
+    let compilation = pick::check(file, &args.root, 0)?;
+    if compilation.lowered.is_empty() {
+        return Err(miette::miette!(
+            help = format!("`chartc check {file}` shows what is there"),
+            "there is no chart in {file}"
+        ));
+    }
+    for chart in compilation.lowered.iter().map(|one| &one.chart) {
+        for client in &chart.clients {
+            let name = format!("{}.{}", chart.name, client.name);
+            match client.model.split_once(':') {
+                Some((provider, model)) => {
+                    let named = (name, model.to_owned());
+                    clients.entry(provider.to_owned()).or_default().push(named);
+                }
+                None => without.push(name),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The server that `--llm` names, which is asked for the models of all clients, or for one model.
+fn named(
+    llm: &str,
+    model: Option<&str>,
+    clients: Clients,
+) -> miette::Result<(Place, Vec<(String, String)>)> {
+    let of_clients = clients.into_values().flatten();
+    let (place, model) = match (live::named(llm), model) {
+        (Some(Named::Server(url)), model) => (Place::at(url), model),
+        (Some(Named::Model(provider, model)), None) => (place(provider), Some(model)),
+        (Some(Named::Model(..)), Some(model)) => {
+            return Err(miette::miette!(
+                "`--llm {llm}` names the model of all steps: omit `--model {model}`"
+            ));
+        }
+        (Some(Named::Clients) | None, _) => {
+            return Err(miette::miette!(
+                "`{llm}` names no model: use PROVIDER:MODEL, an address, or clients"
+            ));
+        }
+    };
+    let clients: Vec<(String, String)> = match model {
+        None => of_clients.collect(),
+        Some(model) => of_clients.map(|(name, _)| (name, model.to_owned())).collect(),
+    };
+    let alone = model.filter(|_| clients.is_empty());
+    let alone = alone.map(|model| ("--llm".to_owned(), model.to_owned()));
+    Ok((place, clients.into_iter().chain(alone).collect()))
+}
+
+/// Asks a server.
+async fn row(place: Place, clients: Vec<(String, String)>, args: &Args) -> Row {
+    let url = place.address().and_then(Result::ok);
+    let mut models: Vec<Tried> = Vec::new();
+    let mut names: Vec<&String> = clients.iter().map(|(_, model)| model).collect();
+    names.sort_unstable();
+    names.dedup();
+    let (state, list) = match server(&place, args.offline) {
+        Err(state) => (state, None),
+        Ok(server) => match server.models().await {
+            Ok(list) => (State::Answers, Some((server, list))),
+            Err(why) => (State::of(&why), None),
+        },
+    };
+    let own = match (&list, args.llm.is_some() && names.is_empty()) {
+        // A server with a single model leaves no doubt which one is meant.
+        (Some((_, list)), true) if list.names().len() == 1 => list.names().first(),
+        _ => None,
+    };
+    for model in names.into_iter().chain(own) {
+        let model = model.clone();
+        let asks = args.ask || place.is_free();
+        let tried = match &list {
+            Some((server, list)) => Tried::on(model, server, list, asks).await,
+            None => Tried::not(model),
+        };
+        models.push(tried);
+    }
+    Row { place, url, clients, state, models }
+}
+
+/// The server, or why it is not asked.
+fn server(place: &Place, is_offline: bool) -> Result<Server, State> {
+    match place.address() {
+        None => return Err(State::NoAddress),
+        Some(Err(why)) => return Err(State::Wrong(why.to_string())),
+        Some(Ok(_)) => {}
+    }
+    if place.wants_key && !place.has_key() {
+        return Err(State::NoKey);
+    }
+    let server = place.server().map_err(|why| State::Wrong(why.to_string()))?;
+    if is_offline { Err(State::NotAsked) } else { Ok(server) }
+}
+
+const fn key_word(place: &Place, has_key: bool) -> &'static str {
+    match (has_key, place.wants_key) {
+        (true, _) => "set",
+        (false, true) => "missing",
+        (false, false) => "none",
+    }
+}
+
+fn json_of(row: &Row) -> Value {
+    let Row { place, url, clients, state, models } = row;
+    let models: Vec<Value> = models.iter().map(Tried::json).collect();
+    let clients: Vec<Value> =
+        clients.iter().map(|(name, model)| json!({"client": name, "model": model})).collect();
+    json!({
+        "provider": place.provider,
+        "url": url,
+        "url_variable": place.url_variable,
+        "key": key_word(place, place.has_key()),
+        "key_variable": place.key_variable,
+        "state": state.word(),
+        "why": state.why(place),
+        "clients": clients,
+        "models": models,
+    })
+}
+
+fn page(rows: &[Row], without: &[String], is_general: bool) -> Page {
+    let mut page = Page::default();
+    if rows.is_empty() && without.is_empty() {
+        page.line("no chart names a model: `--llm PROVIDER:MODEL` chooses one");
+        return page;
+    }
+    let cells: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            let Row { place, url, state, .. } = row;
+            let url = url.clone().unwrap_or_else(|| "-".into());
+            let key = key_word(place, place.has_key()).to_owned();
+            vec![place.provider.clone(), url, key, state.shown(place)]
+        })
+        .collect();
+    page.add(&columns(&["provider", "address", "key", "state"], &cells, &[]));
+    for row in rows {
+        if let State::Denied(why) | State::Unreachable(why) = &row.state {
+            page.line(format!("  {}: {why}", row.place.provider));
+        }
+    }
+    for row in rows {
+        let clients = row.clients.iter().filter(|(name, _)| name != "--llm");
+        let names: Vec<String> = clients.map(|(name, model)| format!("{name} ({model})")).collect();
+        if !names.is_empty() {
+            page.line(format!("  {}: {}", row.place.provider, names.join(", ")));
+        }
+    }
+    for row in rows.iter().filter(|row| matches!(row.state, State::Answers)) {
+        for tried in &row.models {
+            page.line(format!("  {} {}", row.place.provider, tried.told()));
+        }
+    }
+    for client in without {
+        page.line(format!(
+            "  client {client} names no provider: write its model as \"provider:model\""
+        ));
+    }
+    if is_general {
+        page.line("  Any other server with OpenAI's chat interface: set NAME_BASE_URL and NAME_API_KEY, or give `--llm` its URL.");
+    }
+    page
+}
