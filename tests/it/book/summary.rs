@@ -37,7 +37,7 @@ const ORDER: &[Entry] = &[
     Page("Testing", "testing.md"),
     Page("Continuous integration", "ci.md"),
     Part("Run"),
-    Page("Running", "running.md"),
+    Page("Running", "running.md", "answers.md"),
     Page("Tools", "tools.md"),
     Page("Serving", "serve.md"),
     Page("Worlds of many agents", "world.md"),

@@ -120,7 +120,7 @@ fn what_small_models_answer_is_read_or_refused() {
         assert!(!["", "its name", "name", "why", "…"].contains(&name.trim()), "{row}");
         read += 1;
     }
-    assert!(read >= 5 && refused >= 20, "{read} read, {refused} refused");
+    assert!(read >= 3 && refused >= 20, "{read} read, {refused} refused");
 }
 
 #[test]
