@@ -20,13 +20,6 @@ mod value;
 mod words;
 mod written;
 
-#[cfg(test)]
-mod hostile;
-#[cfg(test)]
-mod real;
-#[cfg(test)]
-mod table;
-
 pub use option::{calls, option};
 pub use value::{cut_text, value};
 

@@ -185,6 +185,20 @@ fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
         pair[0].text == ","
             && matches!(pair[1].text.as_str(), "so" | "therefore" | "thus" | "hence")
     };
+    let is_conclusion = |pair: &[Token]| {
+        pair[1].text == ":"
+            && matches!(pair[0].text.as_str(), "so" | "therefore" | "thus" | "hence")
+    };
+    // `… so: it` is, too, but `I think so: …` is not.
+    let concluded = tokens.windows(2).position(is_conclusion).filter(|at| {
+        let before = at.checked_sub(1).map_or("", |at| tokens[at].text.as_str());
+        !matches!(before, "" | "," | "think" | "say" | "hope" | "and")
+    });
+    if let Some(at) = concluded {
+        found.push(Sentence { tokens: tokens[..at].to_vec(), is_question });
+        found.push(Sentence { tokens: tokens[at..].to_vec(), is_question });
+        return;
+    }
     match tokens.windows(2).position(is_so) {
         Some(at) if tokens.get(at + 2).is_some_and(|next| next.text != "that") => {
             found.push(Sentence { tokens: tokens[..at].to_vec(), is_question });

@@ -8,6 +8,8 @@ use serde_json::Value as Json;
 
 /// Bytes of prose around a text in `{"value": …}`; with more, the text is the whole answer.
 const AROUND: usize = 300;
+/// How a text in `{"value": …}` begins.
+const OPENING: &str = "{\"value\"";
 /// Characters that an escape in JSON may have lost its last ones of, `\\ud83d\\ude0`.
 const ESCAPE: usize = 12;
 
@@ -132,8 +134,10 @@ fn words(said: clean::Said, is_whole: bool) -> Result<Reading<Value>, Unusable> 
     }
 }
 
+/// Whether a text begins as a wrapper does, as far as it goes.
 fn opens_wrapper(text: &str) -> bool {
-    text.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with("\"value\""))
+    let head: String = text.chars().filter(|c| !c.is_whitespace()).take(OPENING.len()).collect();
+    !head.is_empty() && OPENING.starts_with(&head)
 }
 
 /// A text in `{"value": …}` with a little prose before or behind it, and whether it is cut off.

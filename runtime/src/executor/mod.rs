@@ -6,6 +6,11 @@ mod human;
 mod llm;
 mod used;
 
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod table;
+
 pub(crate) use used::Used;
 
 use crate::answer::{self, Rung, Unusable};

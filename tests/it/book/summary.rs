@@ -38,6 +38,7 @@ const ORDER: &[Entry] = &[
     Page("Continuous integration", "ci.md"),
     Part("Run"),
     Page("Running", "running.md"),
+    Page("How answers are read", "answers.md"),
     Page("With your own model", "models.md"),
     Page("Tools", "tools.md"),
     Page("Serving", "serve.md"),

@@ -1,6 +1,6 @@
 //! `table.txt`: answers as models and people give them, and what each means.
 
-use crate::executor;
+use super::outcome;
 use crate::oracle::{Alternative, Kind, Question};
 use chartc_core::arena::ChoiceId;
 use chartc_core::expr::Value;
@@ -120,18 +120,20 @@ pub(super) fn question(name: &str) -> Question {
 /// What an answer means, as the rows say it; `-` for nothing.
 fn meaning(question: &Question, text: &str) -> String {
     let json = |value: &Value| serde_json::to_string(value).expect("a value is JSON");
-    let Ok(understood) = executor::outcome(question, text) else { return "-".to_owned() };
+    let Ok(understood) = outcome(question, text) else { return "-".to_owned() };
     match &understood.outcome {
         Outcome::Choice(choice, arguments) => {
             let name = question.options[choice.index()].offer.name.to_string();
             std::iter::once(name).chain(arguments.iter().map(json)).collect::<Vec<_>>().join(" ")
         }
-        Outcome::Done(values) if question.schema.contains("enum") => match &values[0] {
-            Value::Text(name) => name.clone(),
-            other => json(other),
+        Outcome::Done(values) => match values.as_slice() {
+            [Value::Text(name)] if question.schema.contains("enum") => name.clone(),
+            values => values.iter().map(json).collect(),
         },
-        Outcome::Done(values) => json(&values[0]),
-        other => panic!("{other:?}"),
+        outcome @ (Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable) => {
+            panic!("{outcome:?}")
+        }
+        outcome @ (Outcome::Failed(_) | Outcome::Doubt) => panic!("{outcome:?}"),
     }
 }
 
