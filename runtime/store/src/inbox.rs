@@ -29,7 +29,7 @@ impl Store {
         let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
         let tx = begun.map_err(|error| self.fault(error))?;
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
-        let Some(row) = self.find(run)? else {
+        let Some(row) = self.list()?.into_iter().find(|row| row.run == run) else {
             return Err(refused("there is no such run".into()));
         };
         match (row.status.as_str(), &row.stopped) {
