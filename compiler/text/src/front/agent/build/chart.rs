@@ -26,7 +26,7 @@ pub(super) fn chart(
     work: &Work<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Chart {
-    let scope = names::scope(agent, work, findings);
+    let scope = names::scope(agent, workflow, work, findings);
     let mut builder = Builder {
         scope,
         functions: Functions::default(),

@@ -100,7 +100,12 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         let ty = scope.ty(source);
         let optional = scope.optional.contains(source)
             && ty.written(span).kind != TypeKind::Name("Json".to_owned());
+        let kept = scope.kept.get(source);
         let (written_ty, default) = match of {
+            None if kept.is_some() => {
+                let first = kept.and_then(Given::declared);
+                (ty.written(span), first.unwrap_or_else(|| ty.zero(span)))
+            }
             Some(builtin) => (ty.written(span), name(builtin.name, span)),
             None if scope.optional.contains(source) => {
                 (ty.written(span), expr(ExprKind::None, span))
@@ -118,7 +123,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         };
         let variable = Variable {
             renamed: Vec::new(),
-            kind: VariableKind::Var { per_turn: true },
+            kind: VariableKind::Var { per_turn: kept.is_none() },
             name: Ident::new(written.clone(), span),
             ty,
             range: None,
