@@ -56,6 +56,38 @@ pub(super) fn is_live(llm: Option<&str>) -> bool {
     llm.and_then(named).is_some()
 }
 
+/// Whether the server that answers for a model, `PROVIDER:MODEL`, is on this machine.
+pub(super) fn is_local(llm: &str, model: &str) -> bool {
+    let is_here = |url: &str| {
+        let host = url.split_once("//").map_or(url, |(_, rest)| rest);
+        let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or_default(),
+            None => host.split(':').next().unwrap_or_default(),
+        };
+        name == "localhost"
+            || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    };
+    match named(llm) {
+        Some(Named::Server(url)) => is_here(url),
+        Some(Named::Clients | Named::Model(..)) | None => {
+            let provider = model.split_once(':').map_or(model, |(provider, _)| provider);
+            address_of(provider).is_some_and(|url| is_here(&url))
+        }
+    }
+}
+
+/// The address of a provider, if one is known.
+#[cfg(feature = "providers")]
+fn address_of(provider: &str) -> Option<String> {
+    place(provider).url
+}
+
+#[cfg(not(feature = "providers"))]
+fn address_of(_provider: &str) -> Option<String> {
+    None
+}
+
 #[cfg(not(feature = "providers"))]
 pub(super) fn oracle(
     _charts: &[&Chart],
