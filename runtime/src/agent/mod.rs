@@ -12,8 +12,8 @@ mod turn;
 
 pub use crate::session::Kept;
 pub use crate::world::{
-    Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, EVENTS, Entry,
-    Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results,
+    ACTIONS, Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, EVENTS,
+    Entry, Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results,
     SharedRecord, TwoMethods, View, Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
 };
 pub use context::CONTEXT;

@@ -9,7 +9,7 @@ mod script;
 mod working;
 
 pub use crate::oracle::script::Results;
-pub use action::Action;
+pub use action::{ACTIONS, Action};
 pub(crate) use action::{REASONS, is_action};
 pub use adapter::{Artifacts, REPEATS, TwoMethods};
 pub(crate) use event::look;

@@ -68,7 +68,10 @@ impl Forecast {
                 (Some(most), Some(budget)) => Some(most.min(budget)),
                 (most, budget) => most.or(budget),
             };
-            all.calls = all.calls.zip(most).map(|(calls, most)| calls.saturating_add(most.saturating_mul(agents)));
+            all.calls = all
+                .calls
+                .zip(most)
+                .map(|(calls, most)| calls.saturating_add(most.saturating_mul(agents)));
         }
         if let Some(config) = &file.auction {
             let llm = config.scoring.as_deref().or(common.llm);
@@ -184,12 +187,16 @@ fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) ->
     for chart in charts {
         let found = cost(chart, &Facts::of(chart));
         let each = found.turns.iter().map(|turn| turn.worst).max().unwrap_or(0);
-        let in_turns = if each == 0 { Some(0) } else { turns.map(|turns| turns.saturating_mul(each)) };
+        let in_turns =
+            if each == 0 { Some(0) } else { turns.map(|turns| turns.saturating_mul(each)) };
         let most = match (in_turns, found.run.worst.calls()) {
             (Some(turns), Some(run)) => Some(turns.min(run)),
             (turns, run) => turns.or(run),
         };
-        if found.run.worst.calls().is_none() && !found.events.is_empty() && !beyond.contains(&"events") {
+        if found.run.worst.calls().is_none()
+            && !found.events.is_empty()
+            && !beyond.contains(&"events")
+        {
             beyond.push("events");
         }
         sum = sum.zip(most).map(|(sum, most)| sum.saturating_add(most));
