@@ -12,20 +12,14 @@ use std::path::PathBuf;
 const AGENTS: usize = 20;
 /// Answers of one agent, after which they begin again.
 const ANSWERS: usize = 200;
-/// The steps of all agents that take part.
-const STEPS: [&str; 12] = [
-    "propose_action",
-    "self_audit",
-    "review_strategy",
-    "decide_action",
-    "strategic_review",
-    "tactical_plan",
-    "observe",
-    "ideate",
-    "implement",
-    "test",
-    "reflect",
-    "ship",
+/// Agents that take part, with the steps at which they ask.
+const KINDS: [(&str, &[&str]); 6] = [
+    ("alice.yaml", &["propose_action"]),
+    ("alpha_2/agent.yaml", &["self_audit", "review_strategy", "decide_action"]),
+    ("alpha_2.chart", &["self_audit", "review_strategy", "decide_action"]),
+    ("beta_2/agent.yaml", &["strategic_review", "tactical_plan", "decide_action"]),
+    ("beta_2.chart", &["strategic_review", "tactical_plan", "decide_action"]),
+    ("builder.agent.yaml", &["observe", "ideate", "implement", "test", "reflect", "ship"]),
 ];
 
 /// Draws of one seed.
@@ -87,33 +81,33 @@ fn said() -> Option<Vec<String>> {
 
 #[test]
 fn agents_do_only_whole_actions_whatever_a_model_says() {
-    let Some(mut answers) = said() else { return };
-    answers.extend(actions());
+    let Some(answers) = said() else { return };
+    let possible = actions();
     let turns = number("CHARTC_DRAWN_TURNS", 2_000_usize);
     let folder = folder("drawn");
     let mut draws = Draws(7);
-    let kinds = [
-        "alice.yaml",
-        "alpha_2/agent.yaml",
-        "alpha_2.chart",
-        "beta_2/agent.yaml",
-        "beta_2.chart",
-        "builder.agent.yaml",
-    ];
     let alice = "id: alice\nstarting_scrip: 100\nrag: {enabled: true, limit: 5, query_template: \"Current context. What should I do?\"}\n";
     std::fs::write(folder.join("alice.yaml"), alice).expect("a file");
     let mut agents = Vec::new();
     for number in 1..=AGENTS {
-        let script: BTreeMap<&str, Value> = STEPS
+        let (kind, steps) = KINDS[number % KINDS.len()];
+        let script: BTreeMap<&str, Value> = steps
             .iter()
             .map(|step| {
-                let drawn = (0..ANSWERS).map(|_| json!({"text": draws.of(&answers)}));
+                // Half of the agents also choose what is possible here.
+                let pool = |nth: usize| {
+                    if number.is_multiple_of(2) && nth.is_multiple_of(2) {
+                        &possible
+                    } else {
+                        &answers
+                    }
+                };
+                let drawn = (0..ANSWERS).map(|nth| json!({"text": draws.of(pool(nth))}));
                 (*step, json!({"then": "repeat", "answers": drawn.collect::<Vec<_>>()}))
             })
             .collect();
         let name = format!("{number}.script.yaml");
         std::fs::write(folder.join(&name), json!({"answers": script}).to_string()).expect("a file");
-        let kind = kinds[number % kinds.len()];
         let file =
             if kind == "alice.yaml" { folder.join(kind) } else { root().join("charts").join(kind) };
         agents.push(
@@ -166,4 +160,76 @@ fn agents_do_only_whole_actions_whatever_a_model_says() {
     for failure in ["intent_rejected", "not_found", "permission_denied", "insufficient_scrip"] {
         assert!(refused.contains_key(failure), "{failure}: {refused:?}");
     }
+}
+
+/// Alpha and beta, each as an agent.yaml and as a chart, in 30 ticks of a world.
+#[test]
+fn agents_that_watch_themselves_work_on_what_the_world_supplies() {
+    let folder = folder("viable");
+    let read = |id: &str| json!({"action": "read_artifact", "artifact_id": id});
+    let write = |id: &str| json!({"action": "write_artifact", "artifact_id": id, "content": "x"});
+    let memory = json!({"working_memory": {"strategic_goal": "Win", "current_subgoal": "Trade"}});
+    let again = |answers: Value| json!({"then": "repeat", "answers": answers});
+    let noop = json!({"action": "noop"});
+    let acts = [
+        read("none"),
+        read("none"),
+        read("none"),
+        write("$agent_a"),
+        read("genesis_ledger"),
+        noop.clone(),
+    ];
+    let alpha = json!({"answers": {
+        "self_audit": again(json!([noop])),
+        "review_strategy": again(json!(["trade", "learn", "build"])),
+        "decide_action": {"then": "last", "answers": acts},
+    }});
+    let plan = json!({"action": "write_artifact", "artifact_id": "$agent", "content": memory});
+    let beta = json!({"answers": {
+        "strategic_review": again(json!([noop])),
+        "tactical_plan": {"then": "last", "answers": [plan, noop]},
+        "decide_action": again(json!([read("genesis_ledger")])),
+    }});
+    std::fs::write(folder.join("alpha.yaml"), alpha.to_string()).expect("a file");
+    std::fs::write(folder.join("beta.yaml"), beta.to_string()).expect("a file");
+    let charts = root().join("charts");
+    let agent = |id: &str, file: &str, script: &str| json!({"id": id, "file": charts.join(file), "llm": format!("script:{script}.yaml")});
+    let run = json!({"execution": {"ticks": 30, "delay": 1}, "agents": [
+        agent("alpha_y", "alpha_2/agent.yaml", "alpha"),
+        agent("alpha_c", "alpha_2.chart", "alpha"),
+        agent("beta_y", "beta_2/agent.yaml", "beta"),
+        agent("beta_c", "beta_2.chart", "beta"),
+    ]});
+    std::fs::write(folder.join("run.yaml"), run.to_string()).expect("a file");
+    let args = ["run", ".", "--format", "json", "--log", "log.jsonl", "--root", "/"];
+    let output = chartc(&folder, &args).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = lines(&std::fs::read_to_string(folder.join("log.jsonl")).expect("a log"));
+    let mut asked: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
+    let mut turns: BTreeMap<String, u64> = BTreeMap::new();
+    for line in &log {
+        let agent = line["agent"].as_str().unwrap_or_default().to_owned();
+        if line["kind"] == "turn" {
+            turns.insert(agent, line["turn"].as_u64().expect("a number"));
+        } else if line["kind"] == "question" {
+            let turn = turns.get(&agent).copied().unwrap_or(0);
+            let step = line["step"].as_str().unwrap_or_default().to_owned();
+            asked.entry((agent, step)).or_default().push(turn);
+        }
+    }
+    let at = |agent: &str, step: &str| {
+        asked.get(&(agent.to_owned(), step.to_owned())).cloned().unwrap_or_default()
+    };
+    for form in ["alpha_y", "alpha_c"] {
+        assert_eq!(at(form, "self_audit"), [4], "{form}: once, after three failures");
+        assert_eq!(at(form, "review_strategy"), [5], "{form}");
+    }
+    for form in ["beta_y", "beta_c"] {
+        assert_eq!(at(form, "strategic_review"), [10, 20, 30], "{form}");
+    }
+    // The goals that were written are those of the next turn.
+    let told = log.iter().any(|line| {
+        line["agent"] == "beta_c" && line["name"] == "strategic_goal" && line["value"] == "Win"
+    });
+    assert!(told, "the working memory is read back");
 }

@@ -89,7 +89,9 @@ fn roles(
         let mut events = by_name.get(word).into_iter().flatten();
         if !events.any(|e| matches!(e.kind, EventKind::Write { identity: false, .. })) {
             findings.push(conflicting_fields::kept_unset(word, name.span));
-            if builtin(word).is_some() || steps.contains(word) {
+            // Nothing that reads it, or the host sets it.
+            let is_read = by_name.contains_key(word);
+            if !is_read || builtin(word).is_some() || steps.contains(word) {
                 continue;
             }
         }
