@@ -124,8 +124,9 @@ fn what_code_sets_lasts_for_a_turn_unless_it_is_kept() {
     assert_eq!(printed(&kept("n: 0.5"), &["var "]), ["var n: Float = 0.5"]);
     says(&kept("n: 0, m: 1"), &[(3, "C0006", "no code step sets `m`")]);
     says(&kept("n: 0, 9m: 1"), &[(3, "C0004", "`9m` cannot be the name of a variable")]);
-    let input = format!("inputs: {{n: 1}}\n{}", agent("  keep: {n: 0}\n") + STEP);
-    says(&input, &[(4, "C0006", "`n` is an input")]);
+    let input =
+        format!("inputs: {{n: 1}}\n{}", agent("  calls_per_turn: 0\n  keep: {n: 0}\n") + STEP);
+    says(&input, &[(5, "C0006", "`n` is an input")]);
 }
 
 #[test]

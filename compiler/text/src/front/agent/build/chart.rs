@@ -96,7 +96,7 @@ fn late_actions(workflow: &Workflow, findings: &mut Vec<Diagnostic>) {
             (Some(_), None) => false,
             (Some(model), Some(own)) => own.iter().all(|state| model.contains(state)),
         };
-        let earlier = workflow.steps[..nth].iter().filter(is_model).filter(everywhere).last();
+        let earlier = workflow.steps[..nth].iter().filter(is_model).rfind(everywhere);
         if let Some(model) = earlier {
             findings.push(hidden_step::only_after_noop(
                 &step.name.node,
