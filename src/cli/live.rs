@@ -45,7 +45,8 @@ fn address(word: &str) -> Option<String> {
     let place = word.split('/').next().unwrap_or_default();
     let (host, port) = place.rsplit_once(':')?;
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    (!host.is_empty() && is_port).then(|| format!("http://{word}"))
+    let is_host = !host.is_empty() && !OTHERS.contains(&host);
+    (is_host && is_port).then(|| format!("http://{word}"))
 }
 
 /// The model that answers all steps, with its provider, if `--llm` names one.
@@ -65,6 +66,23 @@ pub(super) fn only_provider(llm: &str) -> Option<&str> {
 /// Whether `--llm` names a real model, which needs real time.
 pub(super) fn is_live(llm: Option<&str>) -> bool {
     llm.and_then(named).is_some()
+}
+
+/// Whether calls of a model cost nothing, as far as is known. `model` is `PROVIDER:MODEL` where `--llm` leaves it to the clients.
+#[cfg(feature = "providers")]
+pub(super) fn is_free(llm: &str, model: &str) -> bool {
+    match named(llm) {
+        Some(Named::Server(url)) => Place::at(url).is_free(),
+        Some(Named::Model(provider, _)) => place(provider).is_free(),
+        Some(Named::Clients) | None => {
+            model.split_once(':').is_some_and(|(provider, _)| place(provider).is_free())
+        }
+    }
+}
+
+#[cfg(not(feature = "providers"))]
+pub(super) fn is_free(_llm: &str, _model: &str) -> bool {
+    false
 }
 
 #[cfg(not(feature = "providers"))]

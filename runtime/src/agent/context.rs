@@ -1,6 +1,6 @@
 //! The context that an agent's record and its world give: inputs by the names that agents know.
 
-use crate::world::{Entry, Record, View};
+use crate::world::{EVENTS, Entry, Record, View, look};
 use chartc_core::expr::{Duration, Map, Value};
 use std::collections::VecDeque;
 
@@ -91,7 +91,7 @@ pub(super) fn context(
     put("quotas", &|| Value::Map(quotas(view)));
     put("mint_submissions", &|| Value::List(view.submissions.clone()));
     put("recent_events", &|| recent(record, view));
-    put("recent_failures", &|| entries(&record.failures));
+    put("recent_failures", &|| entries(record, &record.failures));
     all.extend(time(view, place).into_iter().filter(|(name, _)| reads(name)));
     // What an agent keeps in mind under these names it is told under them.
     for name in ["strategic_goal", "current_subgoal"] {
@@ -115,8 +115,8 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-fn entries(of: &VecDeque<Entry>) -> Value {
-    Value::List(of.iter().map(Entry::value).collect())
+fn entries(record: &Record, of: &VecDeque<Entry>) -> Value {
+    Value::List(of.iter().map(|entry| entry.value(&record.agent)).collect())
 }
 
 /// How much of the run has passed and how much is left: by the world's clock, else by turns. Empty if the run has no known end.
@@ -165,13 +165,17 @@ fn economy(record: &Record, view: &View) -> String {
     format!("{sum} scrip among {agents} agents; you have {}, rank {}", view.balance, ahead + 1)
 }
 
-/// The world's last events, else the agent's own actions.
+/// The last events: what the world knows, and the agent's own actions from its record, which has those that failed and that only looked.
 fn recent(record: &Record, view: &View) -> Value {
-    if view.recent_events.is_empty() {
-        entries(&record.history)
-    } else {
-        Value::List(view.recent_events.clone())
-    }
+    let own = record.history.iter().map(|entry| (entry.number, entry.value(&record.agent)));
+    let others = view.recent_events.iter().filter_map(|event| {
+        let (number, is_own_action) = look(event, &record.agent);
+        (!is_own_action).then(|| (number, event.clone()))
+    });
+    let mut all: Vec<(u64, Value)> = others.chain(own).collect();
+    all.sort_by_key(|(number, _)| *number);
+    let first = all.len().saturating_sub(EVENTS);
+    Value::List(all.into_iter().skip(first).map(|(_, event)| event).collect())
 }
 
 fn quotas(view: &View) -> Map {

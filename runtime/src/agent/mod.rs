@@ -7,13 +7,14 @@ mod context;
 mod drive;
 mod kept;
 mod remember;
+mod shape;
 mod turn;
 
 pub use crate::session::Kept;
 pub use crate::world::{
-    Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, Entry, FAILURES,
-    Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results, SharedRecord, TwoMethods,
-    View, Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
+    ACTIONS, Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, EVENTS,
+    Entry, Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results,
+    SharedRecord, TwoMethods, View, Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
 };
 pub use context::CONTEXT;
 pub use remember::LongTerm;
@@ -25,8 +26,8 @@ use crate::session::{Session, TurnReport};
 use crate::trace;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
-use chartc_core::model::{ActionForm, Chart, VariableKind};
-use std::collections::BTreeSet;
+use chartc_core::model::{ActionForm, Chart, Type, TypeDef, VariableKind};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A session, and what its agent has done. Without a world it is the session alone.
@@ -51,10 +52,12 @@ pub struct Life {
 }
 
 /// What a chart says of its agent.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Profile {
-    /// The inputs that it declares.
-    pub inputs: BTreeSet<String>,
+    /// The inputs that it declares, with their types.
+    pub inputs: BTreeMap<String, Type>,
+    /// The types that it declares.
+    pub types: Vec<TypeDef>,
     /// Its working memory.
     pub working_memory: WorkingMemory,
 }
@@ -67,7 +70,8 @@ impl Profile {
     pub fn of(chart: &Chart) -> Result<Self, ConfigError> {
         let inputs = chart.variables.iter().filter(|row| matches!(row.kind, VariableKind::Input));
         Ok(Self {
-            inputs: inputs.map(|row| row.name.clone()).collect(),
+            inputs: inputs.map(|row| (row.name.clone(), row.ty.clone())).collect(),
+            types: chart.types.clone(),
             working_memory: WorkingMemory::of(&chart.meta)?,
         })
     }

@@ -1,16 +1,23 @@
 //! What goes on around a turn.
 
 use super::context::{Place, context};
+use super::shape::declared;
 use super::{Agent, Life};
 use crate::error::RunError;
 use crate::session::{Heard, Trouble};
 use crate::trace::{self, What};
-use crate::world::{self, Action, Done, Failure, FailureKind, Record, View, extract, is_action};
+use crate::world::{
+    self, Action, ArtifactHost, Done, Failure, FailureKind, Record, SharedRecord, View, When,
+    extract, is_action,
+};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 
 /// What a line of the trace is about that tells of working memory.
 const MEMORY: &str = "working_memory";
+
+/// Names of the context whose values the agent writes itself.
+const KEPT_IN_MIND: [&str; 4] = [MEMORY, "strategic_goal", "current_subgoal", "subgoal_progress"];
 
 /// What is known at the beginning of a turn.
 pub(super) struct Known {
@@ -28,7 +35,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     pub(super) fn set_context(&mut self) -> Result<Option<Known>, RunError> {
         let Some(Life { world, record, profile, turns }) = &self.life else { return Ok(None) };
         let agent = record.with(|record| record.agent.clone());
-        let is_set = |name: &str| profile.inputs.contains(name) && !self.given.contains(name);
+        let is_set = |name: &str| profile.inputs.contains_key(name) && !self.given.contains(name);
         // What is recalled may be asked for with any name of the context.
         let recalls = self.memory.is_some();
         let reads = |name: &str| recalls || is_set(name);
@@ -43,9 +50,25 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         let all =
             record.with(|record| context(record, &view, &config.bounded(&memory), place, &reads));
         let now: Map = self.session.machine().variables().into_iter().collect();
+        let mut notes = Vec::new();
         for (name, value) in &all {
-            if is_set(name) && !now.get(name).is_some_and(|now| is_same(now, value)) {
-                self.session.input(name, value.clone()).map_err(of_the_record)?;
+            let Some(ty) = profile.inputs.get(*name).filter(|_| is_set(name)) else { continue };
+            let value = declared(value.clone(), ty, &profile.types);
+            if now.get(name).is_some_and(|now| is_same(now, &value)) {
+                continue;
+            }
+            match self.session.input(name, value) {
+                Ok(()) => {}
+                // The agent itself wrote this, so anything can be there: the chart goes on with what it had.
+                Err(why @ RunError::Input { .. }) if KEPT_IN_MIND.contains(name) => {
+                    notes.push(format!("not set: {why}"));
+                }
+                Err(why) => return Err(of_the_record(why)),
+            }
+        }
+        if self.session.is_started() {
+            for text in notes {
+                self.session.say(What::HostNote { about: MEMORY.into(), text })?;
             }
         }
         let context = all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -62,7 +85,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         let Life { record, profile, .. } = life;
         let config = &profile.working_memory;
         let (section, is_cut) = config.section(&memory);
-        let is_read = profile.inputs.contains(MEMORY) && !self.given.contains(MEMORY);
+        let is_read = profile.inputs.contains_key(MEMORY) && !self.given.contains(MEMORY);
         let is_cut = is_cut || (is_read && config.bounded(&memory) != memory);
         let size = if is_cut { world::size(&memory) } else { 0 };
         // Each is told once, until it changes.
@@ -104,7 +127,8 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             self.session.say(What::HostNote { about: "action".into(), text })?;
         }
         if let Some((step, failure)) = failure {
-            record.with(|record| record.not_act(turn, &step, &failure));
+            let when = when(world.as_ref(), record, turn);
+            record.with(|record| record.not_act(when, &step, &failure));
             let (failed, why) = (failure.kind.word().to_owned(), failure.why);
             return self.session.say(What::NotActed { step, failed, why });
         }
@@ -119,7 +143,8 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             }
             Err(failure) => (None, Err(failure), Vec::new()),
         };
-        record.with(|record| record.act(turn, &word, action.as_ref(), &result));
+        let when = when(world.as_ref(), record, turn);
+        record.with(|record| record.act(when, &word, action.as_ref(), &result));
         if !unused.is_empty() {
             let text = format!("of `{word}` nothing was made of {}", unused.join(", "));
             self.session.say(What::HostNote { about: "action".into(), text })?;
@@ -131,6 +156,13 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         let arguments = Value::Map(without_reasons(answer));
         self.session.say(What::Acted { step, action: word, arguments, value, changes, failed, why })
     }
+}
+
+/// When something is done, by the world's count where it has one.
+fn when(world: &dyn ArtifactHost, record: &SharedRecord, turn: u32) -> When {
+    let agent = record.with(|record| record.agent.clone());
+    let view = world.view_of(&agent, &|_| false);
+    When { turn, tick: view.tick, number: view.event_number }
 }
 
 /// The working memory: that of the agent's record in its world, else the one that is kept here.

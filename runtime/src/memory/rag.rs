@@ -78,6 +78,8 @@ impl Rag {
             query.push_str(&str(more).map_err(RecallError::Query)?);
         }
         let found = memory.search(&query, self.limit)?;
+        // Nothing has a word of the query: the newest are closer than nothing.
+        let found = if found.is_empty() { memory.search("", self.limit)? } else { found };
         Ok((query, found))
     }
 }

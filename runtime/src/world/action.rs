@@ -33,6 +33,8 @@ pub enum Action {
     },
 }
 
+/// All words of actions.
+pub const ACTIONS: [&str; 4] = [NOOP, "read_artifact", "write_artifact", "invoke_artifact"];
 /// The word for doing nothing.
 const NOOP: &str = "noop";
 /// What may stand in an answer beside the action and what it needs: the model's reasons.
@@ -47,7 +49,11 @@ impl Action {
     pub fn read(answer: &Map) -> Result<(Self, Vec<String>), Failure> {
         let rejected = |why: String| Failure::new(FailureKind::IntentRejected, why);
         let Some(Value::Text(word)) = answer.get("action") else {
-            return Err(rejected("the answer names no action".into()));
+            let why = match answer.get("action") {
+                None => "the answer names no action",
+                Some(_) => "`action` of the answer is not a text",
+            };
+            return Err(rejected(format!("{why}: it is one of {}", ACTIONS.join(", "))));
         };
         let mut used: Vec<&str> = REASONS.to_vec();
         let mut take = |names: [&'static str; 2]| {
@@ -56,8 +62,13 @@ impl Action {
         };
         let text = |value: Option<Value>, name: &str| match value {
             Some(Value::Text(text)) if !text.is_empty() => Ok(text),
-            Some(_) => Err(rejected(format!("`{name}` of `{word}` is a text"))),
-            None => Err(rejected(format!("`{word}` needs `{name}`"))),
+            Some(Value::Text(_)) => {
+                Err(rejected(format!("`{name}` of `{word}` is empty: it is a text")))
+            }
+            Some(other) => {
+                Err(rejected(format!("`{name}` of `{word}` is a text, not {}", other.kind())))
+            }
+            None => Err(rejected(format!("`{word}` needs `{name}`, a text"))),
         };
         let action = match word.as_str() {
             NOOP => Self::Noop,
@@ -70,8 +81,9 @@ impl Action {
                     None | Some(Value::None) => None,
                     some => Some(text(some, "artifact_type")?),
                 },
-                content: take(["content", "content"])
-                    .ok_or_else(|| rejected(format!("`{word}` needs `content`")))?,
+                content: take(["content", "content"]).ok_or_else(|| {
+                    rejected(format!("`{word}` needs `content`, a text or other data"))
+                })?,
             },
             "invoke_artifact" => Self::Invoke {
                 artifact: text(take(["artifact_id", "artifact"]), "artifact_id")?,
@@ -79,12 +91,19 @@ impl Action {
                 arguments: match take(["args", "arguments"]) {
                     None | Some(Value::None) => Vec::new(),
                     Some(Value::List(items)) => items,
-                    Some(_) => return Err(rejected(format!("`args` of `{word}` is a list"))),
+                    // All arguments by name.
+                    Some(named @ Value::Map(_)) => vec![named],
+                    Some(other) => {
+                        let why = format!("`args` of `{word}` is a list, not {}", other.kind());
+                        return Err(rejected(why));
+                    }
                 },
             },
             _ => {
                 return Err(rejected(format!(
-                    "there is no action `{word}`; there are noop, read_artifact, write_artifact, invoke_artifact"
+                    "there is no action `{}`; there are {}",
+                    super::cut(word, 60),
+                    ACTIONS.join(", ")
                 )));
             }
         };

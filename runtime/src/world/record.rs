@@ -1,6 +1,7 @@
 //! What an agent has done and what came of it: the part of its context that grows from turn to turn.
 
 use super::action::Action;
+use super::event::Event;
 use super::host::{Done, Failure, FailureKind};
 use chartc_core::expr::{Map, Value};
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,17 @@ pub struct Record {
     pub cut_from: usize,
 }
 
+/// When an action was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct When {
+    /// The turn of the agent.
+    pub(crate) turn: u32,
+    /// The tick of the world, if it has ticks.
+    pub(crate) tick: Option<u32>,
+    /// The last event of the world; 0 if it has none.
+    pub(crate) number: u64,
+}
+
 /// An action, or a turn that brought none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
@@ -48,7 +60,13 @@ pub struct Entry {
     pub nth: u64,
     /// The turn.
     pub turn: u32,
-    /// The action's word.
+    /// The tick of the world; the turn in a world without ticks.
+    #[serde(default)]
+    pub tick: u64,
+    /// The last event of the world when it was done; of a world without events the number of the action.
+    #[serde(default)]
+    pub number: u64,
+    /// The action's word, or the step that brought none.
     pub action: String,
     /// What it was about.
     pub artifact: Option<String>,
@@ -67,7 +85,7 @@ impl Record {
     /// Keeps what came of an action.
     pub(crate) fn act(
         &mut self,
-        turn: u32,
+        when: When,
         word: &str,
         action: Option<&Action>,
         result: &Result<Done, Failure>,
@@ -82,7 +100,9 @@ impl Record {
         };
         let mut entry = Entry {
             nth: self.taken,
-            turn,
+            turn: when.turn,
+            tick: u64::from(when.tick.unwrap_or(when.turn)),
+            number: if when.number == 0 { self.taken } else { when.number },
             action: word.to_owned(),
             artifact: action.and_then(Action::artifact).map(str::to_owned),
             failed: None,
@@ -106,11 +126,14 @@ impl Record {
     }
 
     /// Keeps why a turn brought no action.
-    pub(crate) fn not_act(&mut self, turn: u32, step: &str, failure: &Failure) {
+    pub(crate) fn not_act(&mut self, when: When, step: &str, failure: &Failure) {
         let text = failure.to_string();
         let failed = Some(failure.kind);
         let result = cut(&text, SHORT);
-        let entry = Entry { nth: 0, turn, action: step.to_owned(), artifact: None, failed, result };
+        let (turn, tick) = (when.turn, u64::from(when.tick.unwrap_or(when.turn)));
+        let (number, action) =
+            (if when.number == 0 { self.taken } else { when.number }, step.to_owned());
+        let entry = Entry { nth: 0, turn, tick, number, action, artifact: None, failed, result };
         self.fail(entry, &text);
     }
 
@@ -146,21 +169,28 @@ impl Record {
 }
 
 impl Entry {
-    /// As a mapping, for lists of the context.
-    pub(crate) fn value(&self) -> Value {
+    /// As an event of its world, done by `agent`, with the `error` and the `result`.
+    pub(crate) fn value(&self, agent: &str) -> Value {
         let text = |text: &str| Value::Text(text.to_owned());
-        let mut map = Map::new();
-        map.insert("turn".into(), Value::Int(i64::from(self.turn)));
-        map.insert("action".into(), text(&self.action));
-        if let Some(artifact) = &self.artifact {
-            map.insert("artifact_id".into(), text(artifact));
-        }
-        map.insert("success".into(), Value::Bool(self.failed.is_none()));
-        if let Some(failed) = self.failed {
-            map.insert("error".into(), text(failed.word()));
-        }
-        map.insert("result".into(), text(&self.result));
-        Value::Map(map)
+        let event = match (self.failed, self.action.as_str()) {
+            (Some(_), _) => "failed",
+            (None, "read_artifact") => "read",
+            (None, "write_artifact") => "written",
+            (None, _) => "invoked",
+        };
+        let error = self.failed.map(|failed| ("error", text(failed.word())));
+        let more: Vec<(&str, Value)> =
+            error.into_iter().chain([("result", text(&self.result))]).collect();
+        let event = Event {
+            number: self.number,
+            tick: self.tick,
+            event,
+            by: agent,
+            action: &self.action,
+            artifact: self.artifact.as_deref().unwrap_or_default(),
+            success: self.failed.is_none(),
+        };
+        event.value(more.iter().map(|(name, value)| (*name, value)))
     }
 }
 
@@ -207,6 +237,10 @@ impl SharedRecord {
 mod tests {
     use super::*;
 
+    fn at(turn: u32) -> When {
+        When { turn, ..When::default() }
+    }
+
     fn read(id: &str) -> Action {
         Action::Read { artifact: id.to_owned() }
     }
@@ -224,9 +258,9 @@ mod tests {
             } else {
                 ok(Value::None)
             };
-            record.act(turn, "read_artifact", Some(&read("a")), &result);
+            record.act(at(turn), "read_artifact", Some(&read("a")), &result);
         }
-        record.not_act(41, "think", &Failure::new(FailureKind::LlmError, "gone"));
+        record.not_act(at(41), "think", &Failure::new(FailureKind::LlmError, "gone"));
         assert_eq!((record.taken, record.succeeded), (40, 30));
         assert_eq!((record.history.len(), record.failures.len()), (HISTORY, FAILURES));
         assert!(record.told().starts_with("26. read_artifact(a) -> SUCCESS: ok\n"));
@@ -239,15 +273,15 @@ mod tests {
     fn three_actions_on_one_artifact_repeat() {
         let mut record = Record::new("ada");
         let mut then = |id: &str| {
-            record.act(1, "read_artifact", Some(&read(id)), &ok(Value::None));
+            record.act(at(1), "read_artifact", Some(&read(id)), &ok(Value::None));
             record.repeats()
         };
         let found = ["a", "a", "a", "b", "b", "a", "a", "a"].map(&mut then);
         assert_eq!(found, [false, false, true, false, false, false, false, true]);
-        record.act(2, "dance", None, &Err(Failure::new(FailureKind::IntentRejected, "no")));
+        record.act(at(2), "dance", None, &Err(Failure::new(FailureKind::IntentRejected, "no")));
         assert!(!record.repeats(), "what is about nothing repeats nothing");
         for _ in 0..3 {
-            record.act(2, "dance", None, &Err(Failure::new(FailureKind::IntentRejected, "no")));
+            record.act(at(2), "dance", None, &Err(Failure::new(FailureKind::IntentRejected, "no")));
         }
         assert!(!record.repeats());
     }
@@ -255,7 +289,7 @@ mod tests {
     #[test]
     fn a_long_result_is_cut_between_characters() {
         let mut record = Record::new("ada");
-        record.act(1, "read_artifact", Some(&read("a")), &ok(Value::Text("👍".repeat(2000))));
+        record.act(at(1), "read_artifact", Some(&read("a")), &ok(Value::Text("👍".repeat(2000))));
         assert!(record.last.ends_with("👍… (4000 more bytes)"), "{}", record.last.len());
         assert!(record.history[0].result.ends_with("👍… (7880 more bytes)"));
     }

@@ -4,6 +4,7 @@ mod apart;
 mod auction;
 mod begin;
 mod find;
+mod forecast;
 mod maker;
 mod mould;
 mod options;
@@ -26,6 +27,7 @@ use chartc_core::plan::Plan;
 use chartc_world::engine::{Crew, Engine, Recipe, Stopper, workers};
 use chartc_world::{Auctioneer, Census, Gate, RunFile};
 use find::{cast, run_file};
+use forecast::Forecast;
 use maker::{Machine, Workbench};
 use options::{End, settings};
 use serde_json::json;
@@ -64,6 +66,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         || file.auction.as_ref().is_some_and(|auction| is_live(auction.scoring.as_deref()));
     let settings = settings(&file, options, is_real)?;
     let end = End::of(&file, options)?;
+    let forecast = Forecast::of(common, &file, &cast, end, &settings);
     let world = begin::world(common.world, &file, &cast)?;
     let format = options.format.unwrap_or(if is_seen() { Format::Text } else { Format::Json });
     let ticks = if let End::Ticks(ticks) = end { Some(ticks) } else { None };
@@ -182,6 +185,9 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
             // A run that cannot begin leaves the log of the last one as it is.
             if let Some(path) = &options.log {
                 engine.out_mut().open_log(path)?;
+            }
+            if let Some(forecast) = &forecast {
+                forecast.tell(format)?;
             }
             let stopper = engine.stopper();
             let done = {

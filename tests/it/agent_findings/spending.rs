@@ -108,3 +108,35 @@ fn older_keys_of_working_memory_are_options_of_it() {
     );
     says(&with("working_memory_max_bytes: lots\n"), &[(1, "C0004", "`working_memory_max_bytes`")]);
 }
+
+#[test]
+fn what_code_sets_lasts_for_a_turn_unless_it_is_kept() {
+    let steps = |code: &str| {
+        format!(
+            "  steps:\n    - {{name: c, type: code, code: '{code}'}}\n    - {{name: t, type: llm, prompt: \"It is {{n}}.\"}}\n"
+        )
+    };
+    let asks = steps("n = locals().get(\"n\", 0) + 1");
+    says(&agent(&asks), &[(4, "C0407", "`n` is never set here")]);
+    for steps in [asks, steps("n = n + 1"), steps("n = context.get(\"n\", 5) + 1")] {
+        let kept = agent(&format!("  keep: {{n: 0}}\n{steps}"));
+        assert_eq!(printed(&kept, &["var "]), ["var n: Int = 0"], "{kept}");
+    }
+    let kept = |keep: &str| agent(&format!("  keep: {{{keep}}}\n{}", steps("n = n + 1")));
+    says(&kept("n: 0"), &[]);
+    assert_eq!(printed(&kept("n: 0.5"), &["var "]), ["var n: Float = 0.5"]);
+    says(&kept("n: 0, m: 1"), &[(3, "C0006", "no code step sets `m`")]);
+    says(&kept("n: 0, 9m: 1"), &[(3, "C0004", "`9m` cannot be the name of a variable")]);
+    let input =
+        format!("inputs: {{n: 1}}\n{}", agent("  calls_per_turn: 0\n  keep: {n: 0}\n") + STEP);
+    says(&input, &[(5, "C0006", "`n` is an input")]);
+}
+
+#[test]
+fn an_action_after_a_model_step_runs_only_after_noop() {
+    let act = "    - {name: act, type: code, action: execute_decision}\n";
+    let with = |calls: u32| agent(&format!("  calls_per_turn: {calls}\n{STEP}{act}"));
+    for calls in [0, 3] {
+        says(&with(calls), &[(7, "C0307", "`act` runs only if `t` answers")]);
+    }
+}

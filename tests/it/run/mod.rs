@@ -29,6 +29,7 @@ mod shipped;
 mod simulate;
 mod spending;
 mod step_tools;
+mod supplied;
 mod together;
 mod viable;
 mod world;

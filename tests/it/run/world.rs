@@ -111,8 +111,8 @@ fn what_came_of_an_action_reaches_the_next_turn() {
     let prompts = prompts(&lines);
     let starts = [
         "Turn 1 with 4: \n\n0/0 (0%)",
-        "Turn 2 with 4: FAILED: not_found: there is no artifact `shpo`\n1. read_artifact(shpo) -> FAILED: not_found: ",
-        "Turn 3 with 4: FAILED: permission_denied: `ada` may not read `secret`\n",
+        "Turn 2 with 4: FAILED: not_found: there is no artifact `shpo`; there are shop, the-market\n1. read_artifact(shpo) -> FAILED: not_found: ",
+        "Turn 3 with 4: FAILED: permission_denied: `ada` may not read `secret`: only its owner `bob` may\n",
         "Turn 4 with 4: FAILED: insufficient_disk: `plan` of 122 bytes makes 122 of `ada`, who may have 120\n",
         // The market was closed in turn 5: the condition of the table is asked there first.
         "Turn 5 with 4: SUCCESS: ada is made, 87 bytes\n",

@@ -1,6 +1,7 @@
 //! Many agents in one world, by the command.
 
 mod census;
+mod drawn;
 mod examples;
 mod hostile;
 #[cfg(feature = "sqlite")]

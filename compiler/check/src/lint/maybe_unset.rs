@@ -9,6 +9,7 @@ use chartc_core::model::VariableKind;
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules;
 use chartc_text::rules::maybe_unset::RULE;
+use chartc_text::rules::read_before_set;
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -79,16 +80,21 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             (None, Lack::Default) => format!("{name} is never set when {what} reads it"),
         };
         let lasts = match found.value {
-            Value::Answer(_) => "; an answer lasts until its turn ends, keep it in a variable",
+            Value::Answer(_) => {
+                "; an answer lasts until its turn ends, keep it in a variable".into()
+            }
+            Value::Variable(id) if inferred(id) => {
+                format!("; {}", read_before_set::keep(&chart.variables[id.index()].name))
+            }
             Value::Variable(id)
                 if matches!(
                     chart.variables[id.index()].kind,
                     VariableKind::Var { per_turn: true }
                 ) =>
             {
-                "; what a turn sets is gone when it ends"
+                "; what a turn sets is gone when it ends".into()
             }
-            Value::Variable(_) => "",
+            Value::Variable(_) => String::new(),
         };
         let help = match &found.way {
             None => format!("set it before, or leave it out here{lasts}"),

@@ -32,6 +32,7 @@ mod lists;
 mod lost_count;
 mod maybe_unset;
 mod misdirected_event;
+pub mod misfit_input;
 mod misleading_format;
 mod missing_answer;
 mod missing_prompt;
@@ -190,6 +191,7 @@ pub const LINTS: &[&Lint] = &[
     &unbounded_fan_out::LINT,
     &unpriced_model::LINT,
     &unusable_tool::LINT,
+    &misfit_input::LINT,
     &misleading_format::LINT,
     &unread_answer::LINT,
     &growing_prompt::LINT,

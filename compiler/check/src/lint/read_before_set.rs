@@ -8,7 +8,7 @@ use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
 use chartc_core::model::{Chart, StepKind, Trigger};
 use chartc_text::diagnostic::{Diagnostic, Severity};
-use chartc_text::rules::read_before_set::RULE;
+use chartc_text::rules::read_before_set::{RULE, keep};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -59,9 +59,17 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
             None => message,
         };
-        // Variables that an agent's code sets are cleared at the end of the turn.
-        let or = if is_yaml(context) { "" } else { ", or keep the value over the turns" };
-        let cure = if apart {
+        // Variables that an agent's code sets are cleared at the end of the turn, unless it says which to keep.
+        let or = match value {
+            Value::Variable(id) if is_yaml(context) => {
+                format!("; {}", keep(&chart.variables[id.index()].name))
+            }
+            Value::Answer(_) if is_yaml(context) => String::new(),
+            Value::Variable(_) | Value::Answer(_) => ", or keep the value over the turns".into(),
+        };
+        let cure = if setter == step {
+            format!("set it in `{reader}` before it is read")
+        } else if apart {
             format!("let `{later}` run before `{reader}`, in its states too")
         } else {
             format!("put `{later}` before `{reader}`")

@@ -64,3 +64,18 @@ pub fn input_set(name: &str, set: Span, declared: Span) -> Diagnostic {
         .help("give what the code sets another name, or take the input out");
     Diagnostic { severity: Severity::Error, ..finding }
 }
+
+/// `keep` names an input.
+pub fn input_kept(name: &str, kept: Span, declared: Span) -> Diagnostic {
+    let finding = RULE
+        .at(kept, format!("`{name}` is an input, which keeps its value until the host sets it"))
+        .related(declared, "declared here")
+        .help("remove it from `keep`, or from `inputs`");
+    Diagnostic { severity: Severity::Error, ..finding }
+}
+
+/// `keep` names what no code sets.
+pub fn kept_unset(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("no code step sets `{name}`, so there is nothing to keep"))
+        .help("set it in a code step, or remove it from `keep`")
+}

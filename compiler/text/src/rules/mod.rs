@@ -46,6 +46,7 @@ pub mod lost_count;
 pub mod lost_division;
 pub mod maybe_unset;
 pub mod misdirected_event;
+pub mod misfit_input;
 pub mod misleading_format;
 pub mod misleading_text;
 pub mod missing_answer;
@@ -215,6 +216,7 @@ pub static RULES: &[&Rule] = &[
     &unordered_assignments::RULE,
     &empty_fan_out::RULE,
     &outdated_answer::RULE,
+    &misfit_input::RULE,
     &not_yet::RULE,
     &name_clash::RULE,
     &outside_subset::RULE,

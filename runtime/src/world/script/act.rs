@@ -3,6 +3,9 @@
 use super::{Action, Declared, Done, Failure, FailureKind, WorldFile, size};
 use chartc_core::expr::Value;
 
+/// Artifacts that are named where another one was looked for.
+const NAMED: usize = 5;
+
 type Tried<T> = Result<T, Failure>;
 
 fn fail<T>(kind: FailureKind, why: String) -> Tried<T> {
@@ -24,9 +27,16 @@ impl WorldFile {
         own.map(|artifact| size(&artifact.content)).sum()
     }
 
-    fn find(&self, id: &str) -> Tried<&Declared> {
+    fn find(&self, agent: &str, id: &str) -> Tried<&Declared> {
         self.artifacts.get(id).ok_or_else(|| {
-            Failure::new(FailureKind::NotFound, format!("there is no artifact `{id}`"))
+            let seen = self.artifacts.iter().filter(|(_, one)| one.read.allows(agent, &one.owner));
+            let seen: Vec<&str> = seen.map(|(id, _)| id.as_str()).take(NAMED).collect();
+            let there = match seen.as_slice() {
+                [] => "you can write it".to_owned(),
+                [one] => format!("there is {one}"),
+                all => format!("there are {}", all.join(", ")),
+            };
+            Failure::new(FailureKind::NotFound, format!("there is no artifact `{id}`; {there}"))
         })
     }
 
@@ -38,7 +48,7 @@ impl WorldFile {
         method: &str,
         arguments: &[Value],
     ) -> Tried<(Value, i64)> {
-        let artifact = self.find(id)?;
+        let artifact = self.find(agent, id)?;
         let (price, balance) = (artifact.price.of(method), self.balance(agent));
         if !artifact.methods.contains_key(method) {
             let known: Vec<&str> = artifact.methods.keys().map(String::as_str).collect();
@@ -47,7 +57,9 @@ impl WorldFile {
             return fail(FailureKind::NotFound, why);
         }
         if !artifact.invoke.allows(agent, &artifact.owner) {
-            return fail(FailureKind::PermissionDenied, format!("`{agent}` may not invoke `{id}`"));
+            let who = artifact.invoke.told(&artifact.owner);
+            let why = format!("`{agent}` may not invoke `{id}`: {who}");
+            return fail(FailureKind::PermissionDenied, why);
         }
         if price > balance && artifact.owner != agent {
             let why = format!("`{method}` of `{id}` costs {price} scrip, and there are {balance}");
@@ -73,9 +85,10 @@ impl WorldFile {
         match action {
             Action::Noop => Ok(Done::default()),
             Action::Read { artifact: id } => {
-                let artifact = self.find(id)?;
+                let artifact = self.find(agent, id)?;
                 if !artifact.read.allows(agent, &artifact.owner) {
-                    let why = format!("`{agent}` may not read `{id}`");
+                    let who = artifact.read.told(&artifact.owner);
+                    let why = format!("`{agent}` may not read `{id}`: {who}");
                     return fail(FailureKind::PermissionDenied, why);
                 }
                 Ok(Done { value: artifact.content.clone(), changes: Vec::new() })
@@ -85,7 +98,7 @@ impl WorldFile {
             }
             Action::Invoke { artifact, method, arguments } => {
                 let (value, price) = self.ask(agent, artifact, method, arguments)?;
-                let owner = self.find(artifact)?.owner.clone();
+                let owner = self.find(agent, artifact)?.owner.clone();
                 let mut changes = Vec::new();
                 if price != 0 && owner != agent {
                     *self.balances.entry(agent.to_owned()).or_default() -= price;
@@ -101,11 +114,13 @@ impl WorldFile {
     fn write(&mut self, agent: &str, id: &str, ty: Option<&str>, content: &Value) -> Tried<Done> {
         let known = self.artifacts.get(id);
         let owner = known.map_or(agent, |artifact| artifact.owner.as_str()).to_owned();
-        if known.is_some_and(|artifact| !artifact.write.allows(agent, &artifact.owner)) {
-            return fail(FailureKind::PermissionDenied, format!("`{agent}` may not write `{id}`"));
+        if let Some(artifact) = known.filter(|one| !one.write.allows(agent, &one.owner)) {
+            let who = artifact.write.told(&artifact.owner);
+            let why = format!("`{agent}` may not write `{id}`: {who}");
+            return fail(FailureKind::PermissionDenied, why);
         }
         if known.is_none() && id != agent && self.balances.contains_key(id) {
-            let why = format!("`{id}` is the record of another agent");
+            let why = format!("`{id}` is the record of another agent; yours is `{agent}`");
             return fail(FailureKind::PermissionDenied, why);
         }
         let (old, new) = (known.map_or(0, |artifact| size(&artifact.content)), size(content));

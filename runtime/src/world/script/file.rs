@@ -69,6 +69,19 @@ pub enum Who {
 }
 
 impl Who {
+    /// Who may, in words, of an artifact that `owner` has.
+    pub fn told(&self, owner: &str) -> String {
+        match self {
+            Self::Everyone => "everyone may".into(),
+            Self::Owner => format!("only its owner `{owner}` may"),
+            Self::Nobody => "nobody may".into(),
+            Self::Only(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                format!("only {} may", names.join(", "))
+            }
+        }
+    }
+
     /// Whether it names `agent`, of an artifact that `owner` has.
     pub fn allows(&self, agent: &str, owner: &str) -> bool {
         match self {

@@ -3,6 +3,7 @@
 use crate::census::Census;
 use crate::request::Notice;
 use chartc_core::expr::{Map, Value};
+use chartc_runtime::agent::ACTIONS;
 use chartc_runtime::trace::{Line, What};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +77,8 @@ impl Tally {
             let both = input_tokens.saturating_add(output_tokens);
             summary.total_llm_tokens = summary.total_llm_tokens.saturating_add(both);
         } else if let What::Acted { action, failed, .. } = &line.what {
-            self.act(action);
+            // What a model has made up is no kind of action.
+            self.act(if ACTIONS.contains(&action.as_str()) { action } else { "unknown" });
             self.summary.errors += usize::from(!failed.is_empty());
         } else if let What::NotActed { .. } = line.what {
             summary.errors += 1;

@@ -21,7 +21,12 @@ impl State {
     pub(crate) fn find(&self, id: &str) -> Tried<&Artifact> {
         match self.artifacts.get(id) {
             Some(found) => Ok(found),
-            None => fail(FailureKind::NotFound, format!("there is no artifact `{id}`")),
+            None => {
+                let why = format!(
+                    "there is no artifact `{id}`; `list` of `genesis_store` says which there are"
+                );
+                fail(FailureKind::NotFound, why)
+            }
         }
     }
 
@@ -30,7 +35,8 @@ impl State {
         let artifact = self.find(id)?;
         let own = id == agent;
         if !own && !artifact.allows(&artifact.policy.read, agent) {
-            let why = format!("`{agent}` may not read `{id}`");
+            let who = artifact.policy.read.told(&artifact.owner);
+            let why = format!("`{agent}` may not read `{id}`: {who}");
             return fail(FailureKind::PermissionDenied, why);
         }
         Ok(artifact)
@@ -85,7 +91,9 @@ impl State {
                 return denied(format!("`{id}` is a reserved id, which only the world assigns"));
             }
             if id != agent && self.principals.contains_key(id) {
-                return denied(format!("`{id}` is the record of another agent"));
+                return denied(format!(
+                    "`{id}` is the record of another agent; yours is `{agent}`"
+                ));
             }
             if self.artifacts.len() as u64 >= self.settings.max_artifacts {
                 let most = self.settings.max_artifacts;
@@ -102,9 +110,12 @@ impl State {
         let is_own_record = id == agent && artifact.has_standing();
         if !is_own_record && !artifact.allows(&artifact.policy.write, agent) {
             if artifact.has_standing() {
-                return denied(format!("`{id}` is the record of another agent"));
+                return denied(format!(
+                    "`{id}` is the record of another agent; yours is `{agent}`"
+                ));
             }
-            return denied(format!("`{agent}` may not write `{id}`"));
+            let who = artifact.policy.write.told(&artifact.owner);
+            return denied(format!("`{agent}` may not write `{id}`: {who}"));
         }
         if !is_own_record && self.offers.contains_key(id) {
             return denied(format!("`{id}` is offered for sale: it stays as it is until then"));

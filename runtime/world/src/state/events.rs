@@ -1,8 +1,8 @@
 //! The events of a world, for the host that runs the agents and for the agents themselves.
 
-use super::{State, int, text};
+use super::State;
 use crate::request::Notice;
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::Value;
 use serde::{Deserialize, Serialize};
 
 /// The agents that may know of an event.
@@ -35,18 +35,34 @@ impl Event {
         }
     }
 
-    /// The event as agents see it: `number`, `event`, `tick`, and its data.
+    /// The event as agents see it: the fields of each event, and its own data.
     pub(crate) fn value(&self) -> Value {
-        let mut map = Map::new();
-        map.insert("number".into(), int(self.number));
-        map.insert("event".into(), text(&self.notice.event));
-        if let Some(tick) = self.tick {
-            map.insert("tick".into(), Value::Int(i64::from(tick)));
-        }
-        for (name, value) in self.notice.data.iter() {
-            map.insert(name.to_owned(), value.clone());
-        }
-        Value::Map(map)
+        let data = &self.notice.data;
+        let said = |name: &str| match data.get(name) {
+            Some(Value::Text(text)) => text.as_str(),
+            Some(_) | None => "",
+        };
+        let event = chartc_runtime::agent::Event {
+            number: self.number,
+            tick: u64::from(self.tick.unwrap_or(0)),
+            event: &self.notice.event,
+            by: said("by"),
+            action: action(&self.notice.event, said("type")),
+            artifact: said("artifact_id"),
+            success: self.notice.event != "rejected",
+        };
+        event.value(data.iter())
+    }
+}
+
+/// The action that an event is; events that follow from an action, and those of the world itself, are none.
+fn action(event: &str, ty: &str) -> &'static str {
+    match event {
+        "invoked" => "invoke_artifact",
+        "written" | "rejected" => "write_artifact",
+        // The record and the memory of a new agent are made by the world.
+        "created" if !matches!(ty, "agent" | "memory") => "write_artifact",
+        _ => "",
     }
 }
 

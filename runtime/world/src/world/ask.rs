@@ -199,7 +199,8 @@ fn allowed(state: &State, agent: &str, id: &str, method: &str) -> Tried<(i64, St
         return fail(FailureKind::NotFound, why);
     }
     if !artifact.allows(&artifact.policy.invoke, agent) {
-        let why = format!("`{agent}` may not invoke `{id}`");
+        let who = artifact.policy.invoke.told(&artifact.owner);
+        let why = format!("`{agent}` may not invoke `{id}`: {who}");
         return fail(FailureKind::PermissionDenied, why);
     }
     Ok((artifact.policy.price.of(method), artifact.owner.clone()))

@@ -6,7 +6,7 @@ use crate::genesis;
 use crate::ledger::{Holder, Resource};
 use crate::state::{State, text};
 use chartc_core::expr::{Map, Value};
-use chartc_runtime::agent::View;
+use chartc_runtime::agent::{EVENTS, View};
 use std::cmp::Reverse;
 
 /// Artifacts that are looked at for those that an agent may see, at least.
@@ -15,8 +15,6 @@ const LOOKED_AT: usize = 1_000;
 const OWN: usize = 1_000;
 /// How far down the ranks are counted.
 const RANKS: usize = 100;
-/// Events, the newest.
-const EVENTS: usize = 20;
 /// Events that are looked at for them.
 const LOOKED_THROUGH: usize = 200;
 /// Submissions.

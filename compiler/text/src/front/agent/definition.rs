@@ -127,6 +127,8 @@ pub(super) struct Workflow {
     pub(super) policy: Policy,
     /// `calls_per_turn`.
     pub(super) calls: Option<Spanned<u32>>,
+    /// `keep`: the variables that last from turn to turn, each with its value at the beginning.
+    pub(super) keep: Vec<(Ident, Node)>,
 }
 
 /// What a failed step does; absent fields have the documented defaults.

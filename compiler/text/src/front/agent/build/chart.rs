@@ -8,9 +8,10 @@ use crate::diagnostic::Diagnostic;
 use crate::front::agent::builtin::BUILTINS;
 use crate::front::agent::code::Converter;
 use crate::front::agent::definition::{
-    Agent, Machine, Policy, Source as Condition, Step, Workflow,
+    Agent, Machine, Policy, Source as Condition, Step, StepType, Workflow,
 };
 use crate::front::agent::make::{apart, chart_step, noted, path};
+use crate::rules::hidden_step;
 use crate::source::Source;
 use crate::span::Ident;
 use crate::syntax::{
@@ -26,7 +27,7 @@ pub(super) fn chart(
     work: &Work<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Chart {
-    let scope = names::scope(agent, work, findings);
+    let scope = names::scope(agent, workflow, work, findings);
     let mut builder = Builder {
         scope,
         functions: Functions::default(),
@@ -43,6 +44,7 @@ pub(super) fn chart(
     let table: Vec<Noted<ChartItem>> =
         work.permits.iter().filter_map(|p| allow(&mut builder, p)).collect();
     let Builder { scope, functions, findings, inserts, .. } = builder;
+    late_actions(workflow, findings);
     inject::requirements(agent, work, &scope, findings);
     query::findings(agent, work, &scope, findings);
 
@@ -69,6 +71,41 @@ pub(super) fn chart(
     items.extend(inject::components(work, inserts, &scope));
     let supplied = BUILTINS.iter().map(|b| b.name).collect();
     Chart { name: Ident::new(chart_name(source, agent), head), items, end: Vec::new(), supplied }
+}
+
+/// Reports actions that follow a model step in a turn with calls for both: the model's own action ends the turn. With fewer calls, the
+/// analysis of the chart finds them.
+fn late_actions(workflow: &Workflow, findings: &mut Vec<Diagnostic>) {
+    let is_model = |step: &&Step| step.kind == StepType::Llm && step.run_if.is_none();
+    let models: Vec<&Step> = workflow.steps.iter().filter(is_model).collect();
+    let has_calls = workflow.calls.as_ref().is_some_and(|calls| {
+        calls.node == 0 || usize::try_from(calls.node).is_ok_and(|calls| calls > models.len())
+    });
+    if !has_calls {
+        return;
+    }
+    let states = |step: &Step| -> Option<Vec<String>> {
+        step.states.as_ref().map(|all| all.iter().map(|state| state.node.clone()).collect())
+    };
+    for (nth, step) in workflow.steps.iter().enumerate() {
+        let Some(action) = step.action.as_ref().filter(|_| step.kind == StepType::Code) else {
+            continue;
+        };
+        let everywhere = |model: &&Step| match (states(model), states(step)) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(model), Some(own)) => own.iter().all(|state| model.contains(state)),
+        };
+        let earlier = workflow.steps[..nth].iter().filter(is_model).rfind(everywhere);
+        if let Some(model) = earlier {
+            findings.push(hidden_step::only_after_noop(
+                &step.name.node,
+                &model.name.node,
+                action.span,
+                model.name.span,
+            ));
+        }
+    }
 }
 
 /// Appends a group after a blank line.

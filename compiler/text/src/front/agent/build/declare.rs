@@ -54,6 +54,9 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         let span = first_use;
         let default = match (builtin.name, &agent.id) {
             ("agent_id", Some(id)) => text(id.node.clone(), id.span),
+            ("balance", _) if let Some((scrip, span)) = starting_scrip(agent) => {
+                expr(ExprKind::Int(scrip), span)
+            }
             ("system_prompt", _) if agent.system_prompt.is_some() => system_prompt(agent, span),
             _ => builtin.ty().zero(span),
         };
@@ -95,7 +98,12 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         let ty = scope.ty(source);
         let optional = scope.optional.contains(source)
             && ty.written(span).kind != TypeKind::Name("Json".to_owned());
+        let kept = scope.kept.get(source);
         let (written_ty, default) = match of {
+            None if kept.is_some() => {
+                let first = kept.and_then(Given::declared);
+                (ty.written(span), first.unwrap_or_else(|| ty.zero(span)))
+            }
             Some(builtin) => (ty.written(span), name(builtin.name, span)),
             None if scope.optional.contains(source) => {
                 (ty.written(span), expr(ExprKind::None, span))
@@ -113,7 +121,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         };
         let variable = Variable {
             renamed: Vec::new(),
-            kind: VariableKind::Var { per_turn: true },
+            kind: VariableKind::Var { per_turn: kept.is_none() },
             name: Ident::new(written.clone(), span),
             ty,
             range: None,
@@ -123,6 +131,18 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
     }
     debug_assert!(!scope.types.contains_key(CURRENT_STATE), "the state is never assigned");
     items
+}
+
+/// The scrip that the agent begins with: its balance where no world says another.
+fn starting_scrip(agent: &Agent) -> Option<(i64, Span)> {
+    let meta = |name: &str| agent.meta.iter().find(|(key, _)| key.node == name);
+    let (_, node) = meta("starting_scrip").or_else(|| meta("starting_credits"))?;
+    match node.value {
+        Value::Int(scrip) => Some((scrip, node.span)),
+        // As a world takes it.
+        Value::Float(scrip) => Some((scrip as i64, node.span)),
+        Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
+    }
 }
 
 /// The text of `system_prompt.md`.

@@ -50,7 +50,8 @@ pub(super) fn workflow(agent: &Agent) -> Workflow {
         policy: Policy::default(),
         span,
     };
-    Workflow { machine: None, steps: vec![step], policy: Policy::default(), calls: None }
+    let policy = Policy::default();
+    Workflow { machine: None, steps: vec![step], policy, calls: None, keep: Vec::new() }
 }
 
 /// What its prompt says where there is anything to say.

@@ -5,21 +5,29 @@ use super::prepare::Work;
 use crate::diagnostic::{Diagnostic, Severity, near};
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
 use crate::front::agent::code::{AMOUNTS, Converter, Given, OBSERVABLES, Role, Scope, Ty};
-use crate::front::agent::definition::Agent;
+use crate::front::agent::definition::{Agent, Workflow};
 use crate::front::agent::python::Asked;
 use crate::rules::{conflicting_fields, legacy, unknown_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Finds the roles and types of all names.
-pub(super) fn scope(agent: &Agent, work: &Work<'_>, findings: &mut Vec<Diagnostic>) -> Scope {
+pub(super) fn scope(
+    agent: &Agent,
+    workflow: &Workflow,
+    work: &Work<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Scope {
     let events = events(work);
-    let (roles, types) = roles(agent, work, &events, findings);
-    let mut scope = Scope { roles, types, ..Scope::default() };
+    let (roles, types, kept) = roles(agent, workflow, work, &events, findings);
+    let mut scope = Scope { roles, types, kept, ..Scope::default() };
     let optional =
         scope.roles.iter().filter(|(_, role)| matches!(role, Role::Given(g) if g.optional));
     scope.optional = optional.map(|(name, _)| name.clone()).collect();
     for event in events.iter().filter(|e| matches!(e.kind, EventKind::Write { .. })) {
         scope.places.entry(event.name.clone()).or_insert(event.span);
+    }
+    for (name, given) in &scope.kept {
+        scope.places.insert(name.clone(), given.span);
     }
     parted(&events, &scope, findings);
     context_used(work, &scope, findings);
@@ -29,10 +37,11 @@ pub(super) fn scope(agent: &Agent, work: &Work<'_>, findings: &mut Vec<Diagnosti
 
 fn roles(
     agent: &Agent,
+    workflow: &Workflow,
     work: &Work<'_>,
     events: &[Event],
     findings: &mut Vec<Diagnostic>,
-) -> (BTreeMap<String, Role>, BTreeMap<String, Ty>) {
+) -> (BTreeMap<String, Role>, BTreeMap<String, Ty>, BTreeMap<String, Given>) {
     let mut by_name: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
     for event in events {
         by_name.entry(&event.name).or_default().push(event);
@@ -69,6 +78,29 @@ fn roles(
         let (given, ty) = Given::of_file(written, default, name.span);
         roles.insert(name.node.clone(), Role::Given(given));
         types.insert(name.node.clone(), ty);
+    }
+    let mut kept = BTreeMap::new();
+    for (name, first) in &workflow.keep {
+        let word = name.node.as_str();
+        if let Some((input, _)) = agent.inputs.iter().find(|(input, _)| input.node == word) {
+            findings.push(conflicting_fields::input_kept(word, name.span, input.span));
+            continue;
+        }
+        let mut events = by_name.get(word).into_iter().flatten();
+        if !events.any(|e| matches!(e.kind, EventKind::Write { identity: false, .. })) {
+            findings.push(conflicting_fields::kept_unset(word, name.span));
+            // Nothing that reads it, or the host sets it.
+            let is_read = by_name.contains_key(word);
+            if !is_read || builtin(word).is_some() || steps.contains(word) {
+                continue;
+            }
+        }
+        let clashes = steps.contains(word) || OBSERVABLES.contains(&word);
+        let written = if clashes { other_name(word) } else { word.to_owned() };
+        let (given, ty) = Given::of_file(written.clone(), first, name.span);
+        roles.insert(word.to_owned(), Role::Variable { written, of: None });
+        types.insert(word.to_owned(), ty);
+        kept.insert(word.to_owned(), given);
     }
     for (&name, events) in &by_name {
         if roles.contains_key(name) {
@@ -119,7 +151,7 @@ fn roles(
         };
         roles.extend(role.map(|r| (name.to_owned(), r)));
     }
-    (roles, types)
+    (roles, types, kept)
 }
 
 /// One of the agent's own inputs, with its type if known: a name that code asks the context for and that nothing sets. `known`

@@ -1,10 +1,10 @@
 //! Converts expressions.
 
-use super::{Scope, Ty};
+use super::{Role, Scope, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::make::{self, choose, expr};
 use crate::front::agent::python::{Expr as Python, Kind};
-use crate::rules::refused_code;
+use crate::rules::{read_before_set, refused_code};
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, CompareOp, Entry, Expr, ExprKind, UnaryOp};
 
@@ -115,7 +115,12 @@ impl<'s> Converter<'s> {
             Kind::Context(name, default) => self.context(name, default.as_deref(), span),
             Kind::Key(name) => self.scope.read(&name.node, span),
             Kind::Has(name) => match self.scope.has(&name.node) {
-                Some(has) => whole(ExprKind::Bool(has), Ty::Bool),
+                Some(has) => {
+                    if !has {
+                        self.not_kept(name);
+                    }
+                    whole(ExprKind::Bool(has), Ty::Bool)
+                }
                 None => {
                     if let Some(given) = self.is_given(&name.node, name.span) {
                         return (given, Ty::Bool);
@@ -183,12 +188,22 @@ impl<'s> Converter<'s> {
         self.scope.read(name, span)
     }
 
+    /// Reports a variable that is asked for where the turn cannot have set it yet: what the last turn has set is gone.
+    fn not_kept(&mut self, name: &Ident) {
+        if matches!(self.scope.roles.get(&name.node), Some(Role::Variable { of: None, .. })) {
+            self.findings.push(read_before_set::not_kept(&name.node, name.span));
+        }
+    }
+
     /// `.get('x', d)` of the context.
     fn context(&mut self, name: &Ident, default: Option<&Python>, span: Span) -> (Expr, Ty) {
         match self.scope.has(&name.node) {
             Some(true) => self.scope.read(&name.node, name.span),
             Some(false) => match default {
-                Some(default) => self.value(default),
+                Some(default) => {
+                    self.not_kept(name);
+                    self.value(default)
+                }
                 None => (expr(ExprKind::None, span), Ty::None),
             },
             None => {

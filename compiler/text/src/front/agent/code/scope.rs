@@ -54,6 +54,8 @@ pub(in crate::front::agent) struct Scope {
     pub(in crate::front::agent) optional: BTreeSet<String>,
     /// The first assignment of each variable.
     pub(in crate::front::agent) places: BTreeMap<String, Span>,
+    /// Variables that last from turn to turn, with their values at the beginning.
+    pub(in crate::front::agent) kept: BTreeMap<String, Given>,
     /// What the walk has set so far.
     pub(in crate::front::agent) walked: Walked,
 }
@@ -105,6 +107,7 @@ impl Scope {
     pub(super) fn has(&self, name: &str) -> Option<bool> {
         match self.roles.get(name) {
             Some(Role::Input(_) | Role::State | Role::Variable { of: Some(_), .. }) => Some(true),
+            Some(Role::Variable { of: None, .. }) if self.kept.contains_key(name) => Some(true),
             Some(Role::Variable { of: None, .. }) => match self.walked.get(name) {
                 Some(Status::Set) => Some(true),
                 Some(Status::Maybe) => None,

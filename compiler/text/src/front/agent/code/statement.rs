@@ -29,7 +29,8 @@ impl Converter<'_> {
             StatementKind::Assign(name, value) => self.assign(name, value),
             // If the variable is set already, nothing changes.
             StatementKind::Again(name, value) => {
-                if self.scope.walked.get(&name.node).is_some() {
+                let is_kept = self.scope.kept.contains_key(&name.node);
+                if is_kept || self.scope.walked.get(&name.node).is_some() {
                     return None;
                 }
                 self.assign(name, value)
@@ -73,8 +74,11 @@ impl Converter<'_> {
     }
 
     fn assign(&mut self, name: &Ident, value: &Python) -> Option<Action> {
+        let is_kept = self.scope.kept.contains_key(&name.node);
         let written = match self.scope.roles.get(&name.node) {
-            Some(Role::Variable { of: Some(_), .. }) if is_identity(&name.node, value) => {
+            Some(Role::Variable { of, .. })
+                if (of.is_some() || is_kept) && is_identity(&name.node, value) =>
+            {
                 return None;
             }
             Some(Role::Variable { written, .. }) => written.clone(),

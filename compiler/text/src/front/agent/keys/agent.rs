@@ -12,6 +12,12 @@ pub const FORMS: &[Word] = &[
 const NAMES: Shape = Shape::list(&NAME);
 /// What names a model.
 const MODEL: Shape = Shape::Pattern(r"^\s*[^\s/][^/]*/.*\S", "gemini/gemini-2.0-flash");
+/// Names with their values at the beginning.
+pub(super) const NAMED: Shape = Shape::ByName {
+    of: &Shape::Anything,
+    names: Some("^[A-Za-z][A-Za-z0-9_]*$"),
+    is_filled: false,
+};
 const PRICE: Shape = Shape::Number(Sign::NotNegative);
 
 /// The whole file.
@@ -30,7 +36,7 @@ pub static AGENT: Mapping = Mapping::new(
         Key::new("cognitive_schema", Shape::Words(FORMS), "The form in which the model writes its actions."),
         Key::new("action_schema", Shape::Text, "A text with which the prompt of each `llm` step ends, as it is written. Braces in it are no placeholders."),
         Key::new("llm_budget", Shape::Either(&[PRICE, Shape::Mapping(&BUDGET)]), "What the agent may spend in a run: an amount of money, or `cost`, `tokens` and `calls`. A run that reaches a bound ends as `limit`."),
-        Key::new("inputs", Shape::ByName { of: &Shape::Anything, names: Some("^[A-Za-z][A-Za-z0-9_]*$"), is_filled: false }, "What the host may give beside the context: names with their defaults, such as `{has_context: false, mood: calm}`. A default of nothing takes any value.").or_nothing(),
+        Key::new("inputs", NAMED, "What the host may give beside the context: names with their defaults, such as `{has_context: false, mood: calm}`. A default of nothing takes any value.").or_nothing(),
         Key::new("components", Shape::Mapping(&COMPONENTS), "Fragments of prompts that several agents share, from the folder `_components`.").or_nothing(),
         Key::new("workflow", Shape::Mapping(&WORKFLOW), "What the agent does in a turn. Without it the agent has one step, which asks for the next action."),
         Key::new("error_handling", Shape::Mapping(&ERRORS), "What a failed step does. It belongs into `workflow`.").old("workflow.error_handling"),

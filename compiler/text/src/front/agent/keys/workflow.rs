@@ -1,5 +1,6 @@
 //! `workflow` without its steps.
 
+use super::agent::NAMED;
 use super::{NAME, SOURCE, STATE, STEP};
 use crate::keys::{Key, Mapping, Names, Shape, Word};
 
@@ -52,6 +53,7 @@ pub static WORKFLOW: Mapping = Mapping::new(
             "How many `llm` and `transition` steps a turn may ask. 0 is no bound.",
         )
         .default("1"),
+        Key::new("keep", NAMED, "Variables of code steps that last from turn to turn, with their values at the beginning, such as `{reviewed_at: 0}`. All others last until the turn ends.").or_nothing(),
     ],
 );
 

@@ -59,25 +59,31 @@ impl Reader<'_> {
         Some(amount)
     }
 
-    /// `inputs`: names with their defaults.
-    pub(super) fn inputs(&mut self, node: &Node, at: Span) -> Vec<(Ident, Node)> {
+    /// Names with their values at the beginning: `inputs` of the agent, `keep` of its workflow.
+    pub(super) fn named(
+        &mut self,
+        node: &Node,
+        at: Span,
+        key: &str,
+        what: &str,
+    ) -> Vec<(Ident, Node)> {
         if node.value == Value::Null {
             return Vec::new();
         }
-        let Some(entries) = self.entries(node, at, "`inputs`") else { return Vec::new() };
-        let mut inputs = Vec::new();
+        let Some(entries) = self.entries(node, at, key) else { return Vec::new() };
+        let mut named = Vec::new();
         for (name, value) in entries.iter() {
             let mut letters = name.node.chars();
             let is_name = letters.next().is_some_and(|c| c.is_ascii_alphabetic())
                 && letters.all(|c| c.is_ascii_alphanumeric() || c == '_');
             if is_name {
-                inputs.push((name.clone(), value.clone()));
+                named.push((name.clone(), value.clone()));
             } else {
-                let message = format!("`{}` cannot be the name of an input", name.node);
+                let message = format!("`{}` cannot be the name of {what}", name.node);
                 self.malformed(name.span, message);
             }
         }
-        inputs
+        named
     }
 
     /// Adds the older keys to `working_memory`, whose own keys take precedence.

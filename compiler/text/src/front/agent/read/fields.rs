@@ -154,7 +154,7 @@ fn renamed(name: &str) -> Option<&'static str> {
 fn home(name: &str) -> Option<Home> {
     Some(match name {
         "states" | "initial_state" | "transitions" => Home::Machine,
-        "state_machine" | "steps" | "error_handling" | "calls_per_turn" => Home::Workflow,
+        "state_machine" | "steps" | "error_handling" | "calls_per_turn" | "keep" => Home::Workflow,
         "llm_model" | "temperature" | "max_tokens" | "rag" | "components" => Home::Agent,
         "prompt" | "transition_to" | "transition_map" | "in_state" | "run_if" => Home::Step,
         _ => return None,

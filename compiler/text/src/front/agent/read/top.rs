@@ -67,7 +67,7 @@ impl Reader<'_> {
         let action_schema =
             fields.get("action_schema").and_then(|(n, at)| self.text(n, at, "`action_schema`"));
         let budget = fields.get("llm_budget").map(|(n, at)| self.budget(n, at));
-        let inputs = fields.get("inputs").map(|(n, at)| self.inputs(n, at));
+        let inputs = fields.get("inputs").map(|(n, at)| self.named(n, at, "`inputs`", "an input"));
         let listed = fields.get("components").map(|(n, at)| self.components(n, at));
         Some(Agent {
             id,
@@ -202,7 +202,8 @@ impl Reader<'_> {
         }
         let calls =
             fields.get("calls_per_turn").and_then(|(n, at)| self.count(n, at, "`calls_per_turn`"));
-        Some(Workflow { machine, steps, policy, calls })
+        let keep = fields.get("keep").map(|(n, at)| self.named(n, at, "`keep`", "a variable"));
+        Some(Workflow { machine, steps, policy, calls, keep: keep.unwrap_or_default() })
     }
 
     /// Merges `error_handling` beside `workflow`; the one inside takes precedence.
