@@ -55,6 +55,7 @@ pub(super) fn read(said: &clean::Said, is_whole: bool) -> Result<Reading<Value>,
         }
         None => {
             let map = lines::fields(&said.text)
+                .filter(|map| map.iter().any(|(key, _)| plain(key) == "action"))
                 .ok_or_else(|| Unusable::none("there is no JSON in the answer"))?;
             repairs.push("fields in lines".to_owned());
             (Value::Map(map), Rung::Cleaned)
