@@ -199,6 +199,34 @@ fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
         found.push(Sentence { tokens: tokens[at..].to_vec(), is_question });
         return;
     }
+    // `Nothing is missing: I …` is two, unless the first part tells who says so.
+    let is_clause =
+        |pair: &[Token]| pair[0].text == ":" && matches!(pair[1].text.as_str(), "i" | "we");
+    let told = |token: &Token| {
+        matches!(
+            token.text.as_str(),
+            "i" | "we"
+                | "you"
+                | "say"
+                | "said"
+                | "says"
+                | "wrote"
+                | "told"
+                | "asked"
+                | "claims"
+                | "user"
+                | "author"
+                | "not"
+                | "never"
+                | "if"
+        )
+    };
+    let clause = tokens.windows(2).position(is_clause);
+    if let Some(at) = clause.filter(|at| !tokens[..*at].iter().any(told)) {
+        found.push(Sentence { tokens: tokens[..at].to_vec(), is_question });
+        found.push(Sentence { tokens: tokens[at + 1..].to_vec(), is_question });
+        return;
+    }
     match tokens.windows(2).position(is_so) {
         Some(at) if tokens.get(at + 2).is_some_and(|next| next.text != "that") => {
             found.push(Sentence { tokens: tokens[..at].to_vec(), is_question });

@@ -11,7 +11,7 @@ const FRAME: &[&str] = &[
     "pick", "picked", "picking", "select", "selecting", "go", "going", "opt", "vote", "settle",
     "decide", "decided", "say", "call", "rate", "rated", "give", "assign", "assigned", "mark",
     "classify", "classified", "categorize", "categorized", "categorise", "categorised", "labeled",
-    "labelled", "recommend", "suggest", "think", "believe", "consider", "considered", "want",
+    "labelled", "recommend", "suggest", "think", "feel", "believe", "consider", "considered", "want",
     "conclude", "judge", "prefer", "take", "looks", "seems", "appears", "sounds", "falls",
     "belongs", "fits", "clear", "clearly", "definitely", "certainly", "obviously", "absolutely",
     "surely", "indeed", "simply", "just", "therefore", "thus", "hence", "so", "and", "finally",

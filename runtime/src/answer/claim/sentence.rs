@@ -190,7 +190,9 @@ fn opening(tokens: &[Token], hit: usize) -> Result<usize, String> {
     if !list::opens(words(0), words(1)) {
         return Ok(0);
     }
-    let Some(comma) = tokens[..hit].iter().rposition(|token| token.text == ",") else {
+    let Some(comma) =
+        tokens[..hit].iter().rposition(|token| matches!(token.text.as_str(), "," | ":"))
+    else {
         return Ok(0);
     };
     let turns = |t: &&Token| {
