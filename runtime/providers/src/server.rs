@@ -145,7 +145,7 @@ impl Server {
         question: &Question,
     ) -> Result<Answer, OracleError> {
         let form = form::of(question);
-                let request = Request {
+        let request = Request {
             model,
             prompt: &question.prompt,
             form: &form,
@@ -155,8 +155,7 @@ impl Server {
         };
         let timeout = question.model.timeout.map_or(self.timeout, Duration::from_millis);
         let said = self.put(&request, timeout).await;
-        let answer =
-            said.and_then(|(headers, body)| answer::read(self.wire, &headers, body));
+        let answer = said.and_then(|(headers, body)| answer::read(self.wire, &headers, body));
         match answer {
             Ok(answer) => Ok(answer),
             Err(error) => Err(self.told(model, error).await),

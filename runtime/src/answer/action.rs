@@ -8,15 +8,6 @@ use chartc_core::expr::{Map, Value};
 const NAMES: [&str; 4] = ["action", "action_type", "name", "type"];
 /// Keys under which it may have its fields.
 const FIELDS: [&str; 4] = ["arguments", "args", "parameters", "input"];
-/// Keys beside an action, which are none.
-const REASONS: [&str; 6] = [
-    "reasoning",
-    "reason",
-    "thought",
-    "thought_process",
-    "situation_assessment",
-    "action_rationale",
-];
 /// What prompts say in place of a name.
 const PLACEHOLDERS: [&str; 9] = [
     "",
@@ -177,13 +168,6 @@ fn named(map: &Map) -> Result<(), Unusable> {
             Ok(())
         }
         Some(_) => Err(Unusable::none("`action` is not the name of an action")),
-        // An agent's step without a type may also want other data than an action.
-        None if map.iter().any(|(key, _)| !REASONS.contains(&key)) && !is_schema(map) => Ok(()),
         None => Err(Unusable::none("an object with `reasoning` and `action` is wanted")),
     }
-}
-
-/// Whether a model has sent the schema back.
-fn is_schema(map: &Map) -> bool {
-    ["properties", "$defs", "anyOf"].into_iter().any(|key| map.get(key).is_some())
 }

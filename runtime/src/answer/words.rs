@@ -18,7 +18,8 @@ const FRAME: &[&str] = &[
     "overall", "now", "here", "please", "pls", "thanks", "suggested", "recommended", "reviewed",
     "checked", "yes", "ok", "okay", "sure", "well", "best", "correct", "appropriate", "suitable",
     "most", "chosen", "selected", "only", "there", "points", "point", "stars", "days", "hours",
-    "minutes", "words", "times", "items", "euros", "dollars", "related",
+    "minutes", "words", "times", "items", "euros", "dollars", "related", "good", "great", "fine",
+    "perfect", "enough",
 ];
 
 /// What is chosen, by its name in a sentence or as a label: `Category: …`.

@@ -128,7 +128,7 @@ chart Inner {
     taken("inner/verdict", "Pay.", "q -> r");
     turn();
     refused("inner/amount", "many", "the answer is a whole number");
-    refused("inner/amount", "3.5", "expected Int, found Float");
+    refused("inner/amount", "3.5", "the answer is a whole number");
     taken("inner/amount", "9", "r -> s");
     turn();
     refused("inner/offer", "a lot", "there is no JSON in the answer");

@@ -1,6 +1,6 @@
 //! Agents that answer whatever real models have answered: what is done is always one of the four actions, whole, and no scrip is lost.
 //!
-//! 2,000 turns of 20 agents. `CHARTC_DRAWN_TURNS=100000 cargo test --release -p chartc --test it drawn` is the whole campaign.
+//! 2,000 turns of 20 agents. `CHARTC_DRAWN_TURNS=100000 cargo test --test it drawn` is the whole campaign.
 
 use super::running::lines;
 use super::{chartc, folder};

@@ -56,7 +56,7 @@ impl Most<'_> {
     }
 }
 
-/// The money of a run with these calls; `None` if a step calls a model whose price is not known.
+/// The money of a run with these calls; `None` if a step calls a model whose price is not known, or if all of them are free.
 pub fn money<'c>(chart: &'c Chart, run: &RunCost) -> Option<Money<'c>> {
     let steps: Vec<&Step> = chart.steps.iter().filter(|step| calls(step)).collect();
     let mut clients: Vec<&Client> = Vec::new();
@@ -74,14 +74,17 @@ pub fn money<'c>(chart: &'c Chart, run: &RunCost) -> Option<Money<'c>> {
         }
     }
     let price = |price: Option<f64>| price.unwrap_or(0.0);
+    let dearest = |client: &&Client| price(client.input_price).max(price(client.output_price));
+    let dearest = clients.iter().map(dearest).fold(0.0, f64::max);
+    if dearest == 0.0 && !clients.is_empty() {
+        return None;
+    }
     let each = |client: &&Client| (price(client.input_price) + price(client.output_price)) / 1e6;
     let cheapest = clients.iter().map(each).fold(f64::INFINITY, f64::min);
     let least = run.least.as_ref().map(|(calls, _)| match calls {
         0 => 0.0,
         calls => *calls as f64 * cheapest,
     });
-    let dearest = |client: &&Client| price(client.input_price).max(price(client.output_price));
-    let dearest = clients.iter().map(dearest).fold(0.0, f64::max);
     Some(Money { least, most: most(chart, run, &clients, dearest) })
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test runs itself again with another environment")]
 
+mod forms;
 mod loopback;
 mod patience;
 mod requests;

@@ -1,8 +1,10 @@
 //! One commit: all that has happened since the last one, and what it leads to.
 
+mod done;
+
 use crate::command::Command;
-use crate::error::{StoreError, panicked};
-use crate::file::{Store, counted};
+use crate::error::StoreError;
+use crate::file::counted;
 use crate::inbox::{Letter, Mail, letters};
 use crate::options::Committed;
 use crate::reply::{forget, reply, said};
@@ -12,59 +14,12 @@ use crate::run::Running;
 use crate::worker::{Batch, Flight, Worker};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
-use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, TURN};
+use chartc_runtime::agents::{EngineError, Event, Reply, TURN};
 use chartc_runtime::oracle::{Kind, OracleError};
 use chartc_runtime::stepped::{Call, Left, Outcome, made};
+use done::{Ack, Done, letter_id};
 use rusqlite::{Transaction, params};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use tokio::sync::oneshot;
-
-/// What is said once the commit is done.
-enum Ack {
-    Fired(String, oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
-    Read(oneshot::Sender<Result<Option<AgentState>, EngineError>>, Option<AgentState>),
-    Replied(String, oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>),
-    Has(oneshot::Sender<bool>, bool),
-    Look(Box<dyn FnOnce(&Store) + Send>),
-    Forgotten(oneshot::Sender<Piece>, Piece),
-}
-
-/// How many events were forgotten, and where to go on.
-type Piece = (usize, Option<(String, String)>);
-
-/// What a batch has done so far.
-#[derive(Default)]
-struct Done {
-    acks: Vec<Ack>,
-    /// The runs to which something has happened.
-    touched: BTreeSet<String>,
-    /// The events that were taken.
-    taken: Vec<(String, String)>,
-    /// The letters that were taken.
-    letters: Vec<(String, i64)>,
-    ended: Vec<(String, String)>,
-    /// The runs that have panicked or found no model, and why. Of what they did in this batch only results of calls are committed.
-    lost: BTreeMap<String, String>,
-    /// Those that found no model: their failed calls are made again later.
-    without_model: BTreeSet<String>,
-}
-
-impl Done {
-    /// Does something with a run that has not panicked in this batch; `None` if it does.
-    fn unhurt<R>(&mut self, run: &str, work: impl FnOnce() -> R) -> Option<R> {
-        if self.lost.contains_key(run) {
-            return None;
-        }
-        match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(done) => Some(done),
-            Err(what) => {
-                self.lost.insert(run.to_owned(), panicked(&*what));
-                None
-            }
-        }
-    }
-}
+use std::collections::VecDeque;
 
 fn stopped(agent: String, why: &str) -> EngineError {
     EngineError::Stopped { agent, why: why.to_owned() }
@@ -355,37 +310,12 @@ impl<M: Machine> Worker<'_, M> {
     }
 }
 
-impl Done {
-    /// Takes letters out of the inbox, and back what was written of events of runs that are lost: they were not taken. Calls for which there
-    /// was no model are planned again.
-    fn undo_what_is_lost(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
-        for (run, number) in &self.letters {
-            if !self.lost.contains_key(run) {
-                tx.execute("DELETE FROM inbox WHERE number = ?1", [number])?;
-            }
-        }
-        for (run, id) in self.ended.iter().filter(|(run, _)| self.without_model.contains(run)) {
-            move_call(tx, (run, id), &[Stage::Done], Stage::Planned, None)?;
-        }
-        let letters = self.letters.iter().map(|(run, number)| (run, letter_id(*number)));
-        let events = self.taken.iter().map(|(run, id)| (run, id.clone()));
-        for (run, id) in letters.chain(events).filter(|(run, _)| self.lost.contains_key(*run)) {
-            tx.execute("DELETE FROM event WHERE run = ?1 AND id = ?2", params![run, id])?;
-        }
-        Ok(())
-    }
-}
-
 /// Whether a call has failed because there was no model to ask.
 fn is_unavailable(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Answer(answer) => answer.as_ref().is_err_and(OracleError::is_unavailable),
         Outcome::Result(_) => false,
     }
-}
-
-fn letter_id(number: i64) -> String {
-    format!("inbox:{number}")
 }
 
 /// Hands a letter to its run. What does not fit is told in the trace, because the sender may be gone. Returns whether it leaves the inbox.
