@@ -125,12 +125,12 @@ fn of_several_actions_the_last_is_done() {
             "`read_artifact` of step `first` is not done: the turn has failed",
             "second: no action, llm_error: connection lost: dropped",
             "`read_artifact` of step `first` is not done: a later step has chosen another action",
-            "second:  {} nullintent_rejected",
+            "second: read_artifact {} nullintent_rejected",
             // An answer without an action is no `noop`.
-            "`read_artifact` of step `first` is not done: a later step has chosen another action",
-            "second:  {} nullintent_rejected",
-            "`read_artifact` of step `first` is not done: a later step has chosen another action",
-            "second:  {} nullintent_rejected",
+            "`read_artifact` of step `first` is not done: the turn has failed",
+            "second: no action, intent_rejected: an object with `reasoning` and `action` is wanted",
+            "`read_artifact` of step `first` is not done: the turn has failed",
+            "second: no action, intent_rejected: an object with `reasoning` and `action` is wanted",
         ]
     );
 }
