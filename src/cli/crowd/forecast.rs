@@ -62,7 +62,9 @@ impl Forecast {
             }
             let agents = cast.actors.iter().filter(|actor| actor.kind == number).count() as u64;
             let charts = &kind.family.charts;
-            charts.iter().for_each(|chart| all.asks(chart, llm.unwrap_or_default(), common.model));
+            for chart in charts {
+                all.asks(chart, llm.unwrap_or_default(), common.model);
+            }
             let most = most(charts, turns, &mut all.beyond);
             let most = match (most, kind.entry.budget.llm_calls) {
                 (Some(most), Some(budget)) => Some(most.min(budget)),

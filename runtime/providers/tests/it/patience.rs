@@ -53,7 +53,7 @@ async fn who_refuses_for_good_says_what_to_do() {
     }
     let list = |names: &[&str]| {
         let data: Vec<Value> = names.iter().map(|name| json!({"id": name})).collect();
-        Reply::json(404, &json!({"error": "no model"})).to_get(200, &json!({"data": data}))
+        Reply::json(404, &json!({"error": "no model"})).with_get(200, &json!({"data": data}))
     };
     let few = told("x", list(&["a", "b"]), None).await;
     assert_eq!(few, "URL has no model `x`: it has a, b");

@@ -47,7 +47,7 @@ impl Reply {
     }
 
     /// With another answer to requests without a body.
-    pub(crate) fn to_get(self, status: u16, body: &Value) -> Self {
+    pub(crate) fn with_get(self, status: u16, body: &Value) -> Self {
         Self { to_get: Some(Self::json(status, body).bytes), ..self }
     }
 
