@@ -10,9 +10,9 @@ use super::names::{Names, used};
 use crate::editor::outline::SymbolKind;
 use chartc_text::span::Ident;
 use chartc_text::syntax::{
-    Argument, Chart, ChartItem, Client, Component, Enum, ExprKind, Function, FunctionKind, Item,
-    Limit, Noted, Param, Path, Record, State, StateItem, StateKind, Tool, ToolPattern, ToolSet,
-    TypeExpr, TypeKind, VariableKind,
+    Argument, Chart, ChartItem, Client, Component, Entry, Enum, Expr, ExprKind, Function,
+    FunctionKind, Item, Limit, Noted, Param, Path, Record, State, StateItem, StateKind,
+    TemplatePart, Tool, ToolPattern, ToolSet, TypeExpr, TypeKind, VariableKind,
 };
 
 /// What is known on the way.
@@ -164,6 +164,23 @@ impl<'c> Walk<'c> {
                 };
                 self.sink.name(name, noted.node.value.span, Mark::of(kind));
             }
+            self.server_options(&noted.node.value);
+        }
+    }
+
+    /// The names in `options { … }` of a client. Their nesting is bounded by the parser.
+    fn server_options(&mut self, value: &Expr) {
+        let ExprKind::Map(entries) = &value.kind else { return };
+        for Entry { key, value } in entries {
+            if let ExprKind::Text(name) = &key.kind
+                && let [TemplatePart::Text(text, span)] = name.parts.as_slice()
+            {
+                self.sink.name(text, *span, Mark::of(TokenKind::Property));
+            }
+            if let ExprKind::Name(name) = &value.kind {
+                self.sink.name(name, value.span, Mark::of(TokenKind::EnumMember));
+            }
+            self.server_options(value);
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The words of the shipped charts that mean no declaration, by what they are.
 const WORDS: &[(&str, &str)] = &[
-    ("types of the language", "Bool Duration Float Int Json List Text"),
+    ("types of the language", "Bool Duration Float Int Json List Map Text"),
     (
         "words that begin a declaration or an item",
         "advice ask call chart check client code component defaults do enter enum event exit final fn from history human import initial \
@@ -19,8 +19,11 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("operators", "and div not"),
     ("actions", "log send"),
-    ("functions of the language", "len max min str streak turns_in"),
-    ("what the machine tells of itself", "elapsed_here fails_here health last_result turns_here"),
+    ("functions of the language", "get len max min str streak turns_in"),
+    (
+        "what the machine tells of itself",
+        "elapsed elapsed_here fails_here health last_result turns_here",
+    ),
     ("options of clients", "input_price max_tokens model output_price temperature"),
     ("limits, and the checks of what is spent", "calls cost"),
     ("events of the machine", "limit stuck"),
