@@ -366,5 +366,5 @@ fn a_call_under_way_at_a_checkpoint_passes_again_and_counts_once() {
     assert!(next.clock.jump() && poll(&mut again).is_ready());
     assert_eq!(next.gate.spent("ada").llm_calls, 1);
     let kept = serde_json::to_string(&next.gate.save()).expect("JSON");
-    assert!(kept.ends_with(r#""open":[]}"#), "{kept}");
+    assert!(kept.contains(r#""open":[],"#), "{kept}");
 }

@@ -209,7 +209,7 @@ fn nobody_writes_what_is_not_theirs() {
     }
     let world = scene();
     let secret = read(&world, "eve", "secret").expect_err("it is bob's");
-    assert_eq!(secret, "permission_denied: `eve` may not read `secret`");
+    assert_eq!(secret, "permission_denied: `eve` may not read `secret`: only its owner `bob` may");
     let memory = read(&world, "eve", "ada_memory").expect_err("it is ada's");
     assert!(memory.starts_with("permission_denied"), "{memory}");
     let found = invoke(&world, "eve", "genesis_store", "search", r#"["gold"]"#).expect("it looks");
