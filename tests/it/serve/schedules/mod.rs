@@ -4,6 +4,7 @@
 mod life;
 
 use super::*;
+use crate::project::number;
 use chartc::load::Memory as Files;
 use chartc_core::expr::{Map, Value as Data};
 use chartc_core::host::ToolCall;
@@ -60,7 +61,8 @@ chart Pay {
 "#;
 
 const RUN: &str = "r";
-const SCHEDULES: u64 = 1000;
+/// Schedules, unless `CHARTC_SCHEDULES` says otherwise.
+const SCHEDULES: u64 = 200;
 const STEPS: usize = 40;
 
 /// SplitMix64.
@@ -313,7 +315,8 @@ fn no_answer_is_applied_to_a_question_that_its_giver_did_not_see() {
     let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
     let folder = folder("serve-schedules");
     let (mut accepted, mut refused, mut paid) = (0, 0, 0);
-    for seed in 0..SCHEDULES {
+    let schedules = number("CHARTC_SCHEDULES", SCHEDULES);
+    for seed in 0..schedules {
         let file = folder.join(format!("{seed}.db"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let played = runtime.expect("a runtime").block_on(play(&plans, &file, seed));
@@ -324,7 +327,11 @@ fn no_answer_is_applied_to_a_question_that_its_giver_did_not_see() {
         }
     }
     println!(
-        "{SCHEDULES} schedules: {accepted} answers accepted, {refused} refused, {paid} sums paid"
+        "{schedules} schedules: {accepted} answers accepted, {refused} refused, {paid} sums paid"
     );
-    assert!(accepted > 1000 && refused > 1000 && paid > 50, "{accepted} {refused} {paid}");
+    let least = schedules as usize;
+    assert!(
+        accepted > least && refused > least && paid > least / 20,
+        "{accepted} {refused} {paid}"
+    );
 }
