@@ -5,6 +5,7 @@ The model is SmolLM2-135M-Instruct in llama.cpp's own server, both from PyPI (lo
 is the form. Between chartc and the server stands a proxy that bounds the answers and adds up the tokens that the server counts.
 
     tests/models/local.py CHARTC            every chart and agent, 30 turns or their end
+    tests/models/local.py CHARTC agents     those of these names
     tests/models/local.py CHARTC --smoke    one chart, a few seconds
     tests/models/local.py --serve PORT      the server alone, until standard input ends
 
@@ -31,8 +32,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CHARTS = ROOT / "charts"
 # Tokens of an answer at most: a model of this size does not always find an end.
 CAP = 160
-# Seconds that one run may take.
-PATIENCE = 400
+# Seconds that one run may take. Prompts of a world are long, and the model reads some hundred tokens a second.
+PATIENCE = 1000
 FIELDS = {
     "noop": [],
     "read_artifact": ["artifact_id"],
@@ -130,8 +131,16 @@ def runs(work):
         functions = ["--functions", script_file] if script else []
         return name, [CHARTS / f"{name}.chart", *functions, "--turns", "30", *more]
 
-    def events(name):
-        return ["--events", CHARTS / f"{name}.events.jsonl"]
+    def events(name, most=5000):
+        # A real model answers in real time: nobody waits an hour for the next event. Without a time, an event waits for the calls under way.
+        lines = (CHARTS / f"{name}.events.jsonl").read_text().splitlines()
+        entries = [json.loads(line) for line in lines if line.strip()]
+        for entry in entries:
+            if "after_ms" in entry:
+                entry["after_ms"] = min(entry["after_ms"], most)
+        file = work / f"{name}.events.json"
+        file.write_text(json.dumps(entries))
+        return ["--events", file]
 
     def people(name):
         return ["--human", f"script:{CHARTS / name}.script.yaml"]
@@ -139,10 +148,12 @@ def runs(work):
     yield chart("builder", "--param", "agent_id=ada")
     yield chart("debate", "--param", "topic=Tea is better than coffee.", script=False)
     yield chart("phases", "--param", "goal=Find out who kept the light.")
-    yield chart("auction", *events("auction"))
-    yield chart("researcher", *events("researcher"))
-    yield chart("social", *events("social"))
-    yield chart("support", *events("support"), *people("support"))
+    # Its deadlines are those of the auction.
+    yield chart("auction", *events("auction", 60_000))
+    yield chart("researcher", "--param", "question=What does a tram cost?", *events("researcher"))
+    persona = ["--param", "name=Mia", "--param", 'interests=["rust","crabs"]', "--param", "personality=You like short answers."]
+    yield chart("social", *persona, *events("social"))
+    yield chart("support", "--param", "signature=Mia", *events("support"), *people("support"))
     question = "question=When did the lighthouse get electric light?"
     yield chart("retrieval", "--param", question, *people("retrieval"))
     yield "agents", [agents(work / "agents"), "--ticks", "30"]

@@ -23,8 +23,8 @@ const ACTIONS: &str = "\nThe actions:\
 \n- write_artifact: make the artifact `artifact_id`, or replace its content by `content`; `artifact_type` says what it is\
 \n- invoke_artifact: call `method` of the artifact `artifact_id` with the arguments `args`, in order";
 
-/// Any action of a host that does not say which ones it has.
-const ANY_ACTION: &str = r#"{"type":"object","properties":{"reasoning":{"type":"string"},"action":{"type":"string","minLength":1}},"required":["reasoning","action"]}"#;
+/// Any action of a host that does not say which ones it has: its name is one word, as a sentence would be no action.
+const ANY_ACTION: &str = r#"{"type":"object","properties":{"reasoning":{"type":"string"},"action":{"type":"string","pattern":"^[a-z][a-z0-9_]{1,39}$"}},"required":["reasoning","action"]}"#;
 
 /// What such an action needs beside its name.
 const ANY_ACTION_WORDS: &str = "\nWhat the action needs stands beside `action`, under its own names. The action `noop` does nothing.";
