@@ -161,7 +161,7 @@ pub(super) fn fitted(
 ) -> Result<Value, String> {
     let form = wanted.form();
     let (mut value, mut why) = (value, None);
-    for _ in 0..LAYERS {
+    for layer in 0..LAYERS {
         // Anything fits these, so the wrapper goes first.
         let any = matches!(form, Form::Any | Form::Text);
         let within = if any { only(value, &[WRAPPER]) } else { None };
@@ -179,7 +179,11 @@ pub(super) fn fitted(
         if key == WRAPPER {
             why = None;
         }
-        note(repairs, &format!("taken out of `{key}`"));
+        // Where the schema itself wraps the value, the wrapper is what was asked for.
+        let is_asked_for = !matches!(form, Form::Record(_) | Form::Map(_));
+        if !is_asked_for || layer > 0 || only(value, &[WRAPPER]).is_none() {
+            note(repairs, &format!("taken out of `{key}`"));
+        }
         value = inner;
     }
     Err(why.unwrap_or_else(|| "it is wrapped too often".to_owned()))

@@ -123,8 +123,11 @@ fn words(said: clean::Said, is_whole: bool) -> Result<Reading<Value>, Unusable> 
         Some((_, true)) => Err(Unusable::none("the JSON in the answer is cut off")),
         Some((inner, false)) => match scalar(&inner) {
             Some(meant) => {
-                repairs.push("taken out of `value`".to_owned());
-                let rung = if whole.is_some() { rung } else { Rung::Cleaned };
+                let is_asked_for = whole.is_some_and(|read| is_wrapper(&read));
+                if !is_asked_for {
+                    repairs.push("taken out of `value`".to_owned());
+                }
+                let rung = if is_asked_for { rung } else { Rung::Cleaned };
                 Ok(Reading { meant: Value::Text(meant), rung, repairs })
             }
             None => Err(Unusable::none("`value` is no text")),
@@ -140,11 +143,15 @@ fn opens_wrapper(text: &str) -> bool {
     !head.is_empty() && OPENING.starts_with(&head)
 }
 
+/// Whether this is `{"value": …}`, with nothing beside the value.
+fn is_wrapper(read: &json::Read) -> bool {
+    matches!(&read.value, Value::Map(map) if map.len() == 1 && map.get("value").is_some())
+}
+
 /// A text in `{"value": …}` with a little prose before or behind it, and whether it is cut off.
 fn around(text: &str) -> Result<Option<(Value, bool)>, Unusable> {
     let found = json::find(text, '{');
-    let is_wrapper = |read: &&json::Read| matches!(&read.value, Value::Map(map) if map.len() == 1 && map.get("value").is_some());
-    let Some(first) = found.iter().find(is_wrapper) else { return Ok(None) };
+    let Some(first) = found.iter().find(|read| is_wrapper(read)) else { return Ok(None) };
     let (before, after) = clean::around(text, std::slice::from_ref(first));
     let begins = before.trim_end_matches(' ');
     let stands_apart = (begins.is_empty() || begins.ends_with('\n'))

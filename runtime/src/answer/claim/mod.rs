@@ -258,6 +258,27 @@ pub(super) fn mentioned(text: &str, candidates: &[Candidate], but: usize) -> Opt
     hits.map(|hit| hit.index).find(|index| *index != but)
 }
 
+/// The word by which the speaker of `text` declines a candidate: `I do not approve`, `Do not ship`. What others did not do is a reason.
+pub(super) fn refused(text: &str, candidates: &[Candidate], index: usize) -> Option<String> {
+    let reader = Reader { candidates, extra: &[] };
+    sentences(text).iter().find_map(|sentence| {
+        let tokens = &sentence.tokens;
+        let (hits, _) = reader.hits(tokens);
+        let from = hits.iter().filter(|hit| hit.index == index).find_map(|hit| hit.denied)?;
+        let is_verb = |token: &Token| {
+            matches!(
+                token.text.as_str(),
+                "do" | "does" | "would" | "will" | "can" | "could" | "should" | "must"
+            )
+        };
+        let start = tokens[..from].iter().rposition(|token| !is_verb(token)).map(|at| &tokens[at]);
+        let by_speaker = start.is_none_or(|token| {
+            !token.is_word || matches!(token.text.as_str(), "i" | "we" | "you" | "so" | "please")
+        });
+        by_speaker.then(|| tokens[from].text.clone())
+    })
+}
+
 /// A word of a sentence before the choice that says that it is not meant.
 fn astray(sentence: &Sentence) -> Option<&str> {
     if let Some(odd) = sentence.tokens.iter().find(|token| token.is_odd()) {

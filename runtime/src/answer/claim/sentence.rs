@@ -95,6 +95,9 @@ impl Reader<'_> {
         }
         let is_named = |hit: &&Hit| hit.denied.is_none() && !hit.is_about;
         let Some(first) = hits.iter().find(is_named) else { return Err(String::new()) };
+        if let Some(at) = number(tokens, first.from, index) {
+            plain[at] = None;
+        }
         let start = opening(tokens, first.from)?;
         let (end, is_cause) = reason(tokens, &plain, first.to, one);
         let labelled = self.frame(&plain[start..end], tokens, start == 0)?;
@@ -182,6 +185,13 @@ impl Reader<'_> {
             _ => list::is_frame(word) || self.extra.iter().any(|extra| extra == word),
         }
     }
+}
+
+/// Where the number of the candidate stands before its name, as in `Option 2: pivot`; it has to be that of its place.
+fn number(tokens: &[Token], hit: usize, index: usize) -> Option<usize> {
+    let at = tokens[..hit].iter().rposition(|token| token.is_word)?;
+    let is_labelled = at > 0 && list::is_label(&tokens[at - 1].text);
+    (is_labelled && tokens[at].text == (index + 1).to_string()).then_some(at)
 }
 
 /// Where the part of a sentence begins that chooses, behind a clause that gives the reason first.

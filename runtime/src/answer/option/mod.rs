@@ -166,6 +166,13 @@ fn named(text: &str, options: &[Alternative]) -> Result<Option<usize>, Unusable>
         spelled.iter().map(|w| &w.text).eq(said.iter().map(|w| &w.text))
             || said.len() == 1 && joined(&spelled) == said[0].text
     };
+    // `Approved.` is `approve`, unless that is an option of its own.
+    let is_past = |name: &str| match (words(name).as_slice(), said.as_slice()) {
+        ([verb], [one]) => is_past_of(&one.text, &verb.text),
+        _ => false,
+    };
+    let is_exact = options.iter().any(|o| is_it(&o.offer.name));
+    let is_it = |name: &str| if is_exact { is_it(name) } else { is_past(name) };
     let mut hits = options.iter().enumerate().filter(|(_, o)| is_it(&o.offer.name));
     match (hits.next(), hits.next()) {
         (Some((_, a)), Some((_, b))) => Err(Unusable::ambiguous(format!(
@@ -174,6 +181,15 @@ fn named(text: &str, options: &[Alternative]) -> Result<Option<usize>, Unusable>
         ))),
         (hit, _) => Ok(hit.map(|(index, _)| index)),
     }
+}
+
+/// Whether `word` is the regular past form of `verb`: `approved`, `shipped`, `denied`.
+fn is_past_of(word: &str, verb: &str) -> bool {
+    let Some(stem) = word.strip_suffix("ed") else { return false };
+    let doubled = verb.chars().last().is_some_and(|last| stem == format!("{verb}{last}"));
+    let from_y = verb.strip_suffix('y').is_some_and(|start| stem == format!("{start}i"));
+    let from_e = verb.strip_suffix('e') == Some(stem);
+    !verb.is_empty() && (stem == verb || doubled || from_y || from_e)
 }
 
 #[cfg(test)]

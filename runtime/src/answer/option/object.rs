@@ -2,7 +2,7 @@
 
 use super::arguments::{Given, complete};
 use super::{Chosen, beside, candidates, in_words, named};
-use crate::answer::claim::described;
+use crate::answer::claim::{described, refused};
 use crate::answer::fit::{plain, scalar};
 use crate::answer::{Reading, Rung, Unusable, bounded, clean, json};
 use crate::oracle::Alternative;
@@ -133,6 +133,7 @@ fn layer(
     }
     if let Some((index, key)) = hit {
         one_only(map, index, key, &strangers, options)?;
+        not_denied(map, index, options)?;
         let rest: Map =
             map.iter().filter(|(k, _)| *k != key).map(|(k, v)| (k.to_owned(), v.clone())).collect();
         return complete(index, Given::Beside(rest), options, rung, repairs);
@@ -244,4 +245,15 @@ fn one_only(
         }
     }
     Ok(())
+}
+
+/// The reason beside the choice does not say that its speaker does not choose it.
+fn not_denied(map: &Map, index: usize, options: &[Alternative]) -> Result<(), Unusable> {
+    let reasons = map.iter().filter(|(key, _)| REASONS.contains(&&*plain(key)));
+    let texts = reasons.filter_map(|(_, value)| scalar(value));
+    let candidates = candidates(options);
+    match texts.into_iter().find_map(|text| refused(&text, &candidates, index)) {
+        Some(word) => Err(beside(&options[index].offer.name, &word)),
+        None => Ok(()),
+    }
 }
