@@ -32,11 +32,14 @@ mod disguise;
 mod docs;
 mod dot;
 mod drawn;
+#[cfg(feature = "run")]
+mod earlier;
 mod explore;
 #[cfg(feature = "run")]
 mod faults;
 mod files;
 mod fix;
+mod formats;
 mod fuzzed;
 mod guards;
 mod guessing;

@@ -29,7 +29,6 @@ fn checked(text: &str) -> Result<Checked, String> {
     done.charts.pop().ok_or(shown)
 }
 
-/// A number from the environment: how long to look.
 /// A source of charts: the same on every run, unless `CHARTC_SEED` says otherwise.
 fn runner(cases: u32) -> TestRunner {
     let config =
@@ -65,4 +64,18 @@ fn laws_hold() {
         Err(TestError::Abort(why)) => panic!("{why}"),
     }
     println!("{cases} charts: {:?}", total.get());
+}
+
+#[test]
+#[ignore = "`tests/house/parity` runs it: it writes charts into the folder `CHARTC_WRITE`"]
+fn charts_are_written() {
+    let folder = std::env::var("CHARTC_WRITE").expect("`CHARTC_WRITE` names a folder");
+    let nth = Cell::new(0);
+    let written = runner(200).run(&spec(), |spec| {
+        let file = format!("{folder}/random_{:03}.chart", nth.get());
+        nth.set(nth.get() + 1);
+        std::fs::write(file, render::text(&spec))
+            .map_err(|why| TestCaseError::fail(why.to_string()))
+    });
+    written.expect("each is written");
 }
