@@ -158,7 +158,8 @@ def runs(work):
     yield chart("retrieval", "--param", question, *people("retrieval"))
     yield "agents", [agents(work / "agents"), "--ticks", "30"]
     yield "ecology", [ecology(work / "ecology"), "--ticks", "30"]
-    yield "feed", [feed(work / "feed"), "--ticks", "30"]
+    # A minute of real time for each tick would be half an hour.
+    yield "feed", [feed(work / "feed"), "--ticks", "30", "--delay", "5"]
 
 
 def agents(folder):
