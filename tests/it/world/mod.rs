@@ -1,5 +1,6 @@
 //! Many agents in one world, by the command.
 
+mod announced;
 mod census;
 mod drawn;
 mod examples;

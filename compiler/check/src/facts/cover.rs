@@ -6,7 +6,7 @@ use crate::facts::place::Place;
 use crate::facts::reach::{is_end, is_history, is_leaf};
 use crate::facts::uses::reads;
 use chartc_core::arena::{EventId, StateId, TransitionId};
-use chartc_core::model::{Chart, Expr, ExprKind, Transition, TransitionKind, Trigger};
+use chartc_core::model::{Chart, Expr, ExprKind, StateKind, Transition, TransitionKind, Trigger};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -293,8 +293,16 @@ fn covered(
 ) -> Option<()> {
     for top in &place.within {
         // Transitions between the source and the place have priority over the source's own.
-        let above = chart.ancestors(*top).take_while(|s| *s != source).find_map(|s| takes(&s));
-        if let Some(line) = above {
+        let mut above = chart.ancestors(*top).take_while(|s| *s != source);
+        let above = above.find_map(|s| Some((s, takes(&s)?)));
+        // The other regions of a parallel lead to the source past what is inside of this one. (If each inner transition exited a state,
+        // it would win that conflict; a deeper one without a target may be taken in its place.)
+        let inside = above.map_or(*top, |(state, _)| state);
+        let mut around = chart.ancestors(inside).skip(1).take_while(|s| chart.contains(source, *s));
+        if inside != source && around.any(|s| matches!(chart.state(s).kind, StateKind::Parallel)) {
+            return None;
+        }
+        if let Some((_, line)) = above {
             by.insert(line);
             continue;
         }
