@@ -4,21 +4,21 @@ use super::{files, save};
 use chartc_core::visible;
 use chartc_runtime::clock::Clock;
 use chartc_runtime::oracle::cassette::Entry;
-use chartc_runtime::oracle::{Replaying, Shelf};
+use chartc_runtime::oracle::{CassetteSink, Replaying};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A folder in which calls are recorded.
 struct Folder(PathBuf);
 
-impl Shelf for Folder {
+impl CassetteSink for Folder {
     fn put(&self, name: &str, text: &str) -> Result<(), String> {
         save::write(&self.0.join(name), &visible::json(text)).map_err(|fault| fault.to_string())
     }
 }
 
 /// Prepares a folder for recording: creates it if necessary, and removes the calls of an earlier run.
-pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn Shelf>> {
+pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn CassetteSink>> {
     save::make_folder(folder)?;
     for name in names(folder)? {
         save::remove(&folder.join(name))?;

@@ -17,7 +17,7 @@ use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock};
 use chartc_runtime::driver::Parts;
 use chartc_runtime::trace::Origin;
-use chartc_serve::{Feed, Gate, Offer, Runs, Token, over_stdio, serve};
+use chartc_serve::{AccessRules, Feed, Offer, Runs, Token, over_stdio, serve};
 use chartc_store::{Options, Safety, Store, Worker};
 use chartc_text::source::Sources;
 use std::collections::BTreeMap;
@@ -178,7 +178,7 @@ fn fixed(chart: &Chart, pairs: &[String]) -> miette::Result<Map> {
     given(chart, Kind::Param, &own.cloned().collect::<Vec<_>>())
 }
 
-fn gate(args: &Args) -> miette::Result<Gate> {
+fn gate(args: &Args) -> miette::Result<AccessRules> {
     let token = |variable: &Option<String>| match variable {
         None => Token::random().map_err(|why| miette::miette!("{why}")),
         Some(name) => {
@@ -194,7 +194,7 @@ fn gate(args: &Args) -> miette::Result<Gate> {
         ));
     }
     let hosts = OWN.iter().map(|&name| name.to_owned()).chain(args.host.iter().cloned()).collect();
-    Ok(Gate { token, people, hosts })
+    Ok(AccessRules { token, people, hosts })
 }
 
 /// What the runs are made of, and who may come to them.
@@ -202,7 +202,7 @@ struct Cast {
     store: Store,
     clock: Arc<dyn Clock>,
     who: Who,
-    gate: Gate,
+    gate: AccessRules,
     exporting: otel::Exporting,
 }
 
@@ -284,7 +284,7 @@ async fn work(
         clock: Some("real".into()),
         ..Begun::default()
     };
-    let note = move |given: &chartc_serve::Given<'_>| {
+    let note = move |given: &chartc_serve::RunRequest<'_>| {
         let (file, fixed) = known.get(given.chart).cloned().unwrap_or_default();
         let params = given.params.iter().map(|(name, value)| (name.to_owned(), value.clone()));
         let begun = Begun {
@@ -335,7 +335,7 @@ async fn work(
 }
 
 /// Tells on standard error where the server is, and the tokens that nobody has yet.
-fn welcome(args: &Args, listener: &TcpListener, gate: &Gate) {
+fn welcome(args: &Args, listener: &TcpListener, gate: &AccessRules) {
     let Ok(address) = listener.local_addr() else { return };
     complain(format!("listening on http://{address}"));
     if !address.ip().is_loopback() {

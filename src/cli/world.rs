@@ -5,7 +5,7 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::model::Chart;
 use chartc_runtime::Saved;
-use chartc_runtime::agent::{Artifacts, Kept, Life, Profile, Record, SharedRecord, World};
+use chartc_runtime::agent::{Artifacts, Life, Profile, Record, SavedAgent, SharedRecord, World};
 use chartc_runtime::oracle::Script;
 use chartc_text::diagnostic::nearest;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub(super) fn live(
     script: Script,
 ) -> miette::Result<(Functions, Option<Life>)> {
     let Some(world) = world else { return Ok((Functions::Script(script), None)) };
-    let agent = match saved.and_then(Saved::agent).map(Kept::name) {
+    let agent = match saved.and_then(Saved::agent).map(SavedAgent::name) {
         Some(name) => name.to_owned(),
         None => name(&world, charts[0], given),
     };

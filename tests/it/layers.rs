@@ -187,10 +187,10 @@ const RESTATE: &[Row] = &[
     ("kept", &[]),
     ("wire", &[]),
     ("client", &["error", "wire"]),
-    ("flights", &["wire"]),
+    ("calls_under_way", &["wire"]),
     ("step", &["kept", "wire"]),
     ("agent", &["kept", "step", "wire"]),
-    ("serve", &["agent", "flights", "step"]),
+    ("serve", &["agent", "calls_under_way", "step"]),
 ];
 const SERVE: &[Row] = &[
     ("token", &[]),

@@ -217,7 +217,7 @@ fn saved(agents: usize) -> (f64, f64, f64) {
         .map(|(nth, text)| {
             let machine = charts::interpreted(Which::Social, plan, nth);
             let mut session = charts::session(machine, &oracle, clock.clone());
-            session.take_over(&Saved::read(text).expect("it was written")).expect("it fits");
+            session.restore(&Saved::read(text).expect("it was written")).expect("it fits");
             session
         })
         .collect();

@@ -3,7 +3,7 @@
 use crate::config::{Limits, Program};
 use crate::fault::Fault;
 use crate::holes::{Part, parts};
-use crate::process::{Heard, Running, start, told};
+use crate::process::{Running, StderrListener, start, told};
 use crate::result::{Wanted, arguments};
 use chartc_core::expr::Value;
 use serde_json::Value as Json;
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 pub(crate) async fn call(
     tool: &str,
     program: &Program,
-    (limits, base, heard): (Limits, &[(String, String)], &Heard),
+    (limits, base, heard): (Limits, &[(String, String)], &StderrListener),
     given: &[(String, Value)],
     wanted: &Wanted,
 ) -> Result<Value, Fault> {

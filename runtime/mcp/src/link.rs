@@ -3,9 +3,9 @@
 use crate::config::{Limits, Reach, ServerSpec};
 use crate::fault::{Fault, short};
 use crate::listing::{Listed, listing};
-use crate::process::{Heard, Running, start};
+use crate::process::{Running, StderrListener, start};
 use crate::reach::{not_begun, status, transport};
-use crate::waiting::{Left, Progress, Watched};
+use crate::waiting::{CancelOnDrop, Progress, Watched};
 use crate::wire::{Lines, MESSAGE, Reason, raw};
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -81,7 +81,7 @@ impl Link {
     pub(crate) async fn open(
         spec: &ServerSpec,
         base: &[(String, String)],
-        heard: &Heard,
+        heard: &StderrListener,
     ) -> Result<Self, Fault> {
         let changed = Arc::new(AtomicBool::new(false));
         let progress = Progress::default();
@@ -245,7 +245,7 @@ impl Link {
             Ok(Err(why)) => return Err(self.fault(why, what).await),
             Err(_) => return Err(self.silent(what, limits.idle).await),
         };
-        let mut left = Left::new(&handle, &self.lost);
+        let mut left = CancelOnDrop::new(&handle, &self.lost);
         let watched = Watched::new(&self.progress, &handle.progress_token);
         loop {
             let idle = Instant::now() + limits.idle;

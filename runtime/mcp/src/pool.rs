@@ -4,7 +4,7 @@ use crate::check::{Finding, check};
 use crate::config::{Act, Configuration, ServerSpec};
 use crate::declare::declaration;
 use crate::fault::Fault;
-use crate::process::Heard;
+use crate::process::StderrListener;
 use crate::reach::client;
 use crate::result::Wanted;
 use crate::server::Server;
@@ -51,7 +51,7 @@ pub struct Pool(Arc<Inner>);
 struct Inner {
     configuration: Configuration,
     servers: BTreeMap<String, Arc<Server>>,
-    heard: Heard,
+    heard: StderrListener,
     client: OnceLock<reqwest::Client>,
 }
 
@@ -84,7 +84,7 @@ impl Pool {
         heard: impl Fn(&str, &str) + Send + Sync + 'static,
     ) -> Self {
         let secrets = configuration.secrets.clone();
-        let heard: Heard = Arc::new(move |name, line| {
+        let heard: StderrListener = Arc::new(move |name, line| {
             heard(name, &crate::fault::hidden(line, &secrets));
         });
         let specs = configuration.servers.values().filter(|spec| wanted.contains(&spec.name));

@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// Hears what processes write to standard error, line by line, each with the name of the server or tool.
-pub(crate) type Heard = Arc<dyn Fn(&str, &str) + Send + Sync>;
+pub(crate) type StderrListener = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 /// The last lines of standard error.
 #[derive(Clone, Default)]
@@ -121,7 +121,7 @@ pub(crate) fn start(
     name: &str,
     program: &Program,
     base: &[(String, String)],
-    heard: &Heard,
+    heard: &StderrListener,
 ) -> io::Result<(Running, Pipes)> {
     let (path, arguments) = program.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(path);
@@ -151,7 +151,7 @@ pub(crate) fn start(
 }
 
 /// Reads lines to the end, whatever bytes they have.
-async fn drain(pipe: impl AsyncRead + Unpin, name: String, tail: Tail, heard: Heard) {
+async fn drain(pipe: impl AsyncRead + Unpin, name: String, tail: Tail, heard: StderrListener) {
     let mut reader = BufReader::new(pipe);
     let mut line: Vec<u8> = Vec::new();
     let tell = |line: &mut Vec<u8>| {

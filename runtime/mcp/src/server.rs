@@ -4,7 +4,7 @@ use crate::config::ServerSpec;
 use crate::fault::Fault;
 use crate::link::Link;
 use crate::listing::{Listed, Listing};
-use crate::process::Heard;
+use crate::process::StderrListener;
 use crate::result::{Wanted, arguments, brought};
 use crate::shape::parameters;
 use chartc_core::expr::Value;
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 pub(crate) struct Server {
     pub(crate) spec: ServerSpec,
     base: Vec<(String, String)>,
-    heard: Heard,
+    heard: StderrListener,
     state: tokio::sync::Mutex<State>,
     /// The list when the server was started first: what charts are checked against.
     first: OnceLock<Listed>,
@@ -32,7 +32,11 @@ struct State {
 }
 
 impl Server {
-    pub(crate) fn new(spec: ServerSpec, base: Vec<(String, String)>, heard: Heard) -> Self {
+    pub(crate) fn new(
+        spec: ServerSpec,
+        base: Vec<(String, String)>,
+        heard: StderrListener,
+    ) -> Self {
         let (state, first, fault) = Default::default();
         Self { spec, base, heard, state, first, fault }
     }

@@ -38,21 +38,21 @@ impl Drop for Watched {
 }
 
 /// Tells the server, when it is dropped before the answer has come, that nobody waits any more.
-pub(crate) struct Left {
+pub(crate) struct CancelOnDrop {
     peer: Peer<RoleClient>,
     id: RequestId,
     lost: Arc<AtomicBool>,
     pub(crate) is_done: bool,
 }
 
-impl Left {
+impl CancelOnDrop {
     pub(crate) fn new(handle: &RequestHandle<RoleClient>, lost: &Arc<AtomicBool>) -> Self {
         let (peer, id) = (handle.peer.clone(), handle.id.clone());
         Self { peer, id, lost: lost.clone(), is_done: false }
     }
 }
 
-impl Drop for Left {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if self.is_done {

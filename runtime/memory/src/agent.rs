@@ -14,7 +14,7 @@ pub struct AgentMemory {
 }
 
 /// A row of `memory`.
-struct Kept {
+struct MemoryRow {
     tick: i64,
     kind: String,
     text: String,
@@ -87,7 +87,7 @@ impl AgentMemory {
         Ok(true)
     }
 
-    fn memo(&self, row: Kept) -> Result<Memo, MemoryError> {
+    fn memo(&self, row: MemoryRow) -> Result<Memo, MemoryError> {
         let damaged = |what: &str| {
             let why = format!("is damaged ({what}): put a copy of it back, or take it away");
             self.shared.place.refused(why)
@@ -115,10 +115,10 @@ impl Memory for AgentMemory {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let kept = |row: &Row<'_>| {
             let (tick, kind, text, data) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            Ok(Kept { tick, kind, text, data })
+            Ok(MemoryRow { tick, kind, text, data })
         };
         let words = query_words(query);
-        let rows: Vec<Kept> = {
+        let rows: Vec<MemoryRow> = {
             let connection = self.shared.connection();
             if words.is_empty() {
                 let newest = "SELECT tick, kind, text, data FROM memory WHERE agent = ?1 ORDER BY id DESC LIMIT ?2";

@@ -1,7 +1,7 @@
 //! What a server answered.
 
 use crate::body::{self, Body};
-use crate::wire::{Said, Wire};
+use crate::wire::{ModelAnswer, Wire};
 use chartc_runtime::oracle::{Answer, OracleError};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 
@@ -26,7 +26,7 @@ pub(crate) fn read(wire: &Wire, headers: &HeaderMap, body: Body) -> Result<Answe
     if !kind.trim_start().to_ascii_lowercase().starts_with("application/json") {
         return Err(other(format!("the answer is not JSON but `{}`", crate::fault::short(kind))));
     }
-    let Said { text, usage, cut } = (wire.read)(&body).map_err(|why| {
+    let ModelAnswer { text, usage, cut } = (wire.read)(&body).map_err(|why| {
         if why.is_data() {
             other(format!("the answer has another form than {}", wire.whose))
         } else {

@@ -3,7 +3,7 @@
 use crate::known::Provider;
 
 /// A server, as messages speak of it.
-pub(crate) struct Place<'a> {
+pub(crate) struct ServerAddress<'a> {
     /// Without a slash at the end.
     pub(crate) address: &'a str,
     pub(crate) is_local: bool,
@@ -14,8 +14,8 @@ pub(crate) struct Place<'a> {
 }
 
 /// Nobody takes connections there.
-pub(crate) fn unreachable(place: &Place<'_>, why: &str) -> String {
-    let Place { address, is_local, known, set_by, .. } = place;
+pub(crate) fn unreachable(place: &ServerAddress<'_>, why: &str) -> String {
+    let ServerAddress { address, is_local, known, set_by, .. } = place;
     let start = match (is_local, known.map_or("", |known| known.start)) {
         (true, "") => "start the server".to_owned(),
         (false, "") => "check the network".to_owned(),
@@ -29,8 +29,8 @@ pub(crate) fn unreachable(place: &Place<'_>, why: &str) -> String {
 }
 
 /// The server refuses for good; `why` begins with the status.
-pub(crate) fn rejected(place: &Place<'_>, status: Option<u16>, why: &str) -> String {
-    let Place { address, has_key, set_by, .. } = place;
+pub(crate) fn rejected(place: &ServerAddress<'_>, status: Option<u16>, why: &str) -> String {
+    let ServerAddress { address, has_key, set_by, .. } = place;
     let key = set_by.map_or("its key", |(_, key)| key);
     let cure = match status {
         Some(401 | 403) if *has_key => format!("check {key}"),
@@ -47,7 +47,7 @@ pub(crate) fn rejected(place: &Place<'_>, status: Option<u16>, why: &str) -> Str
 }
 
 /// The server does not have a model, but others.
-pub(crate) fn without_model(place: &Place<'_>, model: &str, has: &str) -> String {
+pub(crate) fn without_model(place: &ServerAddress<'_>, model: &str, has: &str) -> String {
     let fetch = match place.known {
         Some(known) if known.name == "ollama" => format!("; `ollama pull {model}` fetches it"),
         Some(_) | None => String::new(),

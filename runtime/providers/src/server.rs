@@ -1,7 +1,7 @@
 //! One server: its address, its key, and calls of it.
 
 use crate::body::Body;
-use crate::cure::{self, Place};
+use crate::cure::{self, ServerAddress};
 use crate::form::{self, Form};
 use crate::known::{self, Provider};
 use crate::models::Models;
@@ -192,7 +192,7 @@ impl Server {
 
     /// The same error with the address, and with what to do.
     async fn told(&self, model: &str, error: OracleError) -> OracleError {
-        let place = Place {
+        let place = ServerAddress {
             address: self.url.trim_end_matches('/'),
             is_local: self.is_local(),
             has_key: self.key.is_some(),

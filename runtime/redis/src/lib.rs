@@ -19,15 +19,15 @@
 //! # }
 //! ```
 
+mod delivery;
 mod entry;
 mod error;
-mod flight;
 mod intake;
-mod landing;
-mod lanes;
 mod link;
 mod notice;
 mod options;
+mod queues;
+mod results;
 mod session;
 mod shard;
 

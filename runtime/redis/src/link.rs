@@ -91,7 +91,7 @@ return redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
 const HANDFUL: usize = 2_000;
 
 /// The streams of this process.
-pub(crate) struct Beat {
+pub(crate) struct Heartbeat {
     /// How many it may have.
     pub(crate) share: usize,
     /// Those that it has had since the last time.
@@ -162,13 +162,13 @@ impl Link {
     }
 
     /// Shows itself. `None` if a later process has its name.
-    pub(crate) async fn beat(&mut self, is_first: bool) -> Held<Beat> {
+    pub(crate) async fn beat(&mut self, is_first: bool) -> Held<Heartbeat> {
         let owners = (0..self.options.shards).map(|shard| self.owner(shard));
         let keys: Vec<String> = std::iter::once(self.members()).chain(owners).collect();
         let mut script = Self::script(BEAT, &keys);
         script.arg(&self.me).arg(milliseconds(self.options.idle)).arg(u8::from(is_first));
         let said: Option<(usize, Vec<usize>, Vec<usize>)> = plain(&self.ask(&script).await?)?;
-        Ok(said.map(|(share, kept, taken)| Beat { share, kept, taken }))
+        Ok(said.map(|(share, kept, taken)| Heartbeat { share, kept, taken }))
     }
 
     /// Gives streams back; with all of them, takes itself off the list.
@@ -237,7 +237,7 @@ impl Link {
     }
 
     /// Puts an entry into the dead stream, and acknowledges it.
-    pub(crate) async fn bury(
+    pub(crate) async fn dead_letter(
         &mut self,
         shard: usize,
         raw: &Raw,

@@ -1,8 +1,8 @@
 //! The work of one connection: nothing of it outlives the connection, since the server has all that was not acknowledged.
 
+use crate::delivery::{DeliveryOutcome, InFlight, deliver};
 use crate::entry::{DELETED, Entry, EntryId};
-use crate::flight::{Flight, Landing, fly};
-use crate::link::{Beat, Line, Link};
+use crate::link::{Heartbeat, Line, Link};
 use crate::notice::{Counts, Notice};
 use crate::options::Options;
 use crate::shard::{Shard, Stage};
@@ -49,12 +49,12 @@ pub(crate) struct Session<'e, E> {
     pub(crate) engine: &'e E,
     pub(crate) counts: &'e mut Counts,
     pub(crate) shards: BTreeMap<usize, Shard>,
-    pub(crate) flights: FuturesUnordered<Task<'e, (Flight, Landing)>>,
-    /// Turns that are tried again when it is time: stream, tenure, agent.
+    pub(crate) flights: FuturesUnordered<Task<'e, (InFlight, DeliveryOutcome)>>,
+    /// Turns that are tried again when it is time: stream, lease, agent.
     pub(crate) retries: FuturesUnordered<Task<'e, (usize, u64, String)>>,
     /// The waits of turns that were busy.
     pub(crate) waits: BTreeMap<(usize, String), Duration>,
-    pub(crate) tenures: u64,
+    pub(crate) leases: u64,
     pub(crate) is_away: bool,
     pub(crate) is_stopping: bool,
 }
@@ -75,7 +75,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
             flights: FuturesUnordered::new(),
             retries: FuturesUnordered::new(),
             waits: BTreeMap::new(),
-            tenures: 0,
+            leases: 0,
             is_away: false,
             is_stopping: false,
         }
@@ -147,8 +147,8 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                     until = Some(Instant::now() + LAST);
                     self.retries.clear();
                 }
-                Some((flight, landing)) = self.flights.next() => self.land(flight, landing, tell),
-                Some((shard, tenure, agent)) = self.retries.next() => self.retry(shard, tenure, &agent),
+                Some((flight, outcome)) = self.flights.next() => self.land(flight, outcome, tell),
+                Some((shard, lease, agent)) = self.retries.next() => self.retry(shard, lease, &agent),
                 came = news_are => {
                     quiet_line = Some(came?);
                     news = None;
@@ -169,10 +169,10 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 () = std::future::ready(()), if has_read => {}
             }
             // All that is ready, so that one command acknowledges it.
-            while let Some(Some((flight, landing))) =
+            while let Some(Some((flight, outcome))) =
                 futures_util::FutureExt::now_or_never(self.flights.next())
             {
-                self.land(flight, landing, tell);
+                self.land(flight, outcome, tell);
             }
         }
     }
@@ -191,7 +191,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
     /// Shows itself, takes streams that are free, and gives up those that others are to have.
     async fn beat(&mut self, tell: &mut impl FnMut(Notice)) -> Result<(), Broken> {
         let Some(beat) = self.link.beat(false).await? else { return Err(Broken::Taken) };
-        let Beat { share, kept, taken } = beat;
+        let Heartbeat { share, kept, taken } = beat;
         let had: Vec<usize> = self.shards.keys().copied().collect();
         for nth in had.iter().filter(|nth| !kept.contains(nth)) {
             self.drop_shard(*nth, tell);
@@ -199,8 +199,8 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         for nth in kept.into_iter().chain(taken) {
             if !self.shards.contains_key(&nth) && !self.is_stopping {
                 let last = self.link.last(nth).await?;
-                self.tenures += 1;
-                self.shards.insert(nth, Shard::new(self.tenures, last));
+                self.leases += 1;
+                self.shards.insert(nth, Shard::new(self.leases, last));
                 tell(Notice::Reads(self.options.key(nth)));
             }
         }
@@ -222,7 +222,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         let mut free = Vec::new();
         for (nth, shard) in &mut self.shards {
             for (raw, reason) in std::mem::take(&mut shard.dead) {
-                self.link.bury(*nth, &raw, &reason).await?;
+                self.link.dead_letter(*nth, &raw, &reason).await?;
                 self.counts.dead += 1;
                 let (stream, entry) = (self.options.key(*nth), raw.id.to_string());
                 tell(Notice::Dead { stream, entry, reason });
@@ -231,7 +231,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 self.link.acknowledge(*nth, &shard.done).await?;
                 shard.done.clear();
             }
-            if shard.is_leaving && shard.flying == 0 {
+            if shard.is_leaving && shard.in_flight == 0 {
                 free.push(*nth);
             }
         }
@@ -249,8 +249,12 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
             self.shards.iter().filter(|(_, shard)| shard.has_more).map(|(nth, _)| *nth).collect();
         for nth in ready {
             let Some(shard) = self.shards.get_mut(&nth) else { continue };
-            let room = self.options.window.saturating_sub(shard.lanes.active()).min(PAGE);
-            if self.is_stopping || shard.is_leaving || room == 0 || shard.lanes.parked() >= PARKED {
+            let room = self.options.window.saturating_sub(shard.queues.active()).min(PAGE);
+            if self.is_stopping
+                || shard.is_leaving
+                || room == 0
+                || shard.queues.deferred() >= PARKED
+            {
                 continue;
             }
             let read = match &shard.stage {
@@ -294,15 +298,15 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 (Stage::New | Stage::Claims(_), Some(raw)) => shard.last = shard.last.max(raw.id),
                 (Stage::New | Stage::Claims(_), None) => shard.has_more = false,
             }
-            let (key, tenure) = (self.options.key(nth), shard.tenure);
+            let (key, lease) = (self.options.key(nth), shard.lease);
             for raw in entries {
                 match Entry::read(raw, &key, &self.options.stream) {
                     Ok(entry) => {
-                        if let Some(entry) = shard.lanes.push(entry) {
-                            shard.flying += 1;
+                        if let Some(entry) = shard.queues.push(entry) {
+                            shard.in_flight += 1;
                             let flight =
-                                Flight { shard: nth, tenure, entry, waited: Duration::ZERO };
-                            self.flights.push(Box::pin(fly(self.engine, flight)));
+                                InFlight { shard: nth, lease, entry, waited: Duration::ZERO };
+                            self.flights.push(Box::pin(deliver(self.engine, flight)));
                         }
                     }
                     Err(dead) => shard.dead.push(dead),

@@ -1,7 +1,7 @@
 //! A stream, as long as this process holds it.
 
 use crate::entry::{EntryId, Raw};
-use crate::lanes::Lanes;
+use crate::queues::KeyQueues;
 
 /// How far the reading of a stream is.
 pub(crate) enum Stage {
@@ -15,8 +15,8 @@ pub(crate) enum Stage {
 /// A stream that is held.
 pub(crate) struct Shard {
     pub(crate) stage: Stage,
-    pub(crate) lanes: Lanes,
-    pub(crate) tenure: u64,
+    pub(crate) queues: KeyQueues,
+    pub(crate) lease: u64,
     /// The last entry that was delivered.
     pub(crate) last: EntryId,
     /// The last one that was pending at the beginning.
@@ -26,22 +26,22 @@ pub(crate) struct Shard {
     /// It goes to another process, once nothing is under way.
     pub(crate) is_leaving: bool,
     /// Events under way.
-    pub(crate) flying: usize,
+    pub(crate) in_flight: usize,
     pub(crate) done: Vec<EntryId>,
     pub(crate) dead: Vec<(Raw, String)>,
 }
 
 impl Shard {
-    pub(crate) fn new(tenure: u64, last: EntryId) -> Self {
+    pub(crate) fn new(lease: u64, last: EntryId) -> Self {
         Self {
             stage: Stage::Claims("0-0".into()),
-            lanes: Lanes::default(),
-            tenure,
+            queues: KeyQueues::default(),
+            lease,
             last,
             pending: EntryId::default(),
             has_more: true,
             is_leaving: false,
-            flying: 0,
+            in_flight: 0,
             done: Vec::new(),
             dead: Vec::new(),
         }
@@ -50,6 +50,6 @@ impl Shard {
     /// Whether all that was pending at the beginning is done with.
     pub(crate) fn is_fresh(&self) -> bool {
         let is_read = matches!(self.stage, Stage::New);
-        is_read && self.lanes.oldest().is_none_or(|oldest| oldest > self.pending)
+        is_read && self.queues.oldest().is_none_or(|oldest| oldest > self.pending)
     }
 }

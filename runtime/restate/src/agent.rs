@@ -1,8 +1,8 @@
 //! The object that an agent is. The server hands it one event at a time, and commits what comes of it piece by piece, each piece once.
 
-use crate::kept::{Kept, RUN, STATE, event, oldest, part};
+use crate::kept::{RUN, STATE, StoredAgent, event, oldest, part};
 use crate::step::{Steps, Taken, What};
-use crate::wire::{AGENT, Done, Fired, Job, STEP, Said, wall};
+use crate::wire::{AGENT, Done, EventReply, Fired, Job, STEP, wall};
 use chartc_core::machine::{Instant, Receipt};
 use chartc_runtime::agents::{AgentState, Reply, SEEN};
 use chartc_runtime::trace::Line;
@@ -31,15 +31,19 @@ pub(crate) struct Agent(pub(crate) Arc<Steps>);
 impl Agent {
     /// Takes an event in.
     #[handler]
-    async fn fire(&self, ctx: ObjectContext<'_>, fired: Json<Fired>) -> HandlerResult<Json<Said>> {
+    async fn fire(
+        &self,
+        ctx: ObjectContext<'_>,
+        fired: Json<Fired>,
+    ) -> HandlerResult<Json<EventReply>> {
         let Json(fired) = fired;
         let id = fired.id.clone();
         if let Some(Json(reply)) = ctx.get::<Json<Reply>>(&event(&id)).await? {
-            return Ok(Json(Said::Reply(Reply { is_repeated: true, ..reply })));
+            return Ok(Json(EventReply::Reply(Reply { is_repeated: true, ..reply })));
         }
         let kept = kept(&ctx).await?;
         if let Some(why) = kept.as_ref().and_then(|kept| kept.stopped.clone()) {
-            return Ok(Json(Said::Stopped { why }));
+            return Ok(Json(EventReply::Stopped { why }));
         }
         let (steps, agent) = (self.0.clone(), ctx.key().to_owned());
         let step =
@@ -47,10 +51,10 @@ impl Agent {
         let taken = match step.name("step").await? {
             Json(Ok(taken)) => taken,
             // It was saved by another chart, for example: nothing has changed.
-            Json(Err(why)) => return Ok(Json(Said::Stopped { why })),
+            Json(Err(why)) => return Ok(Json(EventReply::Stopped { why })),
         };
         let Some(said) = taken.said.clone() else { return Err("a step without a reply".into()) };
-        if let Said::Reply(reply) = &said
+        if let EventReply::Reply(reply) = &said
             && reply.receipt != Receipt::Busy
         {
             let (nth, most) = (taken.kept.events, SEEN as u64);
@@ -76,7 +80,7 @@ impl Agent {
         if !is_open || kept.stopped.is_some() {
             return Ok(());
         }
-        self.go_on(&ctx, kept, move |_| What::Done(done)).await
+        self.try_step(&ctx, kept, move |_| What::Done(done)).await
     }
 
     /// Time has passed.
@@ -86,7 +90,7 @@ impl Agent {
         if kept.wake != Some(due) || kept.stopped.is_some() {
             return Ok(());
         }
-        self.go_on(&ctx, kept, move |wall| What::Due(due, wall)).await
+        self.try_step(&ctx, kept, move |wall| What::Due(due, wall)).await
     }
 
     /// The agent as it stands.
@@ -99,7 +103,7 @@ impl Agent {
     /// Its trace.
     #[handler(lazy_state = false)]
     async fn trace(&self, ctx: SharedObjectContext<'_>) -> HandlerResult<Json<Vec<Line>>> {
-        let parts = ctx.get::<Json<Kept>>(RUN).await?.map_or(0, |kept| kept.0.parts);
+        let parts = ctx.get::<Json<StoredAgent>>(RUN).await?.map_or(0, |kept| kept.0.parts);
         let mut lines = Vec::new();
         for nth in 1..=parts {
             let part = ctx.get::<Json<Vec<Line>>>(&part(nth)).await?;
@@ -111,10 +115,10 @@ impl Agent {
 
 impl Agent {
     /// A step that nobody waits for. What cannot be done now is tried again: the server keeps it.
-    async fn go_on(
+    async fn try_step(
         &self,
         ctx: &ObjectContext<'_>,
-        kept: Kept,
+        kept: StoredAgent,
         what: impl FnOnce(i64) -> What + Send + 'static,
     ) -> HandlerResult<()> {
         let (steps, agent) = (self.0.clone(), ctx.key().to_owned());
@@ -127,8 +131,8 @@ impl Agent {
     }
 }
 
-async fn kept(ctx: &ObjectContext<'_>) -> Result<Option<Kept>, TerminalError> {
-    Ok(ctx.get::<Json<Kept>>(RUN).await?.map(Json::into_inner))
+async fn kept(ctx: &ObjectContext<'_>) -> Result<Option<StoredAgent>, TerminalError> {
+    Ok(ctx.get::<Json<StoredAgent>>(RUN).await?.map(Json::into_inner))
 }
 
 /// Keeps what a step leaves, and then sends what it wants done.

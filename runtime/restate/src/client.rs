@@ -1,7 +1,7 @@
 //! The handle through which a host fires at agents on a Restate server.
 
 use crate::error::RestateError;
-use crate::wire::{AGENT, Fired, Said, wall};
+use crate::wire::{AGENT, EventReply, Fired, wall};
 use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Reply};
 use chartc_runtime::trace::Line;
 use http_body_util::{BodyExt, Full};
@@ -120,7 +120,7 @@ impl Restate {
 impl Engine for Restate {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
         let fired = Fired { at: Some(wall()), id: event.id, name: event.name, data: event.data };
-        let said: Result<Said, _> = self.handler(agent, "fire", Some(&fired)).await;
+        let said: Result<EventReply, _> = self.handler(agent, "fire", Some(&fired)).await;
         said.map_err(|why| away(agent, &why))?.of(agent)
     }
 

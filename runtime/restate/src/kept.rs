@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The run of an agent between two events.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct StoredAgent {
     /// When its clock showed 0, in milliseconds since 1970.
     pub(crate) epoch: i64,
     pub(crate) saved: Option<Saved>,
@@ -25,7 +25,7 @@ pub(crate) struct Kept {
     pub(crate) events: u64,
 }
 
-impl Kept {
+impl StoredAgent {
     pub(crate) fn new(epoch: i64) -> Self {
         Self {
             epoch,
@@ -47,7 +47,7 @@ impl Kept {
 
 // The names under which the server keeps what belongs to an agent.
 
-/// Its [`Kept`].
+/// Its [`StoredAgent`].
 pub(crate) const RUN: &str = "run";
 /// What it shows of itself.
 pub(crate) const STATE: &str = "state";

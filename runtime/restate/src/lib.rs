@@ -6,9 +6,9 @@
 //! process will make it. If that process dies without a result, the call is in doubt, and it is not repeated unless the chart says so.
 
 mod agent;
+mod calls_under_way;
 mod client;
 mod error;
-mod flights;
 mod kept;
 mod serve;
 mod step;

@@ -1,7 +1,7 @@
 //! The service that a Restate server calls.
 
 use crate::agent::Agent;
-use crate::flights::{Flights, Step};
+use crate::calls_under_way::{CallsUnderWay, Step};
 use crate::step::{Steps, steps};
 use chartc_core::host::Machine;
 use chartc_runtime::Session;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// The charts of agents, and whoever makes their calls.
 pub struct Service {
     steps: Arc<Steps>,
-    flights: Arc<Flights>,
+    calls_under_way: Arc<CallsUnderWay>,
 }
 
 impl Service {
@@ -36,13 +36,13 @@ impl Service {
     ) -> Self {
         let steps = steps(make, driver.name());
         let boot = RandomState::new().build_hasher().finish();
-        Self { steps, flights: Arc::new(Flights::new(driver, boot)) }
+        Self { steps, calls_under_way: Arc::new(CallsUnderWay::new(driver, boot)) }
     }
 
     /// Serves until the future resolves, and then until the calls under way have ended, but a minute at most.
     pub async fn serve(self, listener: TcpListener, until: impl Future<Output = ()>) {
-        let Self { steps, flights } = self;
-        let endpoint = Endpoint::builder().bind(Agent(steps)).bind(Step(flights)).build();
+        let Self { steps, calls_under_way } = self;
+        let endpoint = Endpoint::builder().bind(Agent(steps)).bind(Step(calls_under_way)).build();
         let endpoint = HyperEndpoint::new(endpoint);
         let graceful = GracefulShutdown::new();
         let mut until = pin!(until);

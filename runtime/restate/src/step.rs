@@ -1,7 +1,7 @@
 //! One step of an agent: what was kept and what has happened, to what is kept then and what is to be done.
 
-use crate::kept::Kept;
-use crate::wire::{Done, Fired, Job, Said, key, wall};
+use crate::kept::StoredAgent;
+use crate::wire::{Done, EventReply, Fired, Job, key, wall};
 use chartc_core::host::Machine;
 use chartc_core::host::ToolCall;
 use chartc_core::machine::{Instant, Receipt};
@@ -26,7 +26,7 @@ pub(crate) enum What {
 /// What a step leaves.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Taken {
-    pub(crate) kept: Kept,
+    pub(crate) kept: StoredAgent,
     pub(crate) state: AgentState,
     pub(crate) lines: Vec<Line>,
     /// Calls to make.
@@ -36,11 +36,12 @@ pub(crate) struct Taken {
     /// A timer to set: when it is due, and in how many milliseconds that is.
     pub(crate) timer: Option<(Instant, u64)>,
     /// What is said of the event.
-    pub(crate) said: Option<Said>,
+    pub(crate) said: Option<EventReply>,
 }
 
 /// Steps an agent.
-pub(crate) type Steps = dyn Fn(&str, Option<Kept>, What) -> Result<Taken, String> + Send + Sync;
+pub(crate) type Steps =
+    dyn Fn(&str, Option<StoredAgent>, What) -> Result<Taken, String> + Send + Sync;
 
 /// The steps of agents whose sessions `make` makes; `name` is their driver's for their traces.
 pub(crate) fn steps<M: Machine + 'static>(
@@ -53,7 +54,7 @@ pub(crate) fn steps<M: Machine + 'static>(
 
 fn step<M: Machine>(
     agent: &str,
-    kept: Option<Kept>,
+    kept: Option<StoredAgent>,
     what: What,
     nobody: Arc<dyn Driver>,
     make: impl FnOnce(Making<'_>) -> Result<Session<M, Journal>, String>,
@@ -63,7 +64,7 @@ fn step<M: Machine>(
         What::Done(done) => done.at,
         What::Due(_, at) => *at,
     };
-    let mut kept = kept.unwrap_or_else(|| Kept::new(at));
+    let mut kept = kept.unwrap_or_else(|| StoredAgent::new(at));
     let mut known: BTreeMap<String, Known> =
         kept.open.keys().map(|id| (id.clone(), Known::Planned)).collect();
     let mut now = kept.time(at);
@@ -82,7 +83,7 @@ fn step<M: Machine>(
     let mut run = Stepped::new((agent, ""), kept.saved.as_ref(), now, (nobody, known), make)?;
     let said = event.map(|event| {
         let fired = run.fire(agent, &event);
-        Said::from(fired.map(|receipt| Reply { receipt, at: run.now(), is_repeated: false }))
+        EventReply::from(fired.map(|receipt| Reply { receipt, at: run.now(), is_repeated: false }))
     });
     run.step();
     let left = run.take();
@@ -106,7 +107,7 @@ fn step<M: Machine>(
     kept.saved = left.saved;
     kept.stopped = run.stopped().map(str::to_owned);
     kept.parts += u64::from(!left.lines.is_empty());
-    if let Some(Said::Reply(reply)) = &said {
+    if let Some(EventReply::Reply(reply)) = &said {
         kept.events += u64::from(reply.receipt != Receipt::Busy);
     }
     let state = run.state();

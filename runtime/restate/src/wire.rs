@@ -40,7 +40,7 @@ impl Fired {
 /// What is said of an event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Said {
+pub(crate) enum EventReply {
     Reply(Reply),
     UnknownEvent { name: String, known: Vec<String> },
     Event { name: String, why: String },
@@ -48,7 +48,7 @@ pub(crate) enum Said {
     Stopped { why: String },
 }
 
-impl From<Result<Reply, EngineError>> for Said {
+impl From<Result<Reply, EngineError>> for EventReply {
     fn from(result: Result<Reply, EngineError>) -> Self {
         match result {
             Ok(reply) => Self::Reply(reply),
@@ -71,7 +71,7 @@ impl From<Result<Reply, EngineError>> for Said {
     }
 }
 
-impl Said {
+impl EventReply {
     pub(crate) fn of(self, agent: &str) -> Result<Reply, EngineError> {
         let agent = agent.to_owned();
         let why = match self {

@@ -7,7 +7,7 @@ use hyper::http::request::Parts;
 
 /// Who may come in.
 #[derive(Debug, Clone)]
-pub struct Gate {
+pub struct AccessRules {
     /// Shown by all clients.
     pub token: Token,
     /// Shown by those who answer for people, who may do all else, too.
@@ -35,7 +35,7 @@ const fn outside(status: StatusCode, kind: &'static str, why: &'static str) -> O
     Outside { status, kind, why }
 }
 
-impl Gate {
+impl AccessRules {
     pub(crate) fn pass(&self, head: &Parts) -> Result<Visitor, Outside> {
         let wrong_host = outside(
             StatusCode::FORBIDDEN,
@@ -94,7 +94,7 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gate, Visitor};
+    use super::{AccessRules, Visitor};
     use crate::token::Token;
     use hyper::Request;
 
@@ -105,7 +105,7 @@ mod tests {
     fn pass(uri: &str, headers: &[(&str, &str)]) -> Result<Visitor, &'static str> {
         let token = |text| Token::new(text).expect("a token");
         let hosts = vec!["localhost".to_owned(), "[::1]".to_owned()];
-        let gate = Gate { token: token(TOKEN), people: token(PEOPLE), hosts };
+        let gate = AccessRules { token: token(TOKEN), people: token(PEOPLE), hosts };
         let mut request = Request::builder().uri(uri);
         for (name, value) in headers {
             request = request.header(*name, *value);

@@ -15,10 +15,10 @@ mod runs;
 mod token;
 
 pub use feed::Feed;
-pub use guard::Gate;
+pub use guard::AccessRules;
 pub use http::serve;
 pub use mcp::over_stdio;
 pub use offer::{Offer, Part};
 pub use refusal::Refusal;
-pub use runs::{Given, Order, Runs};
+pub use runs::{Order, RunRequest, Runs};
 pub use token::{Token, TokenError};

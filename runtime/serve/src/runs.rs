@@ -21,7 +21,7 @@ pub(crate) const LINES: u32 = 256;
 
 /// What a run is begun with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given<'g> {
+pub struct RunRequest<'g> {
     /// Name of the chart.
     pub chart: &'g str,
     /// Its params, as far as the client gives them.
@@ -49,7 +49,7 @@ pub struct Order {
 }
 
 /// Writes down what a run is begun with, so that it can be made again.
-type Note = Box<dyn Fn(&Given<'_>) -> String + Send + Sync>;
+type Note = Box<dyn Fn(&RunRequest<'_>) -> String + Send + Sync>;
 
 /// The runs of a server.
 pub struct Runs {
@@ -71,7 +71,7 @@ impl Runs {
         feed: Feed,
         offers: Vec<Offer>,
         most: u64,
-        note: impl Fn(&Given<'_>) -> String + Send + Sync + 'static,
+        note: impl Fn(&RunRequest<'_>) -> String + Send + Sync + 'static,
     ) -> Self {
         let (note, at_rest) = (Box::new(note), Mutex::default());
         let beginning = tokio::sync::Mutex::default();
@@ -106,7 +106,7 @@ impl Runs {
         };
         let turns = order.turns.unwrap_or(offer.turns);
         let (params, inputs) = (&order.params, &order.inputs);
-        let given = (self.note)(&Given { chart: &offer.name, params, inputs, turns });
+        let given = (self.note)(&RunRequest { chart: &offer.name, params, inputs, turns });
         let _one = self.beginning.lock().await;
         let name = run.clone();
         let (found, unfinished) =

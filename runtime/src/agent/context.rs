@@ -41,7 +41,7 @@ pub const CONTEXT: &[&str] = &[
 
 /// Where the agent is in its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RunProgress {
     /// The number of the turn that is to begin, from 1.
     pub(super) turn: u32,
     /// All turns of the run, where somebody has said how many.
@@ -53,7 +53,7 @@ pub(super) fn context(
     record: &Record,
     view: &View,
     memory: &Map,
-    place: Place,
+    place: RunProgress,
     reads: &dyn Fn(&str) -> bool,
 ) -> Vec<(&'static str, Value)> {
     let rate = record.success_rate();
@@ -120,7 +120,7 @@ fn entries(record: &Record, of: &VecDeque<Entry>) -> Value {
 }
 
 /// How much of the run has passed and how much is left: by the world's clock, else by turns. Empty if the run has no known end.
-fn time(view: &View, place: Place) -> Vec<(&'static str, Value)> {
+fn time(view: &View, place: RunProgress) -> Vec<(&'static str, Value)> {
     let seconds = |millis: u64| Value::Float(millis as f64 / 1000.0);
     let percent = |passed: f64, whole: f64| {
         let share = if whole > 0.0 { (passed / whole).min(1.0) } else { 1.0 };
@@ -194,7 +194,7 @@ fn quotas(view: &View) -> Map {
 mod tests {
     use super::*;
 
-    fn told(view: &View, place: Place) -> Map {
+    fn told(view: &View, place: RunProgress) -> Map {
         let known = context(&Record::new("ada"), view, &Map::new(), place, &|_| true);
         known.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
@@ -208,7 +208,7 @@ mod tests {
         let names =
             ["time_remaining", "time_remaining_seconds", "duration_seconds", "progress_percent"];
         let of = |time, turn, turns| {
-            let told = told(&View { time, ..View::default() }, Place { turn, turns });
+            let told = told(&View { time, ..View::default() }, RunProgress { turn, turns });
             names.map(|name| told.get(name).cloned())
         };
         assert_eq!(of(None, 3, None), [None, None, None, None], "nobody knows an end");
@@ -233,7 +233,7 @@ mod tests {
         memory.insert("current_subgoal".into(), text("build"));
         memory.insert("subgoal_progress".into(), Value::Map(Map::new()));
         let view = View { time: Some((1, 2)), ..View::default() };
-        let place = Place { turn: 1, turns: None };
+        let place = RunProgress { turn: 1, turns: None };
         let given = context(&Record::new("ada"), &view, &memory, place, &|_| true);
         let names: Vec<&str> = given.into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, CONTEXT);
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_world_with_ticks_and_events_counts_them_itself() {
-        let place = Place { turn: 3, turns: None };
+        let place = RunProgress { turn: 3, turns: None };
         let of = |view: &View| {
             let told = told(view, place);
             ["tick", "event_number"].map(|name| told.get(name).cloned())
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn what_the_world_knows_of_its_economy_is_told() {
-        let place = Place { turn: 1, turns: None };
+        let place = RunProgress { turn: 1, turns: None };
         let balances = map(&[("ada", 5), ("bob", 9), ("carl", 2)]);
         let view = View {
             balance: 5,

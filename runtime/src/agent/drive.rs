@@ -90,9 +90,9 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     ///
     /// # Errors
     /// Why it is not this agent, or cannot go on.
-    pub fn take_over(&mut self, saved: &Saved) -> Result<(), String> {
+    pub fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         self.take_back(saved)?;
-        self.session.take_over(saved).map_err(|why| why.to_string())
+        self.session.restore(saved).map_err(|why| why.to_string())
     }
 }
 

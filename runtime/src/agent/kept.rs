@@ -2,7 +2,7 @@
 
 use super::{Agent, Life};
 use crate::error::RunError;
-use crate::session::{Kept, Saved};
+use crate::session::{Saved, SavedAgent};
 use crate::trace;
 use chartc_core::host::Machine;
 
@@ -17,27 +17,27 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     }
 
     /// What belongs to the agent beside its run; `None` without a world.
-    pub(super) fn kept(&self) -> Option<Kept> {
+    pub(super) fn kept(&self) -> Option<SavedAgent> {
         let Life { world, record, profile, .. } = self.life.as_ref()?;
-        Some(Kept {
-            version: Kept::VERSION,
+        Some(SavedAgent {
+            version: SavedAgent::VERSION,
             working_memory: profile.working_memory.clone(),
             record: record.with(|record| record.clone()),
             given: self.given.clone(),
             is_open: self.is_open,
-            heard: self.session.heard().clone(),
+            heard: self.session.turn_outcome().clone(),
             section: self.session.section().to_owned(),
             world: world.save(),
         })
     }
 
-    /// Goes on where a run was saved: see [`Session::go_on`](crate::Session::go_on). Whether the agent belongs to it
+    /// Goes on where a run was saved: see [`Session::resume`](crate::Session::resume). Whether the agent belongs to it
     /// [`Agent::take_back`] has said.
     ///
     /// # Errors
     /// See [`RunError`].
-    pub fn go_on(&mut self, saved: &Saved) -> Result<(), RunError> {
-        self.session.go_on(saved)
+    pub fn resume(&mut self, saved: &Saved) -> Result<(), RunError> {
+        self.session.resume(saved)
     }
 
     /// Takes record and world of a saved run back, before it goes on.

@@ -10,7 +10,7 @@ mod remember;
 mod shape;
 mod turn;
 
-pub use crate::session::Kept;
+pub use crate::session::SavedAgent;
 pub use crate::world::{
     ACTIONS, Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, EVENTS,
     Entry, Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results,

@@ -5,7 +5,7 @@ use super::{Agent, Life};
 use crate::agents::AgentState;
 use crate::error::RunError;
 use crate::memory::{Memo, Memory, MemoryError, MemoryKind, Rag, RecallError};
-use crate::session::{Heard, Session};
+use crate::session::{Session, TurnOutcome};
 use crate::trace::{self, What};
 use crate::world::{self, Entry, cut, is_action};
 use chartc_core::expr::{Map, Value};
@@ -101,7 +101,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// Remembers the action of the turn with its result, or why there was none.
     pub(super) fn remember(&mut self) -> Result<(), RunError> {
         let Some(LongTerm { memory, .. }) = self.memory.as_deref() else { return Ok(()) };
-        let heard = self.session.heard();
+        let heard = self.session.turn_outcome();
         let action = heard.actions.iter().rev().map(|(_, answer)| answer).find(|a| is_action(a));
         let turn = self.session.turns();
         let of_turn = |entry: Option<&Entry>| entry.filter(|entry| entry.turn == turn).cloned();
@@ -171,7 +171,7 @@ impl LongTerm {
         if turn == 0 || session.machine().is_walking() {
             return Ok(());
         }
-        match of_heard(session.heard(), u64::from(turn)) {
+        match of_heard(session.turn_outcome(), u64::from(turn)) {
             Some(memo) => self.memory.record_once(&format!("{run}:{turn}"), memo).map(drop),
             None => Ok(()),
         }
@@ -179,7 +179,7 @@ impl LongTerm {
 }
 
 /// What a turn has chosen, where nobody acts: it is all there is.
-fn of_heard(heard: &Heard, tick: u64) -> Option<Memo> {
+fn of_heard(heard: &TurnOutcome, tick: u64) -> Option<Memo> {
     if let Some(step) = &heard.failed {
         let text = format!("step {step} failed");
         return Some(Memo { kind: MemoryKind::Observation, tick, text, data: Value::None });

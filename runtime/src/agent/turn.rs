@@ -1,10 +1,10 @@
 //! What goes on around a turn.
 
-use super::context::{Place, context};
+use super::context::{RunProgress, context};
 use super::shape::declared;
 use super::{Agent, Life};
 use crate::error::RunError;
-use crate::session::{Heard, Trouble};
+use crate::session::{QuestionFailure, TurnOutcome};
 use crate::trace::{self, What};
 use crate::world::{
     self, Action, ArtifactHost, Done, Failure, FailureKind, Record, SharedRecord, View, When,
@@ -46,7 +46,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             Ok(_) => (Map::new(), None),
             Err(why) => (Map::new(), Some(why).filter(|_| config.enabled)),
         };
-        let place = Place { turn: self.session.turns() + 1, turns: *turns };
+        let place = RunProgress { turn: self.session.turns() + 1, turns: *turns };
         let all =
             record.with(|record| context(record, &view, &config.bounded(&memory), place, &reads));
         let now: Map = self.session.machine().variables().into_iter().collect();
@@ -110,7 +110,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
 
     /// Does what the turn has chosen, and keeps what came of it for the next one.
     pub(super) async fn act(&mut self) -> Result<(), RunError> {
-        let heard = self.session.heard().clone();
+        let heard = self.session.turn_outcome().clone();
         let Some(Life { world, record, .. }) = &self.life else { return Ok(()) };
         let turn = self.session.turns();
         let chosen: Vec<&(String, Map)> =
@@ -211,11 +211,11 @@ pub(super) fn word(answer: &Map) -> String {
 }
 
 /// Why a turn has brought no action: the step that ended it in failure, or the limit that left no room for a call.
-fn failure(heard: &Heard, is_idle: bool) -> Option<(String, Failure)> {
-    let kind = |trouble: Trouble| match trouble {
-        Trouble::Call => FailureKind::LlmError,
-        Trouble::Answer => FailureKind::IntentRejected,
-        Trouble::Limit => FailureKind::InsufficientLlmTokens,
+fn failure(heard: &TurnOutcome, is_idle: bool) -> Option<(String, Failure)> {
+    let kind = |trouble: QuestionFailure| match trouble {
+        QuestionFailure::Call => FailureKind::LlmError,
+        QuestionFailure::Answer => FailureKind::IntentRejected,
+        QuestionFailure::Limit => FailureKind::InsufficientLlmTokens,
     };
     let last = heard.trouble.as_ref();
     match (&heard.failed, last) {
@@ -226,7 +226,7 @@ fn failure(heard: &Heard, is_idle: bool) -> Option<(String, Failure)> {
             let failure = Failure::new(FailureKind::StepFailed, format!("step `{step}` failed"));
             Some((step.clone(), failure))
         }
-        (None, Some((step, Trouble::Limit, why))) if is_idle => {
+        (None, Some((step, QuestionFailure::Limit, why))) if is_idle => {
             Some((step.clone(), Failure::new(FailureKind::InsufficientLlmTokens, why.as_str())))
         }
         (None, _) => None,

@@ -29,7 +29,7 @@ const NOOP: &str = "noop";
 ///
 /// # Errors
 /// It names no action, or may name several.
-pub(super) fn read(said: &clean::Said, is_whole: bool) -> Result<Reading<Value>, Unusable> {
+pub(super) fn read(said: &clean::CleanAnswer, is_whole: bool) -> Result<Reading<Value>, Unusable> {
     let mut repairs = said.repairs.clone();
     let bare = said.text.trim_matches(|c: char| !c.is_alphanumeric());
     if plain(bare) == NOOP && bare.split_whitespace().count() < 3 {

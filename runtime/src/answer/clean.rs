@@ -43,14 +43,14 @@ pub(super) fn without_reasoning(text: &str) -> (String, bool) {
 const ANSWERS: [&str; 6] = ["answer", "final_answer", "final", "output", "response", "result"];
 
 /// An answer without what models and their servers put around one.
-pub(super) struct Said {
+pub(super) struct CleanAnswer {
     pub(super) text: String,
     /// What was taken away.
     pub(super) repairs: Vec<String>,
 }
 
 /// Takes reasoning, the marks of channels, tags of answers and one fence away.
-pub(super) fn said(text: &str) -> Said {
+pub(super) fn said(text: &str) -> CleanAnswer {
     let mut repairs = Vec::new();
     let (mut rest, found) = without_reasoning(text.trim());
     if found {
@@ -65,7 +65,7 @@ pub(super) fn said(text: &str) -> Said {
         rest = inner;
     }
     let text = unfenced(rest.trim()).unwrap_or(&rest).trim().to_owned();
-    Said { text, repairs }
+    CleanAnswer { text, repairs }
 }
 
 /// What was said last, where the marks of channels were left in: `<|channel|>final<|message|>…`.

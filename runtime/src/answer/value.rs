@@ -66,7 +66,7 @@ pub fn value(text: &str, wanted: &str) -> Result<Reading<Value>, Unusable> {
 /// # Errors
 /// There is no text yet.
 pub fn cut_text(text: &str) -> Result<Reading<Value>, Unusable> {
-    let clean::Said { text, mut repairs } = clean::said(bounded(text)?);
+    let clean::CleanAnswer { text, mut repairs } = clean::said(bounded(text)?);
     repairs.push("cut off at `max_tokens`".to_owned());
     // What is left of an escape at the end is left out.
     let ends = text.char_indices().rev().map(|(at, _)| at).take(ESCAPE);
@@ -101,8 +101,8 @@ fn apart(name: &str, names: &[&str], around: [&str; 2]) -> Result<(), Unusable> 
 }
 
 /// A text: all of the answer, or what stands in `{"value": …}`.
-fn words(said: clean::Said, is_whole: bool) -> Result<Reading<Value>, Unusable> {
-    let clean::Said { text, mut repairs } = said;
+fn words(said: clean::CleanAnswer, is_whole: bool) -> Result<Reading<Value>, Unusable> {
+    let clean::CleanAnswer { text, mut repairs } = said;
     let rung = if is_whole { Rung::Whole } else { Rung::Cleaned };
     let whole = json::read(&text, 0).filter(|read| read.end == text.len());
     let scalar = |value: &Value| match value {

@@ -57,7 +57,7 @@ pub(crate) fn question(
     client: Option<&str>,
     beside: Beside<'_>,
 ) -> Result<Question, String> {
-    let Asked { name, kind, state, model, client, has_tools } = match machine.fixed_tables() {
+    let QuestionRow { name, kind, state, model, client, has_tools } = match machine.fixed_tables() {
         Some(tables) => asked(tables, key, client, Cow::Borrowed),
         None => asked(machine.tables(), key, client, |name| Cow::Owned(name.to_owned())),
     };
@@ -118,7 +118,7 @@ pub(crate) fn question(
 }
 
 /// The data of a question in the tables.
-struct Asked {
+struct QuestionRow {
     name: Cow<'static, str>,
     kind: StepRowKind,
     state: Cow<'static, str>,
@@ -133,11 +133,11 @@ fn asked<'t>(
     key: StepKey,
     client: Option<&str>,
     kept: impl Fn(&'t str) -> Cow<'static, str>,
-) -> Asked {
+) -> QuestionRow {
     let row = &tables.steps[key.step.index()];
     let client_row = tables.clients.iter().find(|one| one.name == client.unwrap_or(row.client));
     let some = |n: u64| (n != 0).then_some(n);
-    Asked {
+    QuestionRow {
         name: kept(row.name),
         kind: row.kind,
         state: kept(tables.states[key.leaf.index()].path),

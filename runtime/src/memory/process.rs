@@ -16,10 +16,10 @@ const LEAST: f64 = 1e-6;
 
 /// The memory of one agent, for tests, trials and builds without a store.
 #[derive(Debug, Default)]
-pub struct InProcess(Mutex<Kept>);
+pub struct InProcess(Mutex<MemoryIndex>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct MemoryIndex {
     memos: Vec<Memo>,
     /// Names under which memories were kept.
     names: BTreeSet<String>,
@@ -36,7 +36,7 @@ impl InProcess {
         Self::default()
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, MemoryIndex> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -68,7 +68,7 @@ impl Memory for InProcess {
     }
 }
 
-impl Kept {
+impl MemoryIndex {
     fn put(&mut self, memo: Memo) {
         let at = self.memos.len();
         let mut length = 0;

@@ -36,7 +36,7 @@ pub use crate::call::{OracleError, OracleErrorKind};
 pub use deny::Deny;
 pub use person::{NotOpen, find_open, shortened};
 pub use pick::{First, Random};
-pub use record::{Recording, Shelf, Tape};
+pub use record::{CassetteSink, Recording, Tape};
 pub use replay::Replaying;
 pub use script::Script;
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where entries go: a name of a file, and its text.
-pub trait Shelf: Send + Sync {
+pub trait CassetteSink: Send + Sync {
     /// Writes one, whole or not at all.
     ///
     /// # Errors
@@ -26,15 +26,15 @@ pub struct Recording<O: ?Sized> {
 
 /// What several recorders of one run share.
 pub struct Tape {
-    shelf: Box<dyn Shelf>,
+    cassette: Box<dyn CassetteSink>,
     clock: Arc<dyn Clock>,
     asked: Mutex<BTreeMap<(u64, String), u32>>,
 }
 
 impl Tape {
-    /// Writes to `shelf` what happens on `clock`.
-    pub fn new(shelf: Box<dyn Shelf>, clock: Arc<dyn Clock>) -> Arc<Self> {
-        Arc::new(Self { shelf, clock, asked: Mutex::default() })
+    /// Writes to `cassette` what happens on `clock`.
+    pub fn new(cassette: Box<dyn CassetteSink>, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self { cassette, clock, asked: Mutex::default() })
     }
 
     /// How many calls were begun.
@@ -64,7 +64,7 @@ impl Open {
         let Some((request, element)) = self.request.take() else { return Ok(()) };
         let after_ms = self.tape.clock.now().saturating_sub(self.begun);
         let entry = Entry { v: VERSION, request, element, nth: self.nth, after_ms, end };
-        let put = self.tape.shelf.put(&entry.file(), &entry.text());
+        let put = self.tape.cassette.put(&entry.file(), &entry.text());
         put.map_err(|why| OracleError::Script(format!("the call cannot be recorded: {why}")))
     }
 }

@@ -119,12 +119,12 @@ fn step<M: Machine>(
     if wait == 0
         && let What::Resumed { .. } = line.what
     {
-        return Some(session.goes_on_here(line.what.clone(), next));
+        return Some(session.replay_resume(line.what.clone(), next));
     }
     if wait == 0 && session.open_calls() > 0 {
         // A run of a store goes on after a crash without saying so.
         let place = tape.next().map(|(index, _)| index);
-        let taken = session.takes_over_here(next);
+        let taken = session.replay_restore(next);
         if taken.is_err() || tape.next().map(|(index, _)| index) != place {
             return Some(taken);
         }

@@ -1,7 +1,7 @@
 //! Processes ended calls: answers are read and handed to the machine, failures are kept for the next attempt.
 
 use super::ledger::Bill;
-use super::{At, Session, Trouble, place_of};
+use super::{At, QuestionFailure, Session, place_of};
 use crate::error::RunError;
 use crate::executor;
 use crate::oracle::{Answer, Kind, OracleError, Question};
@@ -99,7 +99,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let Some((text, _)) = self.extra.busy.last_answer.take() else { return Ok(()) };
         match receipt {
             Ok(_) => {
-                self.hear(&at, &question.step, action);
+                self.record_answer(&at, &question.step, action);
                 Ok(())
             }
             Err(Mismatch(why)) => {
@@ -127,7 +127,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         };
         self.complain(at, why);
-        self.trouble(at, &question.step, Trouble::Answer, why);
+        self.record_question_failure(at, &question.step, QuestionFailure::Answer, why);
         self.write_unusable(self.common.clock.now(), at, &question, text, (false, why.to_owned()))
     }
 
@@ -146,7 +146,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         (ambiguous, why): (bool, String),
     ) -> Result<(), RunError> {
         self.complain(&at, &why);
-        self.trouble(&at, &question.step, Trouble::Answer, &why);
+        self.record_question_failure(&at, &question.step, QuestionFailure::Answer, &why);
         self.write_unusable(now, &at, question, text, (ambiguous, why))?;
         let key = at.1;
         self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
@@ -176,7 +176,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         why: String,
         retry_after_ms: Option<u64>,
     ) -> Result<(), RunError> {
-        self.trouble(at, &step, Trouble::Call, &why);
+        self.record_question_failure(at, &step, QuestionFailure::Call, &why);
         let (error, attempt) = (error.to_owned(), at.1.attempt);
         let child = self.path(&at.0);
         let what =

@@ -1,13 +1,13 @@
 //! Hands inputs to the family and processes the results.
 
 use super::calls::IDLE_TICKS;
-use super::log::{Happening, Log};
+use super::log::{Log, Output};
 use super::{At, Session};
 use crate::error::RunError;
 use crate::trace::{self, Origin, What, Which};
 use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
-use chartc_core::family::{Member, Tasks, Told};
+use chartc_core::family::{HandledInput, MemberPath, Tasks};
 use chartc_core::host::{About, Machine, Mismatch};
 use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
 use chartc_core::tables::StepRowKind;
@@ -27,13 +27,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         &mut self,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        self.apply_to(Member::new(), input)
+        self.apply_to(MemberPath::new(), input)
     }
 
     /// Hands an input to a member, then the inputs that it causes to other members. Writes the trace, and begins and cancels calls.
     pub(super) fn apply_to(
         &mut self,
-        member: Member,
+        member: MemberPath,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         let now = self.common.clock.now();
@@ -50,22 +50,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let now = self.common.clock.now();
         for _ in 0..IDLE_TICKS {
             let due = self.family.next_deadline().filter(|at| *at <= now);
-            if self.puts_waiting(now, due)? {
+            if self.submit_due_retry(now, due)? {
                 continue;
             }
             if due.is_none() || self.status.is_some() {
                 break;
             }
-            drop(self.apply_at(now, Member::new(), Input::Tick)?);
+            drop(self.apply_at(now, MemberPath::new(), Input::Tick)?);
         }
-        self.apply_at(now, Member::new(), input)
+        self.apply_at(now, MemberPath::new(), input)
     }
 
     #[inline]
     fn apply_at(
         &mut self,
         now: Instant,
-        member: Member,
+        member: MemberPath,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         // Tasks are left over only if the run failed at an earlier input.
@@ -83,7 +83,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     fn handle(
         &mut self,
         now: Instant,
-        member: Member,
+        member: MemberPath,
         input: Input<Vec<Value>>,
         tasks: &mut Tasks,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
@@ -118,7 +118,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if let Some(place) = &self.place {
             place.tell(self.family.root(), log.touched());
         }
-        self.keep_first(now, &Member::new(), log);
+        self.keep_first(now, &MemberPath::new(), log);
         let notes = self.family.root_mut().take_notes();
         let called = self.host_calls();
         if notes.is_empty() && called.is_empty() {
@@ -129,7 +129,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Adds the first transitions of a log to the history, and counts the lines of its first records.
     #[inline]
-    fn keep_first(&mut self, now: Instant, member: &Member, log: &Log) {
+    fn keep_first(&mut self, now: Instant, member: &MemberPath, log: &Log) {
         for (before, line) in log.first().taken() {
             self.remember(now, member, u64::from(*before), (*line, 0));
         }
@@ -137,8 +137,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Processes the result of an input that was handled.
-    fn follow(&mut self, now: Instant, told: Told, mut log: Log) -> Result<(), RunError> {
-        let Told { member, receipt, answered, asked, passed_on, data } = told;
+    fn follow(&mut self, now: Instant, told: HandledInput, mut log: Log) -> Result<(), RunError> {
+        let HandledInput { member, receipt, answered, asked, passed_on, data } = told;
         let sent = data.map(|data| self.extra.busy.sending.replace(Value::Map(data)));
         let notes = self.family.with_member(&member, |machine| machine.take_notes());
         let notes = notes.unwrap_or_default();
@@ -158,27 +158,27 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.tracer.put(now, &child, What::NotTaken { input, why, data })?;
         }
         self.keep_first(now, &member, &log);
-        let mut happenings = log.rest();
+        let mut outputs = log.rest();
         let mut begun: Vec<(StepKey, bool)> = Vec::new();
         let mut held = None;
-        for happening in happenings.drain(..) {
+        for happening in outputs.drain(..) {
             match happening {
-                Happening::Record(Record::Refused(event)) if passed_on => {
+                Output::Record(Record::Refused(event)) if passed_on => {
                     let event = self.event_name(&member, event);
                     self.tracer.put(now, &child, What::PassedOn { event })?;
                 }
-                Happening::Held(line, alternatives) => held = Some((line, alternatives)),
-                Happening::Record(record) => {
+                Output::Held(line, alternatives) => held = Some((line, alternatives)),
+                Output::Record(record) => {
                     self.record(now, &member, &child, record, held.take())?;
                 }
-                Happening::Effect(Effect::Start(key)) => match self.kind(&member, key) {
+                Output::Effect(Effect::Start(key)) => match self.kind(&member, key) {
                     Some(StepRowKind::Run { .. }) => self.child_begins(now, &member, key)?,
                     Some(StepRowKind::Call) => begun.push((key, true)),
                     Some(_) | None => begun.push((key, false)),
                 },
-                Happening::Effect(Effect::Ask(key)) => begun.push((key, false)),
-                Happening::Effect(Effect::Call(key, _)) => begun.push((key, true)),
-                Happening::Effect(Effect::Cancel(key)) => {
+                Output::Effect(Effect::Ask(key)) => begun.push((key, false)),
+                Output::Effect(Effect::Call(key, _)) => begun.push((key, true)),
+                Output::Effect(Effect::Cancel(key)) => {
                     if begun.contains(&(key, false)) && !self.common.manual {
                         self.extra
                             .busy
@@ -188,14 +188,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     begun.retain(|(k, _)| *k != key);
                     self.cancel(now, &(member.clone(), key))?;
                 }
-                Happening::Effect(Effect::Ended(status)) => {
+                Output::Effect(Effect::Ended(status)) => {
                     if member.is_empty() {
                         self.status = Some(status);
                     }
                 }
             }
         }
-        Log::give_back(happenings);
+        Log::give_back(outputs);
         self.put_notes(now, &child, notes, called)?;
         if let Some(of_the_host) = sent {
             self.extra.busy.sending = of_the_host;
@@ -216,7 +216,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     fn child_begins(
         &mut self,
         now: Instant,
-        member: &Member,
+        member: &MemberPath,
         key: StepKey,
     ) -> Result<(), RunError> {
         let mut child = member.clone();
@@ -285,7 +285,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 }
 
 /// Whether an input came from the host for the chart itself, is not an answer, and was not passed on.
-fn is_plain(told: &Told) -> bool {
-    let Told { member, receipt: _, answered, asked, passed_on, data } = told;
+fn is_plain(told: &HandledInput) -> bool {
+    let HandledInput { member, receipt: _, answered, asked, passed_on, data } = told;
     member.is_empty() && *asked && answered.is_none() && !passed_on && data.is_none()
 }

@@ -2,9 +2,9 @@
 
 use super::answers::failure;
 use super::calls::{Call, Work};
+use super::lazy_box::Exclusive;
 use super::ledger::Admission;
-use super::patience::{self, MOST_RETRY_AFTER};
-use super::spare::Alone;
+use super::retry::{self, MOST_RETRY_AFTER};
 use super::{At, Session, place_of};
 use crate::error::RunError;
 use crate::executor::{self, Beside};
@@ -95,40 +95,51 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if question.kind != Kind::Human {
             let wanted = question.model.max_tokens;
             // First come, first served.
-            let is_behind =
-                self.extra.busy.calls.iter().any(|call| matches!(call.work, Work::Room(..)));
+            let is_behind = self
+                .extra
+                .busy
+                .calls
+                .iter()
+                .any(|call| matches!(call.work, Work::AwaitingBudget(..)));
             match self.reserve(&at, &mut question) {
                 Admission::Made if is_behind && self.extra.rare.ledger.is_held(&at) => {
                     self.extra.rare.ledger.release(&at);
                 }
                 Admission::Made => {
-                    return self.put_paid(self.extra.busy.calls.len(), at, Arc::new(question));
+                    return self.submit(self.extra.busy.calls.len(), at, Arc::new(question));
                 }
                 Admission::Waits => {}
                 Admission::Refused => return Ok(()),
             }
             // The bound is computed again from the room at a later time.
             question.model.max_tokens = wanted;
-            let work = Work::Room(Arc::new(question));
+            let work = Work::AwaitingBudget(Arc::new(question));
             self.extra.busy.calls.push(Call { at, work });
             return Ok(());
         }
-        self.put_paid(self.extra.busy.calls.len(), at, Arc::new(question))
+        self.submit(self.extra.busy.calls.len(), at, Arc::new(question))
     }
 
     /// Puts the first question that waits for room, if there is some now. Those behind it wait until it is put.
-    pub(super) fn puts_roomed(&mut self) -> Result<bool, RunError> {
-        let place =
-            self.extra.busy.calls.iter().position(|call| matches!(call.work, Work::Room(..)));
+    pub(super) fn admit_next(&mut self) -> Result<bool, RunError> {
+        let place = self
+            .extra
+            .busy
+            .calls
+            .iter()
+            .position(|call| matches!(call.work, Work::AwaitingBudget(..)));
         let Some(place) = place else { return Ok(false) };
         let Call { at, work } = self.extra.busy.calls.remove(place);
-        let Work::Room(mut question) = work else { return Ok(false) };
+        let Work::AwaitingBudget(mut question) = work else { return Ok(false) };
         match self.reserve(&at, Arc::make_mut(&mut question)) {
             Admission::Made => {
-                self.put_paid(place, at, question)?;
+                self.submit(place, at, question)?;
             }
             Admission::Waits => {
-                self.extra.busy.calls.insert(place, Call { at, work: Work::Room(question) });
+                self.extra
+                    .busy
+                    .calls
+                    .insert(place, Call { at, work: Work::AwaitingBudget(question) });
                 return Ok(false);
             }
             Admission::Refused => {}
@@ -137,7 +148,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Puts a question that is paid for. After a failure, the question waits first.
-    fn put_paid(
+    fn submit(
         &mut self,
         place: usize,
         at: At,
@@ -179,23 +190,23 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Some(until) => {
                 // A recorded answer is found by the line right before it, so it is requested now.
                 let early = self.common.driver.keeps_time();
-                let early = early.then(|| Alone::new(self.asking(&at, &question)));
+                let early = early.then(|| Exclusive::new(self.asking(&at, &question)));
                 let work = Work::Waiting(question, until, early);
                 self.extra.busy.calls.insert(place, Call { at, work });
                 Ok(())
             }
             None => {
                 let asking = self.asking(&at, &question);
-                self.put_question(place, at, question, Alone::new(asking))
+                self.put_question(place, at, question, Exclusive::new(asking))
             }
         }
     }
 
     /// Puts the question that has waited at this place among the calls.
-    pub(super) fn put_waiting(&mut self, place: usize) -> Result<(), RunError> {
+    pub(super) fn submit_waiting(&mut self, place: usize) -> Result<(), RunError> {
         let Call { at, work } = self.extra.busy.calls.remove(place);
         if let Work::Waiting(question, _, early) = work {
-            let asking = early.unwrap_or_else(|| Alone::new(self.asking(&at, &question)));
+            let asking = early.unwrap_or_else(|| Exclusive::new(self.asking(&at, &question)));
             self.put_question(place, at, question, asking)?;
         }
         Ok(())
@@ -204,7 +215,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Puts a question.
     fn asking(&self, at: &At, question: &Arc<Question>) -> Asking {
         let id = self.call_id(at, false);
-        patience::asked(
+        retry::ask_with_timeout(
             &self.common.driver,
             &self.common.clock,
             &id,
@@ -219,7 +230,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         place: usize,
         at: At,
         question: Arc<Question>,
-        asking: Alone<Asking>,
+        asking: Exclusive<Asking>,
     ) -> Result<(), RunError> {
         if question.kind != Kind::Human {
             self.total_calls += 1;

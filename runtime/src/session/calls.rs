@@ -1,7 +1,7 @@
 //! Calls under way: waiting for them, answering them from outside, canceling them.
 
+use super::lazy_box::Exclusive;
 use super::ledger::Bill;
-use super::spare::Alone;
 use super::{At, Session};
 use crate::error::RunError;
 use crate::oracle::{Answer, Asking, OracleError, Question};
@@ -25,13 +25,13 @@ pub(super) enum Work {
     /// The host, which answers it.
     Outside,
     /// The time to put a question again after a failure. If the answer is recorded, it is requested already.
-    Waiting(Arc<Question>, Instant, Option<Alone<Asking>>),
+    Waiting(Arc<Question>, Instant, Option<Exclusive<Asking>>),
     /// Room under the limits of tokens or cost, which other calls of the run will release.
-    Room(Arc<Question>),
+    AwaitingBudget(Arc<Question>),
     /// The answer to a question that was put at this time.
-    Question(Arc<Question>, Alone<Asking>, Instant),
+    Question(Arc<Question>, Exclusive<Asking>, Instant),
     /// A tool.
-    Tool(ToolCall, Alone<Calling>),
+    Tool(ToolCall, Exclusive<Calling>),
 }
 
 impl Call {
@@ -39,7 +39,7 @@ impl Call {
     pub(super) fn waits_until(&self) -> Option<Instant> {
         match self.work {
             Work::Waiting(_, until, _) => Some(until),
-            Work::Outside | Work::Room(..) | Work::Question(..) | Work::Tool(..) => None,
+            Work::Outside | Work::AwaitingBudget(..) | Work::Question(..) | Work::Tool(..) => None,
         }
     }
 }
@@ -80,16 +80,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 drop(self.apply_to(member, input)?);
                 continue;
             }
-            if self.puts_roomed()? {
+            if self.admit_next()? {
                 continue;
             }
             if until.is_none() && (self.common.manual || self.extra.busy.calls.is_empty()) {
-                self.comes_to_rest();
+                self.release_idle_parts();
                 return Ok(());
             }
             let now = self.common.clock.now();
             let due = self.next_due();
-            if self.puts_waiting(now, due)? {
+            if self.submit_due_retry(now, due)? {
                 continue;
             }
             if due.is_some_and(|at| at <= now) {
@@ -102,7 +102,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             idle = 0;
             if until.is_some_and(|at| at <= now) {
-                self.comes_to_rest();
+                self.release_idle_parts();
                 return Ok(());
             }
             let earliest = self.next_change().into_iter().chain(until).min();
@@ -110,14 +110,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
                     let Call { at, work } = self.extra.busy.calls.remove(index);
-                    let now = self.put_before()?;
+                    let now = self.submit_earlier_retries()?;
                     if let Work::Question(question, ..) = work {
                         self.ended(now, at, &question, answer)?;
                     }
                 }
                 Woken::Result(index, result) => {
                     let Call { at, work } = self.extra.busy.calls.remove(index);
-                    let now = self.put_before()?;
+                    let now = self.submit_earlier_retries()?;
                     if let Work::Tool(call, _) = work {
                         self.returned(now, at, &call.tool, result)?;
                     }
@@ -146,7 +146,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             loop {
                 for (index, call) in calls.iter_mut().enumerate() {
                     match &mut call.work {
-                        Work::Outside | Work::Room(..) | Work::Waiting(..) => {}
+                        Work::Outside | Work::AwaitingBudget(..) | Work::Waiting(..) => {}
                         Work::Question(_, asking, _) => {
                             if let Poll::Ready(answer) = asking.get_mut().as_mut().poll(cx) {
                                 return Poll::Ready(Woken::Answer(index, answer));
@@ -217,7 +217,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 self.settle_call(now, at, question.model.prices, Bill::nothing(false))?;
                 self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
-            Work::Room(..) => self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1))),
+            Work::AwaitingBudget(..) => {
+                self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)))
+            }
             Work::Outside | Work::Tool(..) => {}
         }
         let (member, key) = at;

@@ -77,7 +77,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         payload: Vec<Value>,
         kept: Value,
     ) -> Result<Receipt, RunError> {
-        self.counts_anew();
+        self.reset_call_count();
         let receipt = self
             .apply_of_the_host(Input::Event(id, payload))?
             .map_err(|Mismatch(why)| RunError::event(event, &why))?;
@@ -85,7 +85,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.extra.busy.sending = None;
         }
         self.not_taken(event, receipt, kept)?;
-        self.comes_to_rest();
+        self.release_idle_parts();
         Ok(receipt)
     }
 

@@ -1,10 +1,10 @@
 //! The last transitions of each chart of a run. The `trace` line of the chart sets their number.
 
 use super::Session;
-use super::trail::{Taken, Trail};
+use super::transition_ring::{Taken, TransitionRing};
 use crate::trace::{self, Line, What};
 use chartc_core::arena::TransitionId;
-use chartc_core::family::Member;
+use chartc_core::family::MemberPath;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, StepKey};
 use chartc_core::tables::Tables;
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 /// The history of a chart in a saved run. It is saved with every step, so the text of each transition is stored only once.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct SavedHistory {
     child: String,
     lines: Vec<What>,
     /// The time of each transition, its place in the trace, and its index in `lines`.
     taken: Vec<(Instant, u64, usize)>,
 }
 
-impl Told {
+impl SavedHistory {
     /// As the lines of the trace.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
         self.taken.iter().filter_map(|(at_ms, seq, nth)| {
@@ -32,18 +32,18 @@ impl Told {
 /// The last transitions of a run.
 #[derive(Debug)]
 pub(super) struct History {
-    own: Trail,
+    own: TransitionRing,
     /// The transitions of child charts, in the order of their first transitions; most runs have no children.
     #[allow(
         clippy::box_collection,
         reason = "a `Vec` would take three times the memory in runs without children"
     )]
-    others: Option<Box<Vec<(Member, Trail)>>>,
+    others: Option<Box<Vec<(MemberPath, TransitionRing)>>>,
 }
 
 impl History {
     pub(super) const fn new() -> Self {
-        Self { own: Trail::new(), others: None }
+        Self { own: TransitionRing::new(), others: None }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -51,10 +51,12 @@ impl History {
     }
 
     /// The transitions of each chart, the run's own chart first.
-    fn iter(&self) -> impl Iterator<Item = (&[StepKey], &Trail)> {
+    fn iter(&self) -> impl Iterator<Item = (&[StepKey], &TransitionRing)> {
         let others = self.others.iter().flat_map(|others| others.iter());
-        let own: (&[StepKey], &Trail) = (&[], &self.own);
-        [own].into_iter().chain(others.map(|(member, trail)| (&member[..], trail)))
+        let own: (&[StepKey], &TransitionRing) = (&[], &self.own);
+        [own]
+            .into_iter()
+            .chain(others.map(|(member, transition_ring)| (&member[..], transition_ring)))
     }
 
     fn put(&mut self, member: &[StepKey], most: usize, taken: Taken) {
@@ -63,7 +65,7 @@ impl History {
         }
         let others = self.others.get_or_insert_default();
         let place = others.iter().position(|(of, _)| of == member).unwrap_or_else(|| {
-            others.push((member.to_vec(), Trail::new()));
+            others.push((member.to_vec(), TransitionRing::new()));
             others.len() - 1
         });
         others[place].1.push(most, taken);
@@ -88,7 +90,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// The last transitions of the chart as the `taken` lines of its trace, the oldest first. The chart's `trace` line sets their number;
     /// the default is 100.
     pub fn history(&self) -> Vec<Line> {
-        self.history_of(&Member::new())
+        self.history_of(&MemberPath::new())
     }
 
     /// The number of transitions of a chart that are kept.
@@ -97,7 +99,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         most.map_or(usize::MAX, |most| most as usize)
     }
 
-    fn history_of(&self, member: &Member) -> Vec<Line> {
+    fn history_of(&self, member: &MemberPath) -> Vec<Line> {
         let kept = self.extra.history.iter().find(|(of, _)| *of == &member[..]);
         let (Some(machine), Some((_, kept))) = (self.family.member(member), kept) else {
             return Vec::new();
@@ -114,8 +116,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// The history of every running chart. A chart precedes those that it runs.
-    pub(super) fn histories(&self) -> Vec<(Member, Told)> {
-        let told = |(member, kept): (&[StepKey], &Trail)| {
+    pub(super) fn histories(&self) -> Vec<(MemberPath, SavedHistory)> {
+        let told = |(member, kept): (&[StepKey], &TransitionRing)| {
             let machine = self.family.member(member)?;
             let (tables, child) = (machine.tables(), self.path(member));
             let (mut ids, mut lines, mut taken) = (Vec::new(), Vec::new(), Vec::new());
@@ -128,10 +130,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 });
                 taken.push((at_ms, seq, nth));
             }
-            Some((member.to_vec(), Told { child, lines, taken }))
+            Some((member.to_vec(), SavedHistory { child, lines, taken }))
         };
-        let kept = self.extra.history.iter().filter(|(_, trail)| !trail.is_empty());
-        let mut all: Vec<(Member, Told)> = kept.filter_map(told).collect();
+        let kept =
+            self.extra.history.iter().filter(|(_, transition_ring)| !transition_ring.is_empty());
+        let mut all: Vec<(MemberPath, SavedHistory)> = kept.filter_map(told).collect();
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
         all
     }
@@ -140,7 +143,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) fn remember(
         &mut self,
         at_ms: Instant,
-        member: &Member,
+        member: &MemberPath,
         before: u64,
         (line, held): (TransitionId, u64),
     ) {
@@ -157,7 +160,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Restores the history of a saved run.
-    pub(super) fn recall_history(&mut self, saved: &[(Member, Told)]) {
+    pub(super) fn recall_history(&mut self, saved: &[(MemberPath, SavedHistory)]) {
         for (member, told) in saved {
             let Some(machine) = self.family.member(member) else { continue };
             let tables = machine.tables();

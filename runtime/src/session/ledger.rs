@@ -1,13 +1,13 @@
 //! Tokens and money of one run: charged to a state and its ancestors, and to a budget that runs share.
 
 use super::parts::Extra;
-use super::{At, Session, Trouble};
+use super::{At, QuestionFailure, Session};
 use crate::budget::{Account, Amount, Budget, Caps, Hold, Prices, Usage};
 use crate::error::RunError;
 use crate::oracle::{Answer, OracleError, Question};
 use crate::trace::{self, What};
 use chartc_core::arena::StateId;
-use chartc_core::family::Member;
+use chartc_core::family::MemberPath;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Charge, Input, Instant, LimitKind};
 use chartc_core::tables::LimitsRow;
@@ -50,7 +50,7 @@ pub(super) enum Admission {
 
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    places: BTreeMap<(Member, StateId), StateAccount>,
+    places: BTreeMap<(MemberPath, StateId), StateAccount>,
     under_way: BTreeMap<At, Reserved>,
     pub(super) total: Usage,
 }
@@ -59,7 +59,7 @@ pub(super) struct Ledger {
 #[derive(Debug, Clone)]
 pub(super) struct Saved {
     /// What states have spent, and which of their soft bounds were told.
-    pub(super) accounts: Vec<(Member, StateId, Amount, [bool; 2])>,
+    pub(super) accounts: Vec<(MemberPath, StateId, Amount, [bool; 2])>,
     /// What is held for calls under way, and in which states.
     pub(super) held: Vec<(At, Usage, Prices, Vec<StateId>)>,
     pub(super) total: Usage,
@@ -252,7 +252,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Err(Refusal::Limit(kind)) => {
                 let what = if kind == LimitKind::Cost { "cost" } else { "tokens" };
                 let why = format!("the limit of {what} leaves no room for the call");
-                self.trouble(at, &question.step, Trouble::Limit, &why);
+                self.record_question_failure(at, &question.step, QuestionFailure::Limit, &why);
                 self.extra.busy.ready.push_back((at.clone(), Input::Exhausted(at.1, kind)));
                 Admission::Refused
             }

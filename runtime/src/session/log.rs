@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::mem::take;
 
 /// One thing that a machine did.
-pub(super) enum Happening {
+pub(super) enum Output {
     Effect(Effect),
     Record(Record),
     /// The alternatives that hold in the guard of a transition. The record of the transition follows.
@@ -20,7 +20,7 @@ pub(super) struct Log {
     /// The first records, in brief.
     first: First,
     /// Everything after these records.
-    happenings: Vec<Happening>,
+    outputs: Vec<Output>,
     /// Whether the next record may be added to `first`.
     is_brief: bool,
     is_traced: bool,
@@ -42,7 +42,7 @@ const TOUCHED: usize = 12;
 
 thread_local! {
     /// An empty buffer, which logs of this thread reuse.
-    static BUFFER: RefCell<Vec<Happening>> = const { RefCell::new(Vec::new()) };
+    static BUFFER: RefCell<Vec<Output>> = const { RefCell::new(Vec::new()) };
 }
 
 impl First {
@@ -125,7 +125,7 @@ impl Log {
     /// An empty log. With `is_deaf`, nobody reads the lines of the trace, the machine's notes, or the reasons why transitions are taken.
     #[inline]
     pub(super) fn new(is_deaf: bool) -> Self {
-        Self { first: First::NONE, happenings: Vec::new(), is_brief: is_deaf, is_traced: !is_deaf }
+        Self { first: First::NONE, outputs: Vec::new(), is_brief: is_deaf, is_traced: !is_deaf }
     }
 
     /// Whether all that happened is in [`Log::first`].
@@ -139,25 +139,25 @@ impl Log {
     }
 
     /// Takes everything after [`Log::first`]. [`Log::give_back`] returns the buffer.
-    pub(super) fn rest(&mut self) -> Vec<Happening> {
-        take(&mut self.happenings)
+    pub(super) fn rest(&mut self) -> Vec<Output> {
+        take(&mut self.outputs)
     }
 
     /// Keeps the buffer for the next log.
-    pub(super) fn give_back(mut happenings: Vec<Happening>) {
-        if happenings.capacity() > 0 {
-            happenings.clear();
-            let _ = BUFFER.try_with(|buffer| *buffer.borrow_mut() = happenings);
+    pub(super) fn give_back(mut outputs: Vec<Output>) {
+        if outputs.capacity() > 0 {
+            outputs.clear();
+            let _ = BUFFER.try_with(|buffer| *buffer.borrow_mut() = outputs);
         }
     }
 
     /// Whether the machine accepted an answer. If it judges that the answer does not fit, it continues as if there were none.
     pub(super) fn accepts(&self, key: StepKey) -> bool {
-        self.happenings.iter().any(|happening| match happening {
-            Happening::Record(Record::Done(step) | Record::Fallback(step, Fallback::Stale)) => {
+        self.outputs.iter().any(|happening| match happening {
+            Output::Record(Record::Done(step) | Record::Fallback(step, Fallback::Stale)) => {
                 *step == key.step
             }
-            Happening::Record(
+            Output::Record(
                 Record::Dropped(k)
                 | Record::Called(k, ..)
                 | Record::Returned(k, _)
@@ -165,39 +165,39 @@ impl Log {
                 | Record::Forbidden(k, _)
                 | Record::ElementDone(k),
             ) => *k == key,
-            Happening::Record(Record::Chosen(_)) => true,
-            Happening::Record(_) | Happening::Effect(_) | Happening::Held(..) => false,
+            Output::Record(Record::Chosen(_)) => true,
+            Output::Record(_) | Output::Effect(_) | Output::Held(..) => false,
         })
     }
 
     /// The states that were entered or exited.
     pub(super) fn touched(&self) -> impl Iterator<Item = StateId> + '_ {
-        let rest = self.happenings.iter().filter_map(|happening| match happening {
-            Happening::Record(Record::Entered(state) | Record::Exited(state)) => Some(*state),
-            Happening::Record(_) | Happening::Effect(_) | Happening::Held(..) => None,
+        let rest = self.outputs.iter().filter_map(|happening| match happening {
+            Output::Record(Record::Entered(state) | Record::Exited(state)) => Some(*state),
+            Output::Record(_) | Output::Effect(_) | Output::Held(..) => None,
         });
         self.first.touched().iter().copied().chain(rest)
     }
 
-    fn push(&mut self, happening: Happening) {
+    fn push(&mut self, happening: Output) {
         self.is_brief = false;
-        if self.happenings.capacity() == 0 {
+        if self.outputs.capacity() == 0 {
             let buffer = BUFFER.try_with(|buffer| take(&mut *buffer.borrow_mut()));
-            self.happenings = buffer.unwrap_or_default();
+            self.outputs = buffer.unwrap_or_default();
         }
-        self.happenings.push(happening);
+        self.outputs.push(happening);
     }
 }
 
 impl Sink for Log {
     fn effect(&mut self, effect: Effect) {
-        self.push(Happening::Effect(effect));
+        self.push(Output::Effect(effect));
     }
 
     #[inline]
     fn record(&mut self, record: Record) {
         if !self.is_brief || !self.first.takes(record) {
-            self.push(Happening::Record(record));
+            self.push(Output::Record(record));
         }
     }
 
@@ -210,7 +210,7 @@ impl Sink for Log {
     }
 
     fn held(&mut self, line: TransitionId, alternatives: u64) {
-        self.push(Happening::Held(line, alternatives));
+        self.push(Output::Held(line, alternatives));
     }
 }
 

@@ -6,23 +6,23 @@ mod begin;
 mod calls;
 mod doubt;
 mod events;
-mod heard;
 mod history;
-mod kept;
+mod lazy_box;
 mod ledger;
 mod log;
 mod named;
 mod parts;
-mod patience;
 mod people;
 mod population;
 mod record;
 mod report;
 mod resume;
+mod retry;
 mod saved;
-mod spare;
+mod saved_agent;
 mod tool;
-mod trail;
+mod transition_ring;
+mod turn_outcome;
 mod waiting;
 mod with;
 
@@ -32,19 +32,19 @@ use crate::oracle::{Deny, Oracle};
 use crate::trace::{self, Line, What};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::expr::{IntoValue, Value};
-use chartc_core::family::{Family, Member};
+use chartc_core::family::{Family, MemberPath};
 use chartc_core::host::{Machine, Mismatch};
 use chartc_core::machine::{Element, Input, Instant, Receipt, Status, StepKey};
-pub(crate) use heard::{Heard, Trouble};
-pub use kept::Kept;
+use lazy_box::LazyBox;
 pub(crate) use log::basic_states;
 use parts::{Common, Extra};
-pub use patience::{Backoff, MOST_RETRY_AFTER};
 pub use population::{AgentId, Population};
 pub use report::TurnReport;
+pub use retry::{Backoff, MOST_RETRY_AFTER};
 pub use saved::Saved;
-use spare::Spare;
+pub use saved_agent::SavedAgent;
 use std::sync::Arc;
+pub(crate) use turn_outcome::{QuestionFailure, TurnOutcome};
 
 /// The default bound on the model calls that one event or turn may cause; beyond it, the run fails. Each element of a step with an `each`,
 /// with the chart that it runs, has a bound of its own of the same size.
@@ -82,7 +82,7 @@ pub struct Session<M, T> {
     pub(crate) family: Family<M>,
     tracer: Tracer<T>,
     common: Arc<Common>,
-    extra: Spare<Extra>,
+    extra: LazyBox<Extra>,
     turns: u32,
     total_calls: u32,
     /// Calls since the last event or turn, without those for elements.
@@ -92,14 +92,14 @@ pub struct Session<M, T> {
     answered: bool,
     status: Option<Status>,
     /// The place in a population.
-    place: Option<Box<population::Member>>,
+    place: Option<Box<population::Membership>>,
 }
 
 /// A step of a member of the family.
-pub(crate) type At = (Member, StepKey);
+pub(crate) type At = (MemberPath, StepKey);
 
 /// The identity that all attempts at one call share: member, step, leaf, element.
-type CallPlace = (Member, StepId, StateId, Option<Element>);
+type CallPlace = (MemberPath, StepId, StateId, Option<Element>);
 
 fn place_of(member: &[StepKey], key: StepKey) -> CallPlace {
     (member.to_vec(), key.step, key.leaf, key.element)
@@ -136,16 +136,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Frees what a waiting session does not need.
-    fn comes_to_rest(&mut self) {
+    fn release_idle_parts(&mut self) {
         if let Some(extra) = self.extra.get_mut() {
-            extra.rare.rest();
-            extra.busy.rest();
-            self.extra.rest();
+            extra.rare.release_if_empty();
+            extra.busy.release_if_empty();
+            self.extra.release_if_empty();
         }
     }
 
     /// Resets the count of calls at a new event or turn.
-    fn counts_anew(&mut self) {
+    fn reset_call_count(&mut self) {
         self.recent_calls = 0;
         if !self.extra.rare.recent_calls.is_empty() {
             self.extra.rare.recent_calls.clear();
@@ -168,7 +168,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             family: Family::new(machine),
             tracer: Tracer { sink, seq: 0 },
             common,
-            extra: Spare::new(),
+            extra: LazyBox::new(),
             turns: 0,
             total_calls: 0,
             recent_calls: 0,
@@ -265,7 +265,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let origin = rare.map(|rare| std::mem::take(&mut rare.origin)).unwrap_or_default();
         self.trace(now, "", |run| run.run_begins(run.family.root(), &origin))?;
         self.apply(Input::Start)?.map_err(|Mismatch(why)| RunError::Start(why))?;
-        self.comes_to_rest();
+        self.release_idle_parts();
         Ok(())
     }
 
@@ -280,16 +280,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Like [`Session::begin_turn`], for a session that has started.
     pub(crate) fn take_turn(&mut self) -> Result<Receipt, RunError> {
-        self.counts_anew();
+        self.reset_call_count();
         if !self.extra.rare.is_nothing() {
             self.extra.rare.failed = None;
             if !self.family.root().is_walking() {
-                self.extra.rare.heard = Heard::new();
+                self.extra.rare.heard = TurnOutcome::new();
             }
         }
         let receipt = self.apply_of_the_host(Input::Turn)?.unwrap_or(Receipt::Refused);
         self.not_taken("turn", receipt, Value::None)?;
-        self.comes_to_rest();
+        self.release_idle_parts();
         Ok(receipt)
     }
 
@@ -305,7 +305,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let failed = self.extra.rare.failed.clone();
         if failed.is_some() {
             self.extra.rare.failed = None;
-            self.comes_to_rest();
+            self.release_idle_parts();
         }
         Ok(TurnReport {
             turn: self.turns,

@@ -4,20 +4,20 @@ use super::{At, CallPlace, Session, ledger};
 use crate::budget::{Amount, Prices, Usage};
 use crate::trace;
 use chartc_core::arena::StateId;
-use chartc_core::family::Member;
+use chartc_core::family::MemberPath;
 use chartc_core::host::Machine;
 use chartc_core::machine::StepKey;
 use chartc_core::saved::Key;
 use serde::{Deserialize, Serialize};
 
 /// The steps that lead to a member.
-pub(super) type Way = Vec<Key>;
+pub(super) type NamedPath = Vec<Key>;
 
 /// A step of a member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Spot {
+pub(super) struct CallSite {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    way: Way,
+    way: NamedPath,
     key: Key,
 }
 
@@ -25,13 +25,13 @@ pub(super) struct Spot {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Spent {
     /// The amounts that states have spent, and the soft bounds that were reported.
-    accounts: Vec<(Way, String, Amount, [bool; 2])>,
+    accounts: Vec<(NamedPath, String, Amount, [bool; 2])>,
     /// The amounts that are held for calls under way, with their states.
-    held: Vec<(Spot, Usage, Prices, Vec<String>)>,
+    held: Vec<(CallSite, Usage, Prices, Vec<String>)>,
     total: Usage,
 }
 
-impl Spot {
+impl CallSite {
     /// The names of leaf and step, for the steps that lead to it and then for itself.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         self.way.iter().chain([&self.key]).map(Key::names)
@@ -39,7 +39,7 @@ impl Spot {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    pub(super) fn way(&self, member: &Member) -> Option<Way> {
+    pub(super) fn named_path(&self, member: &MemberPath) -> Option<NamedPath> {
         let keys = (0..member.len()).map(|i| {
             let machine = self.family.member(&member[..i])?;
             Some(Key::of(machine.tables(), &member[i]))
@@ -48,8 +48,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// The member to which steps lead, if it is running.
-    pub(super) fn member_at(&self, way: &Way) -> Option<Member> {
-        let mut member = Member::new();
+    pub(super) fn member_at(&self, way: &NamedPath) -> Option<MemberPath> {
+        let mut member = MemberPath::new();
         for key in way {
             let machine = self.family.member(&member)?;
             let key = key.number(machine.tables())?;
@@ -58,34 +58,34 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.family.member(&member).map(|_| member)
     }
 
-    pub(super) fn spot(&self, (member, key): &At) -> Option<Spot> {
+    pub(super) fn call_site(&self, (member, key): &At) -> Option<CallSite> {
         let machine = self.family.member(member)?;
-        Some(Spot { way: self.way(member)?, key: Key::of(machine.tables(), key) })
+        Some(CallSite { way: self.named_path(member)?, key: Key::of(machine.tables(), key) })
     }
 
-    pub(super) fn at(&self, spot: &Spot) -> Option<At> {
+    pub(super) fn at(&self, spot: &CallSite) -> Option<At> {
         let member = self.member_at(&spot.way)?;
         let machine = self.family.member(&member)?;
         let key = spot.key.number(machine.tables())?;
         Some((member, key))
     }
 
-    pub(super) fn spot_of(&self, place: &CallPlace) -> Option<Spot> {
+    pub(super) fn site_of_place(&self, place: &CallPlace) -> Option<CallSite> {
         let (member, step, leaf, element) = place.clone();
-        self.spot(&(member, StepKey { step, leaf, event: 0, attempt: 1, element }))
+        self.call_site(&(member, StepKey { step, leaf, event: 0, attempt: 1, element }))
     }
 
-    pub(super) fn place_at(&self, spot: &Spot) -> Option<CallPlace> {
+    pub(super) fn place_at(&self, spot: &CallSite) -> Option<CallPlace> {
         let (member, key) = self.at(spot)?;
         Some((member, key.step, key.leaf, key.element))
     }
 
-    fn path_of(&self, member: &Member, state: StateId) -> Option<String> {
+    fn path_of(&self, member: &MemberPath, state: StateId) -> Option<String> {
         let machine = self.family.member(member)?;
         Some(machine.tables().states.get(state.index())?.path.to_owned())
     }
 
-    fn state_at(&self, member: &Member, path: &str) -> Option<StateId> {
+    fn state_at(&self, member: &MemberPath, path: &str) -> Option<StateId> {
         let machine = self.family.member(member)?;
         let found = machine.tables().states.iter().position(|row| row.path == path);
         found.map(StateId::at)
@@ -94,11 +94,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) fn spent_by_name(&self) -> Spent {
         let ledger::Saved { accounts, held, total } = self.extra.rare.ledger.save();
         let accounts = accounts.into_iter().filter_map(|(member, state, spent, warned)| {
-            Some((self.way(&member)?, self.path_of(&member, state)?, spent, warned))
+            Some((self.named_path(&member)?, self.path_of(&member, state)?, spent, warned))
         });
         let held = held.into_iter().filter_map(|(at, bound, prices, states)| {
             let states = states.iter().filter_map(|state| self.path_of(&at.0, *state)).collect();
-            Some((self.spot(&at)?, bound, prices, states))
+            Some((self.call_site(&at)?, bound, prices, states))
         });
         Spent { accounts: accounts.collect(), held: held.collect(), total }
     }

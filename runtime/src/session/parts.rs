@@ -2,11 +2,11 @@
 
 use super::begin::ElementPlace;
 use super::calls::Call;
-use super::heard::Heard;
 use super::history::History;
+use super::lazy_box::{LazyBox, Parts, Pool};
 use super::ledger::Ledger;
-use super::patience::{Backoff, Failure};
-use super::spare::{Parts, Pool, Spare};
+use super::retry::{Backoff, Failure};
+use super::turn_outcome::TurnOutcome;
 use super::{At, CallPlace, MAX_CALLS, named};
 use crate::budget::Budget;
 use crate::clock::Clock;
@@ -84,17 +84,17 @@ pub(super) struct Extra {
     pub(super) host_log: Option<HostLog>,
     /// The last transitions.
     pub(super) history: History,
-    pub(super) rare: Spare<Rare>,
-    pub(super) busy: Spare<Busy>,
+    pub(super) rare: LazyBox<RareParts>,
+    pub(super) busy: LazyBox<CallsUnderWay>,
 }
 
 /// Data that a waiting session may have; most sessions have none of it.
 #[derive(Default)]
-pub(super) struct Rare {
+pub(super) struct RareParts {
     /// How the run was started, until this is written to the trace.
     pub(super) origin: Origin,
     /// The names of calls that began in another version of the chart, where their steps had other names.
-    pub(super) old_names: BTreeMap<At, named::Spot>,
+    pub(super) old_names: BTreeMap<At, named::CallSite>,
     /// The last failures of calls that will be attempted again.
     pub(super) failures: BTreeMap<CallPlace, Failure>,
     /// Tokens and money spent.
@@ -102,7 +102,7 @@ pub(super) struct Rare {
     /// The reason why the last answer was rejected, for the next attempt.
     pub(super) complaints: BTreeMap<CallPlace, (u32, String)>,
     /// The actions that steps have chosen, and their failures, since the last turn began.
-    pub(super) heard: Heard,
+    pub(super) heard: TurnOutcome,
     /// A text that is appended to prompts.
     pub(super) section: String,
     /// The tools that the models of open `llm` steps have called, since the event for which the step was started.
@@ -118,7 +118,7 @@ pub(super) struct Rare {
 
 /// Data that a session has only while it handles an input or has calls under way.
 #[derive(Default)]
-pub(super) struct Busy {
+pub(super) struct CallsUnderWay {
     /// Calls under way, in the order in which they were started.
     pub(super) calls: Vec<Call>,
     /// Inputs that the machine has not handled yet, each with the call that it concerns.
@@ -137,17 +137,17 @@ static NO_EXTRA: Extra = Extra {
     run: None,
     host_log: None,
     history: History::new(),
-    rare: Spare::new(),
-    busy: Spare::new(),
+    rare: LazyBox::new(),
+    busy: LazyBox::new(),
 };
 
-static NO_RARE: Rare = Rare {
+static NO_RARE: RareParts = RareParts {
     origin: Origin::NONE,
     old_names: BTreeMap::new(),
     failures: BTreeMap::new(),
     ledger: Ledger::new(),
     complaints: BTreeMap::new(),
-    heard: Heard::new(),
+    heard: TurnOutcome::new(),
     section: String::new(),
     used: BTreeMap::new(),
     limit: None,
@@ -156,7 +156,7 @@ static NO_RARE: Rare = Rare {
     recent_calls: BTreeMap::new(),
 };
 
-static NO_BUSY: Busy = Busy {
+static NO_BUSY: CallsUnderWay = CallsUnderWay {
     calls: Vec::new(),
     ready: VecDeque::new(),
     last_answer: None,
@@ -167,8 +167,8 @@ static NO_BUSY: Busy = Busy {
 
 thread_local! {
     static EXTRAS: Pool<Extra> = const { RefCell::new(Vec::new()) };
-    static RARES: Pool<Rare> = const { RefCell::new(Vec::new()) };
-    static BUSIES: Pool<Busy> = const { RefCell::new(Vec::new()) };
+    static RARES: Pool<RareParts> = const { RefCell::new(Vec::new()) };
+    static BUSIES: Pool<CallsUnderWay> = const { RefCell::new(Vec::new()) };
 }
 
 impl Parts for Extra {
@@ -190,7 +190,7 @@ impl Parts for Extra {
     }
 }
 
-impl Parts for Rare {
+impl Parts for RareParts {
     fn nothing() -> &'static Self {
         &NO_RARE
     }
@@ -229,7 +229,7 @@ impl Parts for Rare {
     }
 }
 
-impl Parts for Busy {
+impl Parts for CallsUnderWay {
     fn nothing() -> &'static Self {
         &NO_BUSY
     }

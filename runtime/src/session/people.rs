@@ -16,7 +16,7 @@ impl Call {
             Work::Question(..)
             | Work::Outside
             | Work::Waiting(..)
-            | Work::Room(..)
+            | Work::AwaitingBudget(..)
             | Work::Tool(..) => None,
         }
     }
@@ -47,7 +47,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         };
         let Call { at, work } = self.extra.busy.calls.remove(index);
         let name = self.name_of(&at, false).to_string();
-        let now = self.put_before()?;
+        let now = self.submit_earlier_retries()?;
         if let Work::Question(question, ..) = work {
             self.ended(now, at, &question, Ok(Answer::from(text)))?;
         }

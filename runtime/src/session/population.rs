@@ -48,7 +48,7 @@ impl<M: Machine> Population<M> {
         let root = session.family.root();
         let states = self.census.chart(root).paths.len();
         let member =
-            Member { nth: (id % BLOCK) as u32, block: self.census.block(id / BLOCK, states) };
+            Membership { nth: (id % BLOCK) as u32, block: self.census.block(id / BLOCK, states) };
         // The session may have started already.
         member.tell(root, (0..states).map(StateId::at));
         session.place = Some(Box::new(member));
@@ -238,12 +238,12 @@ impl Block {
 }
 
 /// A session's place in its population. Dropping it releases the place.
-pub(super) struct Member {
+pub(super) struct Membership {
     nth: u32,
     block: Arc<Mutex<Block>>,
 }
 
-impl Member {
+impl Membership {
     /// Reports states that were entered or exited. The population reads whether they are active now.
     pub(super) fn tell(&self, machine: &dyn Machine, touched: impl Iterator<Item = StateId>) {
         let mut touched = touched.peekable();
@@ -257,7 +257,7 @@ impl Member {
     }
 }
 
-impl Drop for Member {
+impl Drop for Membership {
     fn drop(&mut self) {
         let mut block = lock(&self.block);
         for row in 0..block.counts.len() {

@@ -6,7 +6,7 @@ use crate::host::HostLog;
 use crate::trace::{self, HostCall, What, describe, taken};
 use chartc_core::arena::TransitionId;
 use chartc_core::expr::Value;
-use chartc_core::family::Member;
+use chartc_core::family::MemberPath;
 use chartc_core::host::{About, Machine, Note};
 use chartc_core::machine::{ErrorKind, Instant, LimitKind, Record, Status, WalkEnd};
 use std::collections::VecDeque;
@@ -39,7 +39,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) fn record(
         &mut self,
         now: Instant,
-        member: &Member,
+        member: &MemberPath,
         child: &str,
         record: Record,
         held: Option<(TransitionId, u64)>,
@@ -74,7 +74,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// A record as a line of the trace.
-    fn told(&self, member: &Member, record: Record, reasons: u64) -> What {
+    fn told(&self, member: &MemberPath, record: Record, reasons: u64) -> What {
         let machine = self.family.member(member).unwrap_or(self.family.root());
         let mut what = if let Record::Taken(line) = record {
             taken(machine.tables(), line, reasons)
@@ -117,7 +117,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) fn notes(
         &mut self,
         now: Instant,
-        member: &Member,
+        member: &MemberPath,
         child: &str,
     ) -> Result<(), RunError> {
         let notes = self.family.with_member(member, |machine| machine.take_notes());

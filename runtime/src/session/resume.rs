@@ -3,11 +3,11 @@
 use super::begin::ElementPlace;
 use super::calls::{Call, Work};
 use super::doubt::DOUBT;
-use super::history::Told;
+use super::history::SavedHistory;
+use super::lazy_box::Exclusive;
 use super::ledger::Bill;
-use super::patience;
-use super::saved::{Begun, FORMAT, Open, Saved};
-use super::spare::Alone;
+use super::retry;
+use super::saved::{FORMAT, Open, PendingCall, Saved};
 use super::waiting::is_usage_of;
 use super::{At, Session};
 use crate::driver::Probe;
@@ -15,7 +15,7 @@ use crate::error::RunError;
 use crate::oracle::{Kind, Question, ready};
 use crate::tools::done;
 use crate::trace::{self, Line, What};
-use chartc_core::family::Member;
+use chartc_core::family::MemberPath;
 use chartc_core::host::Machine;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return None;
         }
         let open = self.extra.busy.calls.iter().filter_map(|call| {
-            let (at, what) = (self.spot(&call.at)?, call.saved()?);
+            let (at, what) = (self.call_site(&call.at)?, call.saved()?);
             Some(Open { at, what, named: self.extra.rare.old_names.get(&call.at).cloned() })
         });
         let used = self
@@ -39,13 +39,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             .rare
             .used
             .iter()
-            .filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+            .filter_map(|(p, one)| Some((self.site_of_place(p)?, one.clone())));
         let failures = self.extra.rare.failures.iter();
-        let failures = failures.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let failures = failures.filter_map(|(p, one)| Some((self.site_of_place(p)?, one.clone())));
         let complaints = self.extra.rare.complaints.iter();
-        let complaints = complaints.filter_map(|(p, one)| Some((self.spot_of(p)?, one.clone())));
+        let complaints =
+            complaints.filter_map(|(p, one)| Some((self.site_of_place(p)?, one.clone())));
         let history = self.histories().into_iter();
-        let history = history.filter_map(|(member, lines)| Some((self.way(&member)?, lines)));
+        let history =
+            history.filter_map(|(member, lines)| Some((self.named_path(&member)?, lines)));
         let own_calls = (self.recent_calls > 0).then(|| (ElementPlace::new(), self.recent_calls));
         let own_calls = own_calls.into_iter();
         let element_calls = self.extra.rare.recent_calls.clone().into_iter();
@@ -79,17 +81,17 @@ fn copy(question: &Question) -> Box<Question> {
 }
 
 impl Call {
-    fn saved(&self) -> Option<Begun> {
+    fn saved(&self) -> Option<PendingCall> {
         Some(match &self.work {
             Work::Outside => return None,
             Work::Waiting(question, until, _) => {
-                Begun::Wait { question: copy(question), until: *until }
+                PendingCall::Wait { question: copy(question), until: *until }
             }
-            Work::Room(question) => Begun::Room { question: copy(question) },
+            Work::AwaitingBudget(question) => PendingCall::Room { question: copy(question) },
             Work::Question(question, _, since) => {
-                Begun::Question { question: copy(question), since: *since }
+                PendingCall::Question { question: copy(question), since: *since }
             }
-            Work::Tool(call, _) => Begun::Tool { call: call.clone() },
+            Work::Tool(call, _) => PendingCall::Tool { call: call.clone() },
         })
     }
 }
@@ -101,7 +103,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     ///
     /// # Errors
     /// See [`RunError`].
-    pub fn go_on(&mut self, saved: &Saved) -> Result<(), RunError> {
+    pub fn resume(&mut self, saved: &Saved) -> Result<(), RunError> {
         self.started = true;
         self.tracer.seq = saved.seq;
         let tables = self.family.root().tables();
@@ -111,14 +113,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             oracle: self.common.driver.name(),
         };
         self.tracer.put(self.common.clock.now(), "", what)?;
-        self.take_over(saved)
+        self.restore(saved)
     }
 
-    /// Like [`Session::go_on`], without a line in the trace: the run continues as if it had not been interrupted.
+    /// Like [`Session::resume`], without a line in the trace: the run continues as if it had not been interrupted.
     ///
     /// # Errors
     /// See [`RunError`].
-    pub fn take_over(&mut self, saved: &Saved) -> Result<(), RunError> {
+    pub fn restore(&mut self, saved: &Saved) -> Result<(), RunError> {
         self.family.load(&saved.machine).map_err(|why| RunError::Start(why.to_string()))?;
         self.started = true;
         self.tracer.seq = self.tracer.seq.max(saved.seq);
@@ -137,7 +139,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.rare.heard = saved.heard.clone();
         self.extra.rare.section.clone_from(&saved.section);
         self.take_spent(&saved.spent);
-        let history: Vec<(Member, Told)> = (saved.history.iter())
+        let history: Vec<(MemberPath, SavedHistory)> = (saved.history.iter())
             .filter_map(|(way, lines)| Some((self.member_at(way)?, lines.clone())))
             .collect();
         self.recall_history(&history);
@@ -154,44 +156,44 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             // If the chart of the call no longer runs, nothing waits for the call.
             if let Some(at) = self.at(spot) {
                 let named = named.as_ref().unwrap_or(spot);
-                if self.spot(&at).as_ref() != Some(named) {
+                if self.call_site(&at).as_ref() != Some(named) {
                     self.extra.rare.old_names.insert(at.clone(), named.clone());
                 }
-                self.resume(at, what.clone())?;
+                self.resume_call(at, what.clone())?;
             }
         }
         Ok(())
     }
 
     /// Continues a call that was under way, with its outcome if that is known.
-    fn resume(&mut self, at: At, what: Begun) -> Result<(), RunError> {
+    fn resume_call(&mut self, at: At, what: PendingCall) -> Result<(), RunError> {
         let work = match what {
-            Begun::Wait { question, until } => Work::Waiting(question.into(), until, None),
-            Begun::Room { question } => Work::Room(question.into()),
-            Begun::Question { question, .. } if self.forget_chain(&at) => {
+            PendingCall::Wait { question, until } => Work::Waiting(question.into(), until, None),
+            PendingCall::Room { question } => Work::AwaitingBudget(question.into()),
+            PendingCall::Question { question, .. } if self.forget_chain(&at) => {
                 let (now, prices) = (self.common.clock.now(), question.model.prices);
                 self.settle_call(now, &at, prices, Bill::nothing(false))?;
                 return self.begin(at);
             }
-            Begun::Question { question, since } => {
+            PendingCall::Question { question, since } => {
                 let mut question: Arc<Question> = question.into();
                 // Runs that an earlier version has saved have questions without ids.
                 self.name_question(&at, &mut question);
                 let id = self.call_id(&at, false);
                 match self.common.driver.probe(&id) {
                     Probe::Answered(answer) => {
-                        Work::Question(question, Alone::new(ready(answer)), since)
+                        Work::Question(question, Exclusive::new(ready(answer)), since)
                     }
                     Probe::NotMade => {
                         let put = question.clone();
-                        let asking = patience::asked(
+                        let asking = retry::ask_with_timeout(
                             &self.common.driver,
                             &self.common.clock,
                             &id,
                             put,
                             since,
                         );
-                        Work::Question(question, Alone::new(asking), since)
+                        Work::Question(question, Exclusive::new(asking), since)
                     }
                     Probe::Unknown | Probe::Returned(_) => {
                         self.settle_unknown(self.common.clock.now(), &at, question.model.prices)?;
@@ -202,13 +204,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     }
                 }
             }
-            Begun::Tool { call } => {
+            PendingCall::Tool { call } => {
                 let id = self.call_id(&at, true);
                 match self.common.driver.probe(&id) {
-                    Probe::Returned(result) => Work::Tool(call, Alone::new(done(result))),
+                    Probe::Returned(result) => Work::Tool(call, Exclusive::new(done(result))),
                     Probe::NotMade => {
                         let calling = self.common.driver.call(&id, call.clone());
-                        Work::Tool(call, Alone::new(calling))
+                        Work::Tool(call, Exclusive::new(calling))
                     }
                     Probe::Unknown | Probe::Answered(_) => {
                         if self.retries_doubt(&at, Some(&call.tool)) {
@@ -223,20 +225,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Does to a run that is run again what [`Session::go_on`] has done to it: `line` says so in its trace, and `next` gives those behind it,
+    /// Does to a run that is run again what [`Session::resume`] has done to it: `line` says so in its trace, and `next` gives those behind it,
     /// which tell what became of each call that was under way.
-    pub(crate) fn goes_on_here(
+    pub(crate) fn replay_resume(
         &mut self,
         line: What,
         next: impl Fn(usize) -> Option<Line>,
     ) -> Result<(), RunError> {
         self.tracer.put(self.common.clock.now(), "", line)?;
-        self.takes_over_here(next)
+        self.replay_restore(next)
     }
 
-    /// Does to a run that is run again what [`Session::take_over`] has done to the calls that were under way, as the lines that come `next`
+    /// Does to a run that is run again what [`Session::restore`] has done to the calls that were under way, as the lines that come `next`
     /// tell; nothing if they tell of none.
-    pub(crate) fn takes_over_here(
+    pub(crate) fn replay_restore(
         &mut self,
         next: impl Fn(usize) -> Option<Line>,
     ) -> Result<(), RunError> {

@@ -1,10 +1,10 @@
 //! A run as data.
 
 use super::begin::ElementPlace;
-use super::history::Told;
-use super::named::{Spent, Spot, Way};
-use super::patience::Failure;
-use super::{Heard, Kept};
+use super::history::SavedHistory;
+use super::named::{CallSite, NamedPath, Spent};
+use super::retry::Failure;
+use super::{SavedAgent, TurnOutcome};
 use crate::executor::Used;
 use crate::oracle::Question;
 use crate::trace::Line;
@@ -38,32 +38,32 @@ pub struct Saved {
     pub(super) failed: Option<String>,
     pub(super) open: Vec<Open>,
     pub(super) spent: Spent,
-    pub(super) heard: Heard,
+    pub(super) heard: TurnOutcome,
     pub(super) section: String,
     /// The agent of the run, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) agent: Option<Kept>,
-    pub(super) used: Vec<(Spot, (u32, Vec<Used>))>,
-    pub(super) failures: Vec<(Spot, Failure)>,
-    pub(super) complaints: Vec<(Spot, (u32, String))>,
+    pub(super) agent: Option<SavedAgent>,
+    pub(super) used: Vec<(CallSite, (u32, Vec<Used>))>,
+    pub(super) failures: Vec<(CallSite, Failure)>,
+    pub(super) complaints: Vec<(CallSite, (u32, String))>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) history: Vec<(Way, Told)>,
+    pub(super) history: Vec<(NamedPath, SavedHistory)>,
 }
 
 /// A call under way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Open {
-    pub(super) at: Spot,
-    pub(super) what: Begun,
+    pub(super) at: CallSite,
+    pub(super) what: PendingCall,
     /// The name of the step when the call was made, if it has another name now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) named: Option<Spot>,
+    pub(super) named: Option<CallSite>,
 }
 
 /// What the call waits for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Begun {
+pub(super) enum PendingCall {
     /// The time to put a question again.
     Wait { question: Box<Question>, until: Instant },
     /// Room for a question under the limits.
@@ -75,7 +75,7 @@ pub(super) enum Begun {
 }
 
 impl Saved {
-    /// The machine; [`Interpreter::resume`](chartc_core::interpreter::Interpreter::resume) makes it go on, and [`Session::go_on`](super::Session::go_on) any other.
+    /// The machine; [`Interpreter::resume`](chartc_core::interpreter::Interpreter::resume) makes it go on, and [`Session::resume`](super::Session::resume) any other.
     pub fn machine(&self) -> &saved::Saved {
         &self.machine
     }
@@ -92,11 +92,11 @@ impl Saved {
     }
 
     /// The agent of the run, if there is one.
-    pub fn agent(&self) -> Option<&Kept> {
+    pub fn agent(&self) -> Option<&SavedAgent> {
         self.agent.as_ref()
     }
 
-    pub(crate) fn with_agent(self, kept: Kept) -> Self {
+    pub(crate) fn with_agent(self, kept: SavedAgent) -> Self {
         Self { agent: Some(kept), ..self }
     }
 
@@ -145,9 +145,10 @@ impl Saved {
             return Err("it is no snapshot of a run: `sum` or `run` is missing".into());
         };
         let version = run.get("agent").and_then(|agent| agent.get("version"));
-        let version = version.and_then(serde_json::Value::as_u64).unwrap_or(Kept::VERSION.into());
-        if version != u64::from(Kept::VERSION) {
-            return Err(format!("its agent has version {version}, not {}", Kept::VERSION));
+        let version =
+            version.and_then(serde_json::Value::as_u64).unwrap_or(SavedAgent::VERSION.into());
+        if version != u64::from(SavedAgent::VERSION) {
+            return Err(format!("its agent has version {version}, not {}", SavedAgent::VERSION));
         }
         let saved: Self = serde_json::from_value(run).map_err(none)?;
         // The text may have been reformatted, which does not change its content.

@@ -1,4 +1,4 @@
-use super::log::Happening;
+use super::log::Output;
 use super::*;
 use crate::clock::{RealClock, VirtualClock};
 use crate::oracle::{Deny, First, Script};
@@ -42,7 +42,7 @@ static EVENTS: [EventRow<'static>; 1] =
 /// Plays a list of reactions, one an input, and remembers the inputs.
 #[derive(Default)]
 struct Fake {
-    reactions: VecDeque<Vec<Happening>>,
+    reactions: VecDeque<Vec<Output>>,
     seen: Vec<(Instant, String)>,
     deadline: Option<Instant>,
     broken_prompt: bool,
@@ -111,9 +111,9 @@ impl Machine for Fake {
         ));
         for happening in self.reactions.pop_front().unwrap_or_default() {
             match happening {
-                Happening::Effect(effect) => sink.effect(effect),
-                Happening::Record(record) => sink.record(record),
-                Happening::Held(line, alternatives) => sink.held(line, alternatives),
+                Output::Effect(effect) => sink.effect(effect),
+                Output::Record(record) => sink.record(record),
+                Output::Held(line, alternatives) => sink.held(line, alternatives),
             }
         }
         Ok(Receipt::Handled)
@@ -181,8 +181,8 @@ fn key(step: u32, attempt: u32) -> StepKey {
     StepKey { step: StepId(step), leaf: ROOT, event: 1, attempt, element: None }
 }
 
-fn start(step: u32, attempt: u32) -> Happening {
-    Happening::Effect(if step == 0 {
+fn start(step: u32, attempt: u32) -> Output {
+    Output::Effect(if step == 0 {
         Effect::Start(key(step, attempt))
     } else {
         Effect::Ask(key(step, attempt))
@@ -190,7 +190,7 @@ fn start(step: u32, attempt: u32) -> Happening {
 }
 
 /// Reactions to `start`, the first turn, and what follows.
-fn fake(reactions: Vec<Vec<Happening>>) -> Fake {
+fn fake(reactions: Vec<Vec<Output>>) -> Fake {
     let mut all = VecDeque::from(reactions);
     all.push_front(vec![]);
     Fake { reactions: all, ..Fake::default() }
@@ -278,7 +278,7 @@ async fn a_used_up_script_ends_the_run() {
 
 #[tokio::test]
 async fn a_cancelled_call_is_dropped() {
-    let cancel = vec![Happening::Effect(Effect::Cancel(key(0, 1)))];
+    let cancel = vec![Output::Effect(Effect::Cancel(key(0, 1)))];
     let mut fake = fake(vec![vec![start(0, 1)], cancel]);
     fake.deadline = Some(30_000);
     let mut session = session(fake, "answers: {think: [{answer: {}, after: 1m}]}");
@@ -290,7 +290,7 @@ async fn a_cancelled_call_is_dropped() {
 
 #[tokio::test]
 async fn what_is_started_and_cancelled_at_once_is_never_asked() {
-    let both = vec![start(0, 1), Happening::Effect(Effect::Cancel(key(0, 1)))];
+    let both = vec![start(0, 1), Output::Effect(Effect::Cancel(key(0, 1)))];
     let mut session = session(fake(vec![both]), "answers: {think: []}");
     session.turn().await.expect("a turn");
     assert_eq!(session.calls(), 0);
@@ -317,7 +317,7 @@ async fn the_real_clock_waits_for_a_deadline() {
 
 #[tokio::test]
 async fn event_data_in_declared_order() {
-    let mut session = session(fake(vec![vec![Happening::Record(Record::Event(EventId(0)))]]), "{}");
+    let mut session = session(fake(vec![vec![Output::Record(Record::Event(EventId(0)))]]), "{}");
     let data: Map = [("hard".to_owned(), Value::Bool(true))].into_iter().collect();
     session.send("poke", data.clone()).await.expect("an event");
     let error =
@@ -336,8 +336,8 @@ async fn event_data_in_declared_order() {
 #[tokio::test]
 async fn the_end_comes_with_the_result() {
     let end = vec![
-        Happening::Record(Record::Ended(Status::Partial)),
-        Happening::Effect(Effect::Ended(Status::Partial)),
+        Output::Record(Record::Ended(Status::Partial)),
+        Output::Effect(Effect::Ended(Status::Partial)),
     ];
     let mut session = session(fake(vec![vec![], end]), "{}");
     assert_eq!(session.run_turns(5).await.expect("a run"), Some(Status::Partial));

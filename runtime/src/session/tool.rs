@@ -2,7 +2,7 @@
 
 use super::answers::failure;
 use super::calls::{Call, Work};
-use super::spare::Alone;
+use super::lazy_box::Exclusive;
 use super::{At, Session, place_of};
 use crate::driver::{CallId, CallName};
 use crate::error::RunError;
@@ -43,7 +43,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             What::ToolCall { step, tool, arguments, which: self.which(&at) },
         )?;
         let calling = self.common.driver.call(&id, call.clone());
-        self.extra.busy.calls.push(Call { at, work: Work::Tool(call, Alone::new(calling)) });
+        self.extra.busy.calls.push(Call { at, work: Work::Tool(call, Exclusive::new(calling)) });
         Ok(())
     }
 

@@ -61,23 +61,23 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Puts the first question whose wait is over, unless a deadline was due before. Each is put at its own time, no matter how late the
     /// clock is read.
-    pub(super) fn puts_waiting(
+    pub(super) fn submit_due_retry(
         &mut self,
         now: Instant,
         due: Option<Instant>,
     ) -> Result<bool, RunError> {
         let is_first = |(at, _): &(Instant, usize)| *at <= now && due.is_none_or(|due| *at < due);
         let Some((_, index)) = self.first_waiting().filter(is_first) else { return Ok(false) };
-        self.put_waiting(index)?;
+        self.submit_waiting(index)?;
         Ok(true)
     }
 
     /// Puts the questions whose wait was over before now, and returns the time. So an answer does not overtake them, no matter how late the
     /// clock is read.
-    pub(super) fn put_before(&mut self) -> Result<Instant, RunError> {
+    pub(super) fn submit_earlier_retries(&mut self) -> Result<Instant, RunError> {
         let now = self.common.clock.now();
         while let Some((_, index)) = self.first_waiting().filter(|(until, _)| *until < now) {
-            self.put_waiting(index)?;
+            self.submit_waiting(index)?;
         }
         Ok(now)
     }

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 /// A moment, set by the engine.
-pub(super) struct Moment {
+pub(super) struct StepClock {
     now: Arc<AtomicU64>,
     /// The earliest time that was waited for since the last step began; `u64::MAX` for none.
     wake: Arc<AtomicU64>,
 }
 
-impl Moment {
+impl StepClock {
     pub(super) fn at(now: Instant) -> Self {
         Self { now: Arc::new(AtomicU64::new(now)), wake: Arc::new(AtomicU64::new(u64::MAX)) }
     }
@@ -30,7 +30,7 @@ impl Moment {
     }
 }
 
-impl Clock for Moment {
+impl Clock for StepClock {
     fn now(&self) -> Instant {
         self.now.load(Ordering::Relaxed)
     }

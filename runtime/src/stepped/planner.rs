@@ -34,11 +34,11 @@ pub enum Known {
 /// The driver of a session whose calls an engine makes.
 pub(super) struct Planner {
     driver: Arc<dyn Driver>,
-    desk: Arc<Mutex<Desk>>,
+    pending: Arc<Mutex<PendingCalls>>,
 }
 
 #[derive(Default)]
-struct Desk {
+struct PendingCalls {
     known: BTreeMap<String, Known>,
     planned: Vec<Planned>,
     dropped: Vec<String>,
@@ -46,8 +46,8 @@ struct Desk {
     results: BTreeMap<String, Outcome>,
 }
 
-fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(pending: &Mutex<PendingCalls>) -> MutexGuard<'_, PendingCalls> {
+    pending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a session has asked for since the last time.
@@ -63,27 +63,30 @@ pub(super) struct Plan {
 
 impl Planner {
     pub(super) fn new(driver: Arc<dyn Driver>, known: BTreeMap<String, Known>) -> Self {
-        Self { driver, desk: Arc::new(Mutex::new(Desk { known, ..Desk::default() })) }
+        Self {
+            driver,
+            pending: Arc::new(Mutex::new(PendingCalls { known, ..PendingCalls::default() })),
+        }
     }
 
     /// Takes what was asked for.
     pub(super) fn take(&self) -> Plan {
-        let mut desk = lock(&self.desk);
+        let mut pending = lock(&self.pending);
         Plan {
-            planned: std::mem::take(&mut desk.planned),
-            dropped: std::mem::take(&mut desk.dropped),
-            doubted: std::mem::take(&mut desk.doubted),
+            planned: std::mem::take(&mut pending.planned),
+            dropped: std::mem::take(&mut pending.dropped),
+            doubted: std::mem::take(&mut pending.doubted),
         }
     }
 
     /// Hands a result to whoever waits for it.
     pub(super) fn end(&self, id: &str, outcome: Outcome) {
-        lock(&self.desk).results.insert(id.to_owned(), outcome);
+        lock(&self.pending).results.insert(id.to_owned(), outcome);
     }
 
     fn plan(&self, id: &CallId, call: Call) -> Waiter {
-        lock(&self.desk).planned.push(Planned { id: id.clone(), call });
-        Waiter { desk: self.desk.clone(), id: id.to_string(), is_open: true }
+        lock(&self.pending).planned.push(Planned { id: id.clone(), call });
+        Waiter { pending: self.pending.clone(), id: id.to_string(), is_open: true }
     }
 }
 
@@ -110,7 +113,7 @@ impl Driver for Planner {
 
     fn probe(&self, id: &CallId) -> Probe {
         let name = id.to_string();
-        let known = lock(&self.desk).known.get(&name).cloned();
+        let known = lock(&self.pending).known.get(&name).cloned();
         let probe = match known {
             Some(Known::Ended(Outcome::Answer(answer))) => Probe::Answered(answer),
             Some(Known::Ended(Outcome::Result(result))) => Probe::Returned(result),
@@ -119,7 +122,7 @@ impl Driver for Planner {
             Some(Known::Planned) | None => Probe::NotMade,
         };
         if probe == Probe::Unknown {
-            lock(&self.desk).doubted.push(name);
+            lock(&self.pending).doubted.push(name);
         }
         probe
     }
@@ -143,7 +146,7 @@ fn misfit() -> OracleError {
 
 /// Waits for the result of a call.
 struct Waiter {
-    desk: Arc<Mutex<Desk>>,
+    pending: Arc<Mutex<PendingCalls>>,
     id: String,
     is_open: bool,
 }
@@ -153,7 +156,7 @@ impl Future for Waiter {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Outcome> {
         // The engine polls the session after each result: nobody has to be woken.
-        let found = lock(&self.desk).results.remove(&self.id);
+        let found = lock(&self.pending).results.remove(&self.id);
         match found {
             Some(outcome) => {
                 self.is_open = false;
@@ -167,7 +170,7 @@ impl Future for Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         if self.is_open {
-            lock(&self.desk).dropped.push(std::mem::take(&mut self.id));
+            lock(&self.pending).dropped.push(std::mem::take(&mut self.id));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One run in the hands of an engine.
 
 use super::call::Outcome;
-use super::moment::Moment;
+use super::moment::StepClock;
 use super::planner::{Known, Plan, Planned, Planner};
 use crate::agents::{AgentState, EngineError, Event, hand_over};
 use crate::clock::Clock;
@@ -53,7 +53,7 @@ pub struct Making<'m> {
 pub struct Stepped<M> {
     session: Session<M, Journal>,
     planner: Arc<Planner>,
-    moment: Arc<Moment>,
+    moment: Arc<StepClock>,
     journal: Journal,
     wake: Option<Instant>,
     stopped: Option<String>,
@@ -89,7 +89,7 @@ impl<M: Machine> Stepped<M> {
     ) -> Result<Self, String> {
         let planner = Arc::new(Planner::new(driver, known));
         let now = saved.map_or(0, Saved::now).max(now);
-        let (moment, journal) = (Arc::new(Moment::at(now)), Journal::default());
+        let (moment, journal) = (Arc::new(StepClock::at(now)), Journal::default());
         let making = Making {
             run,
             given,
@@ -100,7 +100,7 @@ impl<M: Machine> Stepped<M> {
         };
         let mut session = make(making)?;
         if let Some(saved) = saved {
-            session.take_over(saved).map_err(|why| why.to_string())?;
+            session.restore(saved).map_err(|why| why.to_string())?;
         }
         Ok(Self {
             session,

@@ -54,7 +54,7 @@ impl Store {
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
         let fault = |error| self.fault(error);
         let mut faults = Vec::new();
-        if let Err(StoreError::Lost { count, .. }) = self.is_complete(seal(&self.path)) {
+        if let Err(StoreError::Lost { count, .. }) = self.ensure_complete(seal(&self.path)) {
             faults.push(format!("its last {count} commits are not there"));
         }
         let mut said = self.connection.prepare("PRAGMA integrity_check").map_err(fault)?;

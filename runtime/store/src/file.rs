@@ -59,7 +59,7 @@ impl Store {
         }
         let connection = connect(path, false)?;
         let store = Self { connection, path: path.to_owned(), lock: None, boot: 0 };
-        store.is_one(kind)?;
+        store.ensure_kind(kind)?;
         Ok(store)
     }
 
@@ -86,8 +86,8 @@ impl Store {
             .map_err(fault)?;
         if tables > 0 {
             let store = Self { connection, path: path.to_owned(), lock: None, boot: 0 };
-            store.is_one(kind)?;
-            store.is_complete(sealed)?;
+            store.ensure_kind(kind)?;
+            store.ensure_complete(sealed)?;
             return store.begin(lock, set);
         }
         if sealed > 0 {
@@ -121,7 +121,7 @@ impl Store {
         Ok(self)
     }
 
-    fn is_one(&self, kind: Kind) -> Result<(), StoreError> {
+    fn ensure_kind(&self, kind: Kind) -> Result<(), StoreError> {
         let said = |key: &str| -> rusqlite::Result<Option<rusqlite::types::Value>> {
             let said = "SELECT value FROM meta WHERE key = ?1";
             self.connection.query_row(said, [key], |row| row.get(0)).optional()
@@ -150,7 +150,7 @@ impl Store {
 
     /// Whether the file has all commits that were sealed. Part of them are in a log beside it, which SQLite reads as far as it is whole, and
     /// which somebody may have left behind.
-    pub(crate) fn is_complete(&self, sealed: i64) -> Result<(), StoreError> {
+    pub(crate) fn ensure_complete(&self, sealed: i64) -> Result<(), StoreError> {
         let read = "SELECT value FROM meta WHERE key = 'commits'";
         let found = self.connection.query_row(read, [], |row| row.get::<_, i64>(0));
         match found.map_err(|error| self.fault(error))? {

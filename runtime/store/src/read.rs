@@ -64,7 +64,7 @@ impl Listed {
 }
 
 /// What a run goes on from.
-pub(crate) struct Kept {
+pub(crate) struct StoredRun {
     pub(crate) saved: String,
     pub(crate) given: String,
     pub(crate) made_ms: i64,
@@ -145,10 +145,10 @@ impl Store {
     }
 
     /// The saved session of a run, with what its host gave it.
-    pub(crate) fn saved(&self, run: &str) -> Result<Option<Kept>, StoreError> {
+    pub(crate) fn saved(&self, run: &str) -> Result<Option<StoredRun>, StoreError> {
         let read = self.connection.prepare_cached("SELECT * FROM run WHERE name = ?1");
         let row = |row: &Row<'_>| {
-            let kept = Kept { saved: row.get(14)?, given: row.get(2)?, made_ms: row.get(12)? };
+            let kept = StoredRun { saved: row.get(14)?, given: row.get(2)?, made_ms: row.get(12)? };
             Ok((is_whole(row)?, kept))
         };
         let found = read.and_then(|mut read| read.query_row([run], row).optional());

@@ -6,7 +6,7 @@ use crate::error::{StoreError, panicked};
 use crate::file::{Store, wall};
 use crate::inbox::letters;
 use crate::options::Options;
-use crate::read::Kept;
+use crate::read::StoredRun;
 use crate::run::Running;
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
@@ -28,7 +28,7 @@ const BATCH: usize = 512;
 const INBOX: Duration = Duration::from_millis(200);
 
 /// A call that is being made.
-pub(crate) struct Flight {
+pub(crate) struct CallUnderWay {
     pub(crate) run: String,
     pub(crate) id: String,
     pub(crate) future: Pin<Box<dyn Future<Output = Outcome> + Send>>,
@@ -46,7 +46,7 @@ pub struct Worker<'e, M> {
     pub(crate) asleep: BTreeMap<String, Instant>,
     /// The runs that have something under way that will end by itself.
     pub(crate) busy: BTreeSet<String>,
-    pub(crate) flights: Vec<Flight>,
+    pub(crate) flights: Vec<CallUnderWay>,
     /// Committed plans that wait for a free worker.
     pub(crate) backlog: VecDeque<(String, Planned)>,
     pub(crate) quiet: Vec<oneshot::Sender<()>>,
@@ -192,9 +192,12 @@ impl<'e, M: Machine> Worker<'e, M> {
         }
         let found = self.store.saved(run)?;
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
-        let new =
-            |given: &str| Kept { saved: String::new(), given: given.to_owned(), made_ms: wall() };
-        let Some(Kept { saved, given, made_ms }) = found.or(given.map(new)) else {
+        let new = |given: &str| StoredRun {
+            saved: String::new(),
+            given: given.to_owned(),
+            made_ms: wall(),
+        };
+        let Some(StoredRun { saved, given, made_ms }) = found.or(given.map(new)) else {
             return Ok(false);
         };
         let saved = if saved.is_empty() {
@@ -266,7 +269,7 @@ impl<'e, M: Machine> Worker<'e, M> {
                 while let Some(flight) = self.flights.get_mut(nth) {
                     match flight.future.as_mut().poll(cx) {
                         Poll::Ready(outcome) => {
-                            let Flight { run, id, .. } = self.flights.remove(nth);
+                            let CallUnderWay { run, id, .. } = self.flights.remove(nth);
                             batch.results.push((run, id, outcome));
                         }
                         Poll::Pending => nth += 1,

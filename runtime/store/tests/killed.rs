@@ -130,7 +130,7 @@ fn asked(driver: &dyn Driver, agent: &str, tick: u64, attempt: u32) -> Result<St
 }
 
 /// Runs the world to its end, from where it was: three agents, each with a call a tick.
-fn go_on(folder: &Path, ticks: u64, at: u32) {
+fn resume(folder: &Path, ticks: u64, at: u32) {
     let store = WorldStore::own(&folder.join("s.db"), Safety::Full).expect("a store");
     let store = Arc::new(Ends { store, at, now: AtomicU32::new(0) });
     if store.given().expect("it can be read").is_none() {

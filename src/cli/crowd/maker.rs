@@ -239,7 +239,7 @@ impl<'p> Workbench<'p> {
         let session = if new.saved.is_some() { session } else { session.with_origin(origin) };
         let mut agent = Agent::new(session, life);
         match new.saved {
-            Some(saved) => agent.take_over(saved)?,
+            Some(saved) => agent.restore(saved)?,
             None => {
                 for (name, value) in given.inputs.iter() {
                     agent.input(name, value.clone()).map_err(|why| why.to_string())?;

@@ -24,7 +24,7 @@ use super::live::is_live;
 use super::output::{complain, foot, is_seen, print_json, say};
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
-use chartc_world::engine::{Crew, Engine, Recipe, Stopper, workers};
+use chartc_world::engine::{Engine, Recipe, Stopper, WorkerPool, workers};
 use chartc_world::{Auctioneer, Census, Gate, RunFile};
 use find::{cast, run_file};
 use forecast::Forecast;
@@ -122,7 +122,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     let threads = workers(wanted);
     std::thread::scope(|scope| {
         runtime.block_on(async {
-            let crew = Crew::<Machine<'_>>::within(scope, threads, runtime.handle());
+            let crew = WorkerPool::<Machine<'_>>::within(scope, threads, runtime.handle());
             let bench = Workbench {
                 world: world.clone(),
                 kinds: &cast.kinds,
@@ -138,7 +138,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 made: BTreeMap::new(),
                 moulds: BTreeMap::new(),
                 nobody: &nothing,
-                door: world.door(),
+                door: world.shared(),
                 scripts: Scripts::default(),
                 is_real,
                 working_memory: file.working_memory.as_ref(),

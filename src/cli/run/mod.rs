@@ -262,7 +262,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let stop = Cell::new(false);
         let work = async {
             match &saved {
-                Some(saved) => agent.go_on(saved)?,
+                Some(saved) => agent.resume(saved)?,
                 None => agent.start().await?,
             }
             agent.play(&entries).await?;

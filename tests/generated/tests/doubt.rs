@@ -59,7 +59,7 @@ fn cut_off<M: Machine>(make: impl Fn() -> M, state: &str) -> (String, u32) {
         let saved = Saved::read(&text).expect("it is read as written");
         let world = Arc::new(World { answers: true, ..World::default() });
         let mut second = begin(&world, saved.now());
-        second.go_on(&saved).expect("it goes on");
+        second.resume(&saved).expect("it goes on");
         second.settle().await.expect("it is answered");
         let made = *world.made.lock().expect("one thread");
         (second.configuration().join(","), made)

@@ -3,7 +3,7 @@
 use chartc::load::Memory;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::expr::Value;
-use chartc_core::family::{Family, Member, Tasks};
+use chartc_core::family::{Family, MemberPath, Tasks};
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
@@ -68,7 +68,7 @@ impl Sink for Log {
 struct Play<M> {
     family: Family<M>,
     now: u64,
-    open: Vec<(Member, StepKey)>,
+    open: Vec<(MemberPath, StepKey)>,
     seen: Vec<String>,
     depth: usize,
 }
@@ -79,7 +79,7 @@ impl<M: Machine> Play<M> {
         Self { family, now: 0, open: Vec::new(), seen: Vec::new(), depth: 0 }
     }
 
-    fn give(&mut self, member: Member, input: Input<Vec<Value>>) {
+    fn give(&mut self, member: MemberPath, input: Input<Vec<Value>>) {
         self.seen.push(format!("at {} {member:?}: {input:?}", self.now));
         let mut tasks = Tasks::new();
         self.family.handling(&mut tasks).tell(member, input, self.now);
@@ -132,7 +132,7 @@ impl<M: Machine> Play<M> {
 
     fn run(&mut self, subject: &Subject, seed: u64, length: usize) {
         let mut random = Random::new(seed);
-        self.give(Member::new(), Input::Start);
+        self.give(MemberPath::new(), Input::Start);
         for _ in 0..length {
             self.now += random.number() % subject.pace;
             if !self.open.is_empty() && random.one_in(3) {
@@ -160,7 +160,7 @@ impl<M: Machine> Play<M> {
                     Input::Event(EventId::at(event), vec![number; fields])
                 }
             };
-            self.give(Member::new(), input);
+            self.give(MemberPath::new(), input);
         }
     }
 }

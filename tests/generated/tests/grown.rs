@@ -88,7 +88,7 @@ fn goes_on<M: Machine>(
     let mut session = Session::new(machine, Arc::new(Deny), clock, Vec::<Line>::new())
         .with_run("ada")
         .with_driver(world.clone());
-    session.go_on(saved).map_err(|why| why.to_string())?;
+    session.resume(saved).map_err(|why| why.to_string())?;
     wait(session.advance(minutes * 60_000)).expect("time passes");
     let variables = session.machine().variables();
     let variables = variables

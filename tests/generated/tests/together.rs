@@ -219,7 +219,7 @@ fn one_turn(machine: impl Machine, saved: Option<&Saved>) -> (String, Option<Sav
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
         match saved {
-            Some(saved) => session.go_on(saved).expect("it goes on"),
+            Some(saved) => session.resume(saved).expect("it goes on"),
             None => session.start().await.expect("it starts"),
         }
         session.settle().await.expect("it is answered");

@@ -5,7 +5,7 @@ use super::answers;
 use super::driver::kin::Kin;
 use super::driver::{self, Script, Scripted, Step};
 use super::random::Random;
-use chartc_core::family::Member;
+use chartc_core::family::MemberPath;
 use chartc_core::interpreter::{Interpreter, Snapshot};
 use chartc_core::machine::{ErrorKind, Input, Record};
 use chartc_core::plan::Plan;
@@ -100,7 +100,7 @@ pub(crate) fn play<'p>(
 }
 
 /// Whether every member that was started is in a configuration that its chart can be in; else one that is not.
-fn legal(kin: &Kin<Interpreter<'_, Scripted>>) -> Result<(), Member> {
+fn legal(kin: &Kin<Interpreter<'_, Scripted>>) -> Result<(), MemberPath> {
     for name in kin.family.members() {
         let Some(machine) = kin.family.member(&name) else { continue };
         let tables = machine.tables();

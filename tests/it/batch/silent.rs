@@ -70,7 +70,7 @@ pub(super) const SHARED: &str = "
 use chartc_core::{expr::Value, machine::{Input, Receipt}};
 fn told<M: chartc_core::host::Machine + 'static, E: std::fmt::Display>(made: Result<M, E>)
     -> driver::Unheard<'static> {
-    boxed(made).map(|machine| Box::new(driver::silent::Told(machine)) as _)
+    boxed(made).map(|machine| Box::new(driver::silent::HandledInput(machine)) as _)
 }
 fn unheard<M, E: std::fmt::Display, S: driver::silent::Silent + 'static>(
     made: Result<M, E>,

@@ -193,7 +193,7 @@ fn a_turn_that_is_left_in_the_middle_is_done_to_its_end_later() {
         Interpreter::resume(&plan, &[], again.host(), saved.machine()).expect("its chart");
     let mut agent = again.agent(machine, Arc::new(again.script.clone()), saved.now());
     agent.take_back(&saved).expect("its agent");
-    agent.go_on(&saved).expect("it goes on");
+    agent.resume(&saved).expect("it goes on");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(agent.turn()).expect("no fault of the host");
     let lines = agent.into_session().into_parts().1;

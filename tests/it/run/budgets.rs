@@ -133,7 +133,7 @@ fn a_saved_run_keeps_its_limits_and_amounts() {
     let machine =
         Interpreter::resume(&plan, &[], script.clone(), saved.machine()).expect("it fits");
     let mut session = Session::new(machine, Arc::new(script), clock, Vec::new());
-    session.go_on(&saved).expect("it goes on");
+    session.resume(&saved).expect("it goes on");
     runtime.block_on(session.run_turns(9)).expect("no fault");
     assert_eq!(session.status().map(|s| s.word()), Some("limit"));
     let (_, lines) = session.into_parts();

@@ -5,7 +5,7 @@ use super::replay::world::{Around, charts, record_around};
 use super::root;
 use chartc_runtime::clock::Clock;
 use chartc_runtime::oracle::cassette::Entry;
-use chartc_runtime::oracle::{Recording, Replaying, Shelf, Tape};
+use chartc_runtime::oracle::{CassetteSink, Recording, Replaying, Tape};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Default)]
 struct Files(Arc<Mutex<BTreeMap<String, String>>>);
 
-impl Shelf for Files {
+impl CassetteSink for Files {
     fn put(&self, name: &str, text: &str) -> Result<(), String> {
         assert!(Entry::is_file(name), "{name}");
         let before = self.0.lock().expect("one thread").insert(name.to_owned(), text.to_owned());

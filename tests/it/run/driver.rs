@@ -100,7 +100,7 @@ fn broken_off_in(text: &str, second: bool, known: bool) -> (String, Vec<String>)
     let mut session: Own<'_> = Session::new(machine, Arc::new(First), clock, Vec::new())
         .with_run("ada")
         .with_driver(ledger.clone());
-    session.go_on(&saved).expect("it goes on");
+    session.resume(&saved).expect("it goes on");
     wait(session.settle()).expect("it runs");
     let paid = ledger.paid.lock().expect("one thread").clone();
     let again = paid.iter().filter(|id| open.contains(id)).cloned().collect();

@@ -112,7 +112,7 @@ fn a_snapshot_keeps_it_of_every_chart_that_runs() {
             clock,
             Vec::new(),
         );
-        again.go_on(&saved).expect("it goes on");
+        again.resume(&saved).expect("it goes on");
         assert_eq!(again.history(), session.history());
         assert_eq!(of(&again.save().expect("it runs"), "lamp"), of(&saved, "lamp"));
         again.send("press", Map::new()).await.expect("declared");

@@ -53,7 +53,7 @@ fn resumed<'p>(plan: &'p Plan<'p>, saved: &Saved) -> Own<'p> {
         Interpreter::resume(plan, &[], Script::empty(), saved.machine()).expect("of this chart");
     let clock = Arc::new(VirtualClock::starting_at(saved.now()));
     let mut session = Session::new(machine, Arc::new(ByWords), clock, Vec::new());
-    session.go_on(&saved).expect("it goes on");
+    session.resume(&saved).expect("it goes on");
     session
 }
 
@@ -206,7 +206,7 @@ chart Unsure {
             let machine = Interpreter::resume(&plan, &[], Script::empty(), saved.machine());
             let mut second =
                 Session::new(machine.expect("of this chart"), script, clock, Vec::new());
-            second.go_on(&saved).expect("it goes on");
+            second.resume(&saved).expect("it goes on");
             second.settle().await.expect("it is answered");
             if second.status().is_none() {
                 second.turn().await.expect("it goes on");

@@ -126,7 +126,7 @@ fn a_run_that_was_saved_between_calls_tells_the_same() {
     let machine =
         Interpreter::resume(&plan, &[], Script::empty(), saved.machine()).expect("this chart");
     let mut session = Session::new(machine, script, clock, Vec::new());
-    session.go_on(&saved).expect("it goes on");
+    session.resume(&saved).expect("it goes on");
     wait(session.settle()).expect("it runs");
     let (machine, lines) = session.into_parts();
     assert_eq!(prompts(&lines), whole[2..], "the question is put again as it was");

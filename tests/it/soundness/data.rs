@@ -196,7 +196,7 @@ fn compare(chart: &Chart, text: &str) -> Option<[usize; 4]> {
 fn data_is_as_is_said() {
     let charts = crate::project::cases(CHARTS);
     let (mut whole, mut claims) = (0, [0; 4]);
-    for seed in super::seeds(CHARTS) {
+    for seed in super::random::seeds(CHARTS) {
         let text = data_charts::chart(&mut Random::new(seed));
         let done = chartc::check_within(&["a.chart".into()], &Memory::of("a.chart", &text), 0);
         let Some(checked) = done.charts.first() else {

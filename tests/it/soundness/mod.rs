@@ -359,16 +359,10 @@ fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
     None
 }
 
-/// The charts that are tried: as many as `CHARTC_CASES` says, from `CHARTC_SEED` on.
-fn seeds(most: u64) -> std::ops::Range<u64> {
-    let first = crate::project::number("CHARTC_SEED", 1);
-    first..first + crate::project::cases(most)
-}
-
 #[test]
 fn what_cannot_happen_does_not() {
     let (mut compiled, mut claimed) = (0, [0; 16]);
-    for seed in seeds(CHARTS) {
+    for seed in random::seeds(CHARTS) {
         let mut random = Random::new(seed);
         let text = random::chart(&mut random);
         let done = chartc::check(&["a.chart".into()], &Memory::of("a.chart", &text));

@@ -2,11 +2,13 @@
 
 use crate::facts::Facts;
 use crate::facts::place::Place;
+use crate::facts::reach::{domain, entries};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    Chart, Expr, ExprKind, Transition, TransitionKind, Trigger, VariableKind,
+    Chart, Expr, ExprKind, StateKind, Transition, TransitionKind, Trigger, VariableKind,
 };
+use std::collections::BTreeMap;
 
 /// A deadline that never fires.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,7 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
     }
     let passing = passing(chart, facts);
     let firm = firm(chart, facts);
+    let moving = Moving::of(chart, facts);
     let mut found = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
@@ -51,6 +54,7 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
         let before = whens
             .and_then(|whens| whens.first().copied().map(Before::When))
             .or_else(|| sooner(chart, id, &firm).map(Before::Deadline))
+            .or_else(|| moving.sooner(chart, id).map(Before::Deadline))
             .or_else(|| limited(chart, line));
         found.extend(before.map(|before| Dead { line: id, before }));
     }
@@ -152,6 +156,77 @@ fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<Transit
             deadlines.first(None, least.saturating_add(1))
         }
     })
+}
+
+/// Unguarded deadlines that stay in their state and move what is inside of it: `after 3s -> work.late` in `work`.
+struct Moving {
+    /// By state, in document order, each with the latest time at which it is due.
+    lines: BTreeMap<StateId, Vec<(TransitionId, u64)>>,
+    /// By state: the innermost state that stays active while a transition enters it.
+    entered_below: Vec<Option<StateId>>,
+}
+
+impl Moving {
+    fn of(chart: &Chart, facts: &Facts) -> Self {
+        let mut all =
+            Self { lines: BTreeMap::new(), entered_below: vec![None; chart.states.len()] };
+        let mut subtrees = vec![None; chart.states.len()];
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let id = TransitionId::at(i);
+            let Some(domain) = domain(chart, line).filter(|_| facts.reach.takes(id)) else {
+                continue;
+            };
+            for entry in entries(chart, line) {
+                // A history enters what is beside it.
+                let top = match chart.state(entry).kind {
+                    StateKind::History { .. } => chart.state(entry).parent.unwrap_or(entry),
+                    StateKind::Atomic | StateKind::Final { .. } => entry,
+                    StateKind::Compound { .. } | StateKind::Parallel => entry,
+                };
+                subtrees[top.index()] = subtrees[top.index()].max(Some(domain));
+                for state in chart.ancestors(top).take_while(|s| *s != domain) {
+                    let below = &mut all.entered_below[state.index()];
+                    *below = (*below).max(Some(domain));
+                }
+            }
+            let (true, None, Some((_, most))) = (
+                line.kind == TransitionKind::Internal
+                    && *facts.places.line(id) == Place::of(line.source),
+                &line.guard,
+                bound(line).and_then(|bound| range(chart, bound)),
+            ) else {
+                continue;
+            };
+            all.lines.entry(line.source).or_default().push((id, most));
+        }
+        // Parents come before their children, and an inner domain has the greater id.
+        for state in chart.state_ids() {
+            let above = chart.state(state).parent.and_then(|parent| subtrees[parent.index()]);
+            subtrees[state.index()] = subtrees[state.index()].max(above);
+            let below = &mut all.entered_below[state.index()];
+            *below = (*below).max(subtrees[state.index()]);
+        }
+        all
+    }
+
+    /// Such a deadline of an ancestor that is always due first. It fires once after its state was entered, so it precedes only the
+    /// deadlines of states that are never entered later.
+    fn sooner(&self, chart: &Chart, id: TransitionId) -> Option<TransitionId> {
+        let line = chart.transition(id);
+        let (least, _) = range(chart, bound(line)?)?;
+        chart.ancestors(line.source).skip(1).find_map(|state| {
+            let lines = self.lines.get(&state)?;
+            let below = self.entered_below[line.source.index()];
+            if below.is_some_and(|domain| chart.contains(state, domain)) {
+                return None;
+            }
+            let exits = |by: TransitionId| {
+                let other = chart.transition(by);
+                kind(other) == kind(line) && domain(chart, other) == Some(state)
+            };
+            lines.iter().find(|(by, most)| *most <= least && exits(*by)).map(|(by, _)| *by)
+        })
+    }
 }
 
 fn bound(line: &Transition) -> Option<&Expr> {

@@ -31,7 +31,7 @@ pub mod usage;
 pub mod uses;
 pub mod witness;
 
-use chartc_core::arena::{EventId, StepId};
+use chartc_core::arena::{EventId, StepId, TransitionId};
 use chartc_core::model::Chart;
 use graph::Moves;
 use place::Places;
@@ -50,6 +50,8 @@ pub struct Facts {
     pub reach: Reach,
     /// The graph of possible moves.
     pub moves: Moves,
+    /// Deadlines that never fire: see [`deadline::dead`].
+    pub late: BTreeSet<TransitionId>,
     /// Events that may be forwarded to child charts: see [`handling::passed`]. Empty unless the caller determines them.
     pub passed: BTreeSet<EventId>,
     /// `run` steps whose chart cannot fail: see `explore::child`. Empty unless the caller determines them.
@@ -63,6 +65,9 @@ impl Facts {
         let places = Places::of(chart, &ranges);
         let reach = Reach::of(chart, &places);
         let moves = Moves::of(chart, &places, &reach);
-        Self { ranges, places, reach, moves, passed: BTreeSet::new(), sure: BTreeSet::new() }
+        let (late, passed, sure) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut facts = Self { ranges, places, reach, moves, late, passed, sure };
+        facts.late = deadline::dead(chart, &facts).iter().map(|dead| dead.line).collect();
+        facts
     }
 }

@@ -1,7 +1,7 @@
 //! Children: their start, and their end as outcomes of the steps that run them.
 
 use super::tree::joined;
-use super::{DEPTH, Handling, Member, Origin, ROUNDS, Task};
+use super::{DEPTH, Handling, MemberPath, Origin, ROUNDS, Task};
 use crate::expr::{Map, Value};
 use crate::host::{Machine, Mismatch};
 use crate::machine::{Input, Outcome, Sink, Status, StepKey};
@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl<M: Machine> Handling<'_, M> {
-    pub(super) fn runs(&self, member: &Member, key: StepKey) -> bool {
+    pub(super) fn runs(&self, member: &MemberPath, key: StepKey) -> bool {
         self.member(member).is_some_and(|machine| {
             let steps = machine.tables().steps;
             steps.get(key.step.index()).is_some_and(|s| matches!(s.kind, StepRowKind::Run { .. }))
@@ -19,7 +19,7 @@ impl<M: Machine> Handling<'_, M> {
     }
 
     /// Makes the child of a started step.
-    pub(super) fn begin(&mut self, member: &Member, key: StepKey, sink: &mut dyn Sink) {
+    pub(super) fn begin(&mut self, member: &MemberPath, key: StepKey, sink: &mut dyn Sink) {
         if self.goes_round(sink) {
             // The chart may react to the failure by starting the step again.
             if self.tasks.rounds == ROUNDS + 1 {
@@ -47,7 +47,7 @@ impl<M: Machine> Handling<'_, M> {
     }
 
     /// Turns the end of a child into an outcome of the step that runs it.
-    pub(super) fn ended(&mut self, member: &Member, status: Status) {
+    pub(super) fn ended(&mut self, member: &MemberPath, status: Status) {
         let Some((key, parent)) = member.split_last() else { return };
         match status {
             Status::Ok | Status::Partial => {
@@ -61,18 +61,18 @@ impl<M: Machine> Handling<'_, M> {
         }
     }
 
-    pub(super) fn fails(&mut self, member: &Member, why: String) {
+    pub(super) fn fails(&mut self, member: &MemberPath, why: String) {
         let Some((key, parent)) = member.split_last() else { return };
         let name = self.member(member).map_or_else(String::new, |m| m.tables().name.into());
         self.answer(parent.to_vec(), *key, failed(format!("`{name}`: {why}")));
     }
 
-    fn answer(&mut self, member: Member, key: StepKey, outcome: Outcome<Vec<Value>>) {
+    fn answer(&mut self, member: MemberPath, key: StepKey, outcome: Outcome<Vec<Value>>) {
         let input = Input::Answer(key, outcome);
         self.tasks.queue.push_back(Task::Handle(member, input, Origin::Family));
     }
 
-    pub(super) fn forget(&mut self, member: &Member) {
+    pub(super) fn forget(&mut self, member: &MemberPath) {
         if let Some((key, parent)) = member.split_last() {
             self.with_member(parent, |machine| machine.end_child(*key));
         }

@@ -46,7 +46,7 @@ use tree::{below, joined, reach};
 use watch::{Notice, Watch};
 
 /// The keys of the `run` steps that lead to a member, outermost first.
-pub type Member = Vec<StepKey>;
+pub type MemberPath = Vec<StepKey>;
 
 /// The maximum depth of nested children. A step that would exceed it fails.
 pub const DEPTH: usize = 16;
@@ -85,14 +85,14 @@ enum Origin {
     Family,
     /// Another member sent it to this one; the key is that of the sender if it is a child. The event is offered to no other member, and the
     /// sender gets no copy.
-    Letter(Option<StepKey>),
+    Member(Option<StepKey>),
 }
 
 /// An input that was handled.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct HandledInput {
     /// The member that handled it.
-    pub member: Member,
+    pub member: MemberPath,
     /// The result.
     pub receipt: Result<Receipt, Mismatch>,
     /// The key of the question, if the input was an answer with an effect.
@@ -132,7 +132,7 @@ impl<M: Machine> Family<M> {
     }
 
     /// The members, each before its children, and children in the order of their start.
-    pub fn members(&self) -> Vec<Member> {
+    pub fn members(&self) -> Vec<MemberPath> {
         let mut found = Vec::new();
         below(&self.root, &mut Vec::new(), &mut |member, _| found.push(member.clone()));
         found
@@ -180,11 +180,11 @@ impl<M: Machine> Family<M> {
 impl<M: Machine> Handling<'_, M> {
     /// Queues a tick for each member with a deadline that is due by `now`, then an input of the host. `Input::Tick` stands for all these
     /// ticks.
-    pub fn tell(&mut self, member: Member, input: Input<Vec<Value>>, now: Instant) {
+    pub fn tell(&mut self, member: MemberPath, input: Input<Vec<Value>>, now: Instant) {
         let tick = matches!(input, Input::Tick);
         self.tasks.rounds = 0;
         if tick || !self.root.children().is_empty() {
-            let mut due: Vec<(Instant, Member)> = Vec::new();
+            let mut due: Vec<(Instant, MemberPath)> = Vec::new();
             below(&self.root, &mut Vec::new(), &mut |member, machine| {
                 let deadline = machine.next_deadline().filter(|at| *at <= now);
                 due.extend(deadline.map(|at| (at, member.clone())));
@@ -205,11 +205,11 @@ impl<M: Machine> Handling<'_, M> {
     /// Has the effect of [`Handling::tell`] followed by [`Handling::handle_next`], but bypasses the queue if the machine has no children.
     pub fn put<S: Sink>(
         &mut self,
-        member: Member,
+        member: MemberPath,
         input: Input<Vec<Value>>,
         now: Instant,
         sink: &mut S,
-    ) -> Option<Told> {
+    ) -> Option<HandledInput> {
         // Without children, no other member has deadlines that are due first, gets the tick, or is offered the event.
         if self.tasks.is_empty() && member.is_empty() && self.root.children().is_empty() {
             self.tasks.rounds = 0;
@@ -219,7 +219,7 @@ impl<M: Machine> Handling<'_, M> {
             let seen = watch.seen;
             self.follow_all(&member, seen, stopping, sink);
             let (asked, passed_on, data) = (true, false, None);
-            return Some(Told { member, receipt, answered, asked, passed_on, data });
+            return Some(HandledInput { member, receipt, answered, asked, passed_on, data });
         }
         self.tell(member, input, now);
         self.handle_next(now, sink)
@@ -227,7 +227,7 @@ impl<M: Machine> Handling<'_, M> {
 
     /// Handles the oldest input; `None` if there is nothing to do. The member's effects and records go to `sink`; the family itself handles
     /// the start and end of `run` steps.
-    pub fn handle_next<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<Told> {
+    pub fn handle_next<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<HandledInput> {
         loop {
             match self.tasks.queue.pop_front()? {
                 Task::Forget(member) => self.forget(&member),
@@ -240,7 +240,7 @@ impl<M: Machine> Handling<'_, M> {
                     if let Some(input) = self.meant(&member, &event)
                         && let Some(told) = self.handle(member, input, Origin::Family, now, sink)
                     {
-                        return Some(Told { data: Some(event.data()), ..told });
+                        return Some(HandledInput { data: Some(event.data()), ..told });
                     }
                 }
                 Task::Deliver(letter) => {
@@ -259,12 +259,12 @@ impl<M: Machine> Handling<'_, M> {
 
     fn handle<S: Sink>(
         &mut self,
-        member: Member,
+        member: MemberPath,
         input: Input<Vec<Value>>,
         origin: Origin,
         now: Instant,
         sink: &mut S,
-    ) -> Option<Told> {
+    ) -> Option<HandledInput> {
         let asked = origin == Origin::Host;
         let stopping = matches!(input, Input::Stop);
         let starting = matches!(input, Input::Start);
@@ -273,7 +273,7 @@ impl<M: Machine> Handling<'_, M> {
         if let (None, Input::Answer(..)) = (self.member(&member), &input) {
             return Some(self.late(member, asked, sink));
         }
-        let sender = if let Origin::Letter(sender) = origin { sender } else { None };
+        let sender = if let Origin::Member(sender) = origin { sender } else { None };
         self.copy(&member, offered.as_ref(), sender);
         let mut watch = Watch::new(sink, take(&mut self.tasks.seen));
         let receipt =
@@ -281,7 +281,7 @@ impl<M: Machine> Handling<'_, M> {
         let seen = watch.seen;
         let mut passed_on = false;
         if receipt == Ok(Receipt::Unhandled)
-            && !matches!(origin, Origin::Letter(_))
+            && !matches!(origin, Origin::Member(_))
             && let Some(offered) = offered
         {
             let members = self.takers(&member, &offered);
@@ -295,16 +295,16 @@ impl<M: Machine> Handling<'_, M> {
             self.tasks.queue.push_back(Task::Forget(member.clone()));
         }
         self.follow_all(&member, seen, stopping, sink);
-        Some(Told { member, receipt, answered, asked, passed_on, data: None })
+        Some(HandledInput { member, receipt, answered, asked, passed_on, data: None })
     }
 
     /// Drops an answer to a member that no longer exists. The record names the step of the nearest existing ancestor.
-    fn late(&self, member: Member, asked: bool, sink: &mut dyn Sink) -> Told {
+    fn late(&self, member: MemberPath, asked: bool, sink: &mut dyn Sink) -> HandledInput {
         let living = (0..member.len()).rev().find(|n| self.member(&member[..*n]).is_some());
         let living = living.unwrap_or(0);
         sink.record(Record::Dropped(member[living]));
         let member = member[..living].to_vec();
-        Told {
+        HandledInput {
             member,
             receipt: Ok(Receipt::Refused),
             answered: None,
@@ -317,7 +317,7 @@ impl<M: Machine> Handling<'_, M> {
     /// Handles those effects of a member that concern its family.
     fn follow(
         &mut self,
-        member: &Member,
+        member: &MemberPath,
         mut seen: Vec<Notice>,
         stopping: bool,
         sink: &mut dyn Sink,

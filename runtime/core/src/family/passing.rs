@@ -2,7 +2,7 @@
 
 use super::tree::{Offered, joined, meant, named};
 use super::watch::Watch;
-use super::{Handling, Member, Task, Told};
+use super::{HandledInput, Handling, MemberPath, Task};
 use crate::expr::Value;
 use crate::host::Machine;
 use crate::machine::{Input, Instant, Receipt, Sink, StepKey};
@@ -16,7 +16,7 @@ impl<M: Machine> Handling<'_, M> {
     /// The event by its names, so that children can handle it if this member does not.
     pub(super) fn offered(
         &self,
-        member: &Member,
+        member: &MemberPath,
         input: &Input<Vec<Value>>,
         asked: bool,
     ) -> Option<Offered> {
@@ -37,7 +37,7 @@ impl<M: Machine> Handling<'_, M> {
     }
 
     /// The children to which an event that this member did not handle is offered.
-    pub(super) fn takers(&self, member: &Member, event: &Offered) -> VecDeque<Member> {
+    pub(super) fn takers(&self, member: &MemberPath, event: &Offered) -> VecDeque<MemberPath> {
         let mut members = self.members();
         members.retain(|m| m.len() > member.len() && m.starts_with(member));
         members.retain(|m| {
@@ -67,7 +67,7 @@ impl<M: Machine> Handling<'_, M> {
     /// that sent it.
     pub(super) fn copy(
         &mut self,
-        member: &Member,
+        member: &MemberPath,
         event: Option<&Offered>,
         sender: Option<StepKey>,
     ) {
@@ -80,18 +80,18 @@ impl<M: Machine> Handling<'_, M> {
     }
 
     /// The event as an input of a member; `None` if the member declares no such event.
-    pub(super) fn meant(&self, member: &Member, event: &Offered) -> Option<Input<Vec<Value>>> {
+    pub(super) fn meant(&self, member: &MemberPath, event: &Offered) -> Option<Input<Vec<Value>>> {
         let (id, payload) = meant(self.member(member)?, event)?;
         Some(Input::Event(id, payload))
     }
 
     pub(super) fn offer<S: Sink>(
         &mut self,
-        mut members: VecDeque<Member>,
+        mut members: VecDeque<MemberPath>,
         event: Offered,
         now: Instant,
         sink: &mut S,
-    ) -> Option<Told> {
+    ) -> Option<HandledInput> {
         while let Some(member) = members.pop_front() {
             let Some(id) = self.member(&member).and_then(|machine| named(machine, &event)) else {
                 continue;
@@ -110,7 +110,14 @@ impl<M: Machine> Handling<'_, M> {
             let receipt = Ok(receipt);
             let asked = event.asked;
             let data = (!asked).then(|| event.data());
-            return Some(Told { member, receipt, answered: None, asked, passed_on: false, data });
+            return Some(HandledInput {
+                member,
+                receipt,
+                answered: None,
+                asked,
+                passed_on: false,
+                data,
+            });
         }
         None
     }

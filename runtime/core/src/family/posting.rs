@@ -2,7 +2,7 @@
 
 use super::tree::{Offered, joined, meant};
 use super::watch::Notice;
-use super::{Handling, Member, Origin, Task, Told};
+use super::{HandledInput, Handling, MemberPath, Origin, Task};
 use crate::arena::{EventId, StepId};
 use crate::host::{Machine, Post};
 use crate::machine::{Element, Instant, Receipt, Receiver, Record, Sink, StepKey};
@@ -10,8 +10,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// An event on its way.
-pub(super) struct Letter {
-    from: Member,
+pub(super) struct Message {
+    from: MemberPath,
     /// The event, by its id in the sender's chart.
     event: EventId,
     to: Receiver,
@@ -23,7 +23,7 @@ impl<M: Machine> Handling<'_, M> {
     #[inline]
     pub(super) fn follow_all(
         &mut self,
-        member: &Member,
+        member: &MemberPath,
         seen: Vec<Notice>,
         stopping: bool,
         sink: &mut dyn Sink,
@@ -38,7 +38,7 @@ impl<M: Machine> Handling<'_, M> {
 
     fn follow_each(
         &mut self,
-        member: &Member,
+        member: &MemberPath,
         posted: Vec<Post>,
         seen: Vec<Notice>,
         stopping: bool,
@@ -47,17 +47,17 @@ impl<M: Machine> Handling<'_, M> {
         let mut down = Vec::new();
         for post in posted {
             let (event, to) = (post.event, post.to);
-            let letter = self.letter(member, post).filter(|_| !stopping);
-            let Some(letter) = letter.filter(|_| !self.goes_round(sink)) else {
+            let message = self.message(member, post).filter(|_| !stopping);
+            let Some(message) = message.filter(|_| !self.goes_round(sink)) else {
                 sink.record(Record::Undelivered(event, to));
                 continue;
             };
             match to {
                 Receiver::Own | Receiver::Parent => {
-                    self.tasks.queue.push_back(Task::Deliver(letter));
+                    self.tasks.queue.push_back(Task::Deliver(message));
                 }
                 // Delivered after the starts of this input, because the child may be one of them.
-                Receiver::Child(_) | Receiver::Element(..) => down.push(Task::Deliver(letter)),
+                Receiver::Child(_) | Receiver::Element(..) => down.push(Task::Deliver(message)),
             }
         }
         self.follow(member, seen, stopping, sink);
@@ -67,7 +67,7 @@ impl<M: Machine> Handling<'_, M> {
     }
 
     /// The event that a member sends; `None` if it has no parent to receive it.
-    fn letter(&self, member: &Member, post: Post) -> Option<Letter> {
+    fn message(&self, member: &MemberPath, post: Post) -> Option<Message> {
         let tables = self.member(member)?.tables();
         let row = tables.events.get(post.event.index())?;
         let fields = row.fields.of(tables.name_pool).iter().map(|field| String::from(*field));
@@ -81,11 +81,15 @@ impl<M: Machine> Handling<'_, M> {
             let (_, above) = member.split_last()?;
             meant(self.member(above)?, &written)?;
         }
-        Some(Letter { from: member.clone(), event: post.event, to: post.to, written })
+        Some(Message { from: member.clone(), event: post.event, to: post.to, written })
     }
 
     /// The children that a step of a member runs, in the order of their start.
-    fn children_of(&self, member: &Member, step: StepId) -> impl Iterator<Item = StepKey> + use<M> {
+    fn children_of(
+        &self,
+        member: &MemberPath,
+        step: StepId,
+    ) -> impl Iterator<Item = StepKey> + use<M> {
         let children = self.member(member).map(Machine::children).unwrap_or_default();
         children.into_iter().filter(move |key| key.step == step)
     }
@@ -93,11 +97,11 @@ impl<M: Machine> Handling<'_, M> {
     /// Delivers an event to its receiver, or one to each of several.
     pub(super) fn deliver<S: Sink>(
         &mut self,
-        letter: Letter,
+        message: Message,
         now: Instant,
         sink: &mut S,
-    ) -> Option<Told> {
-        let Letter { from, event, to, written } = letter;
+    ) -> Option<HandledInput> {
+        let Message { from, event, to, written } = message;
         let sender = from.last().copied().filter(|_| to == Receiver::Parent);
         let receiver = match to {
             Receiver::Own => Some(from.clone()),
@@ -110,8 +114,8 @@ impl<M: Machine> Handling<'_, M> {
                     for element in of_elements.into_iter().rev() {
                         let (from, written) = (from.clone(), written.clone());
                         let to = Receiver::Element(step, element);
-                        let letter = Letter { from, event, to, written };
-                        self.tasks.queue.push_front(Task::Deliver(letter));
+                        let message = Message { from, event, to, written };
+                        self.tasks.queue.push_front(Task::Deliver(message));
                     }
                     return None;
                 }
@@ -125,14 +129,14 @@ impl<M: Machine> Handling<'_, M> {
         };
         let input = receiver.as_ref().and_then(|receiver| self.meant(receiver, &written));
         if let (Some(receiver), Some(input)) = (receiver, input)
-            && let Some(told) = self.handle(receiver, input, Origin::Letter(sender), now, sink)
+            && let Some(told) = self.handle(receiver, input, Origin::Member(sender), now, sink)
             && told.receipt.is_ok()
         {
-            return Some(Told { data: Some(written.data()), ..told });
+            return Some(HandledInput { data: Some(written.data()), ..told });
         }
         sink.record(Record::Undelivered(event, to));
         let receipt = Ok(Receipt::Refused);
         let (answered, asked, passed_on, data) = (None, false, false, None);
-        Some(Told { member: from, receipt, answered, asked, passed_on, data })
+        Some(HandledInput { member: from, receipt, answered, asked, passed_on, data })
     }
 }

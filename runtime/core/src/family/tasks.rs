@@ -1,9 +1,9 @@
 //! The inputs that a family still has to handle.
 
-use super::posting::Letter;
+use super::posting::Message;
 use super::tree::Offered;
 use super::watch::Notice;
-use super::{Member, Origin};
+use super::{MemberPath, Origin};
 use crate::expr::Value;
 use crate::machine::Input;
 use alloc::collections::VecDeque;
@@ -56,13 +56,13 @@ impl Queue {
 /// A task in the queue.
 pub(super) enum Task {
     /// An input to handle, and its origin.
-    Handle(Member, Input<Vec<Value>>, Origin),
+    Handle(MemberPath, Input<Vec<Value>>, Origin),
     /// An event to offer to these members, until one handles it.
-    Offer(VecDeque<Member>, Offered),
+    Offer(VecDeque<MemberPath>, Offered),
     /// A copy of an event, for a child to which all events are forwarded.
-    Copy(Member, Offered),
+    Copy(MemberPath, Offered),
     /// An event that a member has sent to another.
-    Deliver(Letter),
+    Deliver(Message),
     /// A child that has ended, to be dropped.
-    Forget(Member),
+    Forget(MemberPath),
 }

@@ -1,6 +1,6 @@
 //! Paths through a tree of machines.
 
-use super::Member;
+use super::MemberPath;
 use crate::arena::EventId;
 use crate::expr::{Map, Value};
 use crate::host::Machine;
@@ -24,7 +24,7 @@ impl Offered {
     }
 }
 
-pub(super) fn joined(member: &[StepKey], key: StepKey) -> Member {
+pub(super) fn joined(member: &[StepKey], key: StepKey) -> MemberPath {
     let mut child = member.to_vec();
     child.push(key);
     child
@@ -33,8 +33,8 @@ pub(super) fn joined(member: &[StepKey], key: StepKey) -> Member {
 /// Calls `act` with a machine and those below it, each before its children.
 pub(super) fn below(
     machine: &dyn Machine,
-    at: &mut Member,
-    act: &mut dyn FnMut(&Member, &dyn Machine),
+    at: &mut MemberPath,
+    act: &mut dyn FnMut(&MemberPath, &dyn Machine),
 ) {
     act(at, machine);
     machine.each_child(&mut |key, child| {

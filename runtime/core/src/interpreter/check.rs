@@ -159,7 +159,7 @@ pub(super) fn outcome<H: Host>(
     };
     Ok(fitted.unwrap_or_else(|why| {
         let text = format!("answer to `{}`: {why}", step.name);
-        // Kept even if nobody takes notes, because the question is put again with this reason.
+        // StoredValue even if nobody takes notes, because the question is put again with this reason.
         program.data.keep_note(Note { about: About::Answer, text });
         Outcome::Unusable
     }))

@@ -45,20 +45,20 @@ pub struct Saved {
     hash: String,
     registers: Named,
     begun: bool,
-    variables: BTreeMap<String, Kept>,
-    answers: BTreeMap<String, Kept>,
+    variables: BTreeMap<String, StoredValue>,
+    answers: BTreeMap<String, StoredValue>,
     handled: Handled,
     /// The data of events that were sent and are not delivered yet, in their order.
-    sent: Vec<Vec<Kept>>,
+    sent: Vec<Vec<StoredValue>>,
     /// What final states were given, by path.
-    finals: BTreeMap<String, Vec<Kept>>,
+    finals: BTreeMap<String, Vec<StoredValue>>,
     last_result: String,
     /// Tool calls of the model under way.
     calls: Vec<Called>,
     /// Tool calls that streaks count, with the number of repetitions.
-    called: Vec<(String, Vec<Kept>, u32)>,
+    called: Vec<(String, Vec<StoredValue>, u32)>,
     /// Lists of steps with an `each` under way, and the answers so far.
-    gathered: BTreeMap<String, (Vec<Kept>, Vec<Option<Kept>>)>,
+    gathered: BTreeMap<String, (Vec<StoredValue>, Vec<Option<StoredValue>>)>,
     /// Machines of the `run` steps under way.
     children: Vec<(Key, Saved)>,
     /// The types of the values.
@@ -68,7 +68,7 @@ pub struct Saved {
 
 /// A value with an exact form as data.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Kept(pub(crate) Value);
+pub(crate) struct StoredValue(pub(crate) Value);
 
 impl Key {
     /// A key by the names of its chart.
@@ -92,11 +92,11 @@ impl Key {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Handled {
     Nothing,
-    Event(String, Vec<Kept>),
-    Answer(String, Vec<Kept>),
-    Reason(String, Vec<Kept>),
+    Event(String, Vec<StoredValue>),
+    Answer(String, Vec<StoredValue>),
+    Reason(String, Vec<StoredValue>),
     /// The state that declares the option, and its name.
-    Choice(String, String, Vec<Kept>),
+    Choice(String, String, Vec<StoredValue>),
 }
 
 /// A tool call of the model.
@@ -107,7 +107,7 @@ struct Called {
     leaf: Option<String>,
     step: Option<String>,
     tool: String,
-    arguments: Vec<Kept>,
+    arguments: Vec<StoredValue>,
 }
 
 /// The current event or answer.
@@ -207,11 +207,11 @@ impl core::fmt::Display for Unfit {
 
 impl core::error::Error for Unfit {}
 
-fn keep(values: &[Value]) -> Vec<Kept> {
-    values.iter().cloned().map(Kept).collect()
+fn keep(values: &[Value]) -> Vec<StoredValue> {
+    values.iter().cloned().map(StoredValue).collect()
 }
 
-fn given(values: &[Kept]) -> Vec<Value> {
+fn given(values: &[StoredValue]) -> Vec<Value> {
     values.iter().map(|kept| kept.0.clone()).collect()
 }
 
@@ -236,8 +236,16 @@ impl Saved {
             hash: format!("{:016x}", tables.hash),
             registers: registers.named(tables),
             begun: data.begun,
-            variables: data.variables.iter().map(|(n, v)| (n.clone(), Kept(v.clone()))).collect(),
-            answers: data.answers.iter().map(|(id, v)| (step(*id), Kept(v.clone()))).collect(),
+            variables: data
+                .variables
+                .iter()
+                .map(|(n, v)| (n.clone(), StoredValue(v.clone())))
+                .collect(),
+            answers: data
+                .answers
+                .iter()
+                .map(|(id, v)| (step(*id), StoredValue(v.clone())))
+                .collect(),
             handled: match &data.current {
                 Current::Nothing => Handled::Nothing,
                 Current::Event(id, values) => {
@@ -257,7 +265,7 @@ impl Saved {
             called: ended.collect(),
             gathered: (data.gathered.iter())
                 .map(|(id, elements, answers)| {
-                    let answers = answers.iter().map(|one| one.clone().map(Kept)).collect();
+                    let answers = answers.iter().map(|one| one.clone().map(StoredValue)).collect();
                     (step(*id), (keep(elements), answers))
                 })
                 .collect(),
@@ -293,7 +301,7 @@ impl Saved {
 
     /// Params and variables, by the names that they had.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.variables.iter().map(|(name, Kept(value))| (name.as_str(), value))
+        self.variables.iter().map(|(name, StoredValue(value))| (name.as_str(), value))
     }
 
     /// The value of a param or variable that a version of the chart calls so.

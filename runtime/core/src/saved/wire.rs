@@ -1,6 +1,6 @@
 //! Values as JSON with an escape: a map whose only key begins with `$` is a value that JSON cannot say, or such a map.
 
-use super::Kept;
+use super::StoredValue;
 use crate::expr::{Map, Value};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,13 +8,13 @@ use alloc::vec;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
-impl Serialize for Kept {
+impl Serialize for StoredValue {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         escape(&self.0).serialize(to)
     }
 }
 
-impl<'de> Deserialize<'de> for Kept {
+impl<'de> Deserialize<'de> for StoredValue {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         plain(Value::deserialize(from)?).map(Self).map_err(D::Error::custom)
     }

@@ -53,7 +53,7 @@ impl<P: Program> Stepper<'_, P> {
         if is_model {
             let region = self.region_of(row.state);
             let needed = each.needed(size);
-            if !self.admits_call(region) || !self.has_room_for(row.state, needed, sink) {
+            if !self.admits_call(region) || !self.ensure_room_for(row.state, needed, sink) {
                 self.end_walk(WalkEnd::Calls(region), sink);
                 return;
             }
@@ -97,7 +97,7 @@ impl<P: Program> Stepper<'_, P> {
         let is_model = matches!(row.kind, StepRowKind::Llm);
         if is_model && !self.charge_call(row.state, whole.leaf, sink) {
             self.program.bind(Bound::Nothing);
-            self.is_lost(key, each, sink);
+            self.settle_lost_element(key, each, sink);
             return;
         }
         self.fan_mut(each).add(key);
@@ -184,7 +184,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Handles an element without an answer: the step fails, or continues without it. The reason must be bound already.
     pub(super) fn lose(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) {
         let whole = self.open_whole(key.step);
-        if self.is_lost(key, each, sink)
+        if self.settle_lost_element(key, each, sink)
             && let Some(whole) = whole
         {
             self.each_on(whole, each, sink);
@@ -192,7 +192,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     /// Like [`Self::lose`], but does not continue the step. Returns whether the step continues.
-    fn is_lost(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
+    fn settle_lost_element(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
         let step = key.step;
         let Some(whole) = self.open_whole(step) else { return false };
         let fan = self.fan_mut(each);

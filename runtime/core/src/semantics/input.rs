@@ -28,7 +28,7 @@ impl<P: Program> Stepper<'_, P> {
             | Input::Unmade(_)
             | Input::Warn(_)
             | Input::Charge(..)
-                if !self.is_ready(now, sink) =>
+                if !self.fire_due(now, sink) =>
             {
                 Receipt::Closed
             }
@@ -66,7 +66,7 @@ impl<P: Program> Stepper<'_, P> {
     ) -> Receipt {
         self.program.refuel();
         self.program.heed(sink);
-        if !self.is_ready(now, sink) {
+        if !self.fire_due(now, sink) {
             return Receipt::Closed;
         }
         let receipt = self.host_event(event, payload, sink);
@@ -99,7 +99,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Fires everything that is due by `now`. Returns whether the machine was running and still is.
     #[inline(always)]
-    fn is_ready(&mut self, now: Instant, sink: &mut dyn Sink) -> bool {
+    fn fire_due(&mut self, now: Instant, sink: &mut dyn Sink) -> bool {
         if self.is_over() {
             return false;
         }
@@ -128,15 +128,15 @@ impl<P: Program> Stepper<'_, P> {
             Receipt::Handled
         } else {
             match self.ask_on_event(event, sink) {
-                question::Asked::Nobody => {
+                question::QuestionEffect::Nobody => {
                     sink.record(Record::Refused(event));
                     Receipt::Unhandled
                 }
-                question::Asked::AlreadyOpen => {
+                question::QuestionEffect::AlreadyOpen => {
                     sink.record(Record::Refused(event));
                     Receipt::Refused
                 }
-                question::Asked::Put => Receipt::Handled,
+                question::QuestionEffect::Put => Receipt::Handled,
             }
         };
         self.scalars.event = None;

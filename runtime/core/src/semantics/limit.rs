@@ -112,7 +112,12 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Whether the limits allow this number of further model calls for `state`. If not, the transitions for the error have been taken, or
     /// the run has ended.
-    pub(super) fn has_room_for(&mut self, state: StateId, calls: u32, sink: &mut dyn Sink) -> bool {
+    pub(super) fn ensure_room_for(
+        &mut self,
+        state: StateId,
+        calls: u32,
+        sink: &mut dyn Sink,
+    ) -> bool {
         let mut path = Some(state);
         while let Some(at) = path {
             let limit = self.limits(at).calls;

@@ -32,7 +32,7 @@ pub struct Named {
     pub(super) history: BTreeMap<String, Vec<String>>,
     /// By path. States whose registers are all 0 are omitted.
     pub(super) states: BTreeMap<String, StateCounts>,
-    pub(super) questions: Vec<Asked>,
+    pub(super) questions: Vec<SavedQuestion>,
     /// By name. Steps that never ran are omitted.
     pub(super) steps: BTreeMap<String, StepCounts>,
     /// By path of the region.
@@ -77,7 +77,7 @@ pub(super) struct StateCounts {
 
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Asked {
+pub(super) struct SavedQuestion {
     pub(super) key: Key,
     /// The option, with the state that declares it, and the tool.
     pub(super) calling: Option<(String, String, String)>,
@@ -273,7 +273,7 @@ impl Snapshot {
                 && counts.amounts.is_none();
             (!is_plain).then(|| (path(i), counts))
         });
-        let questions = self.questions.iter().flatten().map(|question| Asked {
+        let questions = self.questions.iter().flatten().map(|question| SavedQuestion {
             key: key(tables, &question.key),
             calling: question.calling.map(|(choice, tool)| {
                 let (state, name) = option(tables, choice);

@@ -8,7 +8,7 @@ use crate::store::{Question, Store, bits};
 use crate::tables::{Reacts, StepRow, StepRowKind};
 
 /// The effect on questions of an event for which no transition was taken.
-pub(super) enum Asked {
+pub(super) enum QuestionEffect {
     /// No `ask` waits for it.
     Nobody,
     /// The leaf's question is already open.
@@ -90,8 +90,8 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Asks the question that waits for `event` in every leaf that has one and is active now. A question that is settled at once may lead
     /// to other leaves, to which the event does not apply.
-    pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> Asked {
-        let mut asked = Asked::Nobody;
+    pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> QuestionEffect {
+        let mut asked = QuestionEffect::Nobody;
         if !self.some_leaf_reacts(Reacts::ASK) {
             return asked;
         }
@@ -107,12 +107,12 @@ impl<P: Program> Stepper<'_, P> {
             }
             let Some(step) = self.innermost_ask(leaf, Some(event)) else { continue };
             if self.question(leaf).is_some() {
-                if matches!(asked, Asked::Nobody) {
-                    asked = Asked::AlreadyOpen;
+                if matches!(asked, QuestionEffect::Nobody) {
+                    asked = QuestionEffect::AlreadyOpen;
                 }
                 continue;
             }
-            asked = Asked::Put;
+            asked = QuestionEffect::Put;
             self.put(step, leaf, false, sink);
         }
         asked

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 /// The kind of a line. Only lines of the same state and kind are matched between versions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum TimerKind {
     After,
     AfterTurns,
     Timeout(StepId),
@@ -57,16 +57,16 @@ pub(super) fn other(
     open: &BTreeSet<StepId>,
 ) -> Deadlines {
     let tables = numbers.tables;
-    let mut new: BTreeMap<(StateId, Kind), Vec<Line<'_>>> = BTreeMap::new();
+    let mut new: BTreeMap<(StateId, TimerKind), Vec<Line<'_>>> = BTreeMap::new();
     for line in lines(tables) {
         let kind = match (line.step, line.kind.as_str()) {
-            (Some(step), _) => Kind::Timeout(step),
-            (None, AFTER_TURNS) => Kind::AfterTurns,
-            (None, _) => Kind::After,
+            (Some(step), _) => TimerKind::Timeout(step),
+            (None, AFTER_TURNS) => TimerKind::AfterTurns,
+            (None, _) => TimerKind::After,
         };
         new.entry((line.source, kind)).or_default().push(line);
     }
-    let mut old: BTreeMap<(StateId, Kind), Vec<Old>> = BTreeMap::new();
+    let mut old: BTreeMap<(StateId, TimerKind), Vec<Old>> = BTreeMap::new();
     let mut lost = Vec::new();
     let armed = named.deadlines.iter();
     let armed = armed.map(|one| (&one.state, &one.kind, Some(one.due), one.to.as_ref()));
@@ -103,8 +103,8 @@ pub(super) fn other(
             old.extract_if(.., |one| one.to.is_none()).collect::<Vec<_>>().into_iter();
         for line in rest {
             let is_live = match kind {
-                Kind::After | Kind::AfterTurns => bits::has(active, source.index()),
-                Kind::Timeout(step) => open.contains(&step),
+                TimerKind::After | TimerKind::AfterTurns => bits::has(active, source.index()),
+                TimerKind::Timeout(step) => open.contains(&step),
             };
             if let Some(one) = unknown.next() {
                 set(&mut found.due, line.slot, one.due);
@@ -131,22 +131,22 @@ fn set(due: &mut [u64], slot: u32, at: Option<u64>) {
 const AFTER: &str = "after";
 const AFTER_TURNS: &str = "after turns";
 
-fn kind_of(kind: &str, numbers: &Numbers<'_>) -> Option<Kind> {
+fn kind_of(kind: &str, numbers: &Numbers<'_>) -> Option<TimerKind> {
     match kind {
-        AFTER => Some(Kind::After),
-        AFTER_TURNS => Some(Kind::AfterTurns),
+        AFTER => Some(TimerKind::After),
+        AFTER_TURNS => Some(TimerKind::AfterTurns),
         timeout => {
             let step = timeout.strip_prefix("timeout ")?;
-            numbers.step(step).ok().map(Kind::Timeout)
+            numbers.step(step).ok().map(TimerKind::Timeout)
         }
     }
 }
 
-fn timed(tables: &Tables<'_>, kind: Kind) -> Timed {
+fn timed(tables: &Tables<'_>, kind: TimerKind) -> Timed {
     match kind {
-        Kind::After => Timed::After,
-        Kind::AfterTurns => Timed::AfterTurns,
-        Kind::Timeout(step) => Timed::Timeout(tables.steps[step.index()].name.to_string()),
+        TimerKind::After => Timed::After,
+        TimerKind::AfterTurns => Timed::AfterTurns,
+        TimerKind::Timeout(step) => Timed::Timeout(tables.steps[step.index()].name.to_string()),
     }
 }
 

@@ -164,7 +164,7 @@ impl<P: Program> Stepper<'_, P> {
                 }
             }
         }
-        if self.is_permitted(row, leaf) { Verdict::Enabled } else { Verdict::Denied }
+        if self.check_permitted(row, leaf) { Verdict::Enabled } else { Verdict::Denied }
     }
 
     #[inline]
@@ -176,13 +176,13 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Whether an `allow` line permits the target of a transition by a step or choice. Other transitions need no permission.
     #[inline]
-    fn is_permitted(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
+    fn check_permitted(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
         self.tables.permissions.is_empty()
             || !needs_permission(&row.trigger)
-            || self.has_permission(row, leaf)
+            || self.check_permission(row, leaf)
     }
 
-    fn has_permission(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
+    fn check_permission(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
         row.targets.of(self.tables.state_pool).iter().all(|target| {
             (0..self.tables.permissions.len()).any(|nth| {
                 let permission = self.tables.permissions[nth];

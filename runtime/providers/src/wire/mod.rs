@@ -40,7 +40,7 @@ pub(crate) struct Written {
 
 /// What was answered.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct ModelAnswer {
     pub(crate) text: String,
     pub(crate) usage: Option<Usage>,
     /// The answer ended because it had as many tokens as it might have.
@@ -63,7 +63,7 @@ pub(crate) struct Wire {
 }
 
 /// What a body says: an answer, or why there is none; or it has another form.
-pub(crate) type Read = Result<Result<Said, OracleError>, serde_json::Error>;
+pub(crate) type Read = Result<Result<ModelAnswer, OracleError>, serde_json::Error>;
 
 /// A part that is read by itself, so that an odd one costs neither the rest nor more memory than its text.
 type Part = Box<RawValue>;
@@ -83,7 +83,7 @@ fn usage(input_tokens: u64, output_tokens: u64) -> Option<Usage> {
 }
 
 /// An answer, or why there is none.
-fn said(text: String, usage: Option<Usage>, stop: Stop) -> Result<Said, OracleError> {
+fn said(text: String, usage: Option<Usage>, stop: Stop) -> Result<ModelAnswer, OracleError> {
     match stop {
         Stop::Refused(why) => Err(OracleError::Refusal(why)),
         // A model that thinks may use up its tokens before it writes anything.
@@ -91,8 +91,8 @@ fn said(text: String, usage: Option<Usage>, stop: Stop) -> Result<Said, OracleEr
             "the answer was cut off before its first word: `max_tokens` is too small".into(),
         )),
         Stop::Ended | Stop::Cut if text.trim().is_empty() => Err(OracleError::Empty),
-        Stop::Ended => Ok(Said { text, usage, cut: false }),
-        Stop::Cut => Ok(Said { text, usage, cut: true }),
+        Stop::Ended => Ok(ModelAnswer { text, usage, cut: false }),
+        Stop::Cut => Ok(ModelAnswer { text, usage, cut: true }),
     }
 }
 

@@ -5,7 +5,7 @@ mod reply;
 mod request;
 mod stream;
 
-use crate::guard::{Gate, Visitor};
+use crate::guard::{AccessRules, Visitor};
 use crate::mcp::{self, Endpoint};
 use crate::offer::Offer;
 use crate::refusal::Refusal;
@@ -48,7 +48,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// What all requests share.
 struct Shared {
     runs: Arc<Runs>,
-    gate: Gate,
+    gate: AccessRules,
     mcp: Endpoint,
     streams: Arc<Semaphore>,
     traces: Arc<Semaphore>,
@@ -63,7 +63,7 @@ struct Shared {
 pub async fn serve(
     listener: TcpListener,
     runs: Arc<Runs>,
-    gate: Gate,
+    gate: AccessRules,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let mcp = mcp::endpoint(runs.clone());

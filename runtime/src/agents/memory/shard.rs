@@ -68,7 +68,7 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
         let woken = self.woken.take();
         for place in &woken {
             if let Some(wake) = &agents.slots[*place as usize].wake {
-                wake.is_taken();
+                wake.unlist();
             }
         }
         let touched = std::mem::take(&mut agents.touched);

@@ -73,7 +73,7 @@ pub enum SnapshotError {
 
 impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
     /// Writes all agents, with the ids of the events that they have taken. Events that are fired meanwhile wait. Calls under way are
-    /// saved as open; [`Session::take_over`] describes how they continue.
+    /// saved as open; [`Session::restore`] describes how they continue.
     ///
     /// # Errors
     /// See [`SnapshotError`].
@@ -128,7 +128,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
             let home = engine.home(&agent);
             let does_not_fit = |why| SnapshotError::Agent { agent: agent.clone(), why };
             let mut session = (engine.make)(&agent, engine.shared.clone()).map_err(does_not_fit)?;
-            session.take_over(&run).map_err(does_not_fit)?;
+            session.restore(&run).map_err(does_not_fit)?;
             let mut agents = engine.shards[home.shard].agents();
             if agents.find(home.hash, &agent).is_some() {
                 return Err(wrong(nth, &format!("agent `{agent}` is there already")));

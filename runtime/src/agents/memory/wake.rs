@@ -66,7 +66,7 @@ impl Wake {
     }
 
     /// Notes that the agent was taken from the list.
-    pub(super) fn is_taken(&self) {
+    pub(super) fn unlist(&self) {
         self.is_listed.store(false, SeqCst);
     }
 }

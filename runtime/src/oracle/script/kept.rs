@@ -36,12 +36,12 @@ impl Script {
         let tools = read(saved, "tools", |name| state.tools.contains_key(name))?;
         let State { answers: rows, functions: results, tools: calls } = Arc::make_mut(&mut state);
         for (name, row) in rows {
-            go_on(row, answers.get(name));
+            restore_series(row, answers.get(name));
         }
         for (rows, used) in [(results, functions), (calls, tools)] {
             for (name, row) in rows {
                 if let Function::InOrder(row) = row {
-                    go_on(row, used.get(name));
+                    restore_series(row, used.get(name));
                 }
             }
         }
@@ -69,7 +69,7 @@ fn used<'s>(rows: impl Iterator<Item = (&'s String, Option<&'s Series>)>) -> Val
     Value::Map(map)
 }
 
-fn go_on(row: &mut Series, used: Option<&Used>) {
+fn restore_series(row: &mut Series, used: Option<&Used>) {
     let (count, open) = used.cloned().unwrap_or_default();
     row.used = count;
     row.open.clear();

@@ -42,7 +42,7 @@ pub(super) struct Done {
 
 impl Done {
     /// Does something with a run that has not panicked in this batch; `None` if it does.
-    pub(super) fn unhurt<R>(&mut self, run: &str, work: impl FnOnce() -> R) -> Option<R> {
+    pub(super) fn catch_panic<R>(&mut self, run: &str, work: impl FnOnce() -> R) -> Option<R> {
         if self.lost.contains_key(run) {
             return None;
         }

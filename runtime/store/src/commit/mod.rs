@@ -11,7 +11,7 @@ use crate::reply::{forget, reply, said};
 use crate::row::Stage;
 use crate::rows::{PUT_EVENT, move_call, put};
 use crate::run::Running;
-use crate::worker::{Batch, Flight, Worker};
+use crate::worker::{Batch, CallUnderWay, Worker};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
 use chartc_runtime::agents::{EngineError, Event, Reply, TURN};
@@ -143,7 +143,7 @@ impl<M: Machine> Worker<'_, M> {
             let (number, run) = (mail.number, mail.run.clone());
             let came = mail.came(now, self.options.is_real);
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            let taken = done.unhurt(&run, || take(running, &tx, mail, (came, now)));
+            let taken = done.catch_panic(&run, || take(running, &tx, mail, (came, now)));
             if let Some(is_taken) = taken.transpose().map_err(fault)?
                 && is_taken
             {
@@ -154,7 +154,7 @@ impl<M: Machine> Worker<'_, M> {
         for (run, question, text, to) in replies {
             let Some(running) = self.runs.get_mut(&run) else { continue };
             let seq = running.run.session().seq();
-            let replied = done.unhurt(&run, || {
+            let replied = done.catch_panic(&run, || {
                 // What was due before the answer comes before it.
                 running.step(now);
                 match running.run.stopped() {
@@ -181,7 +181,7 @@ impl<M: Machine> Worker<'_, M> {
                 continue;
             }
             done.touched.insert(run.clone());
-            let fired = done.unhurt(&run, || {
+            let fired = done.catch_panic(&run, || {
                 let seq = running.run.start() as i64;
                 let taken = running.run.fire(&run, &event);
                 running.step(now);
@@ -206,7 +206,7 @@ impl<M: Machine> Worker<'_, M> {
         let mut left = Vec::new();
         for run in std::mem::take(&mut done.touched) {
             let Some(running) = self.runs.get_mut(&run) else { continue };
-            if done.unhurt(&run, || running.step(now)).is_none() {
+            if done.catch_panic(&run, || running.step(now)).is_none() {
                 continue;
             }
             if let (true, Some(why)) = (running.run.has_no_model(), running.run.stopped()) {
@@ -300,7 +300,7 @@ impl<M: Machine> Worker<'_, M> {
             if is_mine {
                 let driver = self.options.driver.clone();
                 let future = Box::pin(made(driver, planned.id, planned.call));
-                self.flights.push(Flight { run, id, future });
+                self.flights.push(CallUnderWay { run, id, future });
             }
         }
         let number = counted(&tx).map_err(fault)?;

@@ -21,7 +21,7 @@ const MOST_MOVES: usize = 6;
 #[derive(Debug, Clone, Default)]
 pub struct Cascades {
     numbers: BTreeMap<String, usize>,
-    agents: Vec<Actor>,
+    agents: Vec<CascadeAgent>,
     words: Words,
     effects: Vec<Effect>,
     edges: BTreeMap<(usize, usize), u64>,
@@ -29,7 +29,7 @@ pub struct Cascades {
 
 /// One agent; the world itself has an empty name.
 #[derive(Debug, Clone, Default)]
-struct Actor {
+struct CascadeAgent {
     name: String,
     /// In the order of their `seq`.
     acts: Vec<Act>,
@@ -175,7 +175,7 @@ impl Cascades {
             return *number;
         }
         self.numbers.insert(name.to_owned(), self.agents.len());
-        self.agents.push(Actor { name: name.to_owned(), ..Actor::default() });
+        self.agents.push(CascadeAgent { name: name.to_owned(), ..CascadeAgent::default() });
         self.agents.len() - 1
     }
 
@@ -190,7 +190,7 @@ impl Cascades {
     }
 }
 
-impl Actor {
+impl CascadeAgent {
     /// What its last action is called as a cause.
     fn cause(&self) -> u64 {
         match self.acts.last() {

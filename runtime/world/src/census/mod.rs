@@ -31,14 +31,14 @@ type ChartIndex = usize;
 pub struct Census {
     numbers: BTreeMap<String, AgentNumber>,
     /// By their numbers.
-    members: Vec<Member>,
+    members: Vec<CensusAgent>,
     charts: Vec<Rows>,
     series: Series,
 }
 
 /// One agent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-struct Member {
+struct CensusAgent {
     name: String,
     /// None until its run has begun.
     chart: Option<ChartIndex>,
@@ -212,7 +212,7 @@ impl Census {
         self.series.unit()
     }
 
-    fn member(&self, agent: &str) -> Option<&Member> {
+    fn member(&self, agent: &str) -> Option<&CensusAgent> {
         self.numbers.get(agent).map(|number| &self.members[*number as usize])
     }
 
@@ -222,7 +222,7 @@ impl Census {
         }
         let number = self.members.len() as AgentNumber;
         self.numbers.insert(agent.to_owned(), number);
-        self.members.push(Member { name: agent.to_owned(), ..Member::default() });
+        self.members.push(CensusAgent { name: agent.to_owned(), ..CensusAgent::default() });
         number
     }
 
@@ -255,7 +255,7 @@ impl Census {
     }
 
     /// The agent whose line it is, with the rows of its chart. Without its first line, a trace does not name its chart.
-    fn place(&mut self, agent: &str) -> (AgentNumber, &mut Member, &mut Rows) {
+    fn place(&mut self, agent: &str) -> (AgentNumber, &mut CensusAgent, &mut Rows) {
         let number = self.number(agent);
         if self.members[number as usize].chart.is_none() {
             let chart = self.chart("");

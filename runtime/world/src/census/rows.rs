@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Rows {
     chart: String,
     agents: u64,
-    states: Vec<Row>,
+    states: Vec<StateRow>,
     by_path: BTreeMap<String, usize>,
     /// By the last segment of their paths.
     by_name: BTreeMap<String, Vec<usize>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-struct Row {
+struct StateRow {
     path: String,
     parent: Option<usize>,
     /// Its position in document order, if known, and whether it is atomic or final.
@@ -76,7 +76,7 @@ impl Rows {
             parent
         });
         let index = self.states.len();
-        self.states.push(Row { path: path.to_owned(), parent, ..Row::default() });
+        self.states.push(StateRow { path: path.to_owned(), parent, ..StateRow::default() });
         self.by_path.insert(path.to_owned(), index);
         self.by_name.entry(last(path).to_owned()).or_default().push(index);
         index
@@ -174,7 +174,7 @@ impl Rows {
 
     /// The basic states, in document order as far as that is known, then by name.
     pub(super) fn ordered(&self) -> Vec<usize> {
-        let is_shown = |row: &Row| {
+        let is_shown = |row: &StateRow| {
             row.basic > 0 || row.known.map_or(!row.has_children, |(_, is_basic)| is_basic)
         };
         let mut shown: Vec<usize> =

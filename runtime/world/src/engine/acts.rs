@@ -53,9 +53,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.slots[index] = Some(slot);
         self.write(&name, lines)?;
         if !is_service && !is_failed_turn {
-            self.tally.is_active(&name);
+            self.tick_stats.count_active(&name);
             if !has_acted {
-                self.tally.act("noop");
+                self.tick_stats.act("noop");
             }
         }
         if let Some(why) = broken {
@@ -68,8 +68,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     /// Handles an agent that cannot continue.
     pub(super) fn broken(&mut self, name: &str, why: &str) -> io::Result<()> {
-        self.tally.summary.errors += 1;
-        self.tally.note(format!("{name} cannot go on: {why}"));
+        self.tick_stats.summary.errors += 1;
+        self.tick_stats.note(format!("{name} cannot go on: {why}"));
         let mut data = Map::new();
         data.insert("agent".into(), Value::Text(name.to_owned()));
         data.insert("why".into(), Value::Text(why.to_owned()));
@@ -79,7 +79,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Executes the requests that an action has made, and reports its changes.
     pub(super) fn after_action(&mut self, cause: &Cause) -> io::Result<()> {
         for notice in self.world.take_notices() {
-            self.tally.notice(&notice);
+            self.tick_stats.notice(&notice);
             self.say(&notice.event, notice.data)?;
         }
         for request in self.world.take_requests() {

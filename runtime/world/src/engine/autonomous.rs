@@ -55,7 +55,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 acts = 0;
             }
         }
-        if self.now() > self.began || !self.tally.is_empty() {
+        if self.now() > self.began || !self.tick_stats.is_empty() {
             self.summarise()?;
         }
         for slot in self.slots.iter_mut().flatten() {
@@ -111,7 +111,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 // The chart does nothing in a turn; only events and deadlines drive it.
                 Wanted::Nothing => Loop::Sleeping(None),
                 Wanted::Later(until) => {
-                    self.tally.summary.skipped += 1;
+                    self.tick_stats.summary.skipped += 1;
                     let next = now.saturating_add(self.settings.interval.max(1));
                     Loop::Sleeping(Some(match self.settings.exhaustion {
                         Exhaustion::Skip => next,

@@ -23,7 +23,7 @@ struct Run {
     seq: u64,
     now: Instant,
     /// The agents in the order of their numbers.
-    agents: Vec<(String, Kind)>,
+    agents: Vec<(String, Origin)>,
     /// The counts of the gate.
     counted: Counted,
     /// The agents in each state.
@@ -33,7 +33,7 @@ struct Run {
 /// The origin of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum Origin {
     /// The run file names it; this is its number there.
     Configured(usize),
     /// Another agent has made it.
@@ -120,9 +120,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 .ok_or_else(|| format!("the checkpoint has no agent `{name}`"))?;
             let one: One = serde_json::from_str(text).map_err(told)?;
             let recipe = match kind {
-                Kind::Configured(number) => Recipe::Configured(number),
-                Kind::Service => Recipe::Service,
-                Kind::Spawned => match spawned.get(name.as_str()) {
+                Origin::Configured(number) => Recipe::Configured(number),
+                Origin::Service => Recipe::Service,
+                Origin::Spawned => match spawned.get(name.as_str()) {
                     Some(spawn) => Recipe::Spawned(spawn),
                     // The agent was stopped: only its accounts are left.
                     None => continue,

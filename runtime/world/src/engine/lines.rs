@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Keeps the lines of one agent. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Lines(Arc<Mutex<Kept>>);
+pub struct Lines(Arc<Mutex<Buffer>>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Buffer {
     lines: Vec<(Option<Cause>, Line)>,
     /// The cause of the event that is being handed over.
     cause: Option<Cause>,
@@ -18,26 +18,26 @@ struct Kept {
 impl Lines {
     /// Takes all lines since the last call, each with the cause of its event.
     pub(crate) fn take(&self) -> Vec<(Option<Cause>, Line)> {
-        std::mem::take(&mut self.kept().lines)
+        std::mem::take(&mut self.buffer().lines)
     }
 
     /// Sets the cause of the next event.
     pub(crate) fn set_cause(&self, cause: Option<Cause>) {
-        self.kept().cause = cause;
+        self.buffer().cause = cause;
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn buffer(&self) -> MutexGuard<'_, Buffer> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Sink for Lines {
     fn line(&mut self, line: &Line) -> io::Result<()> {
-        let mut kept = self.kept();
+        let mut buffer = self.buffer();
         let is_event = matches!(line.what, What::Event { .. } | What::NotTaken { .. })
             && line.child.is_empty();
-        let cause = if is_event { kept.cause.take() } else { None };
-        kept.lines.push((cause, line.clone()));
+        let cause = if is_event { buffer.cause.take() } else { None };
+        buffer.lines.push((cause, line.clone()));
         Ok(())
     }
 }

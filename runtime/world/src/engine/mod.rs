@@ -6,20 +6,20 @@
 
 mod acts;
 mod autonomous;
-mod crew;
 mod kept;
 mod lines;
+mod ready_queue;
 mod rounds;
 mod slot;
 mod summary;
 mod ticks;
-mod woken;
+mod worker_pool;
 
-pub use crew::{Crew, workers};
 pub use lines::Lines;
+pub use ready_queue::Stopper;
 pub use slot::Loop;
 pub use summary::Summary;
-pub use woken::Stopper;
+pub use worker_pool::{WorkerPool, workers};
 
 use crate::census::Census;
 use crate::chance::Chance;
@@ -36,13 +36,13 @@ use chartc_runtime::Saved;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, Shared, VirtualClock};
 use chartc_runtime::trace::{Line, Logged, VERSION, What};
-use kept::Kind;
-use slot::{Flag, Slot};
+use kept::Origin;
+use ready_queue::ReadyQueue;
+use slot::{AgentWaker, Slot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
-use summary::Tally;
-use woken::Woken;
+use summary::TickStats;
 
 /// How the agents of a world run.
 #[derive(Debug, Clone, PartialEq)]
@@ -164,7 +164,7 @@ pub struct Engine<M, K, O> {
     maker: K,
     out: O,
     settings: Settings,
-    crew: Crew<M>,
+    worker_pool: WorkerPool<M>,
     clock: VirtualClock,
     /// The clock that the agents share with the code that answers them.
     shared: Arc<dyn Clock>,
@@ -180,7 +180,7 @@ pub struct Engine<M, K, O> {
     takers: Vec<usize>,
     /// Why the run must end: an agent has found no model to ask, and none has answered yet.
     no_model: Option<String>,
-    woken: Arc<Woken>,
+    woken: Arc<ReadyQueue>,
     /// The times at which time alone changes something for an agent, then the same by agent.
     timers: BTreeSet<(Instant, usize)>,
     due: Vec<Option<Instant>>,
@@ -190,7 +190,7 @@ pub struct Engine<M, K, O> {
     thinking: BTreeSet<usize>,
     /// Agents that have finished thinking and have not acted.
     thought: VecDeque<usize>,
-    tally: Tally,
+    tick_stats: TickStats,
     census: Census,
     /// Lines of the world itself that are in the log.
     seq: u64,
@@ -203,14 +203,20 @@ pub struct Engine<M, K, O> {
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// An engine without agents.
-    pub fn new(world: World, settings: Settings, crew: Crew<M>, maker: K, out: O) -> Self {
+    pub fn new(
+        world: World,
+        settings: Settings,
+        worker_pool: WorkerPool<M>,
+        maker: K,
+        out: O,
+    ) -> Self {
         let clock = VirtualClock::new();
         Self {
             world,
             maker,
             out,
             settings,
-            crew,
+            worker_pool,
             shared: Arc::new(Shared(clock.clone())),
             clock,
             gate: Gate::new(&RateLimiting::default()),
@@ -227,7 +233,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             turns: BTreeSet::new(),
             thinking: BTreeSet::new(),
             thought: VecDeque::new(),
-            tally: Tally::default(),
+            tick_stats: TickStats::default(),
             census: Census::new(),
             seq: 0,
             tick: 0,
@@ -271,15 +277,15 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let new = New { name: &name, recipe, lines: lines.clone(), clock, saved, position };
         let made = self.maker.make(new)?;
         let kind = match recipe {
-            Recipe::Configured(number) => Kind::Configured(number),
-            Recipe::Spawned(_) => Kind::Spawned,
-            Recipe::Service => Kind::Service,
+            Recipe::Configured(number) => Origin::Configured(number),
+            Recipe::Spawned(_) => Origin::Spawned,
+            Recipe::Service => Origin::Service,
         };
         self.put(name, kind, made, lines, Loop::Starting);
         Ok(())
     }
 
-    fn put(&mut self, name: Arc<str>, kind: Kind, made: Made<M>, lines: Lines, mode: Loop) {
+    fn put(&mut self, name: Arc<str>, kind: Origin, made: Made<M>, lines: Lines, mode: Loop) {
         let index = self.slots.len();
         let Made { agent, has_turns, provider } = made;
         if !mode.is_over() {
@@ -300,7 +306,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             failures: 0,
             has_turns,
             provider,
-            flag: Arc::new(Flag { index, woken: self.woken.clone() }),
+            flag: Arc::new(AgentWaker { index, woken: self.woken.clone() }),
             is_changed: true,
             no_model: None,
         })));

@@ -1,7 +1,7 @@
 //! Rounds: all agents that can continue do so, then time passes.
 
-use super::crew::Share;
 use super::slot::Loop;
+use super::worker_pool::Share;
 use super::{Engine, Maker, Output};
 use crate::state::Moment;
 use chartc_core::host::Machine;
@@ -28,16 +28,16 @@ pub(super) enum Passed {
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Lets all agents continue that can. If none can, first admits calls that wait at the gate. Returns whether any agent continued.
     pub(super) fn round(&mut self) -> io::Result<bool> {
-        if self.go_on()? {
+        if self.run_ready()? {
             return Ok(true);
         }
         let order = |name: &str| self.by_name.get(name).copied();
         self.gate_opens = self.gate.admit(self.now(), order);
         let is_woken = !self.woken.all().is_empty();
-        if is_woken { self.go_on() } else { Ok(false) }
+        if is_woken { self.run_ready() } else { Ok(false) }
     }
 
-    fn go_on(&mut self) -> io::Result<bool> {
+    fn run_ready(&mut self) -> io::Result<bool> {
         let now = self.now();
         let tick = Some(self.tick).filter(|tick| *tick > 0);
         self.world.set_moment(Moment { tick, now_ms: now, total_ms: self.total });
@@ -80,7 +80,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     /// Lets these agents continue together, then takes their lines, one agent after the other.
     fn go_together(&mut self, share: Share<M>, now: Instant) -> io::Result<()> {
-        for (index, slot) in self.crew.go(share, now) {
+        for (index, slot) in self.worker_pool.go(share, now) {
             self.set_due(index, slot.next_change().map(|at| at.max(now.saturating_add(1))));
             let (lines, name) = (slot.lines.take(), slot.name.clone());
             let is_over = slot.mode.is_over();
@@ -116,7 +116,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let is_service = slot.is_some_and(|slot| slot.is_service());
         let mut agent = name.to_owned();
         for (by, line) in lines {
-            self.tally.hear(name, &line);
+            self.tick_stats.count_line(name, &line);
             if !is_service {
                 self.census.observe(name, &line);
             }

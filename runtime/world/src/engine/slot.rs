@@ -1,6 +1,6 @@
 //! One agent in the engine: its loop, its mail, and one step of its work.
 
-use super::kept::Kind;
+use super::kept::Origin;
 use super::lines::Lines;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -75,12 +75,12 @@ pub(crate) struct Mail {
 }
 
 /// Tells the engine that an agent can continue.
-pub(super) struct Flag {
+pub(super) struct AgentWaker {
     pub(super) index: usize,
-    pub(super) woken: Arc<super::woken::Woken>,
+    pub(super) woken: Arc<super::ready_queue::ReadyQueue>,
 }
 
-impl Wake for Flag {
+impl Wake for AgentWaker {
     fn wake(self: Arc<Self>) {
         self.woken.put(self.index);
     }
@@ -89,7 +89,7 @@ impl Wake for Flag {
 /// An agent, and what the engine knows about it.
 pub(super) struct Slot<M> {
     pub(super) name: Arc<str>,
-    pub(super) kind: Kind,
+    pub(super) kind: Origin,
     pub(super) agent: Agent<M, Lines>,
     pub(super) lines: Lines,
     pub(super) mode: Loop,
@@ -102,7 +102,7 @@ pub(super) struct Slot<M> {
     pub(super) has_turns: bool,
     /// The provider that answers it.
     pub(super) provider: Arc<str>,
-    pub(super) flag: Arc<Flag>,
+    pub(super) flag: Arc<AgentWaker>,
     /// Whether it has changed since it was last saved.
     pub(super) is_changed: bool,
     /// Why the run of the world must end: no model has answered any agent yet, and none can be asked.
@@ -159,7 +159,7 @@ impl<M: Machine> Slot<M> {
 
     /// Whether it is a part of the world instead of an agent.
     pub(super) const fn is_service(&self) -> bool {
-        matches!(self.kind, Kind::Service)
+        matches!(self.kind, Origin::Service)
     }
 
     /// Whether the turn's thinking is finished.

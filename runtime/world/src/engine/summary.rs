@@ -61,15 +61,15 @@ fn states(census: &Census) -> BTreeMap<String, BTreeMap<String, u64>> {
 
 /// The summary of the current tick.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Tally {
+pub(super) struct TickStats {
     pub(super) summary: Summary,
     /// The active agents.
     active: BTreeSet<String>,
 }
 
-impl Tally {
+impl TickStats {
     /// Counts a line of an agent's trace.
-    pub(super) fn hear(&mut self, agent: &str, line: &Line) {
+    pub(super) fn count_line(&mut self, agent: &str, line: &Line) {
         let summary = &mut self.summary;
         if let What::Question { .. } = line.what {
             summary.llm_calls += 1;
@@ -90,7 +90,7 @@ impl Tally {
     }
 
     /// Counts an agent whose turn has chosen an action.
-    pub(super) fn is_active(&mut self, agent: &str) {
+    pub(super) fn count_active(&mut self, agent: &str) {
         if !self.active.contains(agent) {
             self.active.insert(agent.to_owned());
         }

@@ -55,7 +55,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.rounds()?;
         self.after_action(&Cause::default())?;
         self.world.take_summary();
-        self.tally.clear();
+        self.tick_stats.clear();
         Ok(())
     }
 
@@ -71,7 +71,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         for nth in 0..self.takers.len() {
             let index = self.takers[nth];
             if let Wanted::Later(_) | Wanted::Never(_) = self.want_turn(index) {
-                self.tally.summary.skipped += 1;
+                self.tick_stats.summary.skipped += 1;
             }
         }
         // The world does not change while agents think, so all of them see the same.
@@ -139,7 +139,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Ends a tick and writes its summary.
     pub(super) fn summarise(&mut self) -> io::Result<()> {
         let world = self.world.take_summary();
-        let summary = self.tally.take(self.tick, self.now(), world, &self.census);
+        let summary = self.tick_stats.take(self.tick, self.now(), world, &self.census);
         let data = summary.data();
         self.say("tick_summary", data)?;
         if self.out.keeps() {

@@ -101,7 +101,7 @@ struct Ticket {
     verdict: Option<Result<u64, OracleError>>,
     waker: Option<Waker>,
     /// Its place in the queue of its provider.
-    place: Option<queue::Place>,
+    place: Option<queue::QueuePosition>,
 }
 
 impl Gate {

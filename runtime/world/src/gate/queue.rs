@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 /// A round, and the order of arrival in it.
-pub(super) type Place = (u64, u64);
+pub(super) type QueuePosition = (u64, u64);
 
 /// A queue that is served in rounds.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    waiting: BTreeMap<Place, (String, u64)>,
+    waiting: BTreeMap<QueuePosition, (String, u64)>,
     /// That which is served.
     round: u64,
     arrived: u64,
@@ -18,7 +18,7 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Adds a ticket of an agent behind all others of its round.
-    pub(super) fn push(&mut self, agent: &str, ticket: u64) -> Place {
+    pub(super) fn push(&mut self, agent: &str, ticket: u64) -> QueuePosition {
         let own = self.last.get(agent).map_or(0, |last| last + 1);
         let place = (self.round.max(own), self.arrived);
         self.arrived += 1;
@@ -28,13 +28,13 @@ impl Queue {
     }
 
     /// The ticket behind a place.
-    pub(super) fn next(&self, after: Option<Place>) -> Option<(Place, u64)> {
+    pub(super) fn next(&self, after: Option<QueuePosition>) -> Option<(QueuePosition, u64)> {
         let from = after.map_or((0, 0), |(round, arrived)| (round, arrived + 1));
         self.waiting.range(from..).next().map(|(place, (_, ticket))| (*place, *ticket))
     }
 
     /// A ticket is granted or refused.
-    pub(super) fn served(&mut self, place: Place) {
+    pub(super) fn served(&mut self, place: QueuePosition) {
         self.remove(place);
         self.round = self.round.max(place.0);
         // An agent whose places are all behind the round that is served needs no note.
@@ -44,7 +44,7 @@ impl Queue {
         }
     }
 
-    pub(super) fn remove(&mut self, place: Place) {
+    pub(super) fn remove(&mut self, place: QueuePosition) {
         self.waiting.remove(&place);
     }
 

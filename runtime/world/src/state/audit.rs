@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 impl State {
     /// Audits everything: recomputes all sums from the artifacts and accounts.
     pub(crate) fn audit(&self) -> Result<(), String> {
-        self.is_known_sound()?;
+        self.ensure_known_sound()?;
         self.ledger.audit()?;
         let mut stored: BTreeMap<&str, u64> = BTreeMap::new();
         for (id, artifact) in self.artifacts.iter() {
@@ -30,7 +30,7 @@ impl State {
 
     /// Audits the artifacts and the owners of accounts that have changed since the last audit. The last audit has checked all others.
     pub(crate) fn audit_changes(&mut self) -> Result<(), String> {
-        self.is_known_sound()?;
+        self.ensure_known_sound()?;
         let (ids, mut names) = self.take_changes();
         for id in &ids {
             let Some(artifact) = self.artifacts.get(id) else { continue };
@@ -55,7 +55,7 @@ impl State {
         (self.artifacts.take_changed(), std::mem::take(&mut self.touched))
     }
 
-    fn is_known_sound(&self) -> Result<(), String> {
+    fn ensure_known_sound(&self) -> Result<(), String> {
         self.broken.as_ref().map_or(Ok(()), |why| Err(why.clone()))
     }
 

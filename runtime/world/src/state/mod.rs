@@ -115,7 +115,7 @@ pub(crate) struct State {
     /// Derived: the listed principals with their scrip, the richest first.
     pub(crate) ranks: BTreeSet<(Reverse<i64>, String)>,
     /// The principals whose compute may be below their quota. All others have their full quota.
-    pub(crate) worn: BTreeSet<String>,
+    pub(crate) compute_spent_by: BTreeSet<String>,
     /// The owners whose accounts have changed since the last audit.
     pub(crate) touched: BTreeSet<String>,
     /// The check before an agent makes another one.

@@ -164,7 +164,7 @@ impl State {
 
     /// Fills the compute of every principal up to its quota.
     pub(crate) fn renew(&mut self) {
-        for name in std::mem::take(&mut self.worn) {
+        for name in std::mem::take(&mut self.compute_spent_by) {
             let Some(principal) = self.principals.get(&name) else { continue };
             let has = self.ledger.balance(&Holder::of(&name), Resource::Compute);
             let wanted = principal.compute - has;
@@ -180,7 +180,7 @@ impl State {
     pub(crate) fn set_quota(&mut self, name: &str, units: i64) {
         if let Some(principal) = self.principals.get_mut(name) {
             principal.compute = units;
-            self.worn.insert(name.to_owned());
+            self.compute_spent_by.insert(name.to_owned());
         }
     }
 }

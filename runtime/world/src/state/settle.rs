@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 impl State {
     /// Fails if the books once did not add up. Then nothing is executed any more.
-    pub(crate) fn is_sound(&self) -> Result<(), Failure> {
+    pub(crate) fn ensure_sound(&self) -> Result<(), Failure> {
         match &self.broken {
             None => Ok(()),
             Some(why) => {
@@ -40,7 +40,7 @@ impl State {
                 Resource::Scrip => self.follow(&posted),
                 Resource::Compute => {
                     let both = [&posted.entry.from, &posted.entry.to].into_iter();
-                    self.worn.extend(both.filter_map(Holder::name).map(str::to_owned));
+                    self.compute_spent_by.extend(both.filter_map(Holder::name).map(str::to_owned));
                 }
                 Resource::Disk => {}
             }

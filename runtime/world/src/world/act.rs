@@ -58,7 +58,7 @@ impl ArtifactHost for World {
 impl World {
     fn read(&self, agent: &str, id: &str) -> Tried<Done> {
         let state = self.state();
-        state.is_sound()?;
+        state.ensure_sound()?;
         let value = match genesis::find(id) {
             Some(genesis) => genesis.help(),
             None => state.readable(agent, id)?.content.clone(),
@@ -96,7 +96,7 @@ impl World {
         content: &Value,
     ) -> Tried<Option<(Form, String)>> {
         let state = self.state();
-        state.is_sound()?;
+        state.ensure_sound()?;
         state.may_write(agent, id, content)?;
         if self.compiler.is_none() {
             return Ok(None);

@@ -30,8 +30,8 @@ pub(super) struct Running {
     seed: u64,
 }
 
-/// What becomes of an invocation.
-pub(super) enum Begun {
+/// An invocation whose method was found: its result, or the chart that has to run for it.
+pub(super) enum Resolved {
     /// It has its result.
     Done(Value),
     /// A chart has to run for it.
@@ -50,7 +50,7 @@ impl World {
     ) -> Tried<Value> {
         let running = {
             let mut state = self.state();
-            state.is_sound()?;
+            state.ensure_sound()?;
             if let Some(genesis) = genesis::find(id) {
                 return genesis.ask(&state, agent, method, arguments);
             }
@@ -103,7 +103,7 @@ impl World {
             if let Some(genesis) = genesis::find(id) {
                 state.principal(agent)?;
                 let value = genesis.invoke(state, agent, method, arguments)?;
-                return Ok((Begun::Done(value), None, 0, String::new()));
+                return Ok((Resolved::Done(value), None, 0, String::new()));
             }
             let (price, owner) = allowed(state, agent, id, method)?;
             let price = if owner == agent { 0 } else { price };
@@ -115,10 +115,10 @@ impl World {
             let begun = begin(state, agent, id, method, arguments)?;
             let hold = match (&begun, price) {
                 (_, ..=0) => None,
-                (Begun::Runs(_), _) => {
+                (Resolved::Runs(_), _) => {
                     Some(state.ledger.hold(agent, price, "invocation").map_err(refused)?)
                 }
-                (Begun::Done(_), _) => {
+                (Resolved::Done(_), _) => {
                     let (from, to) = (Holder::of(agent), Holder::of(&owner));
                     let resource = crate::ledger::Resource::Scrip;
                     let paid = state.ledger.transfer(from, to, resource, price, "invocation");
@@ -130,8 +130,8 @@ impl World {
         })?;
         // Other agents go on while the chart runs.
         let result = match begun {
-            Begun::Done(value) => Ok(value),
-            Begun::Runs(running) => self.run(&running, &self.chain()),
+            Resolved::Done(value) => Ok(value),
+            Resolved::Runs(running) => self.run(&running, &self.chain()),
         };
         self.change(|state| {
             if let Some(hold) = hold {
@@ -212,15 +212,15 @@ fn begin(
     id: &str,
     method: &str,
     arguments: &[Value],
-) -> Tried<Begun> {
+) -> Tried<Resolved> {
     match &state.find(id)?.nature {
-        Nature::Agent { .. } => deliver(state, agent, id, method, arguments).map(Begun::Done),
-        Nature::Compiled(_) => running(state, agent, id, method, arguments).map(Begun::Runs),
+        Nature::Agent { .. } => deliver(state, agent, id, method, arguments).map(Resolved::Done),
+        Nature::Compiled(_) => running(state, agent, id, method, arguments).map(Resolved::Runs),
         Nature::Data | Nature::Memory { .. } => {
             let artifact: Option<&mut Artifact> = state.artifacts.get_mut(id);
             let results = artifact.and_then(|artifact| artifact.methods.get_mut(method));
-            let Some(results) = results else { return no_result(id, method).map(Begun::Done) };
-            canned(id, method, results, arguments).map(Begun::Done)
+            let Some(results) = results else { return no_result(id, method).map(Resolved::Done) };
+            canned(id, method, results, arguments).map(Resolved::Done)
         }
     }
 }

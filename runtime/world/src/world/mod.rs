@@ -5,10 +5,10 @@ mod agents;
 mod ask;
 mod begin;
 mod compile;
-mod door;
 mod mint;
 mod remember;
 mod save;
+mod shared;
 mod view;
 
 pub use agents::{AgentRow, NewAgent};
@@ -74,7 +74,7 @@ impl World {
     /// Changes the state, and sees to it that everything adds up afterwards.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> Tried<T>) -> Tried<T> {
         let mut state = self.state();
-        state.is_sound()?;
+        state.ensure_sound()?;
         let done = change(&mut state);
         state.settle();
         done
@@ -159,8 +159,8 @@ impl World {
     }
 
     /// The same world for one agent among many: the snapshot of such an agent has nothing of the world, which is saved once for all.
-    pub fn door(&self) -> Arc<dyn ArtifactHost> {
-        Arc::new(door::Door(self.clone()))
+    pub fn shared(&self) -> Arc<dyn ArtifactHost> {
+        Arc::new(shared::SharedWorld(self.clone()))
     }
 
     /// Checks the books from the artifacts and accounts themselves: scrip adds up to 0 with the mint's, only the mint is below 0, each

@@ -141,7 +141,7 @@ impl World {
             });
             state.agents += u64::from(principal.is_agent);
             let is_listed = principal.is_listed;
-            state.worn.insert(name.clone());
+            state.compute_spent_by.insert(name.clone());
             state.principals.insert(name.clone(), principal);
             if is_listed {
                 state.list(&name);

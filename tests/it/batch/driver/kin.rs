@@ -3,7 +3,7 @@
 use super::{Follower, Log, MISMATCH, Open, Scripted, Step, records, script, shown, waiting};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use chartc_core::expr::Value;
-use chartc_core::family::{Family, Member, Tasks};
+use chartc_core::family::{Family, MemberPath, Tasks};
 use chartc_core::host::{Machine, Mismatch, Offer, ToolCall};
 use chartc_core::machine::{Effect, Fault, Input, Instant, Receipt, Sink, StepKey};
 use chartc_core::store::Sent;
@@ -20,13 +20,13 @@ pub(crate) struct Boxed<'m>(pub(crate) Box<dyn Machine + 'm>);
 pub(crate) struct Kin<M> {
     pub(crate) family: Family<M>,
     /// What waits for an answer, and whose it is.
-    pub(crate) open: Vec<(Member, Open)>,
+    pub(crate) open: Vec<(MemberPath, Open)>,
     /// Nothing is left to be done before the next input.
     pub(crate) at_rest: bool,
     /// What all members told during the last input.
     pub(crate) log: Log,
     /// By member: the events that it would handle.
-    enabled: Vec<(Member, Vec<EventId>)>,
+    enabled: Vec<(MemberPath, Vec<EventId>)>,
     nth: u64,
 }
 
@@ -62,7 +62,7 @@ impl<M: Machine> Kin<M> {
                 0
             }
             Step::Give(now, input) => {
-                self.family.handling(&mut tasks).tell(Member::new(), input.clone(), *now);
+                self.family.handling(&mut tasks).tell(MemberPath::new(), input.clone(), *now);
                 *now
             }
             Step::Tell(member, now, input) => {
@@ -91,7 +91,7 @@ impl<M: Machine> Kin<M> {
         out
     }
 
-    fn follow(&mut self, member: &Member, log: &Log) {
+    fn follow(&mut self, member: &MemberPath, log: &Log) {
         for effect in &log.effects {
             match effect {
                 Effect::Start(key) | Effect::Ask(key) => {

@@ -12,7 +12,7 @@ pub(crate) use script::{read, write};
 
 use chartc_core::arena::{ChoiceId, EventId, StateId, ToolId};
 use chartc_core::expr::{FromValue, Value};
-use chartc_core::family::Member;
+use chartc_core::family::MemberPath;
 use chartc_core::host::{Host, Machine, Mismatch, Offer};
 use chartc_core::machine::{Effect, Input, Instant, Record, Sink, StepKey};
 use std::cell::Cell;
@@ -26,7 +26,7 @@ pub(crate) enum Step {
     /// Gives an input at a time.
     Give(Instant, Input<Vec<Value>>),
     /// Gives an input to the machine of a `run` step.
-    Tell(Member, Instant, Input<Vec<Value>>),
+    Tell(MemberPath, Instant, Input<Vec<Value>>),
     /// Sets an `input` of the chart.
     Set(String, Value),
 }

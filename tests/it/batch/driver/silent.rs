@@ -15,9 +15,9 @@ pub(crate) trait Silent {
 }
 
 /// A machine that tells a `&mut dyn Sink`.
-pub(crate) struct Told<'m>(pub(crate) Box<dyn Machine + 'm>);
+pub(crate) struct HandledInput<'m>(pub(crate) Box<dyn Machine + 'm>);
 
-impl Silent for Told<'_> {
+impl Silent for HandledInput<'_> {
     fn give(&mut self, input: Input<Vec<Value>>, now: Instant) -> Option<Receipt> {
         self.0.handle(input, now, &mut ()).ok()
     }

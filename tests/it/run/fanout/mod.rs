@@ -94,7 +94,7 @@ fn session<'p>(
     let mut session =
         Session::new(machine, world.clone(), clock, JsonLines(Vec::new())).with_tools(world);
     if let Some(saved) = saved {
-        session.go_on(saved).expect("it goes on");
+        session.resume(saved).expect("it goes on");
     }
     session
 }

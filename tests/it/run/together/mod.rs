@@ -129,7 +129,7 @@ fn session<'p>(
     };
     let machine = machine.expect("of this chart");
     let mut session = Session::new(machine, Arc::new(script), clock, JsonLines(Vec::new()));
-    session.go_on(saved.expect("above")).expect("it goes on");
+    session.resume(saved.expect("above")).expect("it goes on");
     session
 }
 

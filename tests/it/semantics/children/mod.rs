@@ -13,7 +13,7 @@ use super::{Notebook, shown};
 use chartc::load::Memory;
 use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
-use chartc_core::family::{Family, Member, ROUNDS, Tasks};
+use chartc_core::family::{Family, MemberPath, ROUNDS, Tasks};
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
@@ -45,7 +45,7 @@ pub(crate) struct Tree {
     now: u64,
     receipt: Receipt,
     /// Steps that somebody owes an answer, by the way to them.
-    open: Vec<(String, Member, StepKey)>,
+    open: Vec<(String, MemberPath, StepKey)>,
     trace: Vec<String>,
 }
 
@@ -72,11 +72,11 @@ impl Tree {
             open: Vec::new(),
             trace: Vec::new(),
         };
-        tree.give(Member::new(), Input::Start);
+        tree.give(MemberPath::new(), Input::Start);
         tree
     }
 
-    fn give(&mut self, member: Member, input: Input<Vec<Value>>) -> &mut Self {
+    fn give(&mut self, member: MemberPath, input: Input<Vec<Value>>) -> &mut Self {
         let mut tasks = Tasks::new();
         self.family.handling(&mut tasks).tell(member, input, self.now);
         for _ in 0..10 * ROUNDS {
@@ -99,7 +99,7 @@ impl Tree {
         panic!("the family does not come to rest: {:#?}", &self.trace[last..]);
     }
 
-    fn effect(&mut self, member: &Member, effect: Effect) {
+    fn effect(&mut self, member: &MemberPath, effect: Effect) {
         match effect {
             Effect::Start(key) | Effect::Ask(key) | Effect::Call(key, _) => {
                 let machine = self.family.member(member).expect("it is there");
@@ -120,7 +120,7 @@ impl Tree {
     }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "some of many")]
-    fn record(&mut self, member: &Member, record: Record) {
+    fn record(&mut self, member: &MemberPath, record: Record) {
         let machine = self.family.member(member).expect("it is there");
         let tables = machine.tables();
         let state = |s: chartc_core::arena::StateId| tables.states[s.index()].path;
@@ -152,7 +152,7 @@ impl Tree {
     }
 
     /// `a/b: text`.
-    fn way(&self, member: &Member, text: &str) -> String {
+    fn way(&self, member: &MemberPath, text: &str) -> String {
         let names = (0..member.len()).map(|i| {
             let above = self.family.member(&member[..i]).expect("it is there");
             let name = above.tables().steps[member[i].step.index()].name;
@@ -168,7 +168,7 @@ impl Tree {
     }
 
     pub(crate) fn send(&mut self, event: &str) -> &mut Self {
-        self.give(Member::new(), Input::Event(self.event(event), Vec::new()))
+        self.give(MemberPath::new(), Input::Event(self.event(event), Vec::new()))
     }
 
     /// Sends an event with one value, or what its name means where any event is taken.
@@ -176,20 +176,20 @@ impl Tree {
         let tables = self.family.root().tables();
         let id = tables.event_named(event).expect("it is declared");
         let fields = tables.events[id.index()].fields.len as usize;
-        self.give(Member::new(), Input::Event(id, vec![value; fields]))
+        self.give(MemberPath::new(), Input::Event(id, vec![value; fields]))
     }
 
     fn send_with(&mut self, event: &str, value: i64) -> &mut Self {
-        self.give(Member::new(), Input::Event(self.event(event), vec![Value::Int(value)]))
+        self.give(MemberPath::new(), Input::Event(self.event(event), vec![Value::Int(value)]))
     }
 
     pub(crate) fn turn(&mut self) -> &mut Self {
-        self.give(Member::new(), Input::Turn)
+        self.give(MemberPath::new(), Input::Turn)
     }
 
     pub(crate) fn at(&mut self, now: u64) -> &mut Self {
         self.now = now;
-        self.give(Member::new(), Input::Tick)
+        self.give(MemberPath::new(), Input::Tick)
     }
 
     fn answer(&mut self, way: &str, value: Value) -> &mut Self {

@@ -18,7 +18,7 @@ use chartc_runtime::driver::{Driver, Free, Parts};
 use chartc_runtime::oracle::{Deny, Script};
 use chartc_runtime::tools::{Calling, Tools, done};
 use chartc_runtime::trace::What;
-use chartc_serve::{Feed, Gate, Offer, Runs, Token};
+use chartc_serve::{AccessRules, Feed, Offer, Runs, Token};
 use chartc_store::{Letter, Options, Safety, Sqlite, Store, Worker};
 use life::{Life, Seen, WAYS, Way};
 use std::collections::BTreeMap;
@@ -271,7 +271,7 @@ async fn play(plans: &[Plan<'_>], file: &Path, seed: u64) -> Result<(usize, usiz
         worker.load_all().expect("a store");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("it listens");
-        let gate = Gate {
+        let gate = AccessRules {
             token: Token::new(TOKEN).expect("a token"),
             people: Token::new(PEOPLE).expect("a token"),
             hosts: vec!["127.0.0.1".into(), "localhost".into()],

@@ -201,7 +201,7 @@ fn from_snapshot(row: &Row, plans: &[Plan<'_>]) -> Result<String, String> {
     let mut session = Session::new(machine, Arc::new(Deny), clock, Vec::new())
         .with_run("ada")
         .with_driver(books.clone());
-    session.go_on(&saved).expect("it goes on");
+    session.resume(&saved).expect("it goes on");
     wait(async {
         for event in row.then.events {
             session.send(event, Map::new()).await.expect("it is taken");
@@ -342,7 +342,7 @@ fn a_call_keeps_its_name_however_often_the_run_is_saved_after_its_step_was_renam
             Session::new(machine.expect("it loads"), Arc::new(Deny), clock, Vec::new())
                 .with_run("ada")
                 .with_driver(driver.clone());
-        session.go_on(&saved).expect("it goes on");
+        session.resume(&saved).expect("it goes on");
         assert_eq!(*driver.0.lock().expect("one thread"), old);
         assert_eq!(session.waits_for(), ["muse"]);
         text = session.save().expect("it goes on").text().expect("data");

@@ -91,7 +91,9 @@ impl<'c> Points<'c, '_> {
             let above = self.chart.ancestors(leaf);
             let lines = above.flat_map(|s| &self.chart.state(s).transitions);
             let acts = |id: &&TransitionId| {
-                self.facts.reach.takes(**id) && places.line(**id).covers(self.chart, leaf)
+                self.facts.reach.takes(**id)
+                    && !self.facts.late.contains(*id)
+                    && places.line(**id).covers(self.chart, leaf)
             };
             let mut earlier = Earlier::default();
             let known = lines.filter(acts).enumerate().map(|(nth, id)| {

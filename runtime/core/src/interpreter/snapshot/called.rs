@@ -5,12 +5,12 @@ use crate::arena::{StateId, StepId, ToolId};
 use crate::calls::{Call, Calls};
 use crate::plan::Plan;
 use crate::program::Caller;
-use crate::saved::Kept;
+use crate::saved::StoredValue;
 use alloc::format;
 use alloc::vec::Vec;
 
 /// Tool calls of questions under way.
-pub(super) fn of_questions(calls: &Calls) -> Vec<(StateId, ToolId, Vec<Kept>)> {
+pub(super) fn of_questions(calls: &Calls) -> Vec<(StateId, ToolId, Vec<StoredValue>)> {
     let open = calls.opened().filter_map(|(caller, call)| match caller {
         Caller::Question(leaf) => Some((leaf, call.tool, keep(&call.arguments))),
         Caller::Step(_) => None,
@@ -19,7 +19,7 @@ pub(super) fn of_questions(calls: &Calls) -> Vec<(StateId, ToolId, Vec<Kept>)> {
 }
 
 /// Tool calls of `llm` steps under way.
-pub(super) fn of_steps(calls: &Calls) -> Vec<(StepId, ToolId, Vec<Kept>)> {
+pub(super) fn of_steps(calls: &Calls) -> Vec<(StepId, ToolId, Vec<StoredValue>)> {
     let open = calls.opened().filter_map(|(caller, call)| match caller {
         Caller::Question(_) => None,
         Caller::Step(step) => Some((step, call.tool, keep(&call.arguments))),
@@ -29,7 +29,7 @@ pub(super) fn of_steps(calls: &Calls) -> Vec<(StepId, ToolId, Vec<Kept>)> {
 
 /// The calls of a snapshot.
 pub(super) fn restored(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Calls, RestoreError> {
-    let call = |tool: ToolId, arguments: &[Kept]| {
+    let call = |tool: ToolId, arguments: &[StoredValue]| {
         let Some(row) = plan.chart().tools.get(tool.index()) else {
             return Err(RestoreError::Data(format!("no tool has the number {}", tool.0)));
         };

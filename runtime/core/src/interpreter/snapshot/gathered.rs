@@ -6,17 +6,17 @@ use crate::arena::StepId;
 use crate::expr::{Value, fit};
 use crate::model::Type;
 use crate::plan::Plan;
-use crate::saved::Kept;
+use crate::saved::StoredValue;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
 /// A step, its elements, and the answers so far.
-pub(super) type Saved = (StepId, Vec<Kept>, Vec<Option<Kept>>);
+pub(super) type Saved = (StepId, Vec<StoredValue>, Vec<Option<StoredValue>>);
 
 pub(super) fn kept(data: &Data) -> Vec<Saved> {
     let saved = data.more.fans.iter().map(|(step, Gathering { elements, answers })| {
-        let answers = answers.iter().map(|one| one.clone().map(Kept)).collect();
+        let answers = answers.iter().map(|one| one.clone().map(StoredValue)).collect();
         (*step, keep(elements), answers)
     });
     saved.collect()
@@ -38,10 +38,10 @@ pub(super) fn restored(
             fit(value.clone(), ty, &chart.types).map_err(RestoreError::Data)
         };
         let element = inside(&each.list.ty);
-        let elements = elements.iter().map(|Kept(value)| fitted(value, element));
+        let elements = elements.iter().map(|StoredValue(value)| fitted(value, element));
         let elements = elements.collect::<Result<_, _>>()?;
         let answers = answers.iter().map(|one| match one {
-            Some(Kept(value)) => fitted(value, &each.returns).map(Some),
+            Some(StoredValue(value)) => fitted(value, &each.returns).map(Some),
             None => Ok(None),
         });
         fans.insert(*step, Gathering { elements, answers: answers.collect::<Result<_, _>>()? });

@@ -14,7 +14,7 @@ use crate::machine::StepKey;
 use crate::model::{Chart, VariableKind};
 use crate::plan::Plan;
 use crate::program::Bound;
-use crate::saved::Kept;
+use crate::saved::StoredValue;
 use crate::semantics;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -36,21 +36,21 @@ pub struct Snapshot {
     hash: u64,
     machine: semantics::Snapshot,
     begun: bool,
-    variables: BTreeMap<String, Kept>,
-    answers: BTreeMap<StepId, Kept>,
+    variables: BTreeMap<String, StoredValue>,
+    answers: BTreeMap<StepId, StoredValue>,
     handled: Handled,
-    raised: Vec<(EventId, Vec<Kept>)>,
+    raised: Vec<(EventId, Vec<StoredValue>)>,
     /// Payloads of the waiting sent events, in the machine's order.
-    sent: Vec<Vec<Kept>>,
-    finals: BTreeMap<StateId, Vec<Kept>>,
+    sent: Vec<Vec<StoredValue>>,
+    finals: BTreeMap<StateId, Vec<StoredValue>>,
     last_result: String,
     /// Tool calls of questions under way: leaf, tool, arguments.
-    calls: Vec<(StateId, ToolId, Vec<Kept>)>,
+    calls: Vec<(StateId, ToolId, Vec<StoredValue>)>,
     /// Tool calls of `llm` steps under way.
     #[cfg_attr(feature = "serde", serde(default))]
-    step_calls: Vec<(StepId, ToolId, Vec<Kept>)>,
+    step_calls: Vec<(StepId, ToolId, Vec<StoredValue>)>,
     /// Tool calls that streaks count: tool, arguments, number of repetitions.
-    called: Vec<(ToolId, Vec<Kept>, u32)>,
+    called: Vec<(ToolId, Vec<StoredValue>, u32)>,
     /// Steps with an `each` under way: their elements, and the answers so far.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     gathered: Vec<gathered::Saved>,
@@ -64,10 +64,10 @@ pub struct Snapshot {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Handled {
     Nothing,
-    Event(EventId, Vec<Kept>),
-    Answer(StepId, Vec<Kept>),
-    Reason(StepId, Vec<Kept>),
-    Choice(ChoiceId, Vec<Kept>),
+    Event(EventId, Vec<StoredValue>),
+    Answer(StepId, Vec<StoredValue>),
+    Reason(StepId, Vec<StoredValue>),
+    Choice(ChoiceId, Vec<StoredValue>),
 }
 
 /// Why a run cannot continue from a snapshot.
@@ -112,11 +112,11 @@ impl Snapshot {
     }
 }
 
-fn keep(values: &[Value]) -> Vec<Kept> {
-    values.iter().cloned().map(Kept).collect()
+fn keep(values: &[Value]) -> Vec<StoredValue> {
+    values.iter().cloned().map(StoredValue).collect()
 }
 
-fn give_back(values: &[Kept]) -> Vec<Value> {
+fn give_back(values: &[StoredValue]) -> Vec<Value> {
     values.iter().map(|kept| kept.0.clone()).collect()
 }
 
@@ -134,10 +134,12 @@ impl<'p, H: Host> Interpreter<'p, H> {
             machine: self.engine.snapshot(),
             begun: data.begun,
             variables: variables
-                .filter_map(|(variable, value)| Some((variable.name.clone(), Kept(value.clone()?))))
+                .filter_map(|(variable, value)| {
+                    Some((variable.name.clone(), StoredValue(value.clone()?)))
+                })
                 .collect(),
             answers: answers
-                .filter_map(|(i, answer)| Some((StepId::at(i), Kept(answer.clone()?))))
+                .filter_map(|(i, answer)| Some((StepId::at(i), StoredValue(answer.clone()?))))
                 .collect(),
             handled: match data.bound {
                 Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => {
@@ -227,7 +229,7 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot, is_exact: bool) -> Result<Data, Re
     let chart = plan.chart();
     let mut data = Data::new(chart);
     for (slot, variable) in data.variables.iter_mut().zip(&chart.variables) {
-        let Some(Kept(value)) = snapshot.variables.get(&variable.name) else {
+        let Some(StoredValue(value)) = snapshot.variables.get(&variable.name) else {
             let needed = matches!(variable.kind, VariableKind::Param { .. }) || snapshot.begun;
             if is_exact && needed && variable.default.is_some() {
                 return Err(RestoreError::Data(format!("no value for `{}`", variable.name)));
@@ -240,7 +242,7 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot, is_exact: bool) -> Result<Data, Re
     }
     check::ranges(chart, &data.variables).map_err(|Mismatch(why)| RestoreError::Data(why))?;
     let mut answers = More::default();
-    for (step, Kept(answer)) in &snapshot.answers {
+    for (step, StoredValue(answer)) in &snapshot.answers {
         let Some(row) = chart.steps.get(step.index()) else {
             return Err(RestoreError::Data(format!("no step has the number {}", step.0)));
         };
@@ -276,14 +278,14 @@ fn sent(chart: &Chart, snapshot: &Snapshot) -> Result<Vec<Vec<Value>>, RestoreEr
     if events.len() != snapshot.sent.len() {
         return Err(RestoreError::Data("a sent event has no data".into()));
     }
-    let payload = |(event, fields): (EventId, &Vec<Kept>)| {
+    let payload = |(event, fields): (EventId, &Vec<StoredValue>)| {
         let Some(row) = chart.events.get(event.index()) else {
             return Err(RestoreError::Data(format!("no event has the number {}", event.0)));
         };
         if row.fields.len() != fields.len() {
             return Err(RestoreError::Data(format!("`{}` has other data", row.name)));
         }
-        let fitted = fields.iter().zip(&row.fields).map(|(Kept(value), field)| {
+        let fitted = fields.iter().zip(&row.fields).map(|(StoredValue(value), field)| {
             fit(value.clone(), &field.ty, &chart.types)
                 .map_err(|why| RestoreError::Data(format!("`{}`: {why}", row.name)))
         });

@@ -10,7 +10,7 @@ use crate::machine::StepKey;
 use crate::model::VariableKind;
 use crate::plan::Plan;
 use crate::program::Bound;
-use crate::saved::{Current, Kept, ProgramData, Saved, Unfit};
+use crate::saved::{Current, ProgramData, Saved, StoredValue, Unfit};
 use alloc::vec::Vec;
 
 impl<'p, H: Host> Interpreter<'p, H> {
@@ -78,8 +78,8 @@ impl<'p, H: Host> Interpreter<'p, H> {
             hash: tables.hash,
             machine: registers,
             begun: program.begun,
-            variables: program.variables.into_iter().map(|(n, v)| (n, Kept(v))).collect(),
-            answers: program.answers.into_iter().map(|(id, v)| (id, Kept(v))).collect(),
+            variables: program.variables.into_iter().map(|(n, v)| (n, StoredValue(v))).collect(),
+            answers: program.answers.into_iter().map(|(id, v)| (id, StoredValue(v))).collect(),
             handled: match program.current {
                 Current::Nothing => Handled::Nothing,
                 Current::Event(id, values) => Handled::Event(id, kept(&values)),
@@ -98,7 +98,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 .collect(),
             gathered: (program.gathered.iter())
                 .map(|(id, elements, answers)| {
-                    let answers = answers.iter().map(|one| one.clone().map(Kept)).collect();
+                    let answers = answers.iter().map(|one| one.clone().map(StoredValue)).collect();
                     (*id, keep(elements), answers)
                 })
                 .collect(),

@@ -22,10 +22,10 @@ pub(super) trait Parts: Default + 'static {
     fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R>;
 }
 
-/// Parts that take only a pointer while they are absent. They are present from the first write until [`Spare::rest`] finds nothing in them.
-pub(super) struct Spare<P: Parts>(Option<Box<P>>);
+/// Parts that take only a pointer while they are absent. They are present from the first write until [`LazyBox::release_if_empty`] finds nothing in them.
+pub(super) struct LazyBox<P: Parts>(Option<Box<P>>);
 
-impl<P: Parts> Spare<P> {
+impl<P: Parts> LazyBox<P> {
     /// Absent parts.
     pub(super) const fn new() -> Self {
         Self(None)
@@ -37,7 +37,7 @@ impl<P: Parts> Spare<P> {
     }
 
     /// Gives the box back if the parts are empty.
-    pub(super) fn rest(&mut self) {
+    pub(super) fn release_if_empty(&mut self) {
         if let Some(parts) = self.0.take_if(|parts| parts.is_nothing()) {
             P::with_pool(|pool| {
                 let mut pool = pool.borrow_mut();
@@ -54,13 +54,13 @@ impl<P: Parts> Spare<P> {
     }
 }
 
-impl<P: Parts> Default for Spare<P> {
+impl<P: Parts> Default for LazyBox<P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<P: Parts> Deref for Spare<P> {
+impl<P: Parts> Deref for LazyBox<P> {
     type Target = P;
 
     fn deref(&self) -> &P {
@@ -71,7 +71,7 @@ impl<P: Parts> Deref for Spare<P> {
     }
 }
 
-impl<P: Parts> DerefMut for Spare<P> {
+impl<P: Parts> DerefMut for LazyBox<P> {
     fn deref_mut(&mut self) -> &mut P {
         self.0.get_or_insert_with(|| {
             P::with_pool(|pool| pool.borrow_mut().pop()).flatten().unwrap_or_default()
@@ -80,9 +80,9 @@ impl<P: Parts> DerefMut for Spare<P> {
 }
 
 /// A value that is accessed only through `&mut`. That makes it `Sync` without locking.
-pub(super) struct Alone<T>(Mutex<T>);
+pub(super) struct Exclusive<T>(Mutex<T>);
 
-impl<T> Alone<T> {
+impl<T> Exclusive<T> {
     pub(super) const fn new(value: T) -> Self {
         Self(Mutex::new(value))
     }

@@ -11,24 +11,24 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 /// The calls that this process makes.
-pub(crate) struct Flights {
+pub(crate) struct CallsUnderWay {
     driver: Arc<dyn Driver>,
     /// This process, among all that have made or will make calls.
     boot: u64,
-    calls: Mutex<BTreeMap<String, Flight>>,
+    calls: Mutex<BTreeMap<String, CallUnderWay>>,
 }
 
-struct Flight {
+struct CallUnderWay {
     landed: watch::Receiver<Option<Done>>,
     task: AbortHandle,
 }
 
-impl Flights {
+impl CallsUnderWay {
     pub(crate) fn new(driver: Arc<dyn Driver>, boot: u64) -> Self {
         Self { driver, boot, calls: Mutex::default() }
     }
 
-    fn calls(&self) -> MutexGuard<'_, BTreeMap<String, Flight>> {
+    fn calls(&self) -> MutexGuard<'_, BTreeMap<String, CallUnderWay>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -46,7 +46,7 @@ impl Flights {
                     let outcome = call(driver, is_mine, job).await;
                     tell.send_replace(Some(Done { id, plan, at: wall(), outcome }));
                 });
-                Flight { landed, task: task.abort_handle() }
+                CallUnderWay { landed, task: task.abort_handle() }
             })
             .landed
             .clone();
@@ -79,7 +79,7 @@ async fn call(driver: Arc<dyn Driver>, is_mine: bool, job: Job) -> Option<Outcom
 }
 
 /// The service `Step`.
-pub(crate) struct Step(pub(crate) Arc<Flights>);
+pub(crate) struct Step(pub(crate) Arc<CallsUnderWay>);
 
 // The server would ask again and again for a call of more than eleven minutes, which is its default.
 #[service(
@@ -102,8 +102,9 @@ impl Step {
         let Json(job) = job;
         let own = self.0.boot;
         let boot: u64 = ctx.run(move || async move { Ok(own) }).name("intent").await?;
-        let (flights, made) = (self.0.clone(), job.clone());
-        let landed = ctx.run(move || async move { Ok(Json(flights.land(boot, made).await)) });
+        let (calls_under_way, made) = (self.0.clone(), job.clone());
+        let landed =
+            ctx.run(move || async move { Ok(Json(calls_under_way.land(boot, made).await)) });
         let done = landed.name("call").await?;
         // The server has it.
         self.0.calls().remove(&job.key());

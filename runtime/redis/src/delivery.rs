@@ -9,17 +9,17 @@ use std::time::Duration;
 const WAITS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
 /// What is under way.
-pub(crate) struct Flight {
+pub(crate) struct InFlight {
     pub(crate) shard: usize,
     /// Which time it was that this process took the stream: what comes back of an earlier time changes no order.
-    pub(crate) tenure: u64,
+    pub(crate) lease: u64,
     pub(crate) entry: Entry,
     /// The last wait, after the engine was away.
     pub(crate) waited: Duration,
 }
 
 /// What came of it.
-pub(crate) enum Landing {
+pub(crate) enum DeliveryOutcome {
     /// The engine has committed it, now or before.
     Taken { is_repeated: bool },
     /// The agent is busy.
@@ -36,21 +36,24 @@ pub(crate) fn longer(wait: Duration) -> Duration {
 }
 
 /// Fires.
-pub(crate) async fn fly<E: Engine>(engine: &E, flight: Flight) -> (Flight, Landing) {
+pub(crate) async fn deliver<E: Engine>(
+    engine: &E,
+    flight: InFlight,
+) -> (InFlight, DeliveryOutcome) {
     if !flight.waited.is_zero() {
         tokio::time::sleep(flight.waited).await;
     }
-    let landing = match engine.fire(&flight.entry.agent, flight.entry.event.clone()).await {
+    let outcome = match engine.fire(&flight.entry.agent, flight.entry.event.clone()).await {
         Ok(reply) => match reply.receipt {
-            Receipt::Busy => Landing::Busy,
+            Receipt::Busy => DeliveryOutcome::Busy,
             Receipt::Handled | Receipt::Unhandled | Receipt::Closed | Receipt::Refused => {
-                Landing::Taken { is_repeated: reply.is_repeated }
+                DeliveryOutcome::Taken { is_repeated: reply.is_repeated }
             }
         },
         Err(why @ (EngineError::Event { .. } | EngineError::Stopped { .. })) => {
-            Landing::Dead(why.to_string())
+            DeliveryOutcome::Dead(why.to_string())
         }
-        Err(EngineError::Away { why, .. }) => Landing::Away(why),
+        Err(EngineError::Away { why, .. }) => DeliveryOutcome::Away(why),
     };
-    (flight, landing)
+    (flight, outcome)
 }

@@ -137,7 +137,7 @@ pub(super) fn next_client(tables: &Tables<'_>, failed: &str) -> String {
 }
 
 /// Puts a question, with the time that its client allows from `since` on.
-pub(super) fn asked(
+pub(super) fn ask_with_timeout(
     driver: &Arc<dyn Driver>,
     clock: &Arc<dyn Clock>,
     id: &CallId,

@@ -16,10 +16,10 @@ pub(super) struct Taken {
 /// The last transitions of a chart, the oldest first. Each is stored as four numbers in LEB128: the time since the previous transition, the
 /// distance from it in the trace, the id of the transition, and the alternatives of its guard that held.
 #[derive(Debug)]
-pub(super) struct Trail {
+pub(super) struct TransitionRing {
     /// A ring buffer; its length is 0 or a power of two.
     ring: Vec<u8>,
-    /// The position of the oldest byte, and the number of bytes. The position grows without bound; [`Trail::place`] wraps it.
+    /// The position of the oldest byte, and the number of bytes. The position grows without bound; [`TransitionRing::place`] wraps it.
     start: u32,
     used: u32,
     len: u32,
@@ -30,7 +30,7 @@ pub(super) struct Trail {
 /// The maximum number of bytes of one number.
 const LONGEST: usize = 10;
 
-impl Trail {
+impl TransitionRing {
     pub(super) const fn new() -> Self {
         Self { ring: Vec::new(), start: 0, used: 0, len: 0, last: (0, 0) }
     }
@@ -165,11 +165,11 @@ mod tests {
             })
             .collect();
         for most in [1, 2, 100, 299, 300, 1000] {
-            let mut trail = Trail::new();
+            let mut transition_ring = TransitionRing::new();
             for taken in &all {
-                trail.push(most, *taken);
+                transition_ring.push(most, *taken);
             }
-            let kept: Vec<Taken> = trail.iter().collect();
+            let kept: Vec<Taken> = transition_ring.iter().collect();
             assert_eq!(kept, all[all.len().saturating_sub(most)..], "{most}");
         }
     }

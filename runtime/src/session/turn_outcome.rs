@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 /// The results of the steps of the chart itself since its last turn began.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(crate) struct Heard {
+pub(crate) struct TurnOutcome {
     /// The actions that `llm` steps have chosen, each with its step, in order.
     pub(crate) actions: Vec<(String, Map)>,
     /// The last failure of a question: its step, its kind, and the reason.
-    pub(crate) trouble: Option<(String, Trouble, String)>,
+    pub(crate) trouble: Option<(String, QuestionFailure, String)>,
     /// The step whose failure ended the walk.
     pub(crate) failed: Option<String>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Heard {
 /// What can go wrong with a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Trouble {
+pub(crate) enum QuestionFailure {
     /// The call failed.
     Call,
     /// The answer could not be used.
@@ -30,7 +30,7 @@ pub(crate) enum Trouble {
     Limit,
 }
 
-impl Heard {
+impl TurnOutcome {
     /// Nothing.
     pub(crate) const fn new() -> Self {
         Self { actions: Vec::new(), trouble: None, failed: None }
@@ -43,7 +43,7 @@ impl Heard {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    pub(crate) fn heard(&self) -> &Heard {
+    pub(crate) fn turn_outcome(&self) -> &TurnOutcome {
         &self.extra.rare.heard
     }
 
@@ -57,7 +57,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Takes back what a saved run had heard and been told.
-    pub(crate) fn recall(&mut self, heard: Heard, section: String) {
+    pub(crate) fn recall(&mut self, heard: TurnOutcome, section: String) {
         self.extra.rare.heard = heard;
         self.extra.rare.section = section;
     }
@@ -85,7 +85,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// The machine has taken the answer of a step, which named an action if the step wants one.
-    pub(super) fn hear(&mut self, at: &At, step: &str, action: Option<Map>) {
+    pub(super) fn record_answer(&mut self, at: &At, step: &str, action: Option<Map>) {
         if !at.0.is_empty() {
             return;
         }
@@ -99,7 +99,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Something went wrong with a question.
-    pub(super) fn trouble(&mut self, at: &At, step: &str, trouble: Trouble, why: &str) {
+    pub(super) fn record_question_failure(
+        &mut self,
+        at: &At,
+        step: &str,
+        trouble: QuestionFailure,
+        why: &str,
+    ) {
         if at.0.is_empty() {
             self.extra.rare.heard.trouble = Some((step.to_owned(), trouble, why.to_owned()));
         }

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 pub(super) type Share<M> = Vec<(usize, Box<Slot<M>>)>;
 
 /// The threads. With a single one, agents run on the engine's own thread.
-pub struct Crew<M> {
+pub struct WorkerPool<M> {
     hands: Vec<Sender<(Instant, Share<M>)>>,
     done: Option<Receiver<Share<M>>>,
 }
@@ -24,7 +24,7 @@ pub fn workers(wanted: usize) -> usize {
     }
 }
 
-impl<M: Machine + Send> Crew<M> {
+impl<M: Machine + Send> WorkerPool<M> {
     /// Only the engine's own thread.
     pub fn alone() -> Self {
         Self { hands: Vec::new(), done: None }
@@ -72,7 +72,7 @@ impl<M: Machine + Send> Crew<M> {
             if share.is_empty() {
                 break;
             }
-            // A thread ends only with the crew, because it catches the panics of agents.
+            // A thread ends only with the worker_pool, because it catches the panics of agents.
             match hand.send((now, share)) {
                 Ok(()) => given += 1,
                 Err(back) => {

@@ -5,9 +5,9 @@ use chartc_core::expr::Value;
 use chartc_runtime::agent::{Acting, Action, ArtifactHost, Failure, View};
 
 /// A world that is saved elsewhere.
-pub(super) struct Door(pub(super) World);
+pub(super) struct SharedWorld(pub(super) World);
 
-impl ArtifactHost for Door {
+impl ArtifactHost for SharedWorld {
     fn invoke(
         &self,
         agent: &str,

@@ -7,13 +7,13 @@ use tokio::sync::Notify;
 
 /// The indices of the agents that can continue.
 #[derive(Default)]
-pub(super) struct Woken {
+pub(super) struct ReadyQueue {
     all: Mutex<BTreeSet<usize>>,
     pub(super) notify: Notify,
     is_stopped: AtomicBool,
 }
 
-impl Woken {
+impl ReadyQueue {
     pub(super) fn put(&self, index: usize) {
         self.all().insert(index);
         self.notify.notify_one();
@@ -34,10 +34,10 @@ impl Woken {
 
 /// Stops a run: turns under way are finished, and no others begin.
 #[derive(Clone)]
-pub struct Stopper(Arc<Woken>);
+pub struct Stopper(Arc<ReadyQueue>);
 
 impl Stopper {
-    pub(super) fn of(woken: Arc<Woken>) -> Self {
+    pub(super) fn of(woken: Arc<ReadyQueue>) -> Self {
         Self(woken)
     }
 
