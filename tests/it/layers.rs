@@ -208,13 +208,13 @@ const REDIS: &[Row] = &[
     ("error", &[]),
     ("entry", &[]),
     ("notice", &[]),
-    ("flight", &["entry"]),
-    ("lanes", &["entry"]),
+    ("delivery", &["entry"]),
+    ("queues", &["entry"]),
     ("options", &["error"]),
     ("link", &["entry", "error", "options"]),
-    ("shard", &["entry", "lanes"]),
-    ("session", &["entry", "flight", "link", "notice", "options", "shard"]),
-    ("landing", &["entry", "flight", "notice", "session"]),
+    ("shard", &["entry", "queues"]),
+    ("session", &["entry", "delivery", "link", "notice", "options", "shard"]),
+    ("results", &["entry", "delivery", "notice", "session"]),
     ("intake", &["error", "link", "notice", "options", "session"]),
 ];
 const WORLD: &[Row] = &[
