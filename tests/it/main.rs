@@ -59,6 +59,7 @@ mod notation;
 #[cfg(feature = "otel")]
 mod otel;
 mod outline;
+mod predicates;
 mod print;
 mod printing;
 mod project;

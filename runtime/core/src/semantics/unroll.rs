@@ -133,8 +133,8 @@ impl<'t> Unroll<'t> {
         self.unrolled(false)
     }
 
-    /// Whether the configuration with the active `leaves` is a dead end.
-    pub fn is_dead_end(&mut self, leaves: &[StateId]) -> bool {
+    /// Makes `leaves` the configuration, and says whether it is a dead end.
+    pub fn ends_dead_in(&mut self, leaves: &[StateId]) -> bool {
         self.put(leaves);
         !self.engine.may_go_on()
     }

@@ -109,7 +109,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             return Wanted::Nothing;
         }
         if !slot.is_service() {
-            let may = match self.gate.may_think(&slot.name, &slot.provider, now) {
+            let may = match self.gate.ensure_can_call(&slot.name, &slot.provider, now) {
                 // The turn begins, and its calls wait at the gate.
                 Err(Closed::Rate(Refusal::Full { .. }))
                     if self.settings.exhaustion == Exhaustion::Block =>

@@ -152,7 +152,7 @@ impl Gate {
     ///
     /// # Errors
     /// Why not.
-    pub fn may_think(&self, agent: &str, provider: &str, now: Instant) -> Result<(), Closed> {
+    pub fn ensure_can_call(&self, agent: &str, provider: &str, now: Instant) -> Result<(), Closed> {
         let mut state = self.state();
         state.budgets.check(agent).map_err(Closed::Budget)?;
         let least = [("llm_calls", 1), ("llm_tokens", 1)];

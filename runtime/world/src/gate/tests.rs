@@ -316,14 +316,14 @@ fn a_budget_ends_calls_and_is_kept() {
     run.drive(tasks.collect(), 0);
     let said = "no model may be asked: the budget of `ada` is used up: 2 of 2 llm_calls";
     assert_eq!(*failed.lock().expect("a lock"), [said]);
-    assert!(matches!(run.gate.may_think("ada", "x", 0), Err(Closed::Budget(_))));
-    assert_eq!(run.gate.may_think("bob", "x", 0), Ok(()));
+    assert!(matches!(run.gate.ensure_can_call("ada", "x", 0), Err(Closed::Budget(_))));
+    assert_eq!(run.gate.ensure_can_call("bob", "x", 0), Ok(()));
     let again = Run::new("").gate;
     again.set_budget("ada", most);
     let text = serde_json::to_string(&run.gate.save()).expect("JSON");
     again.load(serde_json::from_str(&text).expect("the same"));
     assert_eq!(again.spent("ada").cost, 4);
-    assert!(again.may_think("ada", "x", 0).is_err());
+    assert!(again.ensure_can_call("ada", "x", 0).is_err());
 }
 
 #[test]
@@ -337,12 +337,12 @@ fn actions_and_thinking_ask_for_room() {
     assert_eq!(gate.take("ada", "actions", 1, 999), Err(full.clone()));
     assert_eq!(gate.take("ada", "actions", 1, 1000), Ok(()));
     let driver = run.driver("ada");
-    assert_eq!(gate.may_think("ada", "x", 1000), Ok(()));
+    assert_eq!(gate.ensure_can_call("ada", "x", 1000), Ok(()));
     let _call = driver.ask(&call_id("ada", false), question("x", 1));
     gate.admit(1000, |_| 0);
     let full = Closed::Rate(Refusal::Full { until: 2000, whose: Whose::Agent });
-    assert_eq!(gate.may_think("ada", "x", 1999), Err(full));
-    assert_eq!(gate.may_think("ada", "x", 2000), Ok(()));
+    assert_eq!(gate.ensure_can_call("ada", "x", 1999), Err(full));
+    assert_eq!(gate.ensure_can_call("ada", "x", 2000), Ok(()));
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl<'c> Cells<'c> {
     pub(super) fn new(context: &'c Context<'c>) -> Self {
         let tables: Tables<'c> = context.tables;
         let mut unroll = Unroll::new(tables);
-        let revives = context.configurations().iter().any(|leaves| unroll.is_dead_end(leaves));
+        let revives = context.configurations().iter().any(|leaves| unroll.ends_dead_in(leaves));
         let queues = context.is_queueing();
         Self { context, pool: Pool::new(context), unroll, queues, revives }
     }
@@ -58,7 +58,7 @@ impl<'c> Cells<'c> {
     /// The configurations that are dead ends.
     pub(super) fn dead_ends(&mut self) -> Vec<String> {
         let all = self.context.configurations().iter().enumerate();
-        let dead = all.filter(|(_, leaves)| self.unroll.is_dead_end(leaves));
+        let dead = all.filter(|(_, leaves)| self.unroll.ends_dead_in(leaves));
         dead.map(|(nth, _)| self.context.configuration(nth)).collect()
     }
 
