@@ -6,14 +6,14 @@ use chartc_runtime::memory::{Memo, Memory, MemoryError, MemoryKind, query_words,
 use rusqlite::{OptionalExtension, Row, TransactionBehavior};
 use std::sync::Arc;
 
-/// The memory of one agent in a [`Store`](crate::Store).
+/// The memory of one agent in a [`Store`](crate::Store): it reads and writes only this agent's rows.
 #[derive(Debug, Clone)]
 pub struct AgentMemory {
     shared: Arc<Shared>,
     id: i64,
 }
 
-/// A row of `memory`.
+/// A row of the table `memory`.
 struct MemoryRow {
     tick: i64,
     kind: String,
@@ -25,6 +25,7 @@ impl AgentMemory {
     pub(crate) fn of(shared: Arc<Shared>, name: &str) -> Result<Self, MemoryError> {
         let id = {
             let fault = |error| shared.place.fault(&error);
+            // Immediate, so that two processes cannot both find the name missing and insert it: SQLite locks the file before the SELECT.
             let mut connection = shared.connection();
             let all = connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -38,7 +39,8 @@ impl AgentMemory {
             } else {
                 all.execute("INSERT INTO agent (name) VALUES (?1)", [name]).map_err(fault)?;
                 let id = all.last_insert_rowid();
-                // The words are cut before they get here; this tokenizer only parts them at spaces. The texts are in `memory`.
+                // The index holds words that `words` has already split, separated by spaces, so the simplest tokenizer suffices. With
+                // `content = ''` it does not store the texts a second time: they are in `memory`.
                 let table = format!(
                     "CREATE VIRTUAL TABLE words_{id} USING fts5(text, content = '', tokenize = 'ascii')"
                 );
@@ -51,7 +53,8 @@ impl AgentMemory {
         Ok(Self { shared, id })
     }
 
-    /// Keeps a memory, with a name only if there was none of this name.
+    /// Stores a memory. With a `name`, it does so only the first time: if this agent has stored a memory under the name before, it returns
+    /// `false`.
     fn keep(&self, name: Option<&str>, memo: &Memo) -> Result<bool, MemoryError> {
         let place = &self.shared.place;
         let fault = |error| place.fault(&error);
@@ -63,12 +66,14 @@ impl AgentMemory {
         let cut: Vec<String> = words(&memo.text).collect();
         let mut connection = self.shared.connection();
         if name.is_some() {
-            // The run goes on behind it, and must not have been further after a crash of the computer.
+            // The caller assumes that a named memory is on disk once this returns, also after a power failure. SQLite syncs each commit
+            // only with FULL.
             connection.execute_batch("PRAGMA synchronous = FULL").map_err(fault)?;
         }
         let all =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
         if let Some(name) = name {
+            // The name and the memory are inserted in one transaction: after a crash there are both or none.
             let put = "INSERT INTO once (agent, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
             if all.execute(put, (self.id, name)).map_err(fault)? == 0 {
                 return Ok(false);
@@ -126,7 +131,7 @@ impl Memory for AgentMemory {
                 let rows = rows.query_map((self.id, limit), kept).map_err(fault)?;
                 rows.collect::<Result<_, _>>().map_err(fault)?
             } else {
-                // Letters and digits only: nothing of it is syntax between quotes.
+                // Words consist of letters and digits, so between quotes none of them can be read as syntax of FTS5.
                 let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 let id = self.id;
                 let nearest = format!(

@@ -1,22 +1,22 @@
-//! What SQLite says, as errors with the place and the cure.
+//! Errors of SQLite as errors of memories, with the path and a remedy.
 
 use chartc_runtime::memory::MemoryError;
 use rusqlite::{Error, ErrorCode};
 
-/// Why a file of something else is refused.
+/// The refusal of a file that SQLite did not write.
 pub(crate) const NO_SQLITE: &str = "is no SQLite file: give another path, or take it away";
 
-/// Where the store is, for messages.
+/// The path of the store, as messages show it.
 #[derive(Debug, Clone)]
 pub(crate) struct StorePath(pub(crate) String);
 
 impl StorePath {
-    /// What is there is not what it should be.
+    /// Refuses a file whose content is not what it should be.
     pub(crate) fn refused(&self, why: impl Into<String>) -> MemoryError {
         MemoryError::Refused { place: self.0.clone(), why: why.into() }
     }
 
-    /// An error of SQLite.
+    /// Turns an error of SQLite into an error that says what to do.
     pub(crate) fn fault(&self, error: &Error) -> MemoryError {
         let place = self.0.clone();
         let why = error.to_string();

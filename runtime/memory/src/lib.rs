@@ -26,13 +26,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Version of the tables; a file of another version is refused.
+/// The version of the table layout. A file with another version is refused.
 pub const VERSION: i64 = 1;
 
-/// How long to wait while another process has the file.
+/// The default time that an operation waits while another process locks the file.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A file of memories. Clones share the file.
+/// A database of memories. Clones share its connection.
 #[derive(Debug, Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -45,16 +45,16 @@ struct Shared {
 }
 
 impl Store {
-    /// Opens a file, or creates it.
+    /// Opens a file, and creates it if it does not exist.
     ///
     /// # Errors
-    /// The file cannot be created or read, another process has it for longer than [`PATIENCE`], it is not a file of memories, or it has
-    /// another [`VERSION`].
+    /// Fails if the file cannot be created or read, if another process locks it for longer than [`PATIENCE`], if it is not a file of
+    /// memories, or if it has another [`VERSION`].
     pub fn open(path: &Path) -> Result<Self, MemoryError> {
         Self::open_within(path, PATIENCE)
     }
 
-    /// [`Store::open`] with another patience, which applies to all later operations.
+    /// The same as [`Store::open`], with `patience` instead of [`PATIENCE`] as the waiting time for locks, now and in all later operations.
     ///
     /// # Errors
     /// The same as for [`Store::open`].
@@ -64,10 +64,10 @@ impl Store {
         Ok(Self::of(place, connection))
     }
 
-    /// A store that ends with the process.
+    /// Creates a store in memory, which is lost when its last clone is dropped.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// SQLite cannot allocate the database.
     pub fn in_memory() -> Result<Self, MemoryError> {
         let place = StorePath("the memory".to_owned());
         let connection = open::nowhere(&place)?;
@@ -78,7 +78,7 @@ impl Store {
         Self { shared: Arc::new(Shared { place, connection: Mutex::new(connection) }) }
     }
 
-    /// The memory of the agent of this name. It begins empty.
+    /// Returns the memory of the agent with this name. It is empty if the agent is new.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -89,7 +89,7 @@ impl Store {
 
 impl Shared {
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        // A panic in between leaves a transaction that is rolled back: the connection is sound.
+        // A panic inside a transaction rolls it back when it is dropped, so the connection is usable although the mutex is poisoned.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

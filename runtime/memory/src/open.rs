@@ -1,4 +1,4 @@
-//! Opening and making stores.
+//! Opening and creating database files.
 
 use crate::VERSION;
 use crate::fault::{self, StorePath};
@@ -10,7 +10,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The tables of a new file. Words are in one more table for each agent, so that what others remember counts nowhere.
+/// The tables of a new file. In addition, each agent has a full-text index of its own, so that the ranking of its search results does not
+/// depend on the word frequencies of other agents.
 const TABLES: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
     CREATE TABLE agent (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -25,21 +26,21 @@ const TABLES: &str = "
     CREATE INDEX memory_of_agent ON memory (agent, id);
 ";
 
-/// Names under which memories were kept, also in files of before.
+/// The names under which memories were stored once. The statement runs on every file, because older files lack this table.
 const NAMES: &str = "CREATE TABLE IF NOT EXISTS once (
     agent INTEGER NOT NULL,
     name TEXT NOT NULL,
     PRIMARY KEY (agent, name)
 ) WITHOUT ROWID;";
 
-/// How an SQLite file begins.
+/// The first bytes of every SQLite file.
 // Source: "Database File Format", sqlite.org.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// What `meta` says that a file is.
+/// The value of `format` in the table `meta`, which identifies a file of memories.
 const FORMAT: &str = "chartc memory";
 
-/// Opens a file, or makes it. Nothing is changed in one that is refused.
+/// Opens a file, and creates it if it does not exist. A file that is refused is left unchanged.
 pub(crate) fn file(
     path: &Path,
     patience: Duration,
@@ -51,7 +52,7 @@ pub(crate) fn file(
     if begins_otherwise(path) {
         return Err(place.refused(fault::NO_SQLITE));
     }
-    // Without URI in the flags, and never with a name that begins as one: `file:x` is a file like any other.
+    // The flags exclude URIs, and `plain` returns a path that cannot begin like one, so `file:x` names a file like any other.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -62,21 +63,22 @@ pub(crate) fn file(
         make(&mut connection, place)?;
     }
     connection.execute_batch(NAMES).map_err(fault)?;
-    // Readers do not wait for a writer then, and a commit is one write. A crash of the computer may lose the last memories, none of the others.
+    // With a write-ahead log, readers do not wait for a writer, and a commit is one write. With NORMAL, a power failure may lose the last
+    // commits, but it does not damage the file.
     let set = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;";
     connection.execute_batch(set).map_err(fault)?;
     Ok(connection)
 }
 
-/// A store without a file.
+/// Creates a store that has no file.
 pub(crate) fn nowhere(place: &StorePath) -> Result<Connection, MemoryError> {
     let mut connection = Connection::open_in_memory().map_err(|error| place.fault(&error))?;
     make(&mut connection, place)?;
     Ok(connection)
 }
 
-/// Whether something is in the file that SQLite has not begun. It takes a file of a few bytes for an empty one, and would write over it.
-/// What cannot be read is for SQLite to judge.
+/// Whether the file begins with anything but SQLite's header. SQLite takes a file of a few bytes for an empty one and would overwrite it. A
+/// file that cannot be read counts as acceptable: SQLite reports the reason.
 #[allow(
     clippy::disallowed_methods,
     reason = "SQLite reads files by itself, too: this crate is about one"
@@ -88,11 +90,15 @@ fn begins_otherwise(path: &Path) -> bool {
     read.is_ok() && !start.is_empty() && start != MAGIC
 }
 
+/// Makes a relative path begin with `./`, so that SQLite cannot read it as a URI or as `:memory:`.
 fn plain(path: &Path) -> PathBuf {
     if path.is_absolute() { path.to_owned() } else { Path::new(".").join(path) }
 }
 
-/// Whether it is a file of memories; `false` where it is empty.
+/// Whether the file already has the tables of a store; `false` for an empty file.
+///
+/// # Errors
+/// The file has other tables, or another version.
 fn is_made(connection: &Connection, place: &StorePath) -> Result<bool, MemoryError> {
     let fault = |error| place.fault(&error);
     let tables: i64 = connection
@@ -101,7 +107,7 @@ fn is_made(connection: &Connection, place: &StorePath) -> Result<bool, MemoryErr
     if tables == 0 {
         return Ok(false);
     }
-    // A `meta` of another program has other columns.
+    // The table `meta` of another program may have other columns, and then the queries below would fail with a confusing error.
     let columns = "SELECT count(*) FROM pragma_table_info('meta') WHERE name IN ('key', 'value')";
     let columns: i64 = connection.query_row(columns, [], |row| row.get(0)).map_err(fault)?;
     let said = |key: &str| -> Result<Option<Value>, MemoryError> {
@@ -127,8 +133,9 @@ fn is_made(connection: &Connection, place: &StorePath) -> Result<bool, MemoryErr
 fn make(connection: &mut Connection, place: &StorePath) -> Result<(), MemoryError> {
     let fault = |error| place.fault(&error);
     let all =
+        // Immediate, so that of two processes that create the file, the second waits here until the first has committed.
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
-    // Another process may have made it meanwhile.
+    // Another process may have created the tables since the check before.
     if !is_made(&all, place)? {
         all.execute_batch(TABLES).map_err(fault)?;
         let insert = "INSERT INTO meta (key, value) VALUES ('format', ?1), ('version', ?2)";

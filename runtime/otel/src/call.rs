@@ -1,4 +1,4 @@
-//! Calls of models, people and tools.
+//! Spans of calls: questions to models and people, and calls of tools.
 
 use crate::names::{self, Models};
 use chartc_runtime::trace::Which;
@@ -8,14 +8,14 @@ use opentelemetry_sdk::trace::SdkTracer;
 use serde_json::json;
 use std::time::SystemTime;
 
-/// What spans are made with.
+/// The settings with which spans are created. `has_content` also exports prompts, answers, arguments and results.
 pub(crate) struct Export<'e> {
     pub(crate) tracer: &'e SdkTracer,
     pub(crate) models: &'e Models,
     pub(crate) has_content: bool,
 }
 
-/// Which call, among those that are open.
+/// The identity of an open call within a run. The question of a step and the tool calls that it causes differ in `is_tool`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     child: String,
@@ -32,10 +32,10 @@ impl Key {
     }
 }
 
-/// A call under way.
+/// The span of a call that has not ended, as a context that could have children.
 pub(crate) struct Call(pub(crate) Context);
 
-/// Begins a span below another one.
+/// Opens a span at the time `at` as a child of `parent`.
 pub(crate) fn begun(
     tracer: &SdkTracer,
     name: String,
@@ -49,7 +49,7 @@ pub(crate) fn begun(
 }
 
 impl Call {
-    /// A question to a model or a person.
+    /// Opens the span of a question to a model or a person.
     pub(crate) fn question(
         export: &Export<'_>,
         (step, client, prompt): (&str, &str, &str),
@@ -83,7 +83,7 @@ impl Call {
         Self(begun(export.tracer, name, kind, attributes, at))
     }
 
-    /// A call of a tool.
+    /// Opens the span of a tool call. `arguments` is JSON.
     pub(crate) fn tool(
         export: &Export<'_>,
         tool: &str,
@@ -111,7 +111,7 @@ impl Call {
         self.0.span().set_attribute(KeyValue::new(name, value));
     }
 
-    /// Ends it; `failed` is the kind of the failure and why.
+    /// Closes the span. `failed` is the kind of failure and its reason, or `None` after a success.
     pub(crate) fn end(self, failed: Option<(&str, &str)>, at: SystemTime) {
         let span = self.0.span();
         if let Some((kind, why)) = failed {
@@ -139,12 +139,12 @@ impl Key {
     }
 }
 
-/// As OpenTelemetry calls it.
+/// Returns OpenTelemetry's name of a provider.
 fn provider(name: &str) -> String {
     if name == "gemini" { "gcp.gemini".into() } else { name.to_owned() }
 }
 
-/// A span that is no call.
+/// Closes a span that is not a call: a run or a turn.
 pub(crate) fn ended(context: &Context, at: SystemTime) {
     context.span().end_with_timestamp(at);
 }

@@ -1,9 +1,18 @@
-//! Runs of charts as OpenTelemetry spans. A run is an `invoke_agent` span. Its turns are children of it, and calls of models, people and
-//! tools are children of the turn in which they began. Names follow OpenTelemetry's conventions for generative AI; other names begin with
-//! `chartc.`.
+//! Exports runs of charts as OpenTelemetry spans. A run is an `invoke_agent` span. Its turns are children of it, and calls of models,
+//! people and tools are children of the turn in which they began. Names follow OpenTelemetry's semantic conventions for generative AI;
+//! attributes without a convention begin with `chartc.`.
 //!
-//! Spans are made from the lines of traces, with the times of the trace. Prompts, answers, arguments and results are exported only on
+//! Spans are built from the lines of traces, with the times of the trace. Prompts, answers, arguments and results are exported only on
 //! request, because they may be confidential.
+//!
+//! ```text
+//! run               span invoke_agent Ticket, opened
+//! turn 1            span "turn 1" below it, opened
+//! question triage   span "chat gpt-5" below the turn, opened
+//! usage, answer     its tokens are set, the span is closed
+//! turn ended        span "turn 1" closed
+//! ended ok          span invoke_agent closed
+//! ```
 
 mod call;
 mod names;
@@ -20,26 +29,26 @@ use run::Run;
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-/// The default address of a collector.
+/// The address of a collector on this machine, with the standard port for OTLP over HTTP.
 pub const ENDPOINT: &str = "http://localhost:4318";
 
-/// Spans cannot be exported.
+/// The reason why spans are not exported.
 #[derive(Debug, thiserror::Error)]
 pub enum OtelError {
-    /// The exporter cannot be created.
+    /// The exporter cannot be created, usually because the address is malformed.
     #[error("the collector at {endpoint}: {why}")]
     Exporter {
-        /// Its address.
+        /// The address of the collector, as given.
         endpoint: String,
-        /// Why not.
+        /// The exporter's own error.
         why: ExporterBuildError,
     },
-    /// The last spans did not arrive.
+    /// The collector did not accept the last spans. The text is the error of the OpenTelemetry SDK.
     #[error("spans did not arrive at the collector: {0}")]
     Lost(String),
 }
 
-/// Exports runs.
+/// An exporter of many runs at once. It keeps the open spans of each run, by the run's name.
 pub struct Otel {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
@@ -56,7 +65,7 @@ impl Otel {
     /// `endpoint` is not an address.
     pub fn new(endpoint: &str, models: Models, has_content: bool) -> Result<Self, OtelError> {
         let traces = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
-        // An error says that the program has installed another provider of cryptography, which is as good.
+        // `install_default` fails only if the program has already installed a cryptography provider, which works as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let exporter = SpanExporter::builder()
             .with_http()
@@ -79,7 +88,8 @@ impl Otel {
         Ok(Self { provider, tracer, models, has_content, runs: BTreeMap::new() })
     }
 
-    /// Takes a line of a run's trace. `now` is the wall-clock time at which the line was written.
+    /// Adds a line of a run's trace. The first line of a run fixes the start of its clock, so `now` must be the wall-clock time at which
+    /// that line was written. The spans of a run are closed by its `ended` line.
     pub fn line(&mut self, run: &str, line: &Line, now: SystemTime) {
         let one = self.runs.entry(run.to_owned()).or_insert_with(|| Run::new(run, line, now));
         let export =
@@ -89,10 +99,10 @@ impl Otel {
         }
     }
 
-    /// Ends open spans and sends everything that is left.
+    /// Closes the spans that are still open and sends everything that is left. It blocks until they are sent.
     ///
     /// # Errors
-    /// The collector did not accept them.
+    /// The collector did not accept the spans.
     pub fn end(mut self) -> Result<(), OtelError> {
         for run in std::mem::take(&mut self.runs).into_values() {
             run.stop();

@@ -1,4 +1,4 @@
-//! Names of OpenTelemetry's conventions for generative AI, and what the clients of charts are called there.
+//! Attribute names from OpenTelemetry's conventions for generative AI, and the models behind the clients of charts.
 
 use chartc_core::model::{Chart, StepKind};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(crate) const INPUT: &str = "gen_ai.input.messages";
 pub(crate) const OUTPUT: &str = "gen_ai.output.messages";
 pub(crate) const ERROR: &str = "error.type";
 
-/// What is known of a client.
+/// A model as spans describe it. An empty string or `None` means unknown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Model {
     pub(crate) provider: String,
@@ -30,7 +30,7 @@ pub(crate) struct Model {
     pub(crate) max_tokens: Option<i64>,
 }
 
-/// What the clients of charts are, and which client and kind each step has.
+/// The models of a set of charts, by client and step, and the steps that ask people instead of models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Models {
     clients: BTreeMap<String, Model>,
@@ -39,14 +39,15 @@ pub struct Models {
     only: Option<Model>,
 }
 
-/// A model with its provider before a colon.
+/// Parses `PROVIDER:MODEL`. Without a colon, the provider is empty.
 fn model(text: &str) -> Model {
     let (provider, name) = text.split_once(':').unwrap_or(("", text));
     Model { provider: provider.into(), name: name.into(), ..Model::default() }
 }
 
 impl Models {
-    /// Of these charts. `only` is the model that answers all steps, if there is one.
+    /// Collects the clients and steps of the charts. `only` is a `PROVIDER:MODEL` that answers all steps instead of their clients, if there
+    /// is one.
     pub fn new<'c>(charts: impl IntoIterator<Item = &'c Chart>, only: Option<&str>) -> Self {
         let mut models = Self { only: only.map(model), ..Self::default() };
         for chart in charts {
@@ -72,11 +73,12 @@ impl Models {
         models
     }
 
-    /// The model that a step asks, with this client or with its own.
+    /// Returns the model that a step asks: that of `client`, or of the step's own client if `client` is empty.
     pub(crate) fn of(&self, step: &str, client: &str) -> Model {
         let client =
             if client.is_empty() { self.steps.get(step).map(String::as_str) } else { Some(client) };
         let known = client.and_then(|client| self.clients.get(client)).cloned().unwrap_or_default();
+        // A model that replaces all others is still called with the temperature and token limit of the step's client.
         match &self.only {
             Some(Model { provider, name, .. }) => {
                 Model { provider: provider.clone(), name: name.clone(), ..known }

@@ -1,4 +1,4 @@
-//! One run: its spans that are open.
+//! The open spans of one run, and how each line of the trace opens, changes or closes them.
 
 use crate::call::{Call, Export, Key, begun, ended};
 use crate::names;
@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 pub(crate) struct Run {
     name: String,
-    /// When the run's clock was at 0.
+    /// The wall-clock time at which the run's clock showed 0.
     epoch: SystemTime,
     last: SystemTime,
     root: Option<Context>,
@@ -31,10 +31,11 @@ impl Run {
         self.epoch.checked_add(Duration::from_millis(at)).unwrap_or(self.last)
     }
 
-    /// Takes a line; says whether the run is over.
+    /// Applies a line of the trace. Returns `true` when the run has ended.
     pub(crate) fn line(&mut self, export: &Export<'_>, line: &Line) -> bool {
         let at = self.at(line.at_ms);
         self.last = at;
+        // Lines of child charts have a `child` path. Only their calls become spans: turns and transitions are those of the root chart.
         if line.child.is_empty() {
             if let What::Run { chart, oracle, .. } | What::Resumed { chart, oracle, .. } =
                 &line.what
@@ -83,14 +84,14 @@ impl Run {
         self.turn = Some(begun(export.tracer, name, SpanKind::Internal, attributes, (root, at)));
     }
 
-    /// Something that happened at a moment.
+    /// Adds an event to the span of the turn or, between turns, to that of the run.
     fn event(&self, name: &'static str, values: &[(&'static str, &String)], at: SystemTime) {
         let Some(span) = self.turn.as_ref().or(self.root.as_ref()) else { return };
         let values = values.iter().map(|(key, value)| KeyValue::new(*key, (*value).clone()));
         span.span().add_event_with_timestamp(name, at, values.collect());
     }
 
-    /// What a line says of a call.
+    /// Opens, updates or closes the span of the call that a line is about. Other lines change nothing.
     fn call(&mut self, export: &Export<'_>, line: &Line, at: SystemTime) {
         let key = |step: &str, which, is_tool| Key::new(&line.child, step, which, is_tool);
         let Some(parent) = self.turn.as_ref().or(self.root.as_ref()) else { return };
@@ -110,6 +111,7 @@ impl Run {
         } = &line.what
         {
             let Some(call) = self.calls.get(&key(step, which, false)) else { return };
+            // Assumed numbers are estimates for budgets; the model has not reported them.
             if !assumed {
                 call.set(names::INPUT_TOKENS, i64::try_from(*input_tokens).unwrap_or(i64::MAX));
                 call.set(names::OUTPUT_TOKENS, i64::try_from(*output_tokens).unwrap_or(i64::MAX));
@@ -136,6 +138,7 @@ impl Run {
         } else if let What::Cancelled { step, which, .. } | What::Dropped { step, which, .. } =
             &line.what
         {
+            // A cancelled step may wait for its model or for a tool, and the line does not say for which.
             for is_tool in [false, true] {
                 self.close(
                     &key(step, which, is_tool),
@@ -159,7 +162,7 @@ impl Run {
         }
     }
 
-    /// Ends a call that has failed.
+    /// Closes the span of a call with a failure.
     fn close(&mut self, key: &Key, failed: (&str, &str), at: SystemTime) {
         if let Some(call) = self.calls.remove(key) {
             call.end(Some(failed), at);
@@ -187,7 +190,7 @@ impl Run {
         }
     }
 
-    /// The process ends before the run.
+    /// Closes all open spans at the time of the last line, because the process ends before the run.
     pub(crate) fn stop(mut self) {
         let at = self.last;
         self.close_all(at);

@@ -1,41 +1,42 @@
-//! One event on its way to an engine.
+//! The delivery of one event to an engine.
 
 use crate::entry::Entry;
 use chartc_core::machine::Receipt;
 use chartc_runtime::agents::{Engine, EngineError};
 use std::time::Duration;
 
-/// The first wait of something that has to be tried again, and the longest.
+/// The first and the longest pause before a delivery is tried again. It doubles from one attempt to the next.
 const WAITS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// What is under way.
+/// An event that is being delivered.
 pub(crate) struct InFlight {
     pub(crate) shard: usize,
-    /// Which time it was that this process took the stream: what comes back of an earlier time changes no order.
+    /// The number of the lease under which the entry was read. If this process has lost the stream since and taken it again, results of an
+    /// earlier lease must not change the order of the new one.
     pub(crate) lease: u64,
     pub(crate) entry: Entry,
-    /// The last wait, after the engine was away.
+    /// The pause before this delivery: zero at first, longer after each attempt that found the engine unreachable or the agent busy.
     pub(crate) waited: Duration,
 }
 
-/// What came of it.
+/// The outcome of a delivery.
 pub(crate) enum DeliveryOutcome {
-    /// The engine has committed it, now or before.
+    /// The engine has committed the event, now or in an earlier delivery.
     Taken { is_repeated: bool },
-    /// The agent is busy.
+    /// The agent is in a turn and has not taken the event.
     Busy,
-    /// It is of no use.
+    /// The agent can never take the event, for the reason given.
     Dead(String),
-    /// The engine did not answer.
+    /// The engine did not answer, for the reason given. The event may have been applied.
     Away(String),
 }
 
-/// The next wait.
+/// Returns the pause that follows a pause of `wait`.
 pub(crate) fn longer(wait: Duration) -> Duration {
     (wait * 2).clamp(WAITS.0, WAITS.1)
 }
 
-/// Fires.
+/// Waits for the pause, if there is one, and fires the event at its agent.
 pub(crate) async fn deliver<E: Engine>(
     engine: &E,
     flight: InFlight,

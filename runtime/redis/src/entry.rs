@@ -1,9 +1,9 @@
-//! Entries of a stream, read as events.
+//! Entries of a stream, and how they are read as events.
 
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agents::{Event, INPUTS, TURN};
 
-/// The id of an entry: milliseconds and a number.
+/// The id of an entry: milliseconds since 1970, and a sequence number within the millisecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct EntryId(pub(crate) u64, pub(crate) u64);
 
@@ -20,17 +20,17 @@ impl std::fmt::Display for EntryId {
     }
 }
 
-/// Why an entry is dead that has no content.
+/// The reason for a dead letter without content.
 pub(crate) const DELETED: &str = "it was deleted from the stream before it was taken";
 
-/// Fields as they are in the stream.
+/// The fields of an entry, as names and values, in order.
 pub(crate) type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// An entry, as Redis has it.
+/// An entry as Redis returns it.
 #[derive(Debug, Clone)]
 pub(crate) struct Raw {
     pub(crate) id: EntryId,
-    /// `None` for one that was deleted while it was pending.
+    /// `None` if the entry was deleted from the stream while it was pending.
     pub(crate) fields: Option<Fields>,
 }
 
@@ -40,17 +40,20 @@ pub(crate) struct Entry {
     pub(crate) id: EntryId,
     pub(crate) agent: String,
     pub(crate) event: Event,
-    /// Its fields, should it have to go into the dead stream.
+    /// All fields as they were read, for the dead stream.
     pub(crate) fields: Fields,
 }
 
 impl Entry {
-    /// Whether it waits for the turn before it: turns, and inputs that belong to the next one.
+    /// Whether the entry has to wait while a turn is deferred. Turns do, and inputs, because they belong to the turn after them.
     pub(crate) fn is_of_turns(&self) -> bool {
         self.event.name == TURN || self.event.name == INPUTS
     }
 
-    /// Reads an entry of the stream `key`, which is the stream `name` or a shard of it.
+    /// Reads an entry of the stream `key`, which is the stream `name` or one of its shards.
+    ///
+    /// # Errors
+    /// The entry is no event; returns it with the reason.
     pub(crate) fn read(raw: Raw, key: &str, name: &str) -> Result<Self, (Raw, String)> {
         match read(&raw, key, name) {
             Ok((agent, event)) => {
@@ -79,13 +82,16 @@ fn read(raw: &Raw, key: &str, name: &str) -> Result<(String, Event), String> {
     let id = match field(fields, "id")? {
         None => format!("redis:{key}:{}", raw.id),
         Some("") => return Err("`id` is empty".into()),
-        // Under the name of all shards: another number of shards changes no id.
+        // The id does not name the shard, so that it stays the same if the number of shards changes.
         Some(id) => format!("redis:{name}:id:{id}"),
     };
     Ok((agent.to_owned(), Event::new(id, event).with(data)))
 }
 
-/// The value of a field.
+/// Returns the text of a field, or `None` if the entry does not have it.
+///
+/// # Errors
+/// The field occurs twice or is not UTF-8.
 fn field<'f>(fields: &'f Fields, name: &str) -> Result<Option<&'f str>, String> {
     let mut found = fields.iter().filter(|(key, _)| key == name.as_bytes());
     let Some((_, value)) = found.next() else { return Ok(None) };

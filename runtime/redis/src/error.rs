@@ -1,35 +1,35 @@
-//! Why an intake cannot go on.
+//! Errors that end an intake.
 
 use redis::{ErrorKind, RedisError};
 
-/// An intake has ended before it was told to. None of these texts holds a password.
+/// The reason why an intake ended before it was told to. The messages never contain a password.
 #[derive(Debug, thiserror::Error)]
 pub enum IntakeError {
-    /// The address is none of a Redis server.
+    /// The address is not that of a Redis server.
     #[error(
         "this is not the address of a Redis server: write redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE] (TLS is not built in)"
     )]
     Address,
-    /// An option has no meaning.
+    /// An option has a value that cannot work. The text says which values can.
     #[error("{0}")]
     Option(&'static str),
-    /// The server refuses, and will refuse again.
+    /// The server refuses a command, and would refuse it again.
     #[error("the Redis server at {address} refuses: {why}")]
     Refused {
-        /// Where it is.
+        /// The address of the server, without a password.
         address: String,
-        /// Its words.
+        /// The server's message.
         why: String,
     },
-    /// Another process with the same name has begun.
+    /// A later process has taken over the name of this one as a consumer.
     #[error("another process takes events in as `{0}`: give each a name of its own")]
     Taken(String),
 }
 
-/// Codes of errors that no waiting cures.
+/// The codes of errors that stay until a person changes the server or the options.
 const LASTING: [&str; 4] = ["NOAUTH", "NOPERM", "WRONGPASS", "WRONGTYPE"];
 
-/// Whether the same command would be refused again.
+/// Whether the server would refuse the same command again.
 pub(crate) fn lasts(error: &RedisError) -> bool {
     let is_ours =
         matches!(error.kind(), ErrorKind::AuthenticationFailed | ErrorKind::InvalidClientConfig);

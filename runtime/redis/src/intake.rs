@@ -1,4 +1,4 @@
-//! The loop around connections: it connects, works, and connects again.
+//! The outer loop of an intake: connect, work until the connection breaks, pause, connect again.
 
 use crate::error::{IntakeError, lasts};
 use crate::link::Link;
@@ -11,10 +11,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::pin::pin;
 use std::time::Duration;
 
-/// The first pause before the server is tried again, and the longest.
+/// The first and the longest pause before a new connection. It doubles with each failure.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 
-/// Takes the events of a stream in.
+/// Reads the events of a stream and applies them to the agents of an engine.
 pub struct Intake {
     client: Client,
     address: String,
@@ -22,10 +22,10 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Nothing is connected yet.
+    /// Creates an intake. It does not connect yet.
     ///
     /// # Errors
-    /// The address is none, or an option has no meaning.
+    /// The address is not that of a Redis server, or an option cannot work.
     pub fn new(options: Options) -> Result<Self, IntakeError> {
         options.check()?;
         let (client, address) = Link::client(&options)?;
@@ -37,11 +37,12 @@ impl Intake {
         &self.address
     }
 
-    /// Takes events in until `stop` resolves: then what is under way ends, and the streams are free for others. A server that cannot be
-    /// reached is tried again, with longer and longer pauses. A future that is dropped has lost nothing either.
+    /// Applies events until `stop` resolves. Then it waits for the events under way, at most 10 seconds, and releases its streams for other
+    /// processes. If the server cannot be reached, the intake tries again, with growing pauses. Dropping the future loses no events: those
+    /// that are not acknowledged are delivered again.
     ///
     /// # Errors
-    /// The server refuses for good, or another process has taken this one's name.
+    /// The server refuses a command for good, or another process has taken this one's name.
     pub async fn run<E: Engine + Sync>(
         self,
         engine: &E,
@@ -51,9 +52,11 @@ impl Intake {
         let mut stop = pin!(stop);
         let mut counts = Counts::default();
         let mut pause = PAUSES.0;
-        // Sixteen digits that no other process has.
+        // A random suffix, since the same consumer name may be used by an earlier process that has not noticed that it was replaced.
         let number = RandomState::new().hash_one(std::process::id());
         let me = format!("{}:{number:016x}", self.options.consumer);
+        // Only the first connection takes over streams from an earlier process of the same name. A later one must not take them back from a
+        // successor.
         let mut is_first = true;
         loop {
             let opened = tokio::select! {
@@ -86,7 +89,7 @@ impl Intake {
                 return Err(IntakeError::Refused { address, why });
             }
             tell(Notice::Lost { address, why, pause });
-            // By chance up to a half more, so that not all processes come back at once.
+            // A random delay of up to half the pause is added, so that not all processes reconnect at the same time.
             let more = pause.mul_f64((RandomState::new().hash_one(0) % 512) as f64 / 1024.0);
             tokio::select! {
                 biased;

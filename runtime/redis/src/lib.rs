@@ -5,9 +5,19 @@
 //! After a crash the entry is delivered again, to the same process or to the one that takes over its stream, and the engine recognizes it.
 //!
 //! An agent's events are applied in the order of the stream. One process at a time reads a stream or shard. A process owns it while it
-//! renews its claim, and the script that reads also checks the claim. The events of one agent are sent one after another, independently
-//! of other agents. A turn for a busy agent stays pending and is tried again. Events overtake it, because the agent may wait for them;
-//! later turns do not.
+//! renews its claim, and the script that reads also checks the claim. The events of one agent are sent one after another, independently of
+//! other agents. A turn for a busy agent stays pending and is tried again. Events overtake it, because the agent may wait for them; later
+//! turns do not.
+//!
+//! For example, with the agent `ada` busy in a turn:
+//!
+//! ```text
+//! XADD agents * agent ada event turn    1: fired, the engine answers "busy"; entry 1 is deferred
+//! XADD agents * agent ben event order   2: fired at once, another agent; applied, XACK 2
+//! XADD agents * agent ada event turn    3: waits behind 1
+//! XADD agents * agent ada event order   4: overtakes 1 and 3; applied, XACK 4
+//! (50 ms later)                         1: fired again; applied, XACK 1; then 3
+//! ```
 //!
 //! ```no_run
 //! use chartc_redis::{Intake, Options};

@@ -1,4 +1,4 @@
-//! The connection to the server, and what is asked of it.
+//! The connection to the server, and the commands that it sends. Several are Lua scripts, because Redis runs a script without interruption.
 
 use crate::entry::{DELETED, EntryId, Fields, Raw};
 use crate::error::IntakeError;
@@ -9,14 +9,19 @@ use redis::{
 };
 use std::time::Duration;
 
-/// How long the server may take to answer.
+/// The time limit for the server to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Entries that one command claims.
+/// The maximum number of entries that one command claims.
 const CLAIMED: usize = 1_000;
 
-/// Streams are divided among the processes that are alive: each has a fair part, and holds it as long as it shows itself. All of it in
-/// one script, so that no two have the same stream.
+/// Renews this process's claims and takes free streams. The set of live processes is a sorted set by the time at which they expire; each
+/// stream has a key that names its owner and expires with it. Each process may own its share, the number of streams divided by that of live
+/// processes, rounded up.
+///
+/// `KEYS` are the sorted set and the owner keys of all streams. `ARGV` are the name of this process with its suffix of 17 characters (`:`
+/// and 16 digits), the time to live in milliseconds, and `1` for the first call of a process. Returns the share, the streams that were its
+/// own, and those that it took; nil if a later process has the same name.
 const BEAT: &str = r"
 local me, ttl = ARGV[1], tonumber(ARGV[2])
 local time = redis.call('TIME')
@@ -54,7 +59,7 @@ end
 return {share, kept, taken}
 ";
 
-/// Gives streams back.
+/// Releases streams, unless another process owns them by now.
 const LEAVE: &str = r"
 for _, key in ipairs(KEYS) do
     if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
@@ -62,7 +67,9 @@ end
 return 1
 ";
 
-/// Takes over what was delivered to others. What was deleted from the stream meanwhile goes into the dead stream.
+/// Transfers to this consumer a batch of entries that were delivered to other consumers and not acknowledged. Those that were deleted from
+/// the stream meanwhile go to the dead stream, since Redis drops them from the list of pending entries here. Returns nil if the stream
+/// belongs to another process.
 const CLAIM: &str = r"
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return false end
 local claimed = redis.call('XAUTOCLAIM', KEYS[1], ARGV[2], ARGV[3], 0, ARGV[4], 'COUNT', ARGV[5], 'JUSTID')
@@ -72,7 +79,8 @@ end
 return {claimed[1], claimed[3] or {}}
 ";
 
-/// Reads, if the stream is still held: a process that was held up reads nothing that another one is to read.
+/// Reads entries if this process still owns the stream; otherwise returns nil. The check is in the same script, so a process that was
+/// suspended cannot read what its successor has to read.
 const READ: &str = r"
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return false end
 local read = redis.call('XREADGROUP', 'GROUP', ARGV[2], ARGV[3], 'COUNT', ARGV[5], 'STREAMS', KEYS[1], ARGV[4])
@@ -80,50 +88,52 @@ if not read then return {} end
 return read[1][2]
 ";
 
-/// Puts an entry into the dead stream, once. A script that fails undoes nothing: it acknowledges last.
+/// Adds an entry to the dead stream, once, and acknowledges it. Redis does not roll a failed script back, so it acknowledges last: a
+/// failure leaves the entry pending.
 const BURY: &str = r"
 if #redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[2], ARGV[2], 1) == 0 then return 0 end
 redis.call('XADD', KEYS[2], '*', unpack(ARGV, 3))
 return redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
 ";
 
-/// Fields that a script may have in hand; Lua's stack ends at 8,000 values.
+/// The maximum number of fields that the script copies. `unpack` puts them on Lua's stack, which holds 8,000 values.
 const HANDFUL: usize = 2_000;
 
-/// The streams of this process.
+/// The result of a heartbeat.
 pub(crate) struct Heartbeat {
-    /// How many it may have.
+    /// The number of streams that this process may own.
     pub(crate) share: usize,
-    /// Those that it has had since the last time.
+    /// The streams that it already owned.
     pub(crate) kept: Vec<usize>,
-    /// Those that are new. Another process may have had one of them, even if this one has not noticed.
+    /// The streams that it has taken now. Another process may have owned one in between, even if this process did not notice that it lost
+    /// it.
     pub(crate) taken: Vec<usize>,
 }
 
-/// What a read gives: `None` if the stream is held by another process.
+/// The result of a read; `None` if another process owns the stream.
 pub(crate) type Held<T> = Result<Option<T>, RedisError>;
 
-/// A connection for commands that wait.
+/// A connection of its own for commands that block.
 pub(crate) struct Line(MultiplexedConnection);
 
-/// Where everything is.
+/// The connection with the names of all keys that it uses.
 pub(crate) struct Link {
     client: Client,
     connection: MultiplexedConnection,
     options: Options,
-    /// This process, with a number that no other one has.
+    /// The consumer name with a random suffix, which identifies this process.
     me: String,
 }
 
 impl Link {
-    /// The client, and the server's address without a password.
+    /// Creates the client, and returns it with the server's address, which contains no password.
     pub(crate) fn client(options: &Options) -> Result<(Client, String), IntakeError> {
         let client = Client::open(options.url.as_str()).map_err(|_| IntakeError::Address)?;
         let address = client.get_connection_info().addr.to_string();
         Ok((client, address))
     }
 
-    /// Connects, and makes the groups that are not there.
+    /// Connects, and creates the streams and groups that do not exist.
     pub(crate) async fn open(
         client: Client,
         options: &Options,
@@ -136,6 +146,7 @@ impl Link {
             make.arg("CREATE").arg(options.key(shard)).arg(&options.group).arg("0").arg("MKSTREAM");
             match link.ask(&make).await {
                 Ok(_) => {}
+                // The group exists already: another process or an earlier run has created it.
                 Err(why) if why.code() == Some("BUSYGROUP") => {}
                 Err(why) => return Err(why),
             }
@@ -161,7 +172,7 @@ impl Link {
         script
     }
 
-    /// Shows itself. `None` if a later process has its name.
+    /// Sends a heartbeat; see [`BEAT`]. `None` if a later process has the same name.
     pub(crate) async fn beat(&mut self, is_first: bool) -> Held<Heartbeat> {
         let owners = (0..self.options.shards).map(|shard| self.owner(shard));
         let keys: Vec<String> = std::iter::once(self.members()).chain(owners).collect();
@@ -171,7 +182,7 @@ impl Link {
         Ok(said.map(|(share, kept, taken)| Heartbeat { share, kept, taken }))
     }
 
-    /// Gives streams back; with all of them, takes itself off the list.
+    /// Releases streams. With `is_all`, also removes this process from the set of live processes.
     pub(crate) async fn leave(&mut self, shards: &[usize], is_all: bool) -> Result<(), RedisError> {
         let keys: Vec<String> = shards.iter().map(|shard| self.owner(*shard)).collect();
         self.ask(Self::script(LEAVE, &keys).arg(&self.me)).await?;
@@ -185,12 +196,13 @@ impl Link {
         [self.options.key(shard), self.owner(shard), self.dead()]
     }
 
-    /// The stream of entries that are of no use.
+    /// The key of the dead stream, which gets entries that cannot be applied.
     pub(crate) fn dead(&self) -> String {
         format!("{}:dead", self.options.stream)
     }
 
-    /// Takes over a piece of what was delivered to others. Gives where to go on, `0-0` at the end, and what was deleted.
+    /// Claims one batch of entries from other consumers, beginning at the id `from`; see [`CLAIM`]. Returns the id at which the next batch
+    /// begins (`0-0` after the last one), and the ids of deleted entries.
     pub(crate) async fn claim(&mut self, shard: usize, from: &str) -> Held<(String, Vec<String>)> {
         let mut script = Self::script(CLAIM, &self.keys(shard));
         script.arg(&self.me).arg(&self.options.group).arg(&self.options.consumer);
@@ -198,7 +210,7 @@ impl Link {
         plain(&self.ask(&script).await?)
     }
 
-    /// Reads entries: own pending ones behind an id, or with `>` new ones.
+    /// Reads at most `count` entries: with an id in `after`, this consumer's pending entries behind it; with `>`, new ones.
     pub(crate) async fn read(&mut self, shard: usize, after: &str, count: usize) -> Held<Vec<Raw>> {
         let mut script = Self::script(READ, &self.keys(shard)[..2]);
         script.arg(&self.me).arg(&self.options.group).arg(&self.options.consumer);
@@ -209,7 +221,7 @@ impl Link {
         Ok(said.map(|entries| entries.into_iter().filter_map(raw).collect()))
     }
 
-    /// The last entry that was delivered to the group.
+    /// Returns the id of the last entry that was delivered to the group.
     pub(crate) async fn last(&mut self, shard: usize) -> Result<EntryId, RedisError> {
         let said = self.ask(cmd("XINFO").arg("GROUPS").arg(self.options.key(shard))).await?;
         let groups: Vec<std::collections::BTreeMap<String, Value>> = plain(&said)?;
@@ -236,7 +248,7 @@ impl Link {
         self.ask(&acknowledge).await.map(drop)
     }
 
-    /// Puts an entry into the dead stream, and acknowledges it.
+    /// Adds an entry to the dead stream with the reason, and acknowledges it.
     pub(crate) async fn dead_letter(
         &mut self,
         shard: usize,
@@ -249,6 +261,7 @@ impl Link {
             let mut script = Self::script(BURY, &[key.clone(), dead]);
             script.arg(&self.options.group).arg(&id);
             script
+        // Too many fields for a script. A crash between the two commands may then add the entry to the dead stream twice.
         } else {
             let mut add = cmd("XADD");
             add.arg(dead).arg("*");
@@ -263,7 +276,7 @@ impl Link {
         if fields.len() > HANDFUL { self.acknowledge(shard, &[raw.id]).await } else { Ok(()) }
     }
 
-    /// Resolves when there may be something behind these entries, or after the time.
+    /// Resolves when one of the streams may have entries behind the given ids, or after `time`. Returns the connection for the next call.
     pub(crate) fn news(
         &self,
         line: Option<Line>,
@@ -280,7 +293,7 @@ impl Link {
             read.arg(id.to_string());
         }
         async move {
-            // A command that blocks has a connection of its own: others would wait behind it.
+            // A blocking command needs a connection of its own, because all commands of a connection wait behind it.
             let mut line = match line {
                 Some(line) => line,
                 None => Line(connect(&client, time + PATIENCE).await?),

@@ -1,50 +1,50 @@
-//! What an intake tells its host.
+//! Notices and counts, with which an intake informs its host.
 
 use std::time::Duration;
 
-/// Something that an operator may want to know. What is quoted from entries may hold control characters.
+/// An event of interest to an operator. Texts from entries are quoted as they are, so they may contain control characters.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
-    /// The server answers.
+    /// The connection to the server is established.
     Connected {
-        /// Where it is.
+        /// The address of the server.
         address: String,
     },
-    /// The server does not answer; it is tried again.
+    /// The connection is lost or could not be established. The intake will try again.
     Lost {
-        /// Where it should be.
+        /// The address of the server.
         address: String,
-        /// Why not.
+        /// The error.
         why: String,
-        /// How long the next attempt waits.
+        /// The pause before the next attempt, without its random part.
         pause: Duration,
     },
-    /// A stream is read here from now on.
+    /// This process has taken over the stream with this name.
     Reads(String),
-    /// A stream is not read here any more.
+    /// This process has released or lost the stream with this name.
     Leaves(String),
-    /// An entry is of no use: it is in the dead stream, and acknowledged.
+    /// An entry cannot be applied. It was added to the dead stream and acknowledged.
     Dead {
-        /// Its stream.
+        /// The name of the stream.
         stream: String,
-        /// Its id.
+        /// The id of the entry.
         entry: String,
-        /// What is wrong with it.
+        /// The reason why it cannot be applied.
         reason: String,
     },
-    /// The engine has ended or cannot be reached; events wait and are tried again.
+    /// The engine has stopped or cannot be reached, for the reason given. Events wait and are tried again.
     EngineAway(String),
 }
 
-/// What an intake has done.
+/// The numbers of entries that an intake has handled, by their outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Events that were applied.
+    /// The number of events that were applied now.
     pub applied: u64,
-    /// Events that had been applied before.
+    /// The number of events that had been applied in an earlier delivery.
     pub repeated: u64,
-    /// Entries that went into the dead stream.
+    /// The number of entries that went to the dead stream.
     pub dead: u64,
-    /// How often an agent was busy with a turn, so that the next one waited.
+    /// The number of attempts at which an agent was still busy with a turn, so that its next turn had to wait.
     pub busy: u64,
 }

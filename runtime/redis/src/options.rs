@@ -1,9 +1,9 @@
-//! What an intake is told.
+//! The options of an intake.
 
 use crate::error::IntakeError;
 use std::time::Duration;
 
-/// Which streams an intake reads, and how. The defaults are those of [`Options::new`].
+/// The streams that an intake reads, and how it reads them. [`Options::new`] sets the defaults.
 #[derive(Clone)]
 pub struct Options {
     pub(crate) url: String,
@@ -16,11 +16,12 @@ pub struct Options {
     pub(crate) horizon: Duration,
 }
 
-/// Ids that an engine in memory keeps for each agent bound how many entries may be under way.
+/// The maximum number of entries under way in a stream. It is bounded by the number of event ids that an engine in memory remembers for
+/// each agent, since all of them may be delivered again after a crash.
 const WINDOW: usize = 1_024;
 
 impl Options {
-    /// One stream, read as `chartc` by the group. `url` is `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`.
+    /// Options for one stream, read by the group as the consumer `chartc`. `url` is `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`.
     pub fn new(url: &str, stream: &str, group: &str) -> Self {
         Self {
             url: url.to_owned(),
@@ -34,33 +35,35 @@ impl Options {
         }
     }
 
-    /// The name of this process among those that share the group. One that starts again under its name goes on at once with what it had;
-    /// two at the same time need two names.
+    /// Sets the name of this process among those that share the group. A process that restarts under the same name takes its old streams
+    /// back at once. Two processes at the same time need two names.
     #[must_use]
     pub fn with_consumer(self, name: &str) -> Self {
         Self { consumer: name.to_owned(), ..self }
     }
 
-    /// Reads `STREAM:0` to `STREAM:N-1` in place of `STREAM`. [`shard`](crate::shard) says where an agent's events belong.
+    /// Reads the streams `STREAM:0` to `STREAM:N-1` in place of `STREAM`, 4,096 at most. [`shard`](crate::shard) returns the one to which
+    /// an agent's events belong.
     #[must_use]
     pub fn with_shards(self, shards: usize) -> Self {
         Self { shards, ..self }
     }
 
-    /// How long a process may be silent before others take over its streams, 10 seconds by default.
+    /// Sets the time without a heartbeat after which other processes take over this one's streams, 10 seconds by default and at least 100
+    /// milliseconds.
     #[must_use]
     pub fn with_idle(self, idle: Duration) -> Self {
         Self { idle, ..self }
     }
 
-    /// Entries of one stream that may be under way at once, 1,024 by default.
+    /// Sets the maximum number of entries of one stream that are under way at once, 1,024 by default and at most.
     #[must_use]
     pub fn with_window(self, window: usize) -> Self {
         Self { window, ..self }
     }
 
-    /// How long the engine keeps the ids of events, 7 days by default. An entry that is delivered again later than that, since it was taken
-    /// and never acknowledged, would be applied twice; so it has to be longer than any time that the intake stands still.
+    /// Sets how long the engine remembers the ids of events, 7 days by default. An entry that was applied but not acknowledged, and is
+    /// delivered again after that time, is applied twice. So the horizon must be longer than the intake is ever down.
     #[must_use]
     pub fn with_horizon(self, horizon: Duration) -> Self {
         Self { horizon, ..self }
@@ -83,14 +86,14 @@ impl Options {
         Err(IntakeError::Option(fault))
     }
 
-    /// The stream of a shard.
+    /// The key of a shard's stream.
     pub(crate) fn key(&self, shard: usize) -> String {
         if self.shards == 1 { self.stream.clone() } else { format!("{}:{shard}", self.stream) }
     }
 }
 
-/// The shard, of so many, to which the events of an agent belong: CRC-32 (that of zlib) of its name, modulo the number. Whoever adds
-/// entries may as well use another function, as long as it puts all of an agent's events into one stream.
+/// The shard, out of `shards`, to which the events of an agent belong: the CRC-32 (as in zlib) of the agent's name, modulo `shards`.
+/// Producers may use another function, as long as all events of an agent go to the same stream.
 pub fn shard(agent: &str, shards: usize) -> usize {
     let mut sum = u32::MAX;
     for byte in agent.bytes() {

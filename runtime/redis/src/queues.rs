@@ -1,24 +1,36 @@
-//! The order of one stream: an agent's events one after another, those of different agents side by side.
+//! The order of delivery in one stream: the events of one agent one after another, those of different agents side by side.
+//!
+//! One [`KeyQueues`] per stream holds a [`KeyQueue`] per agent. For example, with the entries 1 (`turn`), 2 (`turn`) and 3 (`order`) for
+//! one agent:
+//!
+//! ```text
+//! push 1 -> deliver 1     nothing else is under way
+//! push 2, push 3 -> none  they wait behind 1
+//! defer 1 -> deliver 3    the agent is busy; 3 is no turn and overtakes 1 and 2
+//! undefer -> none         time to retry, but 3 is still under way
+//! done -> deliver 1       then 2
+//! ```
 
 use crate::entry::{Entry, EntryId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What waits and what is under way, by agent.
+/// The entries of a stream that wait or are under way, by agent.
 #[derive(Default)]
 pub(crate) struct KeyQueues {
     by_agent: BTreeMap<String, KeyQueue>,
-    /// Entries that are here, with those under way.
+    /// The number of entries that wait or are under way.
     count: usize,
-    /// Entries that wait behind a turn that waits.
+    /// The number of entries that wait behind a deferred turn, deferred turns included.
     deferred: usize,
 }
 
 #[derive(Default)]
 struct KeyQueue {
-    /// In the order of the stream.
+    /// The waiting entries, in the order of the stream.
     waiting: VecDeque<Entry>,
     in_flight: Option<EntryId>,
-    /// The agent is busy with the turn before: its next one is tried again later, and events go past it. They may be what it waits for.
+    /// The agent is busy with an earlier turn, so its next turn is tried again later. Events overtake that turn, since the agent may be
+    /// waiting for them.
     is_deferred: bool,
 }
 
@@ -31,7 +43,7 @@ impl KeyQueue {
         }
     }
 
-    /// Takes the next entry.
+    /// Takes the next entry to deliver, if none is under way.
     fn next(&mut self) -> Option<Entry> {
         if self.in_flight.is_some() {
             return None;
@@ -48,7 +60,7 @@ impl KeyQueue {
 }
 
 impl KeyQueues {
-    /// Takes an entry in. Returns the one to fire at, if the agent is free.
+    /// Adds an entry. Returns the one to deliver, if the agent is free.
     pub(crate) fn push(&mut self, entry: Entry) -> Option<Entry> {
         let agent = entry.agent.clone();
         self.count += 1;
@@ -58,7 +70,7 @@ impl KeyQueues {
         })
     }
 
-    /// The entry under way is done with. Returns the agent's next one.
+    /// Ends the delivery under way. Returns the agent's next entry to deliver.
     pub(crate) fn done(&mut self, agent: &str) -> Option<Entry> {
         self.count -= 1;
         self.with(agent, |queue| {
@@ -67,7 +79,7 @@ impl KeyQueues {
         })
     }
 
-    /// The turn under way has to wait. Returns an event that may go past it.
+    /// Puts the turn under way back to the front, because the agent is busy. Returns an event that may overtake it.
     pub(crate) fn defer(&mut self, entry: Entry) -> Option<Entry> {
         let agent = entry.agent.clone();
         self.with(&agent, |queue| {
@@ -78,7 +90,8 @@ impl KeyQueues {
         })
     }
 
-    /// The time to try again has come. Returns what to fire, unless an event of the agent is under way: then the turn comes behind it.
+    /// Ends the deferral, because it is time to try the turn again. Returns the entry to deliver; none if an event of the agent is still
+    /// under way, since the turn then follows it.
     pub(crate) fn undefer(&mut self, agent: &str) -> Option<Entry> {
         self.with(agent, |queue| {
             queue.is_deferred = false;
@@ -90,6 +103,8 @@ impl KeyQueues {
         let queue = self.by_agent.entry(agent.to_owned()).or_default();
         let before = queue.deferred();
         let result = work(queue);
+        // Underflow is impossible: `self.deferred` contains `before` of this queue. The sum comes first, because the difference may be
+        // negative.
         self.deferred = self.deferred + queue.deferred() - before;
         if queue.waiting.is_empty() && queue.in_flight.is_none() {
             self.by_agent.remove(agent);
@@ -97,17 +112,17 @@ impl KeyQueues {
         result
     }
 
-    /// Entries that are here and not deferred.
+    /// The number of entries that are not deferred.
     pub(crate) fn active(&self) -> usize {
         self.count - self.deferred
     }
 
-    /// Entries that wait behind a turn that waits.
+    /// The number of entries that wait behind a deferred turn.
     pub(crate) fn deferred(&self) -> usize {
         self.deferred
     }
 
-    /// The oldest entry that is here.
+    /// The id of the oldest entry that waits or is under way.
     pub(crate) fn oldest(&self) -> Option<EntryId> {
         let of = |queue: &KeyQueue| {
             queue.waiting.front().map(|entry| entry.id).into_iter().chain(queue.in_flight).min()

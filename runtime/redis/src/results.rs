@@ -1,4 +1,4 @@
-//! What becomes of an event that was fired.
+//! Handling the outcomes of deliveries.
 
 use crate::delivery::{DeliveryOutcome, InFlight, deliver, longer};
 use crate::entry::{Entry, Raw};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 impl<E: Engine + Sync> Session<'_, E> {
-    /// Notes what came of an event, and sends the agent's next one on its way.
+    /// Records the outcome of a delivery, and delivers the agent's next entry.
     pub(crate) fn land(
         &mut self,
         flight: InFlight,
@@ -24,6 +24,7 @@ impl<E: Engine + Sync> Session<'_, E> {
                 self.is_away = false
             }
         }
+        // The stream was lost meanwhile, and the new owner delivers the entry again.
         let Some(shard) = self.shards.get_mut(&nth).filter(|shard| shard.lease == lease) else {
             return;
         };
@@ -56,6 +57,7 @@ impl<E: Engine + Sync> Session<'_, E> {
                 }));
                 shard.queues.defer(entry)
             }
+            // Only turns are deferred. An event for a busy agent is delivered again, and so is every event while the engine is unreachable.
             DeliveryOutcome::Busy | DeliveryOutcome::Away(_) => {
                 if let DeliveryOutcome::Away(why) = outcome
                     && !std::mem::replace(&mut self.is_away, true)
@@ -73,7 +75,7 @@ impl<E: Engine + Sync> Session<'_, E> {
         self.send_next(nth, next);
     }
 
-    /// It is time to try a turn again.
+    /// Tries a deferred turn again.
     pub(crate) fn retry(&mut self, nth: usize, lease: u64, agent: &str) {
         let Some(shard) = self.shards.get_mut(&nth).filter(|shard| shard.lease == lease) else {
             return;
@@ -82,7 +84,7 @@ impl<E: Engine + Sync> Session<'_, E> {
         self.send_next(nth, next);
     }
 
-    /// Sends the next event of an agent on its way. What is not sent when the stream is to be left stays pending.
+    /// Delivers the next entry of an agent, unless the stream is to be released: then the entry stays pending in Redis for the next owner.
     fn send_next(&mut self, nth: usize, next: Option<Entry>) {
         let Some(shard) = self.shards.get_mut(&nth) else { return };
         let Some(entry) = next.filter(|_| !self.is_stopping && !shard.is_leaving) else { return };

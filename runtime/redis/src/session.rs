@@ -1,4 +1,8 @@
-//! The work of one connection: nothing of it outlives the connection, since the server has all that was not acknowledged.
+//! The work on one connection. Its state ends with the connection; the server keeps everything that was not acknowledged.
+//!
+//! One task does everything: it sends heartbeats, reads pages of entries, delivers events, and acknowledges them. A stream passes through
+//! three stages before new entries are read (see [`Stage`]): claim what other consumers left pending, read that together with this
+//! consumer's own pending entries, then read new ones. So the order of a stream survives the change of its owner.
 
 use crate::delivery::{DeliveryOutcome, InFlight, deliver};
 use crate::entry::{DELETED, Entry, EntryId};
@@ -15,22 +19,23 @@ use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Entries that one command reads.
+/// The maximum number of entries that one command reads.
 const PAGE: usize = 256;
 
-/// Entries of a stream that wait behind turns that wait, at most: with more, nothing new is read.
+/// The maximum number of entries of a stream that wait behind deferred turns. Beyond it, nothing new is read, to bound the memory.
 const PARKED: usize = 4_096;
 
-/// How long what is under way may take when the intake is to stop.
+/// The time that deliveries under way may take when the intake is to stop.
 const LAST: Duration = Duration::from_secs(10);
 
-/// How often old ids are forgotten; never right after the beginning, when other processes may still have old entries in hand.
+/// The interval at which the engine forgets old ids. The first time is never right after the start, when other processes may still hold old
+/// entries.
 const SWEEP: Duration = Duration::from_hours(1);
 
-/// Why a connection is of no use any more.
+/// The reason why a connection has to end.
 pub(crate) enum Broken {
     Redis(RedisError),
-    /// A later process has the same name.
+    /// A later process has taken the same name.
     Taken,
 }
 
@@ -42,7 +47,7 @@ impl From<RedisError> for Broken {
 
 type Task<'e, T> = Pin<Box<dyn Future<Output = T> + Send + 'e>>;
 
-/// One connection at work.
+/// The state of the work on one connection.
 pub(crate) struct Session<'e, E> {
     pub(crate) link: Link,
     pub(crate) options: &'e Options,
@@ -50,9 +55,9 @@ pub(crate) struct Session<'e, E> {
     pub(crate) counts: &'e mut Counts,
     pub(crate) shards: BTreeMap<usize, Shard>,
     pub(crate) flights: FuturesUnordered<Task<'e, (InFlight, DeliveryOutcome)>>,
-    /// Turns that are tried again when it is time: stream, lease, agent.
+    /// The deferred turns, each as a timer that yields the stream, the lease and the agent.
     pub(crate) retries: FuturesUnordered<Task<'e, (usize, u64, String)>>,
-    /// The waits of turns that were busy.
+    /// The current pause of each deferred turn, by stream and agent.
     pub(crate) waits: BTreeMap<(usize, String), Duration>,
     pub(crate) leases: u64,
     pub(crate) is_away: bool,
@@ -81,7 +86,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         }
     }
 
-    /// Shows itself for the first time on this connection.
+    /// Sends the first heartbeat of this connection.
     pub(crate) async fn begin(&mut self, is_first: bool) -> Result<(), Broken> {
         match self.link.beat(is_first).await? {
             Some(_) => Ok(()),
@@ -89,7 +94,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         }
     }
 
-    /// Works until it is told to stop.
+    /// Works until `stop` resolves and the deliveries under way have ended.
     pub(crate) async fn work(
         &mut self,
         mut stop: Pin<&mut impl Future<Output = ()>>,
@@ -115,10 +120,11 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
             }
             let has_read = self.read(tell).await?;
             if has_read {
-                // Others work on this thread, too.
+                // Deliveries share this thread and would starve if pages kept coming.
                 tokio::task::yield_now().await;
             } else if !self.is_stopping {
-                // A stream with more than there is room for makes no news.
+                // Only streams that have been read to the end are watched: one with unread entries would report them at once, again and
+                // again.
                 let quiet = self.shards.iter().filter(|(_, shard)| !shard.has_more);
                 let behind: Vec<_> = quiet.map(|(nth, shard)| (*nth, shard.last)).collect();
                 let of: Vec<usize> = behind.iter().map(|(nth, _)| *nth).collect();
@@ -127,6 +133,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                     awaited = of;
                 }
             }
+            // Futures are polled in the order of the arms (`biased`): stopping first, then outcomes, which free room for reading.
             let is_swept = sweep.is_none();
             let news_are = async {
                 match news.as_mut() {
@@ -168,7 +175,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 }
                 () = std::future::ready(()), if has_read => {}
             }
-            // All that is ready, so that one command acknowledges it.
+            // Collects all outcomes that are ready, so that one command can acknowledge them.
             while let Some(Some((flight, outcome))) =
                 futures_util::FutureExt::now_or_never(self.flights.next())
             {
@@ -177,18 +184,18 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         }
     }
 
-    /// Forgets ids that are past the horizon.
+    /// Makes the engine forget ids that are older than the horizon.
     fn sweep(&self) -> Task<'e, ()> {
         let (engine, age) = (self.engine, self.options.horizon);
         let prefix = format!("redis:{}:", self.options.stream);
         let age = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
         Box::pin(async move {
-            // An engine that is away has the next time for it.
+            // An engine that cannot be reached is asked again at the next interval.
             drop(engine.forget(&prefix, age).await);
         })
     }
 
-    /// Shows itself, takes streams that are free, and gives up those that others are to have.
+    /// Sends a heartbeat, starts with the streams that this process has got, and marks those above its share for release.
     async fn beat(&mut self, tell: &mut impl FnMut(Notice)) -> Result<(), Broken> {
         let Some(beat) = self.link.beat(false).await? else { return Err(Broken::Taken) };
         let Heartbeat { share, kept, taken } = beat;
@@ -196,6 +203,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         for nth in had.iter().filter(|nth| !kept.contains(nth)) {
             self.drop_shard(*nth, tell);
         }
+        // A kept stream without state here is one that this process lost and got again on this connection.
         for nth in kept.into_iter().chain(taken) {
             if !self.shards.contains_key(&nth) && !self.is_stopping {
                 let last = self.link.last(nth).await?;
@@ -209,7 +217,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         Ok(())
     }
 
-    /// What waits there stays pending, and is read by whoever has the stream next.
+    /// Drops the state of a stream. Its waiting entries stay pending in Redis, for the next owner to read.
     fn drop_shard(&mut self, nth: usize, tell: &mut impl FnMut(Notice)) {
         if self.shards.remove(&nth).is_some() {
             self.waits.retain(|(shard, _), _| *shard != nth);
@@ -217,7 +225,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         }
     }
 
-    /// Acknowledges what is done, and buries what is of no use.
+    /// Acknowledges applied entries, moves dead ones to the dead stream, and releases streams that are marked and idle.
     async fn settle(&mut self, tell: &mut impl FnMut(Notice)) -> Result<(), Broken> {
         let mut free = Vec::new();
         for (nth, shard) in &mut self.shards {
@@ -231,6 +239,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 self.link.acknowledge(*nth, &shard.done).await?;
                 shard.done.clear();
             }
+            // Only an idle stream is released: its next owner would otherwise deliver the entries under way a second time, out of order.
             if shard.is_leaving && shard.in_flight == 0 {
                 free.push(*nth);
             }
@@ -242,7 +251,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         Ok(())
     }
 
-    /// Reads a page of each stream that may have one. Returns whether there was any.
+    /// Reads a page of each stream that may have unread entries. Returns whether anything was read.
     async fn read(&mut self, tell: &mut impl FnMut(Notice)) -> Result<bool, Broken> {
         let mut has_read = false;
         let ready: Vec<usize> =

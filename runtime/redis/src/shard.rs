@@ -1,31 +1,31 @@
-//! A stream, as long as this process holds it.
+//! The state of a stream while this process owns it.
 
 use crate::entry::{EntryId, Raw};
 use crate::queues::KeyQueues;
 
-/// How far the reading of a stream is.
+/// The stage of reading. It begins with entries that a former owner left behind, so that they keep their place before new ones.
 pub(crate) enum Stage {
-    /// What was delivered to others is taken over, from here on.
+    /// Entries pending for other consumers are being claimed; the next batch begins at this id.
     Claims(String),
-    /// Own entries that were not acknowledged, behind this one.
+    /// Pending entries of this consumer are being read; the next page begins behind this id.
     Pending(EntryId),
     New,
 }
 
-/// A stream that is held.
+/// A stream that this process owns.
 pub(crate) struct Shard {
     pub(crate) stage: Stage,
     pub(crate) queues: KeyQueues,
     pub(crate) lease: u64,
-    /// The last entry that was delivered.
+    /// The id of the last entry that was delivered to the group.
     pub(crate) last: EntryId,
-    /// The last one that was pending at the beginning.
+    /// The id of the last entry that was pending when this process took the stream.
     pub(crate) pending: EntryId,
-    /// Whether there may be entries that were not read.
+    /// Whether the stream may have unread entries.
     pub(crate) has_more: bool,
-    /// It goes to another process, once nothing is under way.
+    /// Whether the stream is to be released as soon as no delivery is under way.
     pub(crate) is_leaving: bool,
-    /// Events under way.
+    /// The number of deliveries under way.
     pub(crate) in_flight: usize,
     pub(crate) done: Vec<EntryId>,
     pub(crate) dead: Vec<(Raw, String)>,
@@ -47,7 +47,7 @@ impl Shard {
         }
     }
 
-    /// Whether all that was pending at the beginning is done with.
+    /// Whether all entries that were pending at the start have been handled. Before that, their ids must not be forgotten.
     pub(crate) fn is_fresh(&self) -> bool {
         let is_read = matches!(self.stage, Stage::New);
         is_read && self.queues.oldest().is_none_or(|oldest| oldest > self.pending)

@@ -1,4 +1,5 @@
-//! The object that an agent is. The server hands it one event at a time, and commits what comes of it piece by piece, each piece once.
+//! The virtual object `Agent`. The server gives it one event at a time and stores the consequences of the event one by one, each exactly
+//! once.
 
 use crate::kept::{RUN, STATE, StoredAgent, event, oldest, part};
 use crate::step::{Steps, Taken, What};
@@ -11,11 +12,12 @@ use restate_sdk::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The object `Agent`.
+/// The handlers of the virtual object `Agent`.
 pub(crate) struct Agent(pub(crate) Arc<Steps>);
 
-// Only what a handler names is loaded: a trace may be long. A service that is away is asked again every five seconds until it is back; by
-// default the server would give up after an hour.
+// The SDK sends the `///` lines of handlers to the server as their documentation.
+// With `lazy_state`, a handler loads only the keys that it names, because a trace may be long. The attempts are practically unlimited: by
+// default the server would give up after an hour, and this one retries every five seconds until the service is back.
 #[object(
     name = "Agent",
     lazy_state,
@@ -38,6 +40,7 @@ impl Agent {
     ) -> HandlerResult<Json<EventReply>> {
         let Json(fired) = fired;
         let id = fired.id.clone();
+        // The key of the event's id holds the reply of its first delivery, so a repeated event changes nothing.
         if let Some(Json(reply)) = ctx.get::<Json<Reply>>(&event(&id)).await? {
             return Ok(Json(EventReply::Reply(Reply { is_repeated: true, ..reply })));
         }
@@ -50,13 +53,15 @@ impl Agent {
             ctx.run(move || async move { Ok(Json((*steps)(&agent, kept, What::Fired(fired)))) });
         let taken = match step.name("step").await? {
             Json(Ok(taken)) => taken,
-            // It was saved by another chart, for example: nothing has changed.
+            // The saved state cannot be read, for example because another chart wrote it. Nothing has changed.
             Json(Err(why)) => return Ok(Json(EventReply::Stopped { why })),
         };
         let Some(said) = taken.said.clone() else { return Err("a step without a reply".into()) };
         if let EventReply::Reply(reply) = &said
             && reply.receipt != Receipt::Busy
         {
+            // The last `SEEN` ids form a ring: entry `nth % SEEN` holds the id that the new one replaces. Events for a busy agent are not
+            // remembered, because they are sent again and are then to be applied.
             let (nth, most) = (taken.kept.events, SEEN as u64);
             let place = oldest(nth, most);
             if nth > most
@@ -76,6 +81,7 @@ impl Agent {
     async fn done(&self, ctx: ObjectContext<'_>, done: Json<Done>) -> HandlerResult<()> {
         let Json(done) = done;
         let Some(kept) = kept(&ctx).await? else { return Ok(()) };
+        // The call may have been dropped and planned again under the same id. Only the result of the latest plan counts.
         let is_open = kept.open.get(&done.id) == Some(&done.plan);
         if !is_open || kept.stopped.is_some() {
             return Ok(());
@@ -86,6 +92,7 @@ impl Agent {
     /// Time has passed.
     #[handler(ingress_private)]
     async fn wake(&self, ctx: ObjectContext<'_>, due: u64) -> HandlerResult<()> {
+        // Timers of the server cannot be cancelled, so a timer that was replaced fires, too, and is ignored.
         let Some(kept) = kept(&ctx).await? else { return Ok(()) };
         if kept.wake != Some(due) || kept.stopped.is_some() {
             return Ok(());
@@ -114,7 +121,7 @@ impl Agent {
 }
 
 impl Agent {
-    /// A step that nobody waits for. What cannot be done now is tried again: the server keeps it.
+    /// Makes a step for which no host waits for a reply. An error fails the handler, and the server then repeats it.
     async fn try_step(
         &self,
         ctx: &ObjectContext<'_>,
@@ -135,7 +142,7 @@ async fn kept(ctx: &ObjectContext<'_>) -> Result<Option<StoredAgent>, TerminalEr
     Ok(ctx.get::<Json<StoredAgent>>(RUN).await?.map(Json::into_inner))
 }
 
-/// Keeps what a step leaves, and then sends what it wants done.
+/// Stores the state after a step, and then sends its calls and its timer.
 fn put(ctx: &ObjectContext<'_>, taken: Taken) {
     let Taken { kept, state, lines, jobs, dropped, timer, .. } = taken;
     if !lines.is_empty() {
@@ -143,6 +150,7 @@ fn put(ctx: &ObjectContext<'_>, taken: Taken) {
     }
     ctx.set(STATE, Json(state));
     ctx.set(RUN, Json(kept));
+    // The idempotency key makes the server send a call once, even if this handler runs twice.
     for job in jobs {
         let key = job.key();
         let target = RequestTarget::service(STEP, "run");

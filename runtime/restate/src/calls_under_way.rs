@@ -1,4 +1,4 @@
-//! The service that makes calls. A call that this process makes is made once, however often the server asks for it.
+//! The service that makes calls. Within one process a call is made once, however often the server repeats the request for it.
 
 use crate::wire::{AGENT, Done, Job, wall};
 use chartc_runtime::driver::{Driver, Probe};
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// The calls that this process makes.
+/// The calls that this process is making.
 pub(crate) struct CallsUnderWay {
     driver: Arc<dyn Driver>,
-    /// This process, among all that have made or will make calls.
+    /// A random number that identifies this process among all that make calls, earlier ones included.
     boot: u64,
     calls: Mutex<BTreeMap<String, CallUnderWay>>,
 }
@@ -32,7 +32,8 @@ impl CallsUnderWay {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a call that the process `boot` was about to make, or waits for it.
+    /// Makes the call of `job`, or waits for it if it is already being made. `boot` is the process that the server recorded as the one that
+    /// would make it.
     async fn land(&self, boot: u64, job: Job) -> Done {
         let (id, plan) = (job.id().to_string(), job.plan);
         let mut landed = self
@@ -54,11 +55,11 @@ impl CallsUnderWay {
             Ok(done) => done.clone(),
             Err(_) => None,
         }
-        // The driver has panicked, or nobody waits for the result.
+        // The driver has panicked, or the call was cancelled: its result is unknown.
         .unwrap_or(Done { id, plan, at: wall(), outcome: None })
     }
 
-    /// Ends a call that nobody waits for.
+    /// Cancels a call whose result nobody waits for.
     fn end(&self, key: &str) {
         if let Some(flight) = self.calls().get(key) {
             flight.task.abort();
@@ -66,7 +67,8 @@ impl CallsUnderWay {
     }
 }
 
-/// What comes of a call; `None` if nobody knows.
+/// Returns the outcome of a call; `None` if it is unknown whether the call was made. A call that another process was about to make is not
+/// made again: the driver is asked what became of it.
 async fn call(driver: Arc<dyn Driver>, is_mine: bool, job: Job) -> Option<Outcome> {
     let id = job.id();
     let probe = if is_mine { Probe::NotMade } else { driver.probe(&id) };
@@ -78,10 +80,10 @@ async fn call(driver: Arc<dyn Driver>, is_mine: bool, job: Job) -> Option<Outcom
     }
 }
 
-/// The service `Step`.
+/// The handlers of the service `Step`.
 pub(crate) struct Step(pub(crate) Arc<CallsUnderWay>);
 
-// The server would ask again and again for a call of more than eleven minutes, which is its default.
+// The timeouts are an hour, since by default the server would repeat calls that take longer than eleven minutes.
 #[service(
     name = "Step",
     inactivity_timeout = "1h",
@@ -101,12 +103,14 @@ impl Step {
     async fn run(&self, ctx: Context<'_>, job: Json<Job>) -> HandlerResult<()> {
         let Json(job) = job;
         let own = self.0.boot;
+        // The server records this process before the call is made. After a restart it replays the number of the process that may have made
+        // it.
         let boot: u64 = ctx.run(move || async move { Ok(own) }).name("intent").await?;
         let (calls_under_way, made) = (self.0.clone(), job.clone());
         let landed =
             ctx.run(move || async move { Ok(Json(calls_under_way.land(boot, made).await)) });
         let done = landed.name("call").await?;
-        // The server has it.
+        // The server has stored the result, so the call can be forgotten here.
         self.0.calls().remove(&job.key());
         let target = RequestTarget::object(AGENT, job.agent, "done");
         ctx.request::<Json<Done>, ()>(target, done).send();

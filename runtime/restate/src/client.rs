@@ -1,4 +1,4 @@
-//! The handle through which a host fires at agents on a Restate server.
+//! The client through which a host sends events to agents on a Restate server.
 
 use crate::error::RestateError;
 use crate::wire::{AGENT, EventReply, Fired, wall};
@@ -15,14 +15,15 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a host waits for a server that cannot be reached.
+/// The time for which requests to a server that cannot be reached are repeated, and the time limit of each request.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How long it waits before it asks again.
+/// The pause before a request is repeated.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The engine on a Restate server. Handles are cheap to clone.
+/// The engine on a Restate server. Clones are cheap and share connections.
 ///
-/// A server that cannot be reached is asked again for a minute: an event that was taken in before gets the reply that it had.
+/// If the server cannot be reached, a request is repeated for a minute. That is safe: an event that the server had already applied gets the
+/// same reply again.
 #[derive(Clone)]
 pub struct Restate {
     ingress: String,
@@ -30,7 +31,7 @@ pub struct Restate {
 }
 
 impl Restate {
-    /// By the address of the server's ingress, for example `http://127.0.0.1:8080`.
+    /// Creates a client for the address of the server's ingress, for example `http://127.0.0.1:8080`. It does not connect yet.
     pub fn new(ingress: &str) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
@@ -38,8 +39,8 @@ impl Restate {
         Self { ingress: ingress.trim_end_matches('/').to_owned(), client }
     }
 
-    /// Tells a server where a [`Service`](crate::Service) listens; `admin` is the address of the server's admin interface, for example
-    /// `http://127.0.0.1:9070`. A service that is registered again replaces what was at the same address.
+    /// Tells a server at which address `service` a [`Service`](crate::Service) listens. `admin` is the address of the server's admin
+    /// interface, for example `http://127.0.0.1:9070`. A later registration of the same address replaces the earlier one.
     ///
     /// # Errors
     /// The server cannot be reached, or does not reach the service.
@@ -50,7 +51,7 @@ impl Restate {
         Ok(())
     }
 
-    /// The trace of an agent.
+    /// Returns all lines of an agent's trace so far.
     ///
     /// # Errors
     /// See [`RestateError`].
@@ -68,7 +69,7 @@ impl Restate {
         self.ask(&address, body).await
     }
 
-    /// Asks until there is an answer.
+    /// Sends a request, and repeats it while the server is overloaded or cannot be reached, for [`PATIENCE`] at most.
     async fn ask<B: Serialize, R: DeserializeOwned>(
         &self,
         address: &str,
@@ -85,7 +86,7 @@ impl Restate {
                 Ok((status, text)) => {
                     let text = String::from_utf8_lossy(&text).into_owned();
                     let fault = RestateError::Refused { status, text };
-                    // It has no place, or is not there yet.
+                    // The server or its proxy is overloaded or is still starting. All other statuses would be the same next time.
                     if !matches!(status, 408 | 429 | 502..=504) {
                         return Err(fault);
                     }
@@ -134,13 +135,13 @@ fn away(agent: &str, why: &RestateError) -> EngineError {
     EngineError::Away { agent: agent.to_owned(), why: why.to_string() }
 }
 
-/// An error with what has caused it.
+/// An error with its chain of causes, separated by colons.
 fn causes(error: &dyn std::error::Error) -> String {
     let below = std::iter::successors(error.source(), |error| error.source());
     below.fold(error.to_string(), |all, one| format!("{all}: {one}"))
 }
 
-/// A name as a part of a path.
+/// Percent-encodes a name as one segment of a path.
 fn plain(name: &str) -> String {
     let part = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {

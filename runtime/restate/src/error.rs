@@ -1,25 +1,25 @@
-//! Why a server cannot be used.
+//! Errors of the client.
 
-/// The server did not do what it was asked.
+/// The reason why the server did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum RestateError {
-    /// It cannot be reached, or does not answer in time.
+    /// The server cannot be reached, or does not answer in time.
     #[error("the Restate server at {address} cannot be reached: {why}")]
     Unreachable {
-        /// Where it should be.
+        /// The address of the request.
         address: String,
-        /// Why not.
+        /// The error of the connection.
         why: String,
     },
-    /// It refuses.
+    /// The server or a handler answered with an error.
     #[error("the Restate server says {status}: {text}")]
     Refused {
-        /// HTTP's number.
+        /// The HTTP status.
         status: u16,
-        /// Its words.
+        /// The body of the answer.
         text: String,
     },
-    /// What it says is not what the service of this version says.
+    /// The answer is not the JSON of this version: the service that the server calls is probably another version of chartc.
     #[error("the service says something else than this version of chartc does: {0}")]
     Foreign(#[from] serde_json::Error),
 }

@@ -1,27 +1,27 @@
-//! What the server keeps of an agent.
+//! The state of an agent in the server's key-value store.
 
 use chartc_core::machine::Instant;
 use chartc_runtime::Saved;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The run of an agent between two events.
+/// The run of an agent between two steps.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct StoredAgent {
-    /// When its clock showed 0, in milliseconds since 1970.
+    /// The wall-clock time at which the run's clock showed 0, in milliseconds since 1970.
     pub(crate) epoch: i64,
     pub(crate) saved: Option<Saved>,
-    /// Why it cannot go on.
+    /// The reason why the run can never continue, if it cannot.
     pub(crate) stopped: Option<String>,
-    /// The timer that counts: the others were set for something that is over.
+    /// The time of the run for which the current timer is set. Timers for other times were replaced, and are ignored when they fire.
     pub(crate) wake: Option<Instant>,
-    /// The plans of the calls under way.
+    /// The calls under way, by their ids, each with the number of its plan.
     pub(crate) open: BTreeMap<String, u64>,
-    /// Calls planned so far.
+    /// The number of calls planned so far, from which plans are numbered.
     pub(crate) plans: u64,
-    /// Steps with lines so far.
+    /// The number of steps so far that wrote lines of the trace.
     pub(crate) parts: u64,
-    /// Events taken in so far.
+    /// The number of events applied so far.
     pub(crate) events: u64,
 }
 
@@ -39,30 +39,30 @@ impl StoredAgent {
         }
     }
 
-    /// The time of the run at this time of the computer.
+    /// Converts a wall-clock time in milliseconds since 1970 to a time of the run.
     pub(crate) fn time(&self, at: i64) -> Instant {
         u64::try_from(at.saturating_sub(self.epoch)).unwrap_or(0)
     }
 }
 
-// The names under which the server keeps what belongs to an agent.
+// The keys of an agent's state in the store.
 
-/// Its [`StoredAgent`].
+/// The key of its [`StoredAgent`].
 pub(crate) const RUN: &str = "run";
-/// What it shows of itself.
+/// The key of its [`AgentState`](chartc_runtime::agents::AgentState), which hosts read.
 pub(crate) const STATE: &str = "state";
 
-/// The reply to an event.
+/// The key of the reply to the event `id`.
 pub(crate) fn event(id: &str) -> String {
     format!("event:{id}")
 }
 
-/// The id of the event that is forgotten next.
+/// The key of a slot in the ring of the last `most` event ids. The `nth` event takes the slot of the event that is then forgotten.
 pub(crate) fn oldest(nth: u64, most: u64) -> String {
     format!("nth:{}", nth % most)
 }
 
-/// Lines of its trace.
+/// The key of the lines of the trace that the `nth` step with lines wrote.
 pub(crate) fn part(nth: u64) -> String {
     format!("lines:{nth}")
 }

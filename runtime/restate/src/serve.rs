@@ -1,4 +1,4 @@
-//! The service that a Restate server calls.
+//! The HTTP server with the handlers that a Restate server calls.
 
 use crate::agent::Agent;
 use crate::calls_under_way::{CallsUnderWay, Step};
@@ -19,17 +19,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// How long a service that is to end waits for the calls that it makes.
+/// The time for which a service that ends waits for the calls that it is making.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The charts of agents, and whoever makes their calls.
+/// The charts of agents, and the driver that makes their calls.
 pub struct Service {
     steps: Arc<Steps>,
     calls_under_way: Arc<CallsUnderWay>,
 }
 
 impl Service {
-    /// Agents whose sessions `make` makes. The `driver` makes their calls.
+    /// Creates a service for agents whose sessions `make` creates. The `driver` makes their calls.
     pub fn new<M: Machine + 'static>(
         make: impl Fn(Making<'_>) -> Result<Session<M, Journal>, String> + Send + Sync + 'static,
         driver: Arc<dyn Driver>,
@@ -39,7 +39,7 @@ impl Service {
         Self { steps, calls_under_way: Arc::new(CallsUnderWay::new(driver, boot)) }
     }
 
-    /// Serves until the future resolves, and then until the calls under way have ended, but a minute at most.
+    /// Serves until the future resolves, and then until the calls under way have ended, for at most a minute.
     pub async fn serve(self, listener: TcpListener, until: impl Future<Output = ()>) {
         let Self { steps, calls_under_way } = self;
         let endpoint = Endpoint::builder().bind(Agent(steps)).bind(Step(calls_under_way)).build();
@@ -50,14 +50,14 @@ impl Service {
             tokio::select! {
                 accepted = listener.accept() => {
                     let Ok((stream, _)) = accepted else { continue };
-                    // Nagle's algorithm costs 40 ms for each small frame that waits for the one before.
+                    // With Nagle's algorithm, each small frame waits up to 40 ms for the acknowledgement of the one before.
                     if stream.set_nodelay(true).is_err() {
                         continue;
                     }
                     let connection = http2::Builder::new(TokioExecutor::new())
                         .serve_connection(TokioIo::new(stream), endpoint.clone());
                     let connection = graceful.watch(connection);
-                    // The server asks again when a connection breaks.
+                    // An error ends only this connection: the server opens another one and repeats its requests.
                     tokio::spawn(async move { drop(connection.await) });
                 }
                 () = &mut until => break,
@@ -65,7 +65,7 @@ impl Service {
         }
         drop(listener);
         let over = graceful.shutdown();
-        // Connections end when the calls that they wait for have.
+        // A connection stays open until the calls whose results it waits for have ended.
         drop(tokio::time::timeout(PATIENCE, over).await);
     }
 }

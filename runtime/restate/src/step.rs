@@ -1,4 +1,4 @@
-//! One step of an agent: what was kept and what has happened, to what is kept then and what is to be done.
+//! One step of an agent, as a function from the stored state and an event, result or timer to the next state and the calls to make.
 
 use crate::kept::StoredAgent;
 use crate::wire::{Done, EventReply, Fired, Job, key, wall};
@@ -16,34 +16,34 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What has happened to an agent.
+/// The cause of a step.
 pub(crate) enum What {
     Fired(Fired),
     Done(Done),
     Due(Instant, i64),
 }
 
-/// What a step leaves.
+/// The result of a step.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Taken {
     pub(crate) kept: StoredAgent,
     pub(crate) state: AgentState,
     pub(crate) lines: Vec<Line>,
-    /// Calls to make.
+    /// The calls to make.
     pub(crate) jobs: Vec<Job>,
-    /// Plans whose results nobody waits for any more.
+    /// The keys of the calls under way whose results are no longer needed.
     pub(crate) dropped: Vec<String>,
-    /// A timer to set: when it is due, and in how many milliseconds that is.
+    /// The timer to set: the time of the run at which it is due, and the delay until then in milliseconds.
     pub(crate) timer: Option<(Instant, u64)>,
-    /// What is said of the event.
+    /// The reply to the event, if an event was the cause.
     pub(crate) said: Option<EventReply>,
 }
 
-/// Steps an agent.
+/// A function that makes one step of the agent with this name.
 pub(crate) type Steps =
     dyn Fn(&str, Option<StoredAgent>, What) -> Result<Taken, String> + Send + Sync;
 
-/// The steps of agents whose sessions `make` makes; `name` is their driver's for their traces.
+/// Returns the step function for agents whose sessions `make` creates. `name` is the name of their driver in traces.
 pub(crate) fn steps<M: Machine + 'static>(
     make: impl Fn(Making<'_>) -> Result<Session<M, Journal>, String> + Send + Sync + 'static,
     name: String,
@@ -65,6 +65,8 @@ fn step<M: Machine>(
         What::Due(_, at) => *at,
     };
     let mut kept = kept.unwrap_or_else(|| StoredAgent::new(at));
+    // The session is restored in each step. Calls that are still under way are known as planned, so they are planned again below, and
+    // skipped.
     let mut known: BTreeMap<String, Known> =
         kept.open.keys().map(|id| (id.clone(), Known::Planned)).collect();
     let mut now = kept.time(at);
@@ -72,11 +74,13 @@ fn step<M: Machine>(
     match what {
         What::Fired(fired) => event = Some(fired.event()),
         What::Done(Done { id, outcome, .. }) => {
+            // A result that nobody knows puts the call in doubt: it was started, and no outcome arrived.
             kept.open.remove(&id);
             known.insert(id, outcome.map_or(Known::Started, Known::Ended));
         }
         What::Due(due, _) => {
             kept.wake = None;
+            // This machine's clock may be behind that of the one that set the timer. Before the deadline, the session would do nothing.
             now = now.max(due);
         }
     }
@@ -92,7 +96,7 @@ fn step<M: Machine>(
     let mut jobs = Vec::new();
     for planned in left.planned {
         let id = planned.id.to_string();
-        // What was under way before is waited for once more in each step.
+        // The session waits for calls from before as well, and plans them again in each step.
         if kept.open.contains_key(&id) || left.dropped.contains(&id) {
             continue;
         }
@@ -108,13 +112,14 @@ fn step<M: Machine>(
     kept.stopped = run.stopped().map(str::to_owned);
     kept.parts += u64::from(!left.lines.is_empty());
     if let Some(EventReply::Reply(reply)) = &said {
+        // The event of a busy agent was not applied, so it does not take a slot in the ring of ids.
         kept.events += u64::from(reply.receipt != Receipt::Busy);
     }
     let state = run.state();
     Ok(Taken { kept, state, lines: left.lines, jobs, dropped, timer, said })
 }
 
-/// The driver of a step, which makes no calls.
+/// The driver of a session within a step. It makes no calls, because calls are services of their own.
 struct Nobody(String);
 
 impl Driver for Nobody {

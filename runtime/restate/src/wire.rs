@@ -1,4 +1,4 @@
-//! What the handlers say to each other and to hosts, as JSON.
+//! The JSON messages between hosts, the server and the handlers.
 
 use chartc_core::expr::Map;
 use chartc_runtime::RunError;
@@ -8,19 +8,19 @@ use chartc_runtime::stepped::{Call, Outcome};
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The object, with its handlers.
+/// The name of the virtual object that keeps an agent.
 pub(crate) const AGENT: &str = "Agent";
-/// The service that makes calls.
+/// The name of the service that makes calls.
 pub(crate) const STEP: &str = "Step";
 
-/// Milliseconds since 1970 on the computer's clock.
+/// The wall-clock time in milliseconds since 1970.
 #[allow(clippy::disallowed_methods, reason = "the machines of an agent share no other clock")]
 pub(crate) fn wall() -> i64 {
     let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// An event with the time at which it was taken in; without one, the agent's first step with it sets it.
+/// An event for an agent. `at` is when the host sent it, in milliseconds since 1970; without it, the time of the first step applies.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Fired {
     #[serde(default)]
@@ -37,7 +37,7 @@ impl Fired {
     }
 }
 
-/// What is said of an event.
+/// The reply to an event: what [`Engine::fire`](chartc_runtime::agents::Engine::fire) returns, as data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EventReply {
@@ -89,7 +89,7 @@ impl EventReply {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) agent: String,
-    /// Which of the agent's plans it is: a call that is planned again, after a doubt, is another one.
+    /// The number of the agent's plan for this call. A call that is planned again after a doubt has the same id and a new plan.
     pub(crate) plan: u64,
     path: Vec<CallName>,
     name: CallName,
@@ -104,29 +104,29 @@ impl Job {
         Self { agent: agent.to_owned(), plan, path, name, nth, is_tool, call }
     }
 
-    /// The call's permanent name.
+    /// The stable id of the call, which stays the same when the call is planned again.
     pub(crate) fn id(&self) -> CallId {
         let Self { agent, path, name, nth, is_tool, .. } = self.clone();
         CallId { run: agent.into(), path, name, nth, is_tool }
     }
 
-    /// What tells it from all other jobs.
+    /// The idempotency key of the job: see [`key`].
     pub(crate) fn key(&self) -> String {
         key(&self.id().to_string(), self.plan)
     }
 }
 
-/// What tells the job of a plan from all others.
+/// The key of the job for a call `id` and its `plan`, which is unique among all jobs.
 pub(crate) fn key(id: &str, plan: u64) -> String {
     format!("{id}#{plan}")
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Done {
     pub(crate) id: String,
     pub(crate) plan: u64,
     pub(crate) at: i64,
-    /// `None` if nobody knows whether the call was made.
+    /// The outcome, or `None` if it is unknown whether the call was made.
     pub(crate) outcome: Option<Outcome>,
 }
