@@ -1,4 +1,5 @@
-//! Tools that are programs: started for one call, told their arguments, and read to the end.
+//! Tools that are programs. Each call starts the program, writes the arguments to its standard input as JSON, and reads its standard output
+//! to the end.
 
 use crate::config::{Limits, Program};
 use crate::fault::Fault;
@@ -10,7 +11,7 @@ use serde_json::Value as Json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// One call.
+/// Makes one call.
 pub(crate) async fn call(
     tool: &str,
     program: &Program,
@@ -26,14 +27,16 @@ pub(crate) async fn call(
     let input = json.to_string();
     let work = async {
         let write = async {
-            // A program need not read what it is told.
+            // An error here only means that the program does not read its input, which it need not do.
             drop(stdin.write_all(input.as_bytes()).await);
             drop(stdin);
         };
         let mut output = Vec::new();
+        // One byte above the limit is enough to know that the output is too long.
         let most = u64::try_from(limits.output).unwrap_or(u64::MAX).saturating_add(1);
         let mut bounded = (&mut stdout).take(most);
         let read = bounded.read_to_end(&mut output);
+        // Both at once: a program that fills its output pipe before it reads its input would otherwise wait for ever.
         let ((), read) = tokio::join!(write, read);
         read.map_err(|why| Fault::Gone(why.to_string()))?;
         if output.len() > limits.output {
@@ -59,7 +62,7 @@ pub(crate) async fn call(
             Ok(wanted.text(text.strip_suffix('\n').unwrap_or(&text).to_owned()))
         }
     }
-    // Whatever it has started and left ends with `running`.
+    // Dropping `running` kills the program's process group, and so everything that it has started.
 }
 
 async fn wrote(running: &mut Running) -> String {
@@ -67,8 +70,8 @@ async fn wrote(running: &mut Running) -> String {
     running.tail.told()
 }
 
-/// The arguments with their placeholders filled in. An argument whose value is `none` is left out; a list that is all of an argument
-/// becomes several.
+/// Fills in the placeholders of a command line. An argument with a placeholder whose value is `none` is left out. If an argument consists
+/// only of a placeholder for a list, it becomes one argument for each item.
 fn filled(argv: &[String], json: &Json) -> Result<Vec<String>, Fault> {
     let mut out = Vec::new();
     for text in argv {
@@ -88,6 +91,7 @@ fn filled(argv: &[String], json: &Json) -> Result<Vec<String>, Fault> {
                 Part::Text(text) => argument.push_str(text),
                 Part::Hole(name) => match json.get(name) {
                     None | Some(Json::Null) => is_there = false,
+                    // Only a value at the beginning of an argument can make it look like an option.
                     Some(value) if nth == 0 => {
                         argument = checked(plain(value), value, name, &out)?;
                     }
@@ -114,7 +118,7 @@ fn plain(value: &Json) -> String {
     }
 }
 
-/// Refuses a text that the program would take for an option.
+/// Refuses a text that the program would read as an option, unless `--` comes before it.
 fn checked(text: String, value: &Json, name: &str, before: &[String]) -> Result<String, Fault> {
     let is_option = value.is_string() && text.starts_with('-');
     if is_option && !before.iter().any(|argument| argument == "--") {

@@ -1,4 +1,4 @@
-//! Declarations of a server's tools, as a chart writes them.
+//! Writes `tool` declarations of charts from a server's list of tools.
 
 use crate::listing::Listing;
 use crate::shape::{Shape, parameters, shape, wrapped};
@@ -7,12 +7,12 @@ use chartc_core::model::RESERVED;
 use chartc_core::visible;
 use std::collections::BTreeSet;
 
-/// Characters of a tool's description.
+/// The maximum length of a tool's description, in bytes.
 const DOC: usize = 4000;
-/// Values of an enum that a declaration has; one with more is a `Text`.
+/// The maximum number of values of a declared enum. A parameter with more values is declared as `Text`.
 const VALUES: usize = 100;
 
-/// The types of a tool, without names for its records.
+/// Describes a tool and its types for people. Records are written out, so they need no names.
 pub(crate) fn view(tool: &Listing, called: String) -> ToolView {
     let parameters = parameters(&tool.input).map(|record| record.parts).unwrap_or_default();
     let parameters = parameters
@@ -23,8 +23,9 @@ pub(crate) fn view(tool: &Listing, called: String) -> ToolView {
     ToolView { called, name: tool.name.clone(), doc: tool.doc.clone(), parameters, result }
 }
 
-/// The shape of the result; `None` for words.
+/// The shape of the result; `None` for a plain text.
 fn returned(tool: &Listing) -> Option<Shape> {
+    // FastMCP and others wrap a text in an object with one part.
     let whole = shape(tool.output.as_ref()?);
     if let Shape::Record(record) = &whole
         && let [part] = record.parts.as_slice()
@@ -37,7 +38,8 @@ fn returned(tool: &Listing) -> Option<Shape> {
     Some(inner.unwrap_or(whole))
 }
 
-/// The declaration, with those of the types that it needs before it.
+/// Writes the declaration of a tool, preceded by the declarations of the types that it needs. `called` is the tool's name in charts;
+/// `taken` contains the type names in use, and gets the new ones.
 pub(crate) fn declaration(
     server: &str,
     called: &str,
@@ -47,7 +49,7 @@ pub(crate) fn declaration(
     let stem = format!("{}{}", upper(server), upper(called));
     let mut writing = Writing { types: String::new(), taken };
     let parts = parameters(&tool.input).map(|record| record.parts).unwrap_or_default();
-    // What must be there stands first.
+    // Required parameters come first, as charts demand.
     let (required, others): (Vec<_>, Vec<_>) = parts.iter().partition(|part| part.is_required);
     let params: Vec<String> = required
         .into_iter()
@@ -106,6 +108,7 @@ impl Writing<'_> {
                         format!("{}: {ty}{mark}", lower(&part.name))
                     })
                     .collect();
+                // The fields come first: their types must be declared before the record that uses them.
                 let name = self.free(name);
                 self.types.push_str(&format!("type {name} {{ {} }}\n", fields.join(", ")));
                 name
@@ -114,7 +117,7 @@ impl Writing<'_> {
         }
     }
 
-    /// A name that no other type has.
+    /// Returns an unused name, with a number appended if necessary, and marks it as used.
     fn free(&mut self, name: &str) -> String {
         let mut free = name.to_owned();
         let mut nth = 2;
@@ -126,7 +129,7 @@ impl Writing<'_> {
     }
 }
 
-/// The description as `///` lines. Whatever it says, it stays a comment.
+/// The description as `///` lines. Control characters are escaped, so no description can end its comment.
 fn doc(text: &str) -> String {
     let text = crate::fault::short(text.trim(), DOC);
     let line = |line: &str| {
@@ -136,7 +139,7 @@ fn doc(text: &str) -> String {
     if text.is_empty() { String::new() } else { text.lines().map(line).collect() }
 }
 
-/// A name of anything but a type: in back-quotes unless it is one as it stands.
+/// Writes the name of anything but a type: in back-quotes, unless it is an identifier.
 fn lower(name: &str) -> String {
     let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
@@ -155,7 +158,7 @@ fn lower(name: &str) -> String {
     out
 }
 
-/// A name in the spelling of types.
+/// Converts a name to the spelling of types: `read_file` becomes `ReadFile`.
 fn upper(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let word = |word: &str| {

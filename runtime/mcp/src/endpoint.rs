@@ -1,4 +1,4 @@
-//! Tools that are HTTP endpoints.
+//! Tools that are HTTP endpoints. Arguments fill the placeholders of the address; the others are sent as a query, or as a JSON body.
 
 use crate::config::Limits;
 use crate::fault::{Fault, short};
@@ -9,7 +9,7 @@ use reqwest::{Client, Method, Response, Url};
 use serde_json::{Map, Value as Json};
 use tokio::time::timeout;
 
-/// One call.
+/// Makes one call.
 pub(crate) async fn call(
     client: &Client,
     (method, url, headers): (&str, &str, &[(String, String)]),
@@ -20,6 +20,7 @@ pub(crate) async fn call(
     let mut json = arguments(given, None);
     let mut url = filled(url, &mut json)?;
     let method = Method::from_bytes(method.as_bytes()).unwrap_or(Method::POST);
+    // GET and DELETE have no body, so their arguments become a query.
     let has_body = method != Method::GET && method != Method::DELETE;
     if !has_body && !json.is_empty() {
         let mut query = url.query_pairs_mut();
@@ -44,7 +45,7 @@ pub(crate) async fn call(
     }
 }
 
-/// The address with its placeholders filled in; their arguments are taken out of `json`.
+/// Fills in the placeholders of the address, and removes their arguments from `json`.
 fn filled(text: &str, json: &mut Map<String, Json>) -> Result<Url, Fault> {
     let mut url = String::new();
     let mut used = Vec::new();
@@ -53,7 +54,7 @@ fn filled(text: &str, json: &mut Map<String, Json>) -> Result<Url, Fault> {
             Part::Text(text) => url.push_str(&text),
             Part::Hole(name) => {
                 let value = json.get(&name).map(plain).unwrap_or_default();
-                // As a whole step of a path these would lead elsewhere, escaped or not.
+                // As a whole segment of a path, these would lead to another address, even percent-encoded: URL parsers resolve both forms.
                 if matches!(value.as_str(), "." | "..") {
                     return Err(Fault::Refused(format!(
                         "`{value}` is no value for `{name}` in an address"
@@ -76,7 +77,7 @@ fn plain(value: &Json) -> String {
     }
 }
 
-/// Percent-encoded, but for what RFC 3986 calls unreserved.
+/// Percent-encodes everything but the characters that RFC 3986 calls unreserved.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

@@ -1,28 +1,28 @@
-//! Why a server cannot be used, or a call brought nothing.
+//! Errors of servers and of calls.
 
 use chartc_core::expr::Duration as ChartDuration;
 use chartc_runtime::oracle::OracleError;
 use std::time::Duration;
 
-/// Why a server cannot be used, or a call brought nothing.
+/// The reason why a server cannot be used, or a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The program cannot be started, or the address not reached.
+    /// The program cannot be started, or the address cannot be reached.
     #[error("cannot be started: {0}")]
     Start(String),
-    /// No answer in time.
+    /// The answer did not arrive in time.
     #[error("no answer to {what} after {}", ChartDuration(u64::try_from(after.as_millis()).unwrap_or(u64::MAX)))]
     Silent {
-        /// What it was asked.
+        /// The request.
         what: String,
-        /// How long it had.
+        /// The time limit that it exceeded.
         after: Duration,
     },
     /// The connection ended. The call under way may have had effects.
     #[error("connection lost: {0}")]
     Gone(String),
-    /// The server does not keep to the protocol.
+    /// The server violates the protocol.
     #[error("{0}")]
     Protocol(String),
     /// The server answered with an error.
@@ -31,20 +31,20 @@ pub enum Fault {
     /// The tool ran and failed.
     #[error("{0}")]
     Failed(String),
-    /// HTTP status.
+    /// The server or endpoint answered with an HTTP error that may be temporary.
     #[error("status {status}{}", wait(*retry_after))]
     Status {
-        /// The status.
+        /// The HTTP status.
         status: u16,
-        /// Milliseconds to wait, if the server named a time.
+        /// The waiting time that the server asked for, in milliseconds, if any.
         retry_after: Option<u64>,
     },
     /// The result exceeds `max_output`.
     #[error("the result has {bytes} bytes, and `max_output` is {limit}")]
     TooLong {
-        /// Its size.
+        /// The size of the result, in bytes.
         bytes: usize,
-        /// What is allowed.
+        /// The limit, in bytes.
         limit: usize,
     },
     /// The server has no such tool, or not the one that the chart was checked against.
@@ -59,14 +59,14 @@ fn wait(retry_after: Option<u64>) -> String {
 }
 
 impl Fault {
-    /// The error as a run handles it.
+    /// Converts the error to one that a run handles. `by` names the tool in the message.
     pub(crate) fn told(self, by: &str) -> OracleError {
         let text = format!("{by}: {self}");
         match self {
             Self::Silent { after, .. } => {
                 OracleError::Timeout(u64::try_from(after.as_millis()).unwrap_or(u64::MAX))
             }
-            // The error says itself that the connection is lost.
+            // The text of `OracleError::Connection` already says that the connection is lost.
             Self::Gone(why) => OracleError::Connection(format!("{by}: {why}")),
             Self::Start(_) | Self::Protocol(_) => OracleError::Connection(text),
             Self::Status { status: 429, retry_after } => OracleError::RateLimited { retry_after },
@@ -81,7 +81,7 @@ impl Fault {
         }
     }
 
-    /// With text that the world wrote without the values of secret variables.
+    /// The error without the values of secret variables, in the texts that other programs wrote.
     pub(crate) fn without(self, secrets: &[String]) -> Self {
         let hide = |text: String| hidden(&text, secrets);
         match self {
@@ -96,7 +96,7 @@ impl Fault {
     }
 }
 
-/// The text with `…` in place of secrets.
+/// The text with `…` in place of each secret. `secrets` must be ordered from the longest to the shortest, since one may contain another.
 pub(crate) fn hidden(text: &str, secrets: &[String]) -> String {
     let mut text = text.to_owned();
     for secret in secrets {
@@ -107,7 +107,7 @@ pub(crate) fn hidden(text: &str, secrets: &[String]) -> String {
     text
 }
 
-/// The beginning of a long text.
+/// The text, cut to at most `most` bytes and an ellipsis.
 pub(crate) fn short(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

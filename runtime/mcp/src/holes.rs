@@ -1,4 +1,4 @@
-//! `{name}` in the arguments of commands and the addresses of endpoints.
+//! Placeholders, `{name}`, in the arguments of commands and the addresses of endpoints.
 
 /// A part of a text with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,10 +7,10 @@ pub(crate) enum Part {
     Hole(String),
 }
 
-/// The parts of a text; `{{` and `}}` stand for braces.
+/// Splits a text into its parts. `{{` and `}}` stand for braces.
 ///
 /// # Errors
-/// A brace that opens or closes nothing.
+/// A brace has no counterpart, or the braces enclose no name.
 pub(crate) fn parts(text: &str) -> Result<Vec<Part>, &'static str> {
     let (mut parts, mut plain) = (Vec::new(), String::new());
     let mut rest = text;
@@ -45,7 +45,7 @@ pub(crate) fn parts(text: &str) -> Result<Vec<Part>, &'static str> {
     Ok(parts)
 }
 
-/// The names of the placeholders.
+/// The names of the placeholders of a text; none if it is malformed.
 pub(crate) fn names(text: &str) -> Vec<String> {
     let name = |part: Part| match part {
         Part::Hole(name) => Some(name),

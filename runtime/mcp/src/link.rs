@@ -1,4 +1,4 @@
-//! A connection to one server: the handshake, the list of its tools, calls.
+//! A connection to one server: the handshake, the list of its tools, and calls.
 
 use crate::config::{Limits, Reach, ServerSpec};
 use crate::fault::{Fault, short};
@@ -26,15 +26,15 @@ use tokio::io::BufReader;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// Tools of one server, and requests for the list of them.
+/// The maximum number of tools in a server's list, and of the pages of the list.
 const TOOLS: usize = 10_000;
 const PAGES: usize = 1000;
-/// How long a connection may take to close.
+/// The time limit for closing a connection.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// The client's side of a connection.
+/// The client's handlers for notifications of the server.
 struct Client {
-    /// Whether the server has said that its list changed.
+    /// Set when the server announces that its list of tools has changed.
     changed: Arc<AtomicBool>,
     progress: Progress,
 }
@@ -63,7 +63,7 @@ impl ClientHandler for Client {
     }
 }
 
-/// A connection.
+/// A connection to a server.
 pub(crate) struct Link {
     service: Mutex<RunningService<RoleClient, Client>>,
     peer: Peer<RoleClient>,
@@ -71,13 +71,13 @@ pub(crate) struct Link {
     reason: Reason,
     changed: Arc<AtomicBool>,
     progress: Progress,
-    /// Whether a request has found the connection lost.
+    /// Set when a request has found the connection lost.
     lost: Arc<AtomicBool>,
     spec: ServerSpec,
 }
 
 impl Link {
-    /// Starts the server if it is a process, and shakes hands.
+    /// Starts the server if it is a process, and performs the handshake.
     pub(crate) async fn open(
         spec: &ServerSpec,
         base: &[(String, String)],
@@ -101,6 +101,8 @@ impl Link {
                     Ok(Ok(service)) => (service, Some(running)),
                     Ok(Err(why)) => {
                         let fault = not_begun(why);
+                        // The transport knows best why it gave up. Without its reason, the exit status of the process says more than
+                        // "closed".
                         let fault = match (reason.get(), fault) {
                             (Some(why), _) => Fault::Protocol(why + &running.tail.told()),
                             (None, Fault::Gone(_)) => Fault::Start(running.ending().await),
@@ -154,13 +156,14 @@ impl Link {
         self.peer.is_transport_closed() || self.lost.load(Ordering::Relaxed)
     }
 
-    /// What the server has said since the last time about its list: that it changed.
+    /// Returns the change of the list if the server has announced one since the last call.
     pub(crate) fn change(&self) -> Option<Change<'_>> {
         self.changed.swap(false, Ordering::Relaxed).then(|| Change { of: &self.changed })
     }
 
-    /// All tools. A malformed one costs no others.
+    /// Requests all pages of the list. Each malformed entry is reported in `faults`, and the other entries are kept.
     pub(crate) async fn list(&self) -> Result<Listed, Fault> {
+        // A hostile server could send a list without end, in pages of any size: tools, bytes, pages and repeated cursors are bounded.
         let mut listed = Listed::default();
         let (mut cursor, mut seen) = (None, HashSet::new());
         let (mut names, mut bytes) = (HashSet::new(), 0);
@@ -216,7 +219,7 @@ impl Link {
         Ok(listed)
     }
 
-    /// One call of a tool, with the result as it was sent.
+    /// Calls a tool, and returns the result as it was sent.
     pub(crate) async fn call(
         &self,
         tool: &str,
@@ -228,9 +231,10 @@ impl Link {
         self.ask(request, &format!("`{tool}`"), limits).await
     }
 
-    /// A request. Dropping it tells the server that nobody waits any more.
+    /// Sends a request and waits for its answer. Dropping the future sends the server a cancellation.
     ///
-    /// The time is kept here: the library's own timeout waits until the cancellation is written, which a server that reads nothing holds up.
+    /// The deadline is kept here instead of with the library's own timeout, because that one waits until the cancellation is written, and a
+    /// server that reads nothing blocks the write.
     async fn ask(
         &self,
         request: ClientRequest,
@@ -248,6 +252,7 @@ impl Link {
         let mut left = CancelOnDrop::new(&handle, &self.lost);
         let watched = Watched::new(&self.progress, &handle.progress_token);
         loop {
+            // Progress extends the deadline `idle`, but not `end`.
             let idle = Instant::now() + limits.idle;
             tokio::select! {
                 biased;
@@ -304,7 +309,7 @@ impl Link {
         process.as_ref().map(|running| running.tail.told()).unwrap_or_default()
     }
 
-    /// Why the connection ended, as far as is known.
+    /// The reason why the connection ended, as far as it is known.
     async fn gone(&self) -> Fault {
         if let Some(why) = self.reason.get() {
             return Fault::Gone(why + &self.tail().await);
@@ -315,9 +320,9 @@ impl Link {
         }
     }
 
-    /// Ends the connection, and the server if it is ours.
+    /// Closes the connection, and ends the server if this process started it.
     pub(crate) async fn close(&self) {
-        // A closing that fails or takes too long leaves nothing that the process's end does not take.
+        // If the connection does not close in time, ending the process closes it.
         drop(self.service.lock().await.close_with_timeout(CLOSING).await);
         if let Some(running) = self.process.lock().await.take() {
             running.close().await;
@@ -325,13 +330,15 @@ impl Link {
     }
 }
 
-/// A change of the list, which is forgotten only when the new list is known.
+/// An announced change of the list. Unless it is settled, dropping it announces the change again, so that a failed request for the list is
+/// repeated.
 pub(crate) struct Change<'l> {
     of: &'l AtomicBool,
 }
 
 impl Change<'_> {
     pub(crate) fn settle(self) {
+        // Skips `drop`, which would announce the change again.
         std::mem::forget(self);
     }
 }

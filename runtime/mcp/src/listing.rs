@@ -1,12 +1,12 @@
-//! What a server says of its tools.
+//! The entries of a server's list of tools.
 
 use serde_json::Value;
 
-/// What a server's list says, tool by tool.
+/// A server's list of tools.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Listed {
     pub(crate) tools: Vec<Listing>,
-    /// Entries that are no tools, and lists that do not end.
+    /// The problems of the list: entries that are no tools, and bounds that it exceeds.
     pub(crate) faults: Vec<String>,
 }
 
@@ -19,7 +19,10 @@ pub(crate) struct Listing {
     pub(crate) output: Option<Value>,
 }
 
-/// One entry of a list.
+/// Reads one entry of a list.
+///
+/// # Errors
+/// It is no tool; the text says why.
 pub(crate) fn listing(tool: &Value) -> Result<Listing, String> {
     let tool = tool.as_object().ok_or("it is no object")?;
     let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
@@ -38,6 +41,7 @@ pub(crate) fn listing(tool: &Value) -> Result<Listing, String> {
         Some(_) => return Err("its `outputSchema` is no object".into()),
     };
     let doc = tool.get("description").and_then(Value::as_str);
+    // Servers of older versions of the protocol have only a title.
     let doc = doc.or_else(|| tool.get("title").and_then(Value::as_str)).unwrap_or_default();
     Ok(Listing { name: name.to_owned(), doc: doc.to_owned(), input, output })
 }

@@ -1,4 +1,4 @@
-//! All servers of a run.
+//! All servers and tools of a run.
 
 use crate::check::{Finding, check};
 use crate::config::{Act, Configuration, ServerSpec};
@@ -18,9 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use tokio::task::JoinSet;
 
-/// Servers that run, and the other tools of a configuration. Clones share them.
+/// The servers, commands and endpoints of a configuration. Clones share them.
 ///
-/// The processes end with [`Pool::close`], or when the last clone is dropped; nothing that they have started outlives them.
+/// The processes end with [`Pool::close`], or when the last clone is dropped. So does everything that they have started.
 ///
 /// ```
 /// use chartc_core::expr::Value;
@@ -62,8 +62,8 @@ impl std::fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// The servers that these charts need, or all of the configuration if there are no charts; not started yet. `heard` gets what they write
-    /// to standard error, line by line.
+    /// Creates a pool with the servers that these charts need, or with all servers of the configuration if there are no charts. It does not
+    /// start them. `heard` gets each line that a server or command writes to standard error, after its name.
     pub fn new(
         configuration: Configuration,
         charts: &[&Chart],
@@ -77,12 +77,13 @@ impl Pool {
         Self::of_servers(configuration, &wanted, heard)
     }
 
-    /// These servers, not started yet.
+    /// Creates a pool with the servers named in `wanted`. It does not start them.
     pub fn of_servers(
         configuration: Configuration,
         wanted: &BTreeSet<String>,
         heard: impl Fn(&str, &str) + Send + Sync + 'static,
     ) -> Self {
+        // The lines go to screens and logs, so secrets are hidden before the listener sees them.
         let secrets = configuration.secrets.clone();
         let heard: StderrListener = Arc::new(move |name, line| {
             heard(name, &crate::fault::hidden(line, &secrets));
@@ -97,7 +98,8 @@ impl Pool {
         Self(Arc::new(Inner { configuration, servers, heard, client }))
     }
 
-    /// Starts the servers, all at once. One that cannot be started is told by [`Pool::check`] and [`Pool::servers`].
+    /// Starts all servers at the same time, and returns when each has started or failed. [`Pool::check`] and [`Pool::servers`] report
+    /// failures.
     pub async fn begin(&self) {
         let mut starting = JoinSet::new();
         for server in self.0.servers.values() {
@@ -107,7 +109,7 @@ impl Pool {
         while starting.join_next().await.is_some() {}
     }
 
-    /// [`Pool::new`], begun.
+    /// Creates a pool as [`Pool::new`] does, and starts its servers.
     pub async fn start(
         configuration: Configuration,
         charts: &[&Chart],
@@ -118,17 +120,17 @@ impl Pool {
         pool
     }
 
-    /// The configuration.
+    /// The configuration with which the pool was created.
     pub fn configuration(&self) -> &Configuration {
         &self.0.configuration
     }
 
-    /// Whether the pool answers for a tool of a chart.
+    /// Whether the configuration maps a tool of a chart. Whether its server has the tool is for [`Pool::check`] to say.
     pub fn provides(&self, tool: &str) -> bool {
         self.0.configuration.provides(tool)
     }
 
-    /// Compares the tools of charts with those that the servers have.
+    /// Compares the tools of charts with those that the servers have, and returns the differences.
     pub fn check(&self, charts: &[&Chart]) -> Vec<Finding> {
         let mut findings = check(charts, &self.0.configuration, &self.0.servers);
         let secrets = &self.0.configuration.secrets;
@@ -138,7 +140,7 @@ impl Pool {
         findings
     }
 
-    /// The servers that were started, with their tools.
+    /// The servers of the pool with their tools, for display. Call it after [`Pool::begin`].
     pub fn servers(&self) -> Vec<ServerView> {
         let secrets = &self.0.configuration.secrets;
         let view = |server: &Arc<Server>| {
@@ -156,8 +158,8 @@ impl Pool {
         self.0.servers.values().map(view).collect()
     }
 
-    /// The declaration of a server's tool, as text of a chart, with the types that it needs; `taken` are the names of types that are not
-    /// free, and gets the new ones. `None` if the server has no such tool.
+    /// The declaration of a server's tool as text of a chart, with the types that it needs. `called` is the tool's name in charts. `taken`
+    /// contains the type names that are in use, and gets the new ones. `None` if the server has no such tool.
     pub fn declaration(
         &self,
         server: &str,
@@ -170,7 +172,7 @@ impl Pool {
         Some(declaration(&server.spec.name, called, listing, taken))
     }
 
-    /// Ends all servers, and waits for their end.
+    /// Ends all servers at the same time, and returns when all have ended.
     pub async fn close(&self) {
         let mut closing = JoinSet::new();
         for server in self.0.servers.values() {
@@ -183,6 +185,7 @@ impl Pool {
 
 impl Inner {
     async fn call(&self, call: &ToolCall) -> Result<Value, Fault> {
+        // Commands and endpoints have whole names; only for other names does the first part name a server.
         let wanted = Wanted::of(&call.result);
         if let Some(spec) = self.configuration.tools.get(&call.tool) {
             return match &spec.act {

@@ -1,4 +1,4 @@
-//! Processes: started with few variables, in a group of their own, which ends with them.
+//! Processes, each in a process group of its own, with few variables of the environment.
 
 use crate::config::Program;
 use crate::fault::short;
@@ -12,21 +12,21 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Bytes of a line of standard error; the rest of a longer line is a line of its own.
+/// The maximum length of a line of standard error, in bytes. The rest of a longer line counts as the next line.
 const LINE: usize = 8 * 1024;
-/// Lines of standard error that errors show.
+/// The number of last lines of standard error that error messages show.
 const TAIL: usize = 8;
-/// Bytes of them.
+/// The maximum total size of these lines, in bytes.
 const TAIL_BYTES: usize = 2000;
-/// How long a process may go on after its standard input was closed, and after it was asked to end.
+/// The time that a process has to end after its standard input was closed, and again after it was asked to end.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long to wait for what a process that has ended wrote last.
+/// The time to wait for the last output of a process that has ended.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// Hears what processes write to standard error, line by line, each with the name of the server or tool.
+/// A function that gets what processes write to standard error: the name of the server or tool, and one line.
 pub(crate) type StderrListener = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
-/// The last lines of standard error.
+/// The last [`TAIL`] lines of standard error.
 #[derive(Clone, Default)]
 pub(crate) struct Tail(Arc<Mutex<VecDeque<String>>>);
 
@@ -39,7 +39,7 @@ impl Tail {
         lines.push_back(line.to_owned());
     }
 
-    /// `; it wrote: …`, or nothing.
+    /// The lines as the end of a message, `; it wrote: …`; empty if there are none.
     pub(crate) fn told(&self) -> String {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.is_empty() {
@@ -57,7 +57,7 @@ impl Tail {
     }
 }
 
-/// A group of processes, which is killed when this is dropped.
+/// A process group. Dropping it kills its processes.
 struct Group {
     #[cfg(unix)]
     id: Option<rustix::process::Pid>,
@@ -75,20 +75,20 @@ impl Group {
         Self {}
     }
 
-    /// Asks its processes to end.
+    /// Asks the processes of the group to end.
     fn ask(&self) {
         #[cfg(unix)]
         if let Some(id) = self.id {
-            // The group may be gone already.
+            // An error means that the group is already gone.
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::TERM);
         }
     }
 
-    /// Kills its processes, once: the number may be somebody else's afterwards.
+    /// Kills the processes of the group, only once: afterwards the system may give the group's number to others.
     fn end(&mut self) {
         #[cfg(unix)]
         if let Some(id) = self.id.take() {
-            // The group may be gone already.
+            // An error means that the group is already gone.
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
     }
@@ -100,23 +100,24 @@ impl Drop for Group {
     }
 }
 
-/// A process that runs.
+/// A running process with everything that it has started.
 pub(crate) struct Running {
-    // Killed before the child is dropped, so that the number of the group is still its own.
+    // Declared before `child`, so that it is dropped first: the number of the group stays reserved until the child is reaped.
     group: Group,
     child: Child,
-    /// Reads standard error; `None` when that has ended.
+    /// The task that reads standard error; `None` when it has ended.
     stderr: Option<JoinHandle<()>>,
     pub(crate) tail: Tail,
 }
 
-/// The ends of a process's pipes.
+/// The pipes to and from a process.
 pub(crate) struct Pipes {
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
 }
 
-/// Starts a program with `base` and its own variables only. What it writes to standard error is always read.
+/// Starts a program with only `base` and the variables that are configured for it. A task reads its standard error, so that a full pipe
+/// never blocks it.
 pub(crate) fn start(
     name: &str,
     program: &Program,
@@ -150,7 +151,7 @@ pub(crate) fn start(
     Ok((Running { group, child, stderr, tail }, Pipes { stdin, stdout }))
 }
 
-/// Reads lines to the end, whatever bytes they have.
+/// Reads lines until the end of the pipe, and accepts bytes that are not UTF-8.
 async fn drain(pipe: impl AsyncRead + Unpin, name: String, tail: Tail, heard: StderrListener) {
     let mut reader = BufReader::new(pipe);
     let mut line: Vec<u8> = Vec::new();
@@ -165,6 +166,7 @@ async fn drain(pipe: impl AsyncRead + Unpin, name: String, tail: Tail, heard: St
     while let Ok(bytes) = reader.fill_buf().await
         && !bytes.is_empty()
     {
+        // `max(1)` guarantees progress when the line is already full.
         let room = LINE.saturating_sub(line.len()).max(1);
         let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
         let take = end.min(room);
@@ -173,7 +175,7 @@ async fn drain(pipe: impl AsyncRead + Unpin, name: String, tail: Tail, heard: St
         reader.consume(take);
         if is_whole {
             tell(&mut line);
-            // A flood must not keep others from their turn.
+            // A program that writes without pause must not block other tasks of this thread.
             tokio::task::yield_now().await;
         }
     }
@@ -183,7 +185,7 @@ async fn drain(pipe: impl AsyncRead + Unpin, name: String, tail: Tail, heard: St
 }
 
 impl Running {
-    /// How it ended, with what it wrote last; waits for it a moment.
+    /// Describes how the process ended and what it wrote last. Waits for its end for a moment only.
     pub(crate) async fn ending(&mut self) -> String {
         let ended = timeout(DRAIN, self.child.wait()).await;
         self.drained().await;
@@ -195,12 +197,12 @@ impl Running {
         format!("{how}{}", self.tail.told())
     }
 
-    /// Waits for its end. Dropping the future changes nothing.
+    /// Waits for the end of the process. Cancelling the wait loses nothing.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
-    /// Waits for the rest of standard error, unless somebody else holds it open.
+    /// Waits for the rest of standard error, but not long: another process may have inherited the pipe and keep it open.
     pub(crate) async fn drained(&mut self) {
         if let Some(stderr) = &mut self.stderr
             && timeout(DRAIN, stderr).await.is_ok()
@@ -209,7 +211,8 @@ impl Running {
         }
     }
 
-    /// Ends it and all that it has started. Its standard input is closed already.
+    /// Ends the process and everything that it has started: first by waiting, because its standard input is already closed, then with
+    /// SIGTERM, then with SIGKILL.
     pub(crate) async fn close(mut self) {
         if timeout(GRACE, self.child.wait()).await.is_err() {
             self.group.ask();
@@ -223,7 +226,7 @@ impl Running {
     }
 }
 
-/// How a process ended, in words.
+/// Describes an exit status.
 pub(crate) fn told(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

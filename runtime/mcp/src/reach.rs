@@ -1,4 +1,4 @@
-//! HTTP: the transport of servers that are elsewhere, and what its errors say.
+//! The HTTP transport of remote servers, and the reading of its errors.
 
 use crate::fault::{Fault, short};
 use crate::wire::MESSAGE;
@@ -19,10 +19,12 @@ pub(crate) fn transport(
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.to_owned())
         .max_sse_event_size(MESSAGE)
         .max_json_response_size(MESSAGE)
-        // A call that went to a session that is gone is not sent again: it fails, and the next one opens another.
+        // A session that has expired is not replaced and the call is not sent again, since it may have had effects. The call fails, and the
+        // next one opens a new connection.
         .reinit_on_expired_session(false);
     let pair = |(name, value): &(String, String)| {
         let value = HeaderValue::from_str(value).ok().map(|mut value| {
+            // Sensitive values are not shown by `Debug`, so they do not reach logs.
             value.set_sensitive(true);
             value
         });
@@ -32,9 +34,9 @@ pub(crate) fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// A client for HTTP that follows no redirects: they would take headers and arguments to somebody else.
+/// A client that follows no redirects, because they could lead headers with credentials, and arguments, to another server.
 pub(crate) fn client() -> Result<reqwest::Client, reqwest::Error> {
-    // Somebody else may have installed one already.
+    // It fails only if another part of the program has installed a provider, which works as well.
     drop(rustls::crypto::ring::default_provider().install_default());
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
@@ -43,7 +45,7 @@ pub(crate) fn client() -> Result<reqwest::Client, reqwest::Error> {
         .build()
 }
 
-/// Why a handshake failed.
+/// Converts the error of a handshake.
 pub(crate) fn not_begun(why: ClientInitializeError) -> Fault {
     if let ClientInitializeError::TransportError { error, .. } = why {
         let fault = status(error.error.as_ref());
@@ -67,7 +69,7 @@ pub(crate) fn not_begun(why: ClientInitializeError) -> Fault {
     })
 }
 
-/// What HTTP says, if it says a status; otherwise the chain of causes.
+/// Converts an error of the transport: to its HTTP status if there is one in the chain of causes, otherwise to the texts of the causes.
 pub(crate) fn status(why: &(dyn Error + 'static)) -> Fault {
     let mut at = Some(why);
     let mut words: Vec<String> = Vec::new();
@@ -90,6 +92,7 @@ pub(crate) fn status(why: &(dyn Error + 'static)) -> Fault {
             }
         }
         let text = error.to_string();
+        // Wrappers often repeat the text of their cause.
         if !words.iter().any(|before| before.contains(&text)) {
             words.push(text);
         }

@@ -1,20 +1,20 @@
-//! Between JSON and the values of charts: what a tool is given, and what it brings.
+//! Conversion between JSON and the values of charts: arguments of tools, and their results.
 
 use crate::fault::{Fault, short};
 use crate::shape::{Record, Shape};
 use chartc_core::expr::Value;
 use serde_json::{Map, Value as Json};
 
-/// Bytes of a failed tool's text that an error shows.
+/// The maximum size of a failed tool's text in an error message, in bytes.
 const SHOWN: usize = 4000;
 
-/// What the chart declares as the result.
+/// The type of result that a chart declares, as a JSON Schema.
 pub(crate) struct Wanted {
     schema: Json,
 }
 
 impl Wanted {
-    /// From [`ToolCall::result`](chartc_core::host::ToolCall::result).
+    /// Parses [`ToolCall::result`](chartc_core::host::ToolCall::result). A malformed schema accepts everything.
     pub(crate) fn of(schema: &str) -> Self {
         Self { schema: serde_json::from_str(schema).unwrap_or(Json::Bool(true)) }
     }
@@ -24,13 +24,13 @@ impl Wanted {
             && self.schema.get("pattern").is_none()
     }
 
-    /// Whether it is an object with a part `result`, which is then not what wraps another value.
+    /// Whether the declared type is a record with a field `result`. Then an object with this part is a value of it, and no wrapper.
     fn has_result(&self) -> bool {
         let schema = resolved(&self.schema, &self.schema);
         schema.get("properties").is_some_and(|parts| parts.get("result").is_some())
     }
 
-    /// A text that a tool brought: as it is for `Text`, otherwise JSON if it is that.
+    /// Converts the text of a tool. For a result of type `Text` it is taken as it is, otherwise it is parsed as JSON if possible.
     pub(crate) fn text(&self, text: String) -> Value {
         if self.is_text() {
             return Value::Text(text);
@@ -41,7 +41,7 @@ impl Wanted {
         }
     }
 
-    /// A value that a tool brought, without what its type does not name.
+    /// Converts a JSON value of a tool, without the parts that the declared type does not have.
     pub(crate) fn json(&self, mut json: Json) -> Value {
         if !self.has_result()
             && let Json::Object(object) = &mut json
@@ -55,7 +55,10 @@ impl Wanted {
     }
 }
 
-/// What a call has brought: the result of `tools/call`.
+/// Converts the result of `tools/call` to the value that the chart gets.
+///
+/// # Errors
+/// The tool failed, or its result is malformed or larger than `limit` bytes.
 pub(crate) fn brought(result: &Json, wanted: &Wanted, limit: usize) -> Result<Value, Fault> {
     let Some(object) = result.as_object() else {
         return Err(Fault::Protocol("its result is no object".into()));
@@ -83,6 +86,7 @@ pub(crate) fn brought(result: &Json, wanted: &Wanted, limit: usize) -> Result<Va
             "its result has neither `content` nor `structuredContent`".into(),
         ));
     }
+    // A chart that wants words gets `content`; one that wants data gets `structuredContent`. Each falls back to the other.
     Ok(match structured {
         Some(data) if wanted.is_text() && content.is_empty() => match data {
             Json::String(text) => Value::Text(text.clone()),
@@ -95,7 +99,7 @@ pub(crate) fn brought(result: &Json, wanted: &Wanted, limit: usize) -> Result<Va
     })
 }
 
-/// A block of content as text.
+/// A block of content as text. Binary content is replaced by its kind and size.
 fn block(block: &Json) -> String {
     let text = |key: &str| block.get(key).and_then(Json::as_str);
     let kind = text("type").unwrap_or("unknown");
@@ -111,6 +115,7 @@ fn block(block: &Json) -> String {
         }
         "resource_link" => format!("[resource {}]", text("uri").unwrap_or_default()),
         kind => {
+            // Base64 encodes three bytes in four characters.
             let bytes = text("data").map_or(0, |data| data.len() / 4 * 3);
             format!("[{kind} {} {bytes} bytes]", text("mimeType").unwrap_or_default())
         }
@@ -122,12 +127,12 @@ fn resolved<'s>(schema: &'s Json, root: &'s Json) -> &'s Json {
     name.and_then(|name| root.get("$defs")?.get(name)).unwrap_or(schema)
 }
 
-/// Takes away the parts of objects that a record does not have: servers add parts, and charts go on. The recursion is as deep as the
-/// value, which was read with a bound.
+/// Removes the parts of objects that the declared record does not have, so that charts keep working when servers add parts. The recursion
+/// is as deep as the value, and the JSON parser has limited that.
 fn prune(value: &mut Json, schema: &Json, root: &Json) {
     let schema = resolved(schema, root);
     if let Some(Json::Array(all)) = schema.get("anyOf") {
-        // A chart's optional: its type, or null.
+        // Schemas of charts have `anyOf` only for an optional type: its type first, then null.
         if let (Some(of), false) = (all.first(), value.is_null()) {
             prune(value, of, root);
         }
@@ -159,7 +164,7 @@ fn prune(value: &mut Json, schema: &Json, root: &Json) {
     }
 }
 
-/// The arguments as JSON; what is `none` and not required stays away.
+/// Converts arguments to JSON. An argument that is `none` is left out unless the server's schema requires it.
 pub(crate) fn arguments(given: &[(String, Value)], schema: Option<&Record>) -> Map<String, Json> {
     let mut object = Map::new();
     for (name, value) in given {
@@ -176,6 +181,7 @@ pub(crate) fn arguments(given: &[(String, Value)], schema: Option<&Record>) -> M
     object
 }
 
+/// Removes parts that are null and not required, at any depth: many servers refuse null for an optional part.
 fn without_none(value: &mut Json, shape: &Shape) {
     match (value, shape) {
         (value, Shape::Optional(of)) => without_none(value, of),

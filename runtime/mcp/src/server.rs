@@ -1,4 +1,4 @@
-//! One server over its whole life: started, asked, and started again after it has died.
+//! One server over its whole life: it is started, called, and started again after its connection is lost.
 
 use crate::config::ServerSpec;
 use crate::fault::Fault;
@@ -11,22 +11,22 @@ use chartc_core::expr::Value;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::time::timeout;
 
-/// A server.
+/// A server of the configuration, connected or not.
 pub(crate) struct Server {
     pub(crate) spec: ServerSpec,
     base: Vec<(String, String)>,
     heard: StderrListener,
     state: tokio::sync::Mutex<State>,
-    /// The list when the server was started first: what charts are checked against.
+    /// The list of tools from the first start, against which charts are checked.
     first: OnceLock<Listed>,
-    /// Why it could not be started.
+    /// The error of the first start, if it failed.
     fault: Mutex<Option<Fault>>,
 }
 
 #[derive(Default)]
 struct State {
     link: Option<Arc<Link>>,
-    /// What the server has now.
+    /// The server's current list of tools.
     now: Arc<Listed>,
     is_over: bool,
 }
@@ -41,13 +41,16 @@ impl Server {
         Self { spec, base, heard, state, first, fault }
     }
 
-    /// Starts it, and keeps why it cannot be.
+    /// Starts the server, and keeps the error if that fails.
     pub(crate) async fn start(&self) {
         let started = self.link().await;
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = started.err();
     }
 
-    /// Its tools when it was started first, or why it could not be.
+    /// The list of tools from the first start.
+    ///
+    /// # Errors
+    /// The server could not be started.
     pub(crate) fn listed(&self) -> Result<&Listed, Fault> {
         match self.first.get() {
             Some(listed) => Ok(listed),
@@ -60,13 +63,15 @@ impl Server {
         }
     }
 
-    /// A connection, new if there is none or the last one is lost, and the list that the server gives now.
+    /// Returns the connection and the current list of tools. It connects if there is no connection or the last one is lost.
     async fn link(&self) -> Result<(Arc<Link>, Arc<Listed>), Fault> {
+        // The lock is held while connecting, so that concurrent calls do not start the server twice.
         let mut state = self.state.lock().await;
         if state.is_over {
             return Err(Fault::Gone("the run is over".into()));
         }
         if let Some(link) = state.link.clone().filter(|link| !link.is_closed()) {
+            // If the request fails, `change` is dropped unsettled, and the next call asks for the list again.
             if let Some(change) = link.change() {
                 state.now = Arc::new(self.list(&link).await?);
                 change.settle();
@@ -99,7 +104,7 @@ impl Server {
             .unwrap_or_else(|_| Err(Fault::Silent { what: "`tools/list`".into(), after }))
     }
 
-    /// One call of what a chart calls `tool`, without the server's name.
+    /// Calls a tool by its name in charts, without the server's name.
     pub(crate) async fn call(
         &self,
         tool: &str,
@@ -114,7 +119,10 @@ impl Server {
         brought(&result, wanted, limits.output)
     }
 
-    /// The tool in the list, if it is the one that charts were checked against.
+    /// The tool in the current list, if its schemas are still those against which charts were checked.
+    ///
+    /// # Errors
+    /// The tool is excluded, gone or changed.
     fn unchanged<'l>(&self, name: &str, now: &'l Listed) -> Result<&'l Listing, Fault> {
         let find = |listed: &'l Listed| listed.tools.iter().find(|tool| tool.name == name);
         let first = self.first.get().and_then(|first| first.tools.iter().find(|t| t.name == name));
@@ -123,6 +131,7 @@ impl Server {
             return Err(Fault::Changed(format!("`include_tools` does not name the tool `{name}`")));
         }
         match (find(now), first) {
+            // The tool was added later, so no chart was checked against another schema of it.
             (Some(tool), None) => Ok(tool),
             (Some(tool), Some(first))
                 if tool.input == first.input && tool.output == first.output =>
@@ -141,7 +150,7 @@ impl Server {
         }
     }
 
-    /// Ends the connection for good.
+    /// Closes the connection. Later calls fail.
     pub(crate) async fn close(&self) {
         let mut state = self.state.lock().await;
         state.is_over = true;

@@ -1,17 +1,17 @@
-//! What a JSON Schema describes, as far as the types of charts can say it.
+//! Types of JSON Schemas, as far as charts have a counterpart for them. Everything else is [`Shape::Any`].
 
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::fmt;
 
-/// The maximum depth, and the number of parts: what is beyond is `Any`.
+/// The maximum depth of a schema, and the maximum number of its parts. Everything beyond is `Any`.
 const DEPTH: usize = 24;
 const PARTS: usize = 10_000;
 
-/// The kind of values that a schema describes.
+/// The type of the values that a schema describes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
-    /// Anything, or something that no type of a chart says.
+    /// Any value, or a type that charts cannot express.
     Any,
     Bool,
     Int,
@@ -21,27 +21,27 @@ pub(crate) enum Shape {
     List(Box<Shape>),
     Map(Box<Shape>),
     Record(Record),
-    /// The value or null.
+    /// A value of the type, or null.
     Optional(Box<Shape>),
 }
 
-/// An object with named parts.
+/// An object with named properties.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record {
-    /// The schema's `title`; may be empty.
+    /// The `title` of the schema; may be empty.
     pub(crate) title: String,
     pub(crate) parts: Vec<Part>,
-    /// Whether the schema says that others may be added.
+    /// Whether `additionalProperties` allows properties that are not listed.
     pub(crate) is_open: bool,
 }
 
-/// One part of an object.
+/// A property of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) shape: Shape,
     pub(crate) is_required: bool,
-    /// The schema's `description`; may be empty.
+    /// The `description` of the property; may be empty.
     pub(crate) doc: String,
 }
 
@@ -51,15 +51,16 @@ impl Record {
     }
 }
 
-/// The shape of a schema.
+/// Reads the type that a schema describes.
 pub(crate) fn shape(schema: &Value) -> Shape {
     Reading { root: schema, open: Vec::new(), left: PARTS }.shape(schema)
 }
 
-/// The parameters that the `inputSchema` of a tool describes; `None` where it is no plain object.
+/// The parameters of a tool, from its `inputSchema`; `None` if that describes anything but an object with properties.
 pub(crate) fn parameters(schema: &Value) -> Option<Record> {
     match shape(schema) {
         Shape::Record(record) => Some(record),
+        // An object without properties is a tool without parameters.
         Shape::Map(of) if *of == Shape::Any => {
             let schema = schema.as_object()?;
             let is_open = schema.get("additionalProperties").is_some_and(|more| more != false);
@@ -77,7 +78,7 @@ pub(crate) fn parameters(schema: &Value) -> Option<Record> {
     }
 }
 
-/// The only part of an object that is called `result`: how FastMCP wraps what is no object.
+/// The value inside an object whose only property is `result`. FastMCP wraps results in such an object if they are no objects.
 pub(crate) fn wrapped(shape: &Shape) -> Option<&Shape> {
     let Shape::Record(record) = shape else { return None };
     match record.parts.as_slice() {
@@ -88,7 +89,8 @@ pub(crate) fn wrapped(shape: &Shape) -> Option<&Shape> {
 
 struct Reading<'s> {
     root: &'s Value,
-    /// The references that are being followed: a type that holds itself is none of a chart's literals.
+    /// The references and nested schemas that enclose the current one. A reference that leads back to one of them is read as `Any`, since
+    /// types of charts cannot be infinite.
     open: Vec<&'s str>,
     left: usize,
 }
@@ -100,7 +102,7 @@ impl<'s> Reading<'s> {
         }
         self.left -= 1;
         let Some(schema) = schema.as_object() else { return Shape::Any };
-        // The depth of what is not a reference counts, too.
+        // Schemas without a reference are pushed, too, so that the length of `open` is the depth.
         self.open.push("");
         let shape = self.object(schema);
         self.open.pop();
@@ -141,6 +143,7 @@ impl<'s> Reading<'s> {
             Some(Value::Array(words)) => {
                 let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
                 let rest: Vec<&str> = words.iter().copied().filter(|w| *w != "null").collect();
+                // An integer is a number, too.
                 let shape = match rest.as_slice() {
                     [one] => self.typed(one, schema),
                     ["integer", "number"] | ["number", "integer"] => Shape::Float,
@@ -230,7 +233,7 @@ fn optional(shape: Shape) -> Shape {
     }
 }
 
-/// Takes away what stands there before. A server may list very many.
+/// Removes repeated names, in linear time because a server may send very many.
 fn each_once(names: &mut Vec<String>) {
     let mut seen = HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
@@ -253,7 +256,7 @@ fn names(values: &[Value]) -> Shape {
     if present.len() < values.len() { optional(shape) } else { shape }
 }
 
-/// As a chart would write the type, with the parts of records and the names of enums.
+/// Writes the type as in a chart, but with the fields of records and the values of enums in place of their names.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

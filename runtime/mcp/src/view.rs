@@ -1,32 +1,32 @@
-//! Servers and their tools, as people see them.
+//! Descriptions of servers and their tools for people.
 
 use crate::config::Place;
 use crate::fault::Fault;
 
-/// A server, as people see it.
+/// A server, as `chartc tools list` shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerView {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     pub name: String,
-    /// Where it is configured.
+    /// The place in the configuration.
     pub place: Place,
-    /// Its tools, or why it cannot be used.
+    /// The tools that charts may use, or the reason why the server cannot be used.
     pub tools: Result<Vec<ToolView>, Fault>,
-    /// What is wrong with its list.
+    /// Problems of the server's list of tools.
     pub faults: Vec<String>,
 }
 
-/// A tool of a server, as people see it.
+/// A tool of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolView {
-    /// Its name in charts, without the server.
+    /// The name in charts, without the server's name.
     pub called: String,
-    /// Its name on the server.
+    /// The name on the server.
     pub name: String,
-    /// Its description.
+    /// The description by the server; may be empty.
     pub doc: String,
-    /// The type of each parameter, as a chart would write it, and whether it is required.
+    /// The name of each parameter, its type as written in a chart, and whether it is required.
     pub parameters: Vec<(String, String, bool)>,
-    /// The type of the result, as a chart would write it; `Text` where the server declares none.
+    /// The type of the result as written in a chart; `Text` if the server declares none.
     pub result: String,
 }

@@ -1,4 +1,4 @@
-//! A request that waits for its answer: progress that keeps it alive, and what the server is told when nobody waits any more.
+//! Support for a request that waits for its answer: progress, which extends its deadline, and cancellation.
 
 use rmcp::model::{CancelledNotification, CancelledNotificationParam, ProgressToken, RequestId};
 use rmcp::service::{Peer, RequestHandle, RoleClient};
@@ -9,13 +9,13 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// How long it may take to tell a server that nobody waits for an answer.
+/// The time limit for sending a cancellation.
 const TOLD: Duration = Duration::from_secs(5);
 
-/// Who waits for progress, by the token of the request.
+/// The requests that wait, by their progress tokens. A notification of progress wakes the request.
 pub(crate) type Progress = Arc<Mutex<HashMap<ProgressToken, Arc<Notify>>>>;
 
-/// A request whose progress is told.
+/// The registration of a request for notifications of progress. Dropping it removes the registration.
 pub(crate) struct Watched {
     all: Progress,
     token: ProgressToken,
@@ -37,7 +37,7 @@ impl Drop for Watched {
     }
 }
 
-/// Tells the server, when it is dropped before the answer has come, that nobody waits any more.
+/// Sends the server a cancellation if it is dropped before the answer has arrived.
 pub(crate) struct CancelOnDrop {
     peer: Peer<RoleClient>,
     id: RequestId,
@@ -54,6 +54,7 @@ impl CancelOnDrop {
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
+        // `drop` cannot wait, so the notification is sent by a task. Without a runtime, the process is ending anyway.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if self.is_done {
             return;
@@ -63,7 +64,7 @@ impl Drop for CancelOnDrop {
             let reason = Some("the call was given up".to_owned());
             let params = CancelledNotificationParam::new(Some(id), reason);
             let told = peer.send_notification(CancelledNotification::new(params).into());
-            // A server that cannot be told reads nothing any more: the next call needs another one.
+            // The server does not read any more, so the connection is useless for further calls.
             if !matches!(timeout(TOLD, told).await, Ok(Ok(()))) {
                 lost.store(true, Ordering::Relaxed);
             }

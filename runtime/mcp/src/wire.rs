@@ -1,7 +1,8 @@
-//! JSON-RPC over the pipes of a process, one message a line.
+//! JSON-RPC over the pipes of a process, one message per line.
 //!
-//! What a server must not send ends the connection with a reason, instead of a call that nobody answers: a line that is too long, or a
-//! message that is no JSON. Lines that are no messages at all are kept like standard error.
+//! A line that is too long, or a message that is not JSON, ends the connection with a reason: otherwise a call would wait for an answer
+//! that was lost. Lines that are no messages at all are treated like output to standard error, because many programs log to standard
+//! output.
 
 use crate::fault::short;
 use rmcp::model::{CustomResult, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
@@ -12,10 +13,10 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 
-/// Bytes of a message.
+/// The maximum size of a message, in bytes.
 pub(crate) const MESSAGE: usize = 16 * 1024 * 1024;
 
-/// Why a connection was given up.
+/// The reason why the connection was given up; the first one counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reason(Arc<Mutex<Option<String>>>);
 
@@ -29,10 +30,10 @@ impl Reason {
     }
 }
 
-/// Hears lines that are no messages.
+/// A function that gets lines that are no messages.
 pub(crate) type Stray = Box<dyn Fn(&str) + Send>;
 
-/// The transport.
+/// The transport, for a reader `R` and a writer `W`.
 pub(crate) struct Lines<R, W> {
     read: R,
     line: Vec<u8>,
@@ -48,10 +49,10 @@ impl<R, W> Lines<R, W> {
     }
 }
 
-/// What a line is.
+/// The classification of a line.
 enum Line {
     Message(Box<RxJsonRpcMessage<RoleClient>>),
-    /// Not for us, or nothing.
+    /// A line that is no message, or a message that the client does not use.
     Other,
     Broken(String),
 }
@@ -78,7 +79,7 @@ where
         }
     }
 
-    // Others are polled beside it, so that it may be dropped at any `await`: what was read is in `line`.
+    // The library polls this future beside others and may drop it at any `await`. So bytes that were read are kept in `self.line`.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             let bytes = match self.read.fill_buf().await {
@@ -118,7 +119,7 @@ where
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
-        // Closing the pipe asks the server to end.
+        // A closed pipe is the signal for the server to end.
         drop(self.write.lock().await.take());
         Ok(())
     }
@@ -129,7 +130,7 @@ fn read(line: &[u8]) -> Line {
         Ok(Value::Object(message)) if message.contains_key("jsonrpc") => message_of(message),
         Ok(_) => Line::Other,
         Err(why) => {
-            // A log line may begin with a brace; only a message names the protocol.
+            // A log line may begin with a brace as well. Only a message contains the key `jsonrpc`.
             let is_message = line.trim_ascii_start().starts_with(b"{")
                 && line.windows(9).any(|part| part == b"\"jsonrpc\"");
             if is_message {
@@ -142,7 +143,7 @@ fn read(line: &[u8]) -> Line {
     }
 }
 
-/// A message. Results stay as they are, so that one malformed part costs no others.
+/// Parses a message. Results are kept as raw JSON, so that one malformed part does not invalidate the rest.
 fn message_of(mut message: Map<String, Value>) -> Line {
     let of = |message: ServerJsonRpcMessage| Line::Message(Box::new(message));
     let id = |message: &Map<String, Value>| {
@@ -160,7 +161,7 @@ fn message_of(mut message: Map<String, Value>) -> Line {
     let (Some(result), Some(id)) = (message.remove("result"), id(&message)) else {
         return Line::Other;
     };
-    // Only the answer to `initialize` names a version.
+    // Only the answer to `initialize` has this key. The library needs it in its own type.
     let is_first = result.get("protocolVersion").is_some();
     let result = match is_first.then(|| serde_json::from_value(result.clone())) {
         Some(Ok(result)) => ServerResult::InitializeResult(result),
@@ -169,7 +170,7 @@ fn message_of(mut message: Map<String, Value>) -> Line {
     of(ServerJsonRpcMessage::response(result, id))
 }
 
-/// A result as it was sent.
+/// The result as it was sent.
 pub(crate) fn raw(result: ServerResult) -> Value {
     if let ServerResult::CustomResult(CustomResult(value)) = result {
         return value;

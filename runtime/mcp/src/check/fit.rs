@@ -1,14 +1,18 @@
-//! Whether values of one type fit another: those of a chart that a server takes, and those of a server that a chart takes.
+//! Whether values of one type fit another: arguments of a chart in a server's parameters, and results of a server in a chart's types.
 
 use crate::shape::Shape;
 use chartc_core::expr::type_text;
 use chartc_core::model::{Chart, Type, TypeKind};
 
-/// Whether a server takes the values of a type. The error says where inside they differ; it is empty where they differ as a whole.
+/// Whether a server takes all values of a type.
+///
+/// # Errors
+/// Says where inside the types they differ; empty if they differ as a whole.
 pub(super) fn takes(chart: &Chart, ty: &Type, shape: &Shape, depth: usize) -> Result<(), String> {
+    // Types may contain themselves. Beyond the maximum depth they count as equal.
     let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
     match (ty, shape) {
-        // A `Json` is checked by the server.
+        // A chart knows nothing of the content of a `Json`, so the server has to check it.
         (_, Shape::Any) | (Type::Json, _) => Ok(()),
         (Type::Optional(of), Shape::Optional(shape)) => takes(chart, of, shape, depth),
         (Type::Optional(_), _) => Err("it may be `none`, which the server does not take".into()),
@@ -90,11 +94,14 @@ pub(super) fn takes(chart: &Chart, ty: &Type, shape: &Shape, depth: usize) -> Re
     }
 }
 
-/// Whether what a server gives has a type.
+/// Whether all values that a server gives have a type.
+///
+/// # Errors
+/// The same as for [`takes`].
 pub(super) fn gives(chart: &Chart, shape: &Shape, ty: &Type, depth: usize) -> Result<(), String> {
     let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
     match (shape, ty) {
-        // What no type says is checked when it is there.
+        // A value whose type is not declared on one side is checked when it arrives.
         (Shape::Any, _) | (_, Type::Json) => Ok(()),
         (Shape::Optional(shape), Type::Optional(of)) => gives(chart, shape, of, depth),
         (Shape::Optional(_), _) => Err("it may be null".into()),
@@ -118,7 +125,7 @@ pub(super) fn gives(chart: &Chart, shape: &Shape, ty: &Type, depth: usize) -> Re
                     None => Ok(()),
                 }
             }
-            // Of a text or an object nobody knows what is in it before it is there.
+            // Whether a text is a value of an enum, or an object has the parts of a record, is known only when it arrives.
             (Shape::Text, TypeKind::Enum(_)) | (Shape::Map(_), TypeKind::Record(_)) => Ok(()),
             (Shape::Record(record), TypeKind::Record(fields)) => {
                 for field in fields {
@@ -173,7 +180,7 @@ pub(super) fn gives(chart: &Chart, shape: &Shape, ty: &Type, depth: usize) -> Re
     }
 }
 
-/// Where inside a record the difference is.
+/// Adds the part of a record to an error from inside it. `why` is empty if the part differs as a whole.
 fn at(name: &str, why: &str, ty: &str, shape: &Shape) -> String {
     match why {
         "" => format!("`{name}` is {ty} in the chart, and {shape} on the server"),

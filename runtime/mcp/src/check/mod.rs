@@ -1,4 +1,15 @@
-//! The tools of charts compared with those of servers.
+//! Compares the tools of charts with those of servers.
+//!
+//! For each `tool` line of a chart, the configuration names a command, an endpoint or a server. Commands and endpoints can only have
+//! placeholders that are no parameters. With a server, the parameters and the result are compared as types, in the direction in which
+//! values flow: the server must take every argument that the chart can send, and the chart every result that the server can send.
+//!
+//! ```text
+//! chart    tool files.read(path: Int) -> Text
+//! server   read, with {"path": {"type": "string"}, "encoding": {"type": "string"}}, both required
+//! findings ParameterType    `path` is Int in the chart, and Text on the server
+//!          MissingParameter the server requires the parameter `encoding`, of type Text
+//! ```
 
 mod fit;
 
@@ -14,29 +25,29 @@ use fit::{gives, takes};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// How deep records are compared: a record may hold itself.
+/// The maximum depth to which types are compared, because a record may contain itself.
 const DEPTH: usize = 16;
 
-/// Parameters that are told one by one.
+/// The maximum number of missing parameters that have a finding each. The others share one.
 const LACKING: usize = 10;
-/// Bytes of a message.
+/// The maximum size of a message, in bytes.
 const SAID: usize = 1000;
 
-/// What is wrong with a tool of a chart.
+/// The kind of a difference between a chart's tool and its counterpart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// The configuration says nothing of the tool.
+    /// The configuration maps the tool to nothing.
     Unmapped,
-    /// Its server does not start.
+    /// The server of the tool does not start.
     Unreachable,
     /// The server has no such tool.
     MissingTool,
-    /// The server has it, and the configuration leaves it out.
+    /// The server has the tool, but `include_tools` does not name it.
     Excluded,
-    /// The chart lacks a parameter that is required.
+    /// The chart lacks a required parameter, or the one that a placeholder stands for.
     MissingParameter,
-    /// The server knows no such parameter.
+    /// The server has no parameter of this name.
     UnknownParameter,
     /// The types of a parameter differ.
     ParameterType,
@@ -45,7 +56,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// The kind in one word, for programs.
+    /// The kind as one word in snake case, for programs.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Unmapped => "unmapped",
@@ -60,20 +71,20 @@ impl FindingKind {
     }
 }
 
-/// A difference between a chart and a server.
+/// A difference between a tool of a chart and the server, command or endpoint behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong.
+    /// The kind of the difference.
     pub kind: FindingKind,
-    /// The chart, by its place among those that were checked.
+    /// The index of the chart among those that were checked.
     pub chart: usize,
     /// The tool's name in the chart.
     pub tool: String,
-    /// Where the configuration maps it, if it does.
+    /// The line of the configuration that maps the tool, if one does.
     pub configured: Option<Place>,
-    /// What is wrong, in a sentence with names and types.
+    /// A description in one sentence, with names and types.
     pub message: String,
-    /// What to do about it; may be empty.
+    /// A remedy; may be empty.
     pub help: String,
 }
 
@@ -121,7 +132,8 @@ fn unmapped(tool: &str, configuration: &Configuration) -> String {
     format!("{near}name a server `{head}`, or map the tool alone under [tools.\"{tool}\"]")
 }
 
-/// The most similar name, if it is similar. Long names, and very many, are not compared: a server may have sent them.
+/// The most similar name, if it is similar enough to be a misspelling. A server may send very many and very long names, so only the first
+/// 10,000 of at most 100 bytes are compared.
 fn near<'n>(name: &str, all: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let distance = |other: &str| strsim::damerau_levenshtein(other, name);
     let near = all.filter(|other| other.len() <= 100).take(10_000);
@@ -129,7 +141,7 @@ fn near<'n>(name: &str, all: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     (distance(near) <= near.len().max(name.len()) / 3).then_some(near)
 }
 
-/// The first of some names.
+/// The first 12 names, separated by commas.
 fn some<'n>(all: impl Iterator<Item = &'n str>) -> String {
     let mut all = all.map(|name| short(name, 100));
     let first: Vec<String> = all.by_ref().take(12).collect();
@@ -137,7 +149,7 @@ fn some<'n>(all: impl Iterator<Item = &'n str>) -> String {
     format!("{}{more}", first.join(", "))
 }
 
-/// Whether the placeholders of a command or an endpoint are arguments of the tool.
+/// Reports placeholders of a command or an endpoint that are no parameters of the tool.
 fn holes(tool: &Tool, act: &Act, put: &mut impl FnMut(FindingKind, String, String)) {
     let texts: Vec<&str> = match act {
         Act::Command(program) => program.argv.iter().map(String::as_str).collect(),
@@ -171,6 +183,7 @@ fn compare(
             return;
         }
     };
+    // The first part of the path names the server.
     let called = tool.name.split_once('.').map_or("", |(_, rest)| rest);
     let (name, _) = server.spec.tool(called);
     let Some(listing) = listed.tools.iter().find(|one| one.name == name) else {
@@ -201,7 +214,7 @@ fn missing(name: &str, server: &Server, listed: &Listed) -> String {
         return fault.clone();
     }
     let names = || listed.tools.iter().map(|tool| tool.name.as_str());
-    // Names of charts have `_` where many servers have `-`.
+    // Names in charts have `_` where the names of many servers have `-` or `.`.
     let same =
         names().find(|other| other.replace(['-', '.'], "_") == name.replace(['-', '.'], "_"));
     if let Some(same) = same {
@@ -240,6 +253,7 @@ fn params(
                 );
             }
             Some(part) => {
+                // An optional parameter is left out when it is `none`, so its inner type is compared.
                 let (ty, of) = match (&param.ty, part.is_required) {
                     (Type::Optional(of), false) => (ty, of.as_ref()),
                     (of, _) => (ty, of),
@@ -292,8 +306,9 @@ fn result(
     listing: &Listing,
     put: &mut impl FnMut(FindingKind, String, String),
 ) {
-    // A text is what the server says in words, whatever else it brings.
+    // A result of type `Text` takes the words of the server, whatever its schema says.
     let (Some(schema), false) = (&listing.output, tool.result == Type::Text) else { return };
+    // FastMCP wraps other results than objects in a part `result`. It is unwrapped unless the chart's own type has such a part.
     let whole = shape(schema);
     let own = wants_result(chart, &tool.result);
     let of = wrapped(&whole).filter(|_| !own).unwrap_or(&whole);
@@ -310,7 +325,7 @@ fn result(
     }
 }
 
-/// Whether a type is a record with a part `result`.
+/// Whether a type is a record with a field `result`.
 fn wants_result(chart: &Chart, ty: &Type) -> bool {
     let Type::Named(id) = ty else { return false };
     match &chart.types[id.index()].kind {
@@ -319,7 +334,7 @@ fn wants_result(chart: &Chart, ty: &Type) -> bool {
     }
 }
 
-/// Where inside a type the difference is.
+/// Formats an error of [`takes`] or [`gives`] as the end of a message.
 fn inside(why: &str) -> String {
     if why.is_empty() { String::new() } else { format!(": {why}") }
 }

@@ -1,22 +1,22 @@
-//! `${VAR}`, `${VAR:-default}` and `${env:VAR}`.
+//! Expands variables of the environment in texts: `${VAR}`, `${VAR:-default}` and `${env:VAR}`.
 
-/// Reads a variable of the environment.
+/// A function that returns the value of a variable of the environment.
 pub(crate) type Variables<'v> = &'v dyn Fn(&str) -> Option<String>;
 
-/// Why a text cannot be expanded.
+/// The reason why a text cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// The variable is not set and has no default.
     Unset(String),
-    /// `${input:…}`, which VS Code asks a person for.
+    /// The text has `${input:…}`, for which VS Code would ask a person.
     Input(String),
-    /// Something else between `${` and `}`.
+    /// The text between `${` and `}` is no name of a variable.
     Unknown(String),
-    /// No `}`.
+    /// A `${` has no `}`.
     Open,
 }
 
-/// The text with the values of its variables; those are added to `secrets`. `$${` stands for `${`.
+/// Returns the text with the values of its variables, and adds these values to `secrets`. `$${` stands for `${`.
 pub(crate) fn expand(
     text: &str,
     variables: Variables<'_>,
@@ -45,6 +45,7 @@ pub(crate) fn expand(
         if !is_name(name) {
             return Err(Refused::Unknown(word.to_owned()));
         }
+        // As in shells, the default replaces an empty value, too.
         match (variables(name).filter(|value| default.is_none() || !value.is_empty()), default) {
             (Some(value), _) => {
                 out.push_str(&value);

@@ -1,4 +1,15 @@
-//! What the file of `--tools` says: servers, and tools that are commands or HTTP endpoints.
+//! The configuration of tools (`--tools FILE`): servers, commands and HTTP endpoints.
+//!
+//! The file is TOML, or the JSON that other clients of the protocol read. It is parsed into one kind of tree with line numbers (`tree`),
+//! and read from there (`read`, with `value` for single values). Variables of the environment are expanded on the way (`expand`).
+//!
+//! ```text
+//! [servers.files]                       files.* are tools of a process that is started for the run
+//! command = "npx"
+//! args = ["-y", "server", "${DATA}"]    DATA = "/data" -> argv ["npx", "-y", "server", "/data"]; "/data" is hidden in messages
+//! [tools."git.log"]                     one tool, whose program is started for each call
+//! command = ["git", "log", "{path}"]    {path} is filled in with an argument of the call
+//! ```
 
 mod expand;
 mod read;
@@ -9,19 +20,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The time within which a server must answer `initialize`, and each request for its list of tools.
+/// The default time limit within which a server must answer `initialize`, and each request for its list of tools.
 const START: Duration = Duration::from_secs(30);
-/// The time within which a call must end or show progress.
+/// The default time limit within which a call must end or report progress.
 const CALL: Duration = Duration::from_mins(1);
-/// The time within which a call must end, whatever progress it shows.
+/// The default time limit within which a call must end, whatever progress it reports.
 const TOTAL: Duration = Duration::from_mins(10);
-/// Bytes of a result.
+/// The default maximum size of a result, in bytes.
 const OUTPUT: usize = 1024 * 1024;
 
-/// The variables that every process gets, if they are set; all others must be configured.
+/// The variables that every process gets if they are set. All others must be configured.
 pub(crate) const INHERITED: &[&str] =
     &["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ"];
-/// The same, for processes on Windows.
+/// Further variables for processes on Windows.
 const WINDOWS: &[&str] = &[
     "APPDATA",
     "COMSPEC",
@@ -36,26 +47,26 @@ const WINDOWS: &[&str] = &[
     "USERPROFILE",
 ];
 
-/// What is wrong with a configuration, and where.
+/// An error in a configuration, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {}{why}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
 pub struct ConfigError {
-    /// The file, as messages call it.
+    /// The name of the file, as given to [`Configuration::read`].
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// The key, dotted: `servers.files.env.TOKEN`; empty for the file.
+    /// The dotted key, such as `servers.files.env.TOKEN`; empty if the error concerns the whole file.
     pub key: String,
-    /// What is wrong.
+    /// A description of the error.
     pub why: String,
-    /// What to do about it; empty where the message says it.
+    /// A remedy; empty if the description suffices.
     pub help: String,
 }
 
-/// A place in a configuration.
+/// A place in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file, as messages call it.
+    /// The name of the file, as given to [`Configuration::read`].
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -67,7 +78,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Which tools there are and how they are reached. Nothing is started yet.
+/// The servers and tools that a configuration names. Reading it starts nothing.
 ///
 /// ```
 /// use chartc_mcp::Configuration;
@@ -87,9 +98,9 @@ pub struct Configuration {
     pub(crate) file: String,
     pub(crate) servers: BTreeMap<String, ServerSpec>,
     pub(crate) tools: BTreeMap<String, ToolSpec>,
-    /// What every process gets.
+    /// The variables that every process gets, with their values.
     pub(crate) environment: Vec<(String, String)>,
-    /// Values of variables, which no message shows.
+    /// The values of expanded variables and of headers, which no message may show. The longest is first.
     pub(crate) secrets: Vec<String>,
 }
 
@@ -104,7 +115,7 @@ impl std::fmt::Debug for Configuration {
     }
 }
 
-/// One server.
+/// The configuration of one server.
 #[derive(Clone)]
 pub(crate) struct ServerSpec {
     pub(crate) name: String,
@@ -112,35 +123,35 @@ pub(crate) struct ServerSpec {
     pub(crate) reach: Reach,
     pub(crate) start: Duration,
     pub(crate) limits: Limits,
-    /// The tools that charts may use, by their names on the server; all if `None`.
+    /// The names on the server of the tools that charts may use; `None` for all.
     pub(crate) include: Option<BTreeSet<String>>,
-    /// Tools that charts call by other names, by those names.
+    /// The tools that charts call by other names than the server, by their names in charts.
     pub(crate) tools: BTreeMap<String, Alias>,
 }
 
-/// How a server is reached.
+/// The way to a server.
 #[derive(Clone)]
 pub(crate) enum Reach {
     Process(Program),
     Http { url: String, headers: Vec<(String, String)> },
 }
 
-/// A program to start.
+/// A program with its arguments and environment.
 #[derive(Clone)]
 pub(crate) struct Program {
-    /// The program, then its arguments.
+    /// The program, followed by its arguments.
     pub(crate) argv: Vec<String>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) cwd: Option<PathBuf>,
 }
 
-/// What one call may take.
+/// The limits of one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Without progress.
+    /// The time limit without progress.
     pub(crate) idle: Duration,
     pub(crate) total: Duration,
-    /// Bytes of the result.
+    /// The maximum size of the result, in bytes.
     pub(crate) output: usize,
 }
 
@@ -150,15 +161,15 @@ impl Default for Limits {
     }
 }
 
-/// A tool of a server, as charts see it.
+/// The configuration of one tool of a server.
 #[derive(Clone)]
 pub(crate) struct Alias {
-    /// Its name on the server.
+    /// The name of the tool on the server.
     pub(crate) name: String,
     pub(crate) limits: Limits,
 }
 
-/// A tool without a server.
+/// The configuration of a tool without a server.
 #[derive(Clone)]
 pub(crate) struct ToolSpec {
     pub(crate) line: usize,
@@ -166,7 +177,7 @@ pub(crate) struct ToolSpec {
     pub(crate) limits: Limits,
 }
 
-/// What a tool without a server does.
+/// The action of a tool without a server.
 #[derive(Clone)]
 pub(crate) enum Act {
     Command(Program),
@@ -174,11 +185,11 @@ pub(crate) enum Act {
 }
 
 impl Configuration {
-    /// Reads a configuration: TOML, or the JSON with `mcpServers` (or `servers`) that other clients read. `folder` is where relative `cwd`s
-    /// begin; `variables` reads the environment.
+    /// Reads a configuration: TOML, or the JSON with `mcpServers` (or `servers`) that other clients read. Relative `cwd`s begin at
+    /// `folder`. `variables` returns the values of variables of the environment.
     ///
     /// # Errors
-    /// The file is malformed, names an unknown key, a variable that is not set, or something that charts cannot use.
+    /// The file is malformed, names an unknown key or a variable that is not set, or has a value that cannot be used.
     pub fn read(
         file: &str,
         text: &str,
@@ -192,7 +203,7 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// The file, as messages call it.
+    /// The name of the file, as given to [`Configuration::read`].
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -207,12 +218,13 @@ impl Configuration {
         self.tools.keys().map(String::as_str)
     }
 
-    /// Whether the configuration maps a chart's tool to a server, a command or an endpoint. Whether the server has it is another question.
+    /// Whether the configuration maps a chart's tool to a server, a command or an endpoint. It does not say whether the server has the
+    /// tool.
     pub fn provides(&self, tool: &str) -> bool {
         self.tools.contains_key(tool) || self.server_of(tool).is_some()
     }
 
-    /// Where a tool is mapped, for messages.
+    /// The place in the file that maps a tool, for messages.
     pub fn place(&self, tool: &str) -> Option<Place> {
         match self.tools.get(tool) {
             Some(tool) => Some(Place { file: self.file.clone(), line: tool.line }),
@@ -220,13 +232,13 @@ impl Configuration {
         }
     }
 
-    /// The server of a tool: the first part of its path.
+    /// The server of a tool, by the first part of the tool's name: `files` for `files.read_file`.
     pub(crate) fn server_of(&self, tool: &str) -> Option<&str> {
         let (server, _) = tool.split_once('.')?;
         self.servers.get_key_value(server).map(|(name, _)| name.as_str())
     }
 
-    /// The servers that these tools need.
+    /// The names of the servers that these tools need.
     pub(crate) fn needed<'t>(&self, tools: impl Iterator<Item = &'t str>) -> BTreeSet<String> {
         let tools = tools.filter(|tool| !self.tools.contains_key(*tool));
         tools.filter_map(|tool| self.server_of(tool)).map(ToOwned::to_owned).collect()
@@ -234,7 +246,7 @@ impl Configuration {
 }
 
 impl ServerSpec {
-    /// The name on the server of what a chart calls `tool`, without the server's name, and its limits.
+    /// The name on the server, and the limits, of the tool that charts call `tool` (without the server's name).
     pub(crate) fn tool(&self, tool: &str) -> (String, Limits) {
         match self.tools.get(tool) {
             Some(alias) => (alias.name.clone(), alias.limits),
@@ -242,13 +254,13 @@ impl ServerSpec {
         }
     }
 
-    /// What charts call a tool of the server.
+    /// The name in charts of a tool of the server, without the server's name.
     pub(crate) fn called(&self, tool: &str) -> String {
         let alias = self.tools.iter().find(|(_, alias)| alias.name == tool);
         alias.map_or_else(|| tool.to_owned(), |(name, _)| name.clone())
     }
 
-    /// Whether charts may use a tool, by its name on the server.
+    /// Whether charts may use the tool with this name on the server.
     pub(crate) fn includes(&self, tool: &str) -> bool {
         self.include.as_ref().is_none_or(|names| names.contains(tool))
     }

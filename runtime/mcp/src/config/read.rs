@@ -1,4 +1,4 @@
-//! From the tree to the configuration.
+//! Reads a configuration from its tree.
 
 use super::expand::Variables;
 use super::tree::{self, Node, Tree};
@@ -11,7 +11,7 @@ use crate::holes::parts;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The maximum length of the file.
+/// The maximum size of the file, in bytes.
 const LENGTH: usize = 1024 * 1024;
 
 pub(super) fn read(
@@ -38,7 +38,8 @@ pub(super) fn read(
     let mut reading = Reading { file, folder, variables, dialect, secrets: Vec::new() };
     let (servers, tools) = reading.root(&root)?;
     let mut secrets = reading.secrets;
-    // A short value is no secret, and would cut holes into messages.
+    // A short value is hardly a secret, and hiding it would garble messages. The longest come first, since a secret may contain another
+    // one.
     secrets.retain(|secret| secret.len() >= 6);
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     let file = file.to_owned();
@@ -86,6 +87,7 @@ impl Reading<'_> {
                 }
             }
         }
+        // Otherwise it would depend on the order of lookup whether `files.read` is the server's tool or the command.
         for (name, tool) in &tools {
             let Some((server, _)) = name.split_once('.') else { continue };
             if let Some(other) = servers.get(server) {
@@ -102,11 +104,12 @@ impl Reading<'_> {
         Ok((servers, tools))
     }
 
+    /// Refuses a key that `is` declared twice.
     fn twice(&self, at: At<'_>, is: bool) -> Read<()> {
         if is { Err(self.wrong(at, "declared twice", "keep one")) } else { Ok(()) }
     }
 
-    /// `None` for one that is switched off.
+    /// Reads one server; `None` if it is switched off.
     fn server(&mut self, at: At<'_>, name: &str) -> Read<Option<ServerSpec>> {
         let entries = self.table(at)?;
         if name.is_empty() || name.contains('.') {
@@ -124,6 +127,7 @@ impl Reading<'_> {
         let (mut argv, mut env, mut cwd, mut url, mut headers) =
             (Vec::new(), Vec::new(), None, None, Vec::new());
         let (mut limits, mut start, mut include) = (Limits::default(), START, None);
+        // `argv` is complete only at the end: `args` may come before `command` in the file, so `command` is inserted at the front.
         for (word, node) in entries {
             let key = key(word);
             let at = At { key: &key, node };
@@ -183,7 +187,7 @@ impl Reading<'_> {
         }
     }
 
-    /// `[servers.x.tools]`: `name = "other-name"`, or a table.
+    /// Reads `[servers.x.tools]`. An entry is `name = "other-name"`, or a table with limits.
     fn aliases(&mut self, at: At<'_>, limits: Limits) -> Read<BTreeMap<String, Alias>> {
         let mut aliases: BTreeMap<String, Alias> = BTreeMap::new();
         for (called, node) in self.table(at)? {
@@ -204,6 +208,7 @@ impl Reading<'_> {
                     }
                 }
             }
+            // With two names for a tool, `ServerSpec::called` could not say which one charts use.
             let other = aliases.iter().find(|(_, other)| other.name == alias.name);
             if let Some((other, _)) = other {
                 let why = format!("`{}` is `{other}` already", alias.name);
@@ -214,7 +219,7 @@ impl Reading<'_> {
         Ok(aliases)
     }
 
-    /// `[tools."a.b"]`.
+    /// Reads `[tools."a.b"]`: a command or an HTTP endpoint.
     fn tool(&mut self, at: At<'_>) -> Read<ToolSpec> {
         let entries = self.table(at)?;
         self.keys(at, entries, TOOL_KEYS)?;
@@ -272,7 +277,7 @@ impl Reading<'_> {
         Err(self.wrong(at, "unknown method", "use GET, POST, PUT, PATCH or DELETE"))
     }
 
-    /// Refuses keys that nobody reads.
+    /// Refuses unknown keys, and keys that occur twice. In JSON, unknown keys belong to other clients and are ignored.
     fn keys(&self, at: At<'_>, entries: &Entries, known: &[&str]) -> Read<()> {
         for (nth, (key, node)) in entries.iter().enumerate() {
             let path = if at.key.is_empty() { key.clone() } else { format!("{}.{key}", at.key) };
@@ -313,7 +318,7 @@ const SERVER_KEYS: &[&str] = &[
 const TOOL_KEYS: &[&str] =
     &["command", "env", "cwd", "url", "method", "headers", "timeout", "max_timeout", "max_output"];
 
-/// A key as TOML writes it.
+/// Quotes a key unless TOML allows it without quotes.
 fn quoted(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !key.is_empty() && key.chars().all(plain) { key.to_owned() } else { format!("{key:?}") }

@@ -7,10 +7,10 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The maximum depth: a configuration has five levels.
+/// The maximum depth of JSON. A configuration needs five levels.
 const DEPTH: usize = 32;
 
-/// A value and its line, from 1.
+/// A value with its line, counted from 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
     pub(crate) line: usize,
@@ -24,18 +24,18 @@ pub(crate) enum Tree {
     Number(f64),
     Text(String),
     List(Vec<Node>),
-    /// In the order of the file.
+    /// The entries, in the order of the file. JSON may have a key twice.
     Table(Vec<(String, Node)>),
 }
 
-/// Why a text cannot be read, and where.
+/// The reason why a text cannot be parsed, with its line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     pub(crate) line: usize,
     pub(crate) why: String,
 }
 
-/// The places where lines begin.
+/// The byte offsets at which the lines of a text begin.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -58,7 +58,7 @@ pub(crate) fn toml(text: &str) -> Result<Node, Unreadable> {
     Ok(Node { line: 1, tree: toml_table(table.get_ref(), &lines) })
 }
 
-// The parser bounds the depth.
+// The recursion is safe, because the parser limits the depth.
 fn toml_table(table: &DeTable<'_>, lines: &Lines) -> Tree {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -84,7 +84,7 @@ fn toml_node(value: &Spanned<DeValue<'_>>, lines: &Lines) -> Node {
     Node { line: lines.at(value.span().start), tree }
 }
 
-/// JSON, with the comments and trailing commas that VS Code allows.
+/// Parses JSON. Comments and trailing commas are accepted, as VS Code does.
 pub(crate) fn json(text: &str) -> Result<Node, Unreadable> {
     let plain = without_comments(text);
     let lines = Lines::of(&plain);
@@ -93,7 +93,7 @@ pub(crate) fn json(text: &str) -> Result<Node, Unreadable> {
     json_node(&plain, raw, &lines, 0)
 }
 
-/// The message without the place, which is told apart.
+/// The message of an error without its place, which is reported separately.
 fn words(why: &serde_json::Error) -> String {
     let text = why.to_string();
     let place = format!(" at line {} column {}", why.line(), why.column());
@@ -101,6 +101,7 @@ fn words(why: &serde_json::Error) -> String {
 }
 
 fn json_node(text: &str, raw: &RawValue, lines: &Lines, depth: usize) -> Result<Node, Unreadable> {
+    // `raw` is a slice of `text`, so the distance of their pointers is its offset.
     let offset = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     let line = lines.at(offset);
     let refused = |why: serde_json::Error| Unreadable { line, why: words(&why) };
@@ -126,7 +127,8 @@ fn json_node(text: &str, raw: &RawValue, lines: &Lines, depth: usize) -> Result<
     Ok(Node { line, tree })
 }
 
-/// One level of JSON.
+/// A JSON value whose children are still text. serde_json gives no positions of values, but a `RawValue` that borrows from the input has
+/// one.
 enum Shallow<'t> {
     Null,
     Bool(bool),
@@ -192,10 +194,11 @@ impl<'de> Visitor<'de> for OneLevel {
     }
 }
 
-/// The text with spaces in place of comments and of commas before a closing bracket, so that all places stay.
+/// Replaces comments, and commas before a closing bracket, by spaces, so that all offsets and lines stay the same.
 fn without_comments(text: &str) -> String {
     let mut out: Vec<u8> = text.as_bytes().to_vec();
     let mut at = 0;
+    // The last comma, if only whitespace and comments have followed it.
     let mut comma = None;
     while at < out.len() {
         match out[at] {
@@ -241,7 +244,7 @@ fn without_comments(text: &str) -> String {
             }
         }
     }
-    // Whole comments were replaced, so no character was cut.
+    // Comments were replaced from their first to their last byte, so the text is still UTF-8.
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 

@@ -1,4 +1,4 @@
-//! Single values of a configuration, with the place where one is wrong.
+//! Reads single values of a configuration. Each error names the key and the line.
 
 use super::expand::{Refused, Variables, expand};
 use super::tree::{Node, Tree};
@@ -8,16 +8,16 @@ use chartc_core::expr::Duration as ChartDuration;
 use std::path::Path;
 use std::time::Duration;
 
-/// Who reads the file, besides chartc.
+/// The syntax of the file, which also says what other programs read it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Only chartc: an unknown key is an error.
+    /// A file for chartc alone: an unknown key is an error.
     Toml,
-    /// Others too, whose keys are ignored.
+    /// A file that other clients read, too: keys that chartc does not know are ignored.
     Json,
 }
 
-/// A configuration under way.
+/// The state of reading a configuration.
 pub(super) struct Reading<'r> {
     pub(super) file: &'r str,
     pub(super) folder: &'r Path,
@@ -26,7 +26,7 @@ pub(super) struct Reading<'r> {
     pub(super) secrets: Vec<String>,
 }
 
-/// A value with its key, for messages.
+/// A value with its dotted key, for messages.
 #[derive(Clone, Copy)]
 pub(super) struct At<'n> {
     pub(super) key: &'n str,
@@ -56,6 +56,7 @@ impl Reading<'_> {
         match word {
             "timeout" => {
                 limits.idle = self.duration(at)?;
+                // A limit without progress above the total one would never apply. Whichever key comes last moves the other.
                 limits.total = limits.total.max(limits.idle);
             }
             "max_timeout" | "maxTimeout" => {
@@ -78,7 +79,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// `"30s"`; in JSON also milliseconds.
+    /// Reads a duration such as `"30s"`, or in JSON also a number of milliseconds. It is at most a year.
     pub(super) fn duration(&self, at: At<'_>) -> Read<Duration> {
         let millis = match &at.node.tree {
             Tree::Text(text) => text.parse::<ChartDuration>().ok().map(|d| d.0),
@@ -87,7 +88,7 @@ impl Reading<'_> {
             }
             Tree::Number(_) | Tree::Null | Tree::Bool(_) | Tree::List(_) | Tree::Table(_) => None,
         };
-        // More than a year is no deadline, and would overflow a clock.
+        // A longer time is no useful deadline, and could overflow a clock.
         let millis = millis.filter(|millis| (1..=31_536_000_000).contains(millis));
         let help = "write a number with a unit, such as \"30s\" or \"5m\"";
         millis.map(Duration::from_millis).ok_or_else(|| self.wrong(at, "not a duration", help))
@@ -165,7 +166,7 @@ impl Reading<'_> {
             if !is_name || reqwest::header::HeaderValue::from_str(&value).is_err() {
                 return Err(self.wrong(at, "not a header of HTTP", ""));
             }
-            // A key that is written out is a secret all the same.
+            // A header is treated as a secret even if its value is written out in the file, because it often holds a token.
             self.secrets.push(value.clone());
             all.push((name.clone(), value));
         }
@@ -183,7 +184,7 @@ impl Reading<'_> {
             let help = "an argument may stand in the path and behind it";
             return Err(self.wrong(at, "a call must not choose the server", help));
         }
-        // Placeholders of a tool's arguments are filled in later.
+        // Braces are not allowed in URLs, so placeholders are replaced for this check. They are filled in at each call.
         let plain = text.replace(['{', '}'], "x");
         match reqwest::Url::parse(&plain) {
             Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text),
