@@ -1,4 +1,4 @@
-//! What the world is made of. An agent is an artifact, too.
+//! Artifacts: everything of which a world consists. Agents are artifacts, too.
 
 use crate::workshop::{Family, Form};
 use chartc_core::expr::Value;
@@ -6,50 +6,50 @@ use chartc_runtime::agent::{Price, Results, Who};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The longest id, in bytes.
+/// The maximum length of an id, in bytes.
 const LONGEST_ID: usize = 200;
-/// The end of the ids of memory artifacts.
+/// The suffix of the ids of memory artifacts.
 const MEMORY: &str = "_memory";
-/// The beginning of the ids that the world itself has.
+/// The prefix of the ids of the world's own artifacts.
 const GENESIS: &str = "genesis_";
-/// Words for what is no agent.
+/// Ids that no artifact may have, because texts for agents use them as names of parts of the world.
 const NOBODY: [&str; 4] = ["mint", "escrow", "system", "world"];
 
-/// Text or data that somebody owns.
+/// Text or data with an owner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Artifact {
-    /// Who may change its policies, and sell it.
+    /// The name of the agent that may change the policies of the artifact, and sell it.
     pub owner: String,
-    /// Who has made it.
+    /// The name of the agent that created the artifact.
     pub created_by: String,
-    /// `data`, `chart`, `agent`, or any other word.
+    /// The type: `data`, `chart`, `agent`, or any other word.
     pub ty: String,
-    /// Text, or anything else that JSON has.
+    /// The content: a text, or any other value of JSON.
     pub content: Value,
     /// The permissions. Artifacts can share them.
     pub policy: Arc<Policy>,
-    /// Results that a world's file has for its methods.
+    /// The fixed results of methods, from the file of a world (`--world FILE`).
     pub methods: BTreeMap<String, Results>,
-    /// What it is beside its content.
+    /// The role of the artifact beyond its content.
     pub nature: Nature,
-    /// Bytes of the content.
+    /// The size of the content in bytes; see [`size`].
     pub bytes: u64,
-    /// Which was made first.
+    /// A number that grows with each new artifact.
     pub number: u64,
-    /// Changes with each content.
+    /// A number that changes with each write.
     pub version: u64,
 }
 
-/// Who may do what with an artifact, and what it costs.
+/// The permissions of an artifact, and the price of its methods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// Who may read it.
+    /// The agents that may read it.
     pub read: Who,
-    /// Who may write it.
+    /// The agents that may write it.
     pub write: Who,
-    /// Who may invoke it.
+    /// The agents that may invoke it.
     pub invoke: Who,
-    /// What an invocation costs.
+    /// The price of an invocation, in scrip.
     pub price: Price,
 }
 
@@ -64,43 +64,43 @@ impl Default for Policy {
     }
 }
 
-/// What an artifact is.
+/// The role of an artifact.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Nature {
-    /// Nothing but its content.
+    /// Plain data.
     Data,
-    /// An agent: it has standing, and it can execute.
+    /// An agent, which has standing and can execute.
     Agent {
-        /// Where its long-term memory is.
+        /// The id of the artifact that holds its long-term memory.
         memory: String,
     },
     /// The long-term memory of an agent.
     Memory {
-        /// Whose.
+        /// The name of the agent.
         agent: String,
     },
-    /// A chart that has compiled: others can invoke it, and make agents of it.
+    /// A chart that has compiled. Others can invoke it, and spawn agents from it.
     Compiled(Compiled),
 }
 
-/// A text that has compiled.
+/// The result of compiling the text of an artifact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compiled {
-    /// What it is written in.
+    /// The language of the text.
     pub form: Form,
-    /// The charts; `None` where a snapshot was taken back without a workshop.
+    /// The compiled charts; `None` if the world was restored from a snapshot without a workshop.
     pub family: Option<Arc<Family>>,
-    /// The artifacts that it has read while it was compiled, as they were then.
+    /// The texts of the artifacts that were imported, by their ids, as they were when the text was compiled.
     pub read: BTreeMap<String, String>,
 }
 
 impl Artifact {
-    /// Whether it is an agent.
+    /// Whether the artifact is an agent, and so can own artifacts, hold scrip and act.
     pub fn has_standing(&self) -> bool {
         matches!(self.nature, Nature::Agent { .. })
     }
 
-    /// Whether there is anything that runs.
+    /// Whether the artifact has methods that can be invoked, or is an agent.
     pub fn can_execute(&self) -> bool {
         match &self.nature {
             Nature::Agent { .. } | Nature::Compiled(_) => true,
@@ -108,7 +108,7 @@ impl Artifact {
         }
     }
 
-    /// Where its long-term memory is.
+    /// The id of the long-term memory, if the artifact is an agent.
     pub fn memory_artifact_id(&self) -> Option<&str> {
         match &self.nature {
             Nature::Agent { memory } => Some(memory),
@@ -116,23 +116,23 @@ impl Artifact {
         }
     }
 
-    /// Whether `agent` may do what `who` says.
+    /// Whether `agent` is among those that `who` permits.
     pub fn allows(&self, who: &Who, agent: &str) -> bool {
         who.allows(agent, &self.owner)
     }
 }
 
-/// The id of an agent's long-term memory.
+/// The id of the artifact that holds an agent's long-term memory.
 pub fn memory_of(agent: &str) -> String {
     format!("{agent}{MEMORY}")
 }
 
-/// Whether an id is of those that only the world gives.
+/// Whether only the world may create artifacts with this id.
 pub(crate) fn is_reserved(id: &str) -> bool {
     id.ends_with(MEMORY) || id.starts_with(GENESIS) || NOBODY.contains(&id)
 }
 
-/// Why a text is no id.
+/// The reason why a text cannot be an id; `None` if it can.
 pub(crate) fn no_id(id: &str) -> Option<String> {
     if id.is_empty() {
         Some("an id has at least one character".into())
@@ -145,15 +145,16 @@ pub(crate) fn no_id(id: &str) -> Option<String> {
     }
 }
 
-/// Bytes of a content: of a text its own, of anything else as JSON. A content that was saved as JSON has as many as before.
+/// The size of a content in bytes: the length of a text, and of any other value its length as JSON. A value that was saved as JSON and read
+/// again has the same size.
 pub fn size(content: &Value) -> u64 {
     let json = || serde_json::to_string(content).unwrap_or_default().len();
     let bytes = match content {
         Value::None => 0,
-        // JSON has no such number.
+        // JSON has no such number, and writes it as null.
         Value::Float(n) if !n.is_finite() => 0,
         Value::Text(text) => text.len(),
-        // It is a text there, in quotation marks.
+        // In JSON, a duration is a text in quotation marks, and it is read back without them.
         Value::Duration(_) => json() - 2,
         Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => json(),
     };

@@ -1,4 +1,5 @@
-//! The auctions of the mint. `charts/auction.chart` says what happens when; here is what each of it does to the world.
+//! The host of the mint's auctions. The chart `charts/auction.chart` decides when an auction opens, closes and is scored. Its host
+//! functions, defined here, change the world.
 
 use crate::bids::{self, AuctionSettings, Book};
 use crate::world::World;
@@ -8,10 +9,11 @@ use chartc_runtime::agent::Failure;
 use chartc_runtime::clock::Clock;
 use std::sync::Arc;
 
-/// The functions of the auction's chart, carried out in a world.
+/// The host functions of the auction's chart, for one world.
 ///
-/// Whoever runs the agents runs the chart as a session of its own named `genesis_mint`, on the world's clock, with
-/// [`AuctionSettings::params`]; a model that answers its question gives the score, otherwise [`AuctionSettings::default_score`] counts.
+/// The engine runs the chart as a session with the name `genesis_mint`, on the world's clock and with the params of
+/// [`AuctionSettings::params`]. The chart asks a model for the score of the winner. Without an answer, [`AuctionSettings::default_score`]
+/// counts.
 #[derive(Clone)]
 pub struct Auctioneer {
     world: World,
@@ -19,10 +21,10 @@ pub struct Auctioneer {
 }
 
 impl Auctioneer {
-    /// From now on bids are taken in this world. One that has taken bids before, as in a snapshot, keeps them.
+    /// Lets a world accept bids. Bids that the world has already, for example from a snapshot, are kept.
     ///
     /// # Errors
-    /// The settings do not fit each other; or the books of the world do not add up.
+    /// The settings contradict each other, or the saved state of the auctions is damaged.
     pub fn new(
         world: World,
         settings: AuctionSettings,

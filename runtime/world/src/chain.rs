@@ -1,15 +1,15 @@
-//! Invocations that lead to invocations.
+//! Bounds for invocations that cause further invocations.
 
 use chartc_runtime::agent::{Failure, FailureKind};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Invocations that one action, condition or prompt may lead to.
+/// The maximum number of invocations that one action, condition or prompt may cause.
 pub const MOST_INVOCATIONS: u32 = 64;
-/// How deep invocations may lead to invocations, whatever a world allows: each takes a part of the thread's stack.
+/// The maximum depth of nested invocations, whatever the settings of a world allow. Each level takes a part of the thread's stack.
 pub const MOST_DEPTH: u32 = 16;
 
-/// An invocation and all that it leads to, so that charts that invoke each other come to an end. There is one for each action, condition and
-/// prompt.
+/// The budget that an invocation shares with all that it causes, so that charts that invoke each other terminate. Each action, condition
+/// and prompt has its own.
 #[derive(Debug)]
 pub struct Chain {
     depth: AtomicU32,
@@ -18,18 +18,21 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// With this many units of evaluation for all together.
+    /// A chain with this many units of evaluation for all its invocations together.
     pub const fn new(units: u64) -> Self {
         let (depth, invocations) = (AtomicU32::new(0), AtomicU32::new(0));
         Self { depth, invocations, units: AtomicU64::new(units) }
     }
 
-    /// How many invocations are under way.
+    /// The number of nested invocations under way.
     pub fn depth(&self) -> u32 {
         self.depth.load(Ordering::Relaxed)
     }
 
-    /// One more begins.
+    /// Begins a nested invocation.
+    ///
+    /// # Errors
+    /// The chain is too deep, or has had too many invocations.
     pub(crate) fn enter(&self) -> Result<(), Failure> {
         if self.depth() >= MOST_DEPTH {
             let why = format!("artifacts invoke artifacts {MOST_DEPTH} deep at most");
@@ -44,19 +47,19 @@ impl Chain {
         Ok(())
     }
 
-    /// One has ended.
+    /// Ends a nested invocation.
     pub(crate) fn leave(&self) {
         self.depth.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Takes units, at most `wanted`.
+    /// Takes units of evaluation from the budget: `wanted`, or all that are left if they are fewer.
     pub(crate) fn take(&self, wanted: u64) -> u64 {
         let units = wanted.min(self.units.load(Ordering::Relaxed));
         self.units.fetch_sub(units, Ordering::Relaxed);
         units
     }
 
-    /// Gives back those that were not used.
+    /// Returns unused units to the budget.
     pub(crate) fn give(&self, units: u64) {
         self.units.fetch_add(units, Ordering::Relaxed);
     }

@@ -1,11 +1,11 @@
-//! Chance that a seed decides.
+//! Deterministic random numbers, derived from a seed.
 
 /// The generator SplitMix64 (Steele, Lea and Flood, 2014).
 #[derive(Debug, Clone)]
 pub(crate) struct Chance(u64);
 
 impl Chance {
-    /// A sequence that the parts decide: a seed and what it is for.
+    /// Creates a generator from several numbers, such as a seed and the tick. Each combination has its own sequence.
     pub(crate) fn of(parts: &[u64]) -> Self {
         let mut all = Self(0x9e37_79b9_7f4a_7c15);
         for part in parts {
@@ -24,9 +24,10 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// Puts a list in a random order (Fisher and Yates).
+    /// Shuffles a list (Fisher and Yates).
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
+            // The bias of the modulo is below 2^-32 for lists of fewer than 2^32 items.
             let other = (self.next() % (last as u64 + 1)) as usize;
             list.swap(last, other);
         }

@@ -1,4 +1,4 @@
-//! Who runs a chart artifact that is invoked.
+//! The interface to the code that runs chart artifacts when they are invoked.
 
 use crate::chain::Chain;
 use crate::workshop::Family;
@@ -6,41 +6,41 @@ use chartc_core::expr::Value;
 use chartc_runtime::agent::{ArtifactHost, Failure, FailureKind};
 use std::sync::Arc;
 
-/// An invocation of a chart artifact.
+/// The invocation of a method of a chart artifact.
 pub struct Invocation<'i> {
-    /// Its id.
+    /// The id of the artifact.
     pub artifact: &'i str,
-    /// Who owns it: its functions look at the world with the rights of the owner.
+    /// The owner of the artifact. The chart's functions access the world with this agent's rights.
     pub owner: &'i str,
-    /// Its charts.
+    /// The compiled charts of the artifact.
     pub family: &'i Arc<Family>,
-    /// The method: an event that the chart declares.
+    /// The name of the method, which is an event that the chart declares.
     pub method: &'i str,
-    /// By position.
+    /// The arguments, by position.
     pub arguments: &'i [Value],
-    /// Who invokes it.
+    /// The agent that invokes the method.
     pub caller: &'i str,
-    /// How many steps it may take.
+    /// The maximum number of units of evaluation.
     pub fuel: u64,
-    /// The invocation that this one is part of.
+    /// The chain of invocations to which this one belongs.
     pub chain: &'i Chain,
-    /// What the chart leaves to chance follows from this alone.
+    /// The seed of the chart's random decisions, so that equal invocations have equal results.
     pub seed: u64,
-    /// The world, for functions of the chart that are methods of other artifacts. What it asks there counts against the depth of
-    /// invocations, and pays nothing.
+    /// The world, for functions of the chart that are methods of other artifacts. Invocations through it count against the depth of the
+    /// chain and cost no scrip.
     pub world: Arc<dyn ArtifactHost>,
 }
 
-/// Runs charts that are invoked by a method.
+/// Runs chart artifacts when they are invoked.
 pub trait Invoke: Send + Sync {
-    /// Runs the chart until it has an answer.
+    /// Runs a method until it has a result.
     ///
     /// # Errors
-    /// The chart has no such method, gives no answer, or takes more than it may.
+    /// The chart has no such method, gives no result, or exceeds a limit.
     fn invoke(&self, invocation: &Invocation<'_>) -> Result<Value, Failure>;
 }
 
-/// Runs none.
+/// An implementation that refuses every invocation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoInvocations;
 

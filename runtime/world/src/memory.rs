@@ -1,4 +1,4 @@
-//! The long-term memory of an agent in its memory artifact, so that a snapshot of the world has it.
+//! The long-term memory of an agent in an artifact of the world, so that a snapshot of the world contains it.
 
 use crate::artifact::memory_of;
 use crate::world::World;
@@ -7,9 +7,9 @@ use chartc_runtime::memory::{InProcess, Memo, Memory, MemoryError, MemoryKind};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What an agent remembers, in the artifact `NAME_memory`: a list of `{kind, tick, text, data}`.
+/// The memories of an agent, in the artifact `NAME_memory`: a list of `{kind, tick, text, data}`.
 ///
-/// Where the disk or the bound of an artifact leaves no room, the oldest memories make room for a new one.
+/// If a new memory exceeds the agent's disk quota or the maximum size of an artifact, the oldest memories are deleted to make room.
 #[derive(Debug)]
 pub struct ArtifactMemory {
     world: World,
@@ -17,17 +17,17 @@ pub struct ArtifactMemory {
     found: Mutex<Found>,
 }
 
-/// The memories as they are searched.
+/// A search index over the memories in the artifact.
 #[derive(Debug, Default)]
 struct Found {
-    /// The version of the artifact that they are of.
+    /// The version of the artifact that was indexed; `None` before the first time.
     version: Option<u64>,
     index: InProcess,
     names: BTreeSet<String>,
 }
 
 impl ArtifactMemory {
-    /// The memory of an agent of this world.
+    /// The memory of an agent in this world.
     pub fn new(world: World, agent: &str) -> Self {
         Self { world, agent: agent.to_owned(), found: Mutex::default() }
     }
@@ -40,7 +40,7 @@ impl ArtifactMemory {
         MemoryError::Failed { place: memory_of(&self.agent), why }
     }
 
-    /// Reads the artifact again if something else has written it.
+    /// Rebuilds the index if the artifact has changed since: the agent itself can write it like any other artifact.
     fn refresh(&self, found: &mut Found) -> Result<(), MemoryError> {
         let read = self.world.remembered(&self.agent, found.version);
         let Some((version, entries)) = read.map_err(|failure| self.failed(failure.to_string()))?
@@ -58,6 +58,7 @@ impl ArtifactMemory {
     fn put(&self, found: &mut Found, name: Option<&str>, memo: Memo) -> Result<(), MemoryError> {
         let kept = self.world.remember(&self.agent, entry(name, &memo));
         let (version, is_whole) = kept.map_err(|failure| self.failed(failure.to_string()))?;
+        // Usually the new memory was only appended. If older ones were deleted for it, the index is rebuilt.
         if is_whole {
             found.version = Some(version);
             found.names.extend(name.map(str::to_owned));
@@ -106,7 +107,8 @@ fn entry(name: Option<&str>, memo: &Memo) -> Value {
     Value::Map(map)
 }
 
-/// A memory, and the name that it was kept under. An agent may write other things into its memory; they are no memories.
+/// Reads a memory and the name under which it was recorded. An agent may write anything into its memory artifact; other entries are
+/// skipped.
 fn memo(entry: &Value) -> Option<(Option<String>, Memo)> {
     let Value::Map(map) = entry else { return None };
     let text = |name: &str| match map.get(name) {

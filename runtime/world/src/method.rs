@@ -1,4 +1,15 @@
-//! Charts as executable artifacts: a method is an event, and its result is what the chart ends with.
+//! Charts as executable artifacts: a method is an event that the chart declares, and its result is that of the final state.
+//!
+//! For example, with the artifact `tax`:
+//!
+//! ```text
+//! chart Tax { event due(amount: Int)   initial idle
+//!             state idle { on due(amount) -> paid(amount / 10) }   final paid(sum: Int) }
+//!
+//! invoke tax.due(50)   a new run starts in idle, gets due(50), ends in paid: the result is 5
+//! ```
+//!
+//! The caller waits for the result, so an invocation cannot wait for a model, and all its work has a limit.
 
 use crate::chain::Chain;
 use crate::invoke::{Invocation, Invoke};
@@ -23,16 +34,16 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The limits of one invocation. They bound work, not real time, so that the result is the same on every machine.
+/// The limits of one invocation. They bound work instead of real time, so the result is the same on every machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fuel {
-    /// Units of evaluation: a node of an expression, an element of a list, 16 bytes of text.
+    /// Units of evaluation: a node of an expression, an element of a list, or 16 bytes of text.
     pub units: u64,
-    /// Lines that a trace of it would have: inputs, transitions, states entered and left.
+    /// The maximum number of lines in its trace: inputs, transitions, states entered and exited.
     pub lines: u32,
-    /// Milliseconds of virtual time: the deadlines within them fire.
+    /// Virtual time in milliseconds. Deadlines within it fire.
     pub time_ms: u64,
-    /// Questions to models, each of which fails at once.
+    /// The maximum number of questions to models, each of which fails at once.
     pub calls: u32,
 }
 
@@ -42,15 +53,15 @@ impl Default for Fuel {
     }
 }
 
-/// Asks the world for a method of another artifact: artifact, method, arguments.
+/// Invokes a method of another artifact, given the artifact's id, the method and the arguments.
 pub type Ask<'w> = &'w dyn Fn(&str, &str, &[Value]) -> Result<Value, Failure>;
 
-/// A method of a chart.
+/// The name and parameters of a method of a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    /// The event.
+    /// The name of the event.
     pub name: String,
-    /// The names of its fields, which the arguments are given to by position.
+    /// The names of the event's fields, to which the arguments are assigned by position.
     pub fields: Vec<String>,
 }
 
@@ -60,7 +71,7 @@ impl fmt::Display for Signature {
     }
 }
 
-/// The methods of a chart: the events that it declares.
+/// The methods of a chart: all events that it declares.
 pub fn methods(chart: &Chart) -> Vec<Signature> {
     let events = chart.events.iter().map(|event| Signature {
         name: event.name.clone(),
@@ -69,15 +80,16 @@ pub fn methods(chart: &Chart) -> Vec<Signature> {
     events.collect()
 }
 
-/// Invokes a method of a chart. A new run is started, gets the event `method` with the arguments by position, and goes on in virtual time
-/// until it ends. The result is what its final state was given: nothing, the value of a single argument, or a mapping by name.
+/// Invokes a method of a chart. A new run starts, gets the event `method` with the arguments by position, and continues in virtual time
+/// until it ends. The result is made of the arguments of its final state: `none` without arguments, the value of a single one, or a map by
+/// name.
 ///
-/// Nobody answers models, people and tools there: such steps fail at once, and the chart takes what it says for that case. A chart that
-/// needs a model is spawned, not invoked. `fn … from "artifact" "method"` goes to `ask`; other functions of a host fail.
+/// There are no models, people or tools: steps that need them fail at once, and the chart handles the error. To run a chart that needs a
+/// model, it is spawned instead of invoked. Functions with `fn … from "artifact" "method"` call `ask`; all other host functions fail.
 ///
 /// # Errors
-/// `not_found` where the chart has no such method, else `invocation_failed`: params without a value, arguments that do not fit, an event that
-/// is not handled, a run that does not end or ends in failure, one that takes more than `fuel`, and too long a `chain`.
+/// `not_found` if the chart has no such method. `invocation_failed` if a param has no value, an argument does not fit, the event is not
+/// handled, the run does not end or ends with a failure, or `fuel` or the `chain` is exhausted.
 pub fn invoke_method(
     family: &Family,
     method: &str,
@@ -128,7 +140,7 @@ fn run(
         .with_backoff(Backoff::NONE);
     let run = {
         let work = pin!(played(&mut session, method, data, fuel.time_ms));
-        // Nobody is waited for, and the clock jumps: it is ready at once.
+        // All steps fail at once and the clock is virtual, so the first poll completes the future.
         match work.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(result) => Some(result),
             Poll::Pending => None,
@@ -137,6 +149,7 @@ fn run(
     let left = session.machine().allowed();
     chain.give(left);
     match run {
+        // Checked first: with an exhausted budget, expressions fail, and the run may have ended in any way.
         _ if left == 0 => failed("it takes more work than an invocation may".into()),
         Some(run) => answer(&mut session, method, run),
         None => failed("it waits for somebody".into()),
@@ -159,7 +172,7 @@ async fn played(
     Ok(receipt)
 }
 
-/// What a run has come to.
+/// Converts the end of a run to the result of the invocation.
 fn answer(
     session: &mut Run<'_>,
     method: &str,
@@ -197,7 +210,7 @@ fn answer(
     }
 }
 
-/// What the final state was given.
+/// The arguments of the final state as one value.
 fn result(machine: &mut impl chartc_core::host::Machine) -> Value {
     let mut fields = machine.result();
     match fields.len() {
@@ -211,8 +224,8 @@ fn failed<T>(why: String) -> Result<T, Failure> {
     Err(Failure::new(FailureKind::InvocationFailed, why))
 }
 
-/// The methods of other artifacts that the functions of charts are, by the function's name. Where two charts mean different methods by one
-/// name, neither is called.
+/// The methods of other artifacts that the charts' functions stand for, by function name. `None` if two charts give one name to different
+/// methods, because the host could not tell which one is called.
 fn methods_of_others(charts: &[Chart]) -> BTreeMap<String, Option<Method>> {
     let mut found: BTreeMap<String, Option<Method>> = BTreeMap::new();
     for function in charts.iter().flat_map(|chart| &chart.functions) {
@@ -228,7 +241,7 @@ fn methods_of_others(charts: &[Chart]) -> BTreeMap<String, Option<Method>> {
     found
 }
 
-/// The functions of a chart that is invoked.
+/// The host of an invoked chart. It only has functions that are methods of other artifacts.
 struct OfOthers<'w> {
     of: BTreeMap<String, Option<Method>>,
     ask: Ask<'w>,
@@ -245,7 +258,7 @@ impl Host for OfOthers<'_> {
     }
 }
 
-/// Counts the lines of a trace that nobody keeps.
+/// A trace sink that stores nothing and fails after a number of lines.
 struct Lines {
     left: u32,
 }
@@ -262,7 +275,7 @@ impl Sink for Lines {
     }
 }
 
-/// Runs charts that are invoked: see [`invoke_method`].
+/// The implementation of [`Invoke`] that interprets charts, with [`invoke_method`]'s rules.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Methods;
 

@@ -1,12 +1,12 @@
-//! Values for the params of a chart.
+//! Values for the params of charts.
 
 use chartc_core::expr::{Map, Value, fit, within};
 use chartc_core::model::{Chart, VariableKind};
 
-/// The param that gets the name of the agent where nobody says otherwise.
+/// The param that is set to the name of the agent unless it has another value.
 const OWN_NAME: &str = "agent_id";
 
-/// Params of a chart that have no default: with any, it can be spawned with values for them, but not invoked.
+/// The params of a chart that have no default. A chart with such params can be spawned with values for them, but it cannot be invoked.
 pub fn open_params(chart: &Chart) -> Vec<&str> {
     let is_open = |kind: &VariableKind| match kind {
         VariableKind::Param { .. } => true,
@@ -16,11 +16,11 @@ pub fn open_params(chart: &Chart) -> Vec<&str> {
     open.map(|row| row.name.as_str()).collect()
 }
 
-/// Whether a new agent can begin with these values for the params of its chart: there is one for each without a default, and all fit. The
-/// agent's own name, `agent_id`, comes by itself.
+/// Checks that an agent can start with these values for the params of its chart: each param without a default has one, and all values fit.
+/// The param `agent_id` is set by the world.
 ///
 /// # Errors
-/// What is wrong, to be read behind the name of the argument.
+/// A description that continues the name of the argument.
 pub(crate) fn accepts(chart: &Chart, params: &Map) -> Result<(), String> {
     for (name, value) in params.iter() {
         let declared = chart.variables.iter().find(|row| row.name == *name);

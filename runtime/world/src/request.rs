@@ -1,4 +1,4 @@
-//! What an action asks of other agents, and what happened in the world.
+//! Requests of actions to the engine, and notices of events in the world.
 
 use crate::workshop::{Family, Form};
 use chartc_core::expr::{Map, Value};
@@ -7,67 +7,67 @@ use std::sync::Arc;
 
 pub use chartc_runtime::trace::Cause;
 
-/// What an action asks of other agents. Requests are carried out in the order in which they were made.
+/// A request to the engine that affects other agents. Requests are executed in the order in which actions made them.
 #[derive(Debug, Clone)]
 pub enum Request {
     /// An agent was invoked: its chart gets the method as an event.
     Deliver {
-        /// Who gets it.
+        /// The agent that gets the event.
         to: String,
-        /// The event.
+        /// The name of the event.
         event: String,
-        /// By position, as the event declares its fields.
+        /// The values of the event's fields, by position.
         arguments: Vec<Value>,
-        /// Who has invoked it.
+        /// The agent that made the invocation.
         from: String,
     },
-    /// There is a new agent. Its account and its artifacts are there already.
+    /// A new agent starts. Its account and artifacts exist already.
     Spawn(Spawn),
-    /// An agent takes no turns until it is resumed.
+    /// An agent takes no more turns until it is resumed.
     Pause {
-        /// Which.
+        /// The agent.
         agent: String,
-        /// Its owner, who wants it.
+        /// Its owner, who requested it.
         by: String,
     },
     /// A paused agent takes turns again.
     Resume {
-        /// Which.
+        /// The agent.
         agent: String,
     },
-    /// An agent is stopped for good.
+    /// An agent stops for good.
     Stop {
-        /// Which.
+        /// The agent.
         agent: String,
     },
 }
 
-/// An agent that another one has made.
+/// An agent that another agent has made.
 #[derive(Debug, Clone)]
 pub struct Spawn {
-    /// Its name, which is also the id of its artifact.
+    /// The name of the agent, which is also the id of its artifact.
     pub agent: String,
-    /// The artifact that it was made of.
+    /// The id of the artifact from which it was made.
     pub artifact: String,
-    /// What the artifact is.
+    /// The language of the artifact.
     pub form: Form,
-    /// The artifact's text, for a checkpoint.
+    /// The text of the artifact, which a checkpoint needs to compile it again.
     pub text: String,
     /// The compiled charts.
     pub family: Arc<Family>,
     /// Values for the params of its chart.
     pub params: Map,
-    /// Who has made it.
+    /// The name of the agent that made it.
     pub parent: String,
-    /// 1 for one that a configured agent has made, 2 for one that such an agent has made.
+    /// The generation: 1 if a configured agent made it, 2 if such an agent made it, and so on.
     pub depth: u32,
 }
 
-/// Something that happened in the world: for the log, and for the artifact `genesis_event_log`.
+/// An event in the world, for the log and for the artifact `genesis_event_log`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
-    /// What: `transferred`, `minted`, `written`, `invoked`, `spawned`, and so on.
+    /// The kind: `transferred`, `minted`, `written`, `invoked`, `spawned`, and so on.
     pub event: String,
-    /// The particulars by name.
+    /// The details, by name.
     pub data: Map,
 }

@@ -1,16 +1,16 @@
-//! What a spawned chart may use: a part of what its spawner may.
+//! Restricts spawned charts to the tools and models of their spawner.
 
 use crate::workshop::{Family, Finding};
 use std::collections::BTreeSet;
 
-/// The code of a finding about a tool or a model that a spawner may not hand on.
+/// The code of a finding about a tool or model that the spawner does not have.
 pub const NOT_ALLOWED: &str = "not_allowed";
 
-/// Whether each tool and each model that the charts declare is among those allowed: tools by name, clients by their model
+/// Checks that the charts declare only tools and models that are allowed. Tools are compared by name, clients by their model
 /// (`provider:name`), because a chart can give a client any name.
 ///
 /// # Errors
-/// A finding for each that is not. The model has no places: they stand at the beginning of the text.
+/// One finding for each that is not allowed. The model keeps no source positions, so findings refer to the start of the text.
 pub fn restrict(
     family: &Family,
     tools: &BTreeSet<String>,
@@ -24,7 +24,7 @@ pub fn restrict(
                 chart.name, tool.name
             ));
         }
-        // Without a model, a client asks the one that the host has chosen for all.
+        // A client without a model uses the one that the host has chosen for all agents.
         let named = chart.clients.iter().filter(|client| !client.model.is_empty());
         for client in named.filter(|client| !models.contains(&client.model)) {
             found.insert(format!(
@@ -40,7 +40,7 @@ pub fn restrict(
     Err(found.into_iter().map(finding).collect())
 }
 
-/// The tools and the models of some charts, as [`restrict`] takes them.
+/// The tools and models that some charts declare, in the form that [`restrict`] takes.
 pub fn used(family: &Family) -> (BTreeSet<String>, BTreeSet<String>) {
     let tools = family.charts.iter().flat_map(|chart| &chart.tools);
     let clients = family.charts.iter().flat_map(|chart| &chart.clients);

@@ -1,54 +1,55 @@
-//! What a world allows: the section `resources` of a run file.
+//! The limits of a world: the section `resources` of a run file.
 
 use serde::{Deserialize, Serialize};
 
-/// What a world gives its agents, and what it allows them.
+/// The initial quotas of agents, and the limits of the world.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Bytes that the artifacts of an agent may have, unless the world's file says otherwise.
+    /// The disk quota of an agent in bytes, unless the world's file sets another.
     pub disk: u64,
-    /// Units of compute that an agent may use between two renewals.
+    /// The units of compute that an agent gets at each renewal.
     pub compute: u64,
-    /// Scrip of an agent for which no other amount is given.
+    /// The initial scrip of an agent for which no other amount is given.
     pub starting_scrip: i64,
-    /// Artifacts of the whole world, those of the agents themselves among them.
+    /// The maximum number of artifacts in the world, agents included.
     pub max_artifacts: u64,
-    /// Artifacts that one agent has made and nobody has deleted.
+    /// The maximum number of existing artifacts that one agent has made.
     pub max_artifacts_per_agent: u64,
-    /// Bytes of one artifact.
+    /// The maximum size of an artifact's content, in bytes.
     pub max_content_bytes: u64,
-    /// Bytes of text that one unit of compute compiles.
+    /// The number of bytes of text that can be compiled for one unit of compute.
     pub compile_bytes_per_unit: u64,
-    /// How deep artifacts may invoke artifacts.
+    /// The maximum depth of invocations that artifacts make of other artifacts.
     pub max_invocation_depth: u32,
-    /// Steps that one invocation of a chart artifact may take.
+    /// The maximum number of units of evaluation in one invocation of a chart artifact.
     pub invocation_fuel: u64,
-    /// Events that the world keeps for `genesis_event_log`.
+    /// The maximum number of events that `genesis_event_log` keeps.
     pub max_events: u64,
-    /// Artifacts, other agents and balances that an agent sees in a turn: of each so many.
+    /// The maximum number of artifacts, of other agents, and of balances that an agent sees in a turn.
     pub max_seen: u64,
-    /// For agents that agents make.
+    /// The limits for agents that other agents spawn.
     pub spawn: SpawnLimits,
 }
 
-/// What holds for agents that agents make.
+/// The limits for agents that other agents spawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpawnLimits {
-    /// 0: no agent may spawn agents. 1: only configured agents may. 2: the agents that they spawn may, too; and so on.
+    /// The maximum generation of an agent. With 0 no agent may spawn, with 1 only configured agents may, with 2 also those that they have
+    /// spawned, and so on.
     pub max_depth: u32,
-    /// Agents of the whole world, the configured ones among them.
+    /// The maximum number of agents in the world, configured ones included.
     pub max_agents: u64,
-    /// Agents that one agent may make.
+    /// The maximum number of agents that one agent may spawn.
     pub per_parent: u64,
-    /// Scrip that making an agent costs; it leaves circulation.
+    /// The scrip that spawning an agent costs. It leaves circulation.
     pub cost: i64,
-    /// Scrip that the new agent gets of its parent's, at least.
+    /// The minimum scrip that the spawner has to give to the new agent.
     pub min_endowment: i64,
-    /// Bytes of disk that it gets of its parent's.
+    /// The disk quota in bytes that the spawner gives to the new agent.
     pub disk: u64,
-    /// Units of compute that it gets of its parent's quota.
+    /// The units of compute at each renewal that the spawner gives to the new agent.
     pub compute: u64,
 }
 

@@ -1,22 +1,22 @@
-//! The interface to the compiler of charts that agents write.
+//! The interface to the compiler for charts that agents write.
 
 use chartc_core::model::Chart;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// What an executable artifact is written in.
+/// The language of an executable artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// A `.chart` text: the artifact type `chart`.
+    /// The language of `.chart` files, for the artifact type `chart`.
     Chart,
-    /// An `agent.yaml` text: the artifact type `agent`.
+    /// The format of `agent.yaml` files, for the artifact type `agent`.
     Agent,
 }
 
 impl Form {
-    /// The form that an artifact type stands for; `None` for plain data.
+    /// The language of an artifact type; `None` for plain data.
     pub fn of(ty: &str) -> Option<Self> {
         match ty {
             "chart" => Some(Self::Chart),
@@ -25,7 +25,7 @@ impl Form {
         }
     }
 
-    /// The artifact type.
+    /// The artifact type for the language.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Chart => "chart",
@@ -34,33 +34,33 @@ impl Form {
     }
 }
 
-/// A chart without errors, and the charts that it runs.
+/// A chart without errors, with the charts that its `run` steps refer to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
-    /// The chart itself comes first.
+    /// The charts, with the main one first.
     pub charts: Vec<Chart>,
 }
 
 impl Family {
-    /// The chart itself.
+    /// The main chart.
     ///
     /// # Panics
-    /// There is none: a workshop gives at least one.
+    /// Does not panic on a family from a workshop, which always has at least one chart.
     pub fn root(&self) -> &Chart {
         &self.charts[0]
     }
 }
 
-/// A reason why a text does not compile.
+/// An error in the text of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Such as `C0102`.
+    /// The code of the rule, such as `C0102`.
     pub code: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1.
+    /// The column, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The message.
     pub text: String,
 }
 
@@ -70,15 +70,16 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Reads another artifact that the writer may read, by its id: imports and components are such. `None` where there is none.
+/// A function that returns the text of an artifact by its id, for imports and components; `None` if the author may not read it or it does
+/// not exist.
 pub type Read<'r> = &'r dyn Fn(&str) -> Option<String>;
 
-/// Compiles and checks charts without any file.
+/// Compiles and checks charts without access to files.
 pub trait Workshop: Send + Sync {
-    /// Compiles the text of an artifact and checks it. Tests and `check` lines are not run.
+    /// Compiles and checks the text of an artifact. Tests and `check` lines in it are not run.
     ///
     /// # Errors
-    /// All errors found, in the order of their places; also texts of which nothing can run, and those that are too large.
+    /// All errors in the order of their positions. A text that defines nothing that can run, or is too large, is also an error.
     fn build(
         &self,
         id: &str,

@@ -1,4 +1,14 @@
-//! Bids, winners and what became of them: what `genesis_mint` keeps.
+//! The state of the mint's auctions: bids, winners and history.
+//!
+//! Agents submit artifacts with a bid, which is held in the ledger. When the auction closes, the highest bid wins and pays the second
+//! highest (a Vickrey auction). The winner is scored, and gets new scrip for the score.
+//!
+//! ```text
+//! submit   ada: essay, 30    ben: map, 20    cleo: poem, 20
+//! resolve  ada wins with essay and pays 20; ben and cleo get their bids back; of ada's 30, 10 are returned
+//!          the 20 are divided among the 3 agents: 6 each, and 2 leave circulation
+//! mint(85) with 2 scrip per point, ada gets 170 new scrip
+//! ```
 
 mod settings;
 
@@ -12,22 +22,22 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The artifact that takes the bids.
+/// The artifact to which agents submit bids.
 pub(crate) const MINT: &str = "genesis_mint";
-/// Bytes of the winner's content that whoever scores it is shown.
+/// The maximum size of the winner's content in the prompt for its score, in bytes.
 const SHOWN: usize = 4_000;
-/// What entries of the ledger are for.
+/// The reason in the entries of the ledger.
 const WHY: &str = "auction";
 
-/// Where an auction is.
+/// The phase of the auction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Phase {
-    /// The first has not begun.
+    /// The first auction has not opened yet.
     Waiting,
-    /// Bids are for this one.
+    /// An auction is open, and bids count for it.
     Bidding,
-    /// Bids are for the next one.
+    /// No auction is open. Bids count for the next one.
     Closed,
 }
 
@@ -41,19 +51,19 @@ impl Phase {
     }
 }
 
-/// A bid for an artifact. Its scrip is put aside.
+/// A bid for an artifact. Its scrip is held in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Submission {
-    /// Who has submitted it.
+    /// The agent that submitted it.
     pub(crate) agent: String,
     pub(crate) bid: i64,
-    /// The number of the hold.
+    /// The number of the hold in the ledger.
     pub(crate) hold: u64,
-    /// Which came first.
+    /// The number of the submission, which decides between equal bids.
     pub(crate) nth: u64,
 }
 
-/// The winner of an auction, until it is scored.
+/// The winner of an auction, until it has its score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Won {
     auction: u64,
@@ -64,25 +74,25 @@ struct Won {
     content: String,
 }
 
-/// What `genesis_mint` keeps.
+/// The state of all auctions, which the world keeps under [`MINT`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Book {
     pub(crate) settings: AuctionSettings,
     phase: Phase,
-    /// Openings so far.
+    /// The number of auctions opened so far.
     auction: u64,
     opened_ms: u64,
-    /// Submissions so far.
+    /// The number of submissions so far.
     count: u64,
-    /// By artifact.
+    /// The current submissions, by artifact.
     pub(crate) submissions: BTreeMap<String, Submission>,
     won: Option<Won>,
-    /// The last auctions, the oldest first, as agents see them.
+    /// The results of the last auctions, the oldest first, in the form in which agents see them.
     pub(crate) history: VecDeque<Value>,
 }
 
 impl Book {
-    /// Takes bids from now on.
+    /// Starts to accept bids. If the world has kept an earlier state, it continues with new settings.
     pub(crate) fn begin(state: &mut State, settings: AuctionSettings) -> Tried<Value> {
         let book = if state.kept.contains_key(MINT) {
             Self { settings, ..Self::of(state)? }
@@ -101,19 +111,22 @@ impl Book {
         book.keep(state)
     }
 
-    /// What is kept.
+    /// Reads the state that the world keeps.
+    ///
+    /// # Errors
+    /// The world has no auctions, or the state is damaged.
     pub(crate) fn of(state: &State) -> Tried<Self> {
         let Some(kept) = state.kept.get(MINT) else {
             return fail(FailureKind::InvocationFailed, "there are no auctions in this world");
         };
-        // Through text, as a snapshot: it has nothing that JSON has not.
+        // The state is converted through JSON text, exactly as in a snapshot, so that a restored world behaves the same.
         let book = serde_json::to_string(kept).and_then(|text| serde_json::from_str(&text));
         book.or_else(|why| {
             fail(FailureKind::InvocationFailed, format!("the books of the mint are damaged: {why}"))
         })
     }
 
-    /// Keeps it, and tells the views.
+    /// Stores the state in the world, and updates what agents see of it.
     pub(crate) fn keep(&self, state: &mut State) -> Tried<Value> {
         let kept = serde_json::to_string(self).and_then(|text| serde_json::from_str(&text));
         let kept: Value = match kept {
@@ -126,7 +139,7 @@ impl Book {
         Ok(Value::None)
     }
 
-    /// `{artifact_id, agent, bid}` of each submission, the highest bid first.
+    /// The submissions as `{artifact_id, agent, bid}`, the highest bid first.
     pub(crate) fn rows(&self) -> Vec<Value> {
         let mut all: Vec<(&String, &Submission)> = self.submissions.iter().collect();
         all.sort_by_key(|(_, one)| (Reverse(one.bid), one.nth));
@@ -141,7 +154,7 @@ impl Book {
         all.into_iter().map(row).collect()
     }
 
-    /// When the present phase ends, in milliseconds of the run.
+    /// The time at which the current phase ends, in milliseconds of the run.
     fn ends_ms(&self) -> u64 {
         let spans = self.settings.ms();
         match self.phase {
@@ -151,7 +164,7 @@ impl Book {
         }
     }
 
-    /// The next auction in words.
+    /// Describes the next auction in words.
     fn told(&self) -> String {
         let seconds = self.ends_ms() as f64 / 1000.0;
         match self.phase {
@@ -163,7 +176,7 @@ impl Book {
         }
     }
 
-    /// Where the auction is, as agents see it.
+    /// The status of the auction as a map that agents see.
     pub(crate) fn status(&self, now_ms: u64) -> Map {
         let left = self.ends_ms().saturating_sub(now_ms) as f64 / 1000.0;
         let mut status = Map::new();
@@ -181,7 +194,7 @@ impl Book {
         status
     }
 
-    /// Puts a submission in, in place of one of the same artifact, whose hold is given back.
+    /// Adds a submission. Returns the one for the same artifact that it replaces, whose hold the caller has to release.
     pub(crate) fn submit(
         &mut self,
         artifact: &str,
@@ -204,7 +217,7 @@ impl Book {
         Value::Int(self.settings.default_score)
     }
 
-    /// Puts an auction that has a winner into the history.
+    /// Adds the result of an auction to the history.
     fn remember(&mut self, won: &Won, score: Option<i64>, minted: i64) {
         let mut row = Map::new();
         row.insert("auction".into(), int(won.auction));
@@ -233,12 +246,13 @@ pub(crate) fn open(state: &mut State, now_ms: u64) -> Tried<Value> {
     book.keep(state)
 }
 
-/// Ends the bidding. The highest bid wins, of equal ones the earlier, and pays the second highest of anybody else, or the minimum. What is
-/// paid goes to all agents in equal parts, and what cannot be divided leaves circulation. All other bids are given back; so are those for
-/// artifacts that are gone, or are somebody else's by now.
+/// Closes the auction. The highest bid wins, among equal ones the earliest. The winner pays the highest bid of another agent, or the
+/// minimum bid. The price is divided equally among all agents, and the rest that cannot be divided leaves circulation. All other bids are
+/// returned, as well as bids for artifacts that were deleted or have another owner by now.
 pub(crate) fn resolve(state: &mut State) -> Tried<Value> {
     let mut book = Book::of(state)?;
     book.phase = Phase::Closed;
+    // The last winner never got a score, for example because the run was interrupted.
     if let Some(won) = book.won.take() {
         book.remember(&won, None, 0);
     }
@@ -257,6 +271,7 @@ pub(crate) fn resolve(state: &mut State) -> Tried<Value> {
     }
     let mut data = Map::new();
     if let Some((artifact, one)) = best {
+        // Otherwise an agent could set its own price with a second artifact.
         let others = owned.values().filter(|other| other.agent != one.agent);
         let second = others.map(|other| other.bid).max().unwrap_or(0);
         let price = second.max(book.settings.minimum_bid);
@@ -281,13 +296,13 @@ pub(crate) fn resolve(state: &mut State) -> Tried<Value> {
     book.keep(state)
 }
 
-/// Gives a bid back.
+/// Releases the hold of a bid.
 pub(crate) fn give_back(state: &mut State, one: &Submission) -> Tried<()> {
     let back = state.ledger.release(one.hold, Holder::of(&one.agent), WHY);
     back.map(drop).map_err(refused)
 }
 
-/// Takes the price out of the winner's bid, and gives the rest of it back.
+/// Takes the price from the winner's hold, and releases the rest.
 fn pay(state: &mut State, one: &Submission, price: i64) -> Tried<()> {
     let agents = state.principals.iter().filter(|(_, one)| one.is_agent && !one.is_stopped);
     let agents: Vec<String> = agents.map(|(name, _)| name.clone()).collect();
@@ -305,7 +320,7 @@ fn pay(state: &mut State, one: &Submission, price: i64) -> Tried<()> {
     Ok(())
 }
 
-/// What whoever scores an artifact is shown of it.
+/// The beginning of an artifact's content, as the prompt for its score shows it.
 fn shown(state: &State, artifact: &str) -> String {
     let content = match state.artifacts.get(artifact).map(|artifact| &artifact.content) {
         None | Some(Value::None) => String::new(),
@@ -326,7 +341,7 @@ fn shown(state: &State, artifact: &str) -> String {
     content[..end].to_owned()
 }
 
-/// Makes scrip for the winner, and keeps how the auction has gone.
+/// Mints scrip for the winner according to its score from 0 to 100, and adds the auction to the history.
 pub(crate) fn mint(state: &mut State, score: i64) -> Tried<Value> {
     let mut book = Book::of(state)?;
     let Some(won) = book.won.take() else {

@@ -1,32 +1,32 @@
-//! When auctions are, and what they bring: the section `auction` of a run file.
+//! The times and amounts of auctions.
 
 use chartc_core::expr::{Map, Value};
 use serde::{Deserialize, Serialize};
 
-/// The longest time, in seconds: a year.
+/// The maximum of each time, in seconds: 366 days.
 const LONGEST: f64 = 366.0 * 24.0 * 60.0 * 60.0;
 
-/// When auctions are, and what they bring.
+/// The times and amounts of auctions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuctionSettings {
-    /// From the opening of one auction to that of the next.
+    /// The seconds from the opening of one auction to that of the next.
     pub period_seconds: f64,
-    /// How long an auction is open. Bids outside of it are held until the next one ends.
+    /// The seconds for which an auction is open. Later bids count for the next auction.
     pub bidding_window_seconds: f64,
-    /// Before the first opening.
+    /// The seconds before the first auction opens.
     pub first_auction_delay_seconds: f64,
-    /// How long a model may take for the score.
+    /// The seconds that a model may take to answer with a score.
     pub scoring_seconds: f64,
-    /// What a bid has to be at least, and what the winner pays at least.
+    /// The minimum bid, which is also the minimum price for the winner.
     pub minimum_bid: i64,
-    /// Scrip that is made for each point of the score, from 0 to 100.
+    /// The scrip that is minted for each point of the score, which ranges from 0 to 100.
     pub scrip_per_point: i64,
-    /// The score where no model gives one.
+    /// The score if no model gives one.
     pub default_score: i64,
-    /// Submissions that can wait at a time.
+    /// The maximum number of submissions at a time.
     pub max_submissions: u64,
-    /// Auctions that `history` knows.
+    /// The maximum number of auctions in the history.
     pub max_history: u64,
 }
 
@@ -47,10 +47,10 @@ impl Default for AuctionSettings {
 }
 
 impl AuctionSettings {
-    /// Whether they fit each other.
+    /// Checks that the settings are in range and fit together.
     ///
     /// # Errors
-    /// What does not.
+    /// A description of the first setting that does not fit.
     pub fn check(&self) -> Result<(), String> {
         let times = [
             ("period_seconds", self.period_seconds, true),
@@ -59,7 +59,7 @@ impl AuctionSettings {
             ("scoring_seconds", self.scoring_seconds, false),
         ];
         for (name, seconds, is_span) in times {
-            // Not a number fails, too.
+            // The comparison also refuses NaN.
             let fits = (0.0..=LONGEST).contains(&seconds) && !(is_span && ms(seconds) == 0);
             if !fits {
                 let least = if is_span { "above 0" } else { "0 or more" };

@@ -1,4 +1,16 @@
-//! Who caused whose transitions.
+//! Cascades: which action of which agent caused whose transitions.
+//!
+//! An action of one agent can send an event to another, which takes transitions, acts in a later turn, and so causes further events.
+//! [`Cascades`] reads the lines of a log in order and keeps two kinds of records: actions, each with the effects that led to it, and
+//! effects, each with the action that caused it.
+//!
+//! ```text
+//! ada line 7  acted: invoke ben.offer       action (ada, 6)
+//! ben line 3  event offer, by ada 6         effect: agent ben, by (ada, 6)
+//! ben line 4  taken idle -> thinking        belongs to this effect
+//! ben line 5  turn                          effects since the last action are now its causes
+//! ben line 9  acted: transfer               action (ben, 8), after that effect
+//! ```
 
 mod sums;
 mod tree;
@@ -10,14 +22,13 @@ use chartc_core::expr::Value;
 use chartc_runtime::trace::{LineName, Logged, What};
 use std::collections::BTreeMap;
 
-/// Transitions of one event to name; the rest is counted.
+/// The maximum number of transitions of one event that are kept as text. Further ones are only counted.
 const MOST_MOVES: usize = 6;
 
-/// Who caused whose transitions: an action of one agent sends an event to another one, which takes transitions, acts itself in a
-/// later turn, and so on.
+/// The actions and effects in a log, linked by their causes.
 ///
-/// It is fed with the lines of a log, by [`Self::observe`]. An action counts as caused by the events that its agent has received
-/// since its action before, up to the beginning of the turn. It keeps a few bytes for each action and each event with a cause, and nothing of other lines.
+/// Pass each line of the log to [`Self::observe`]. An action is attributed to the events that its agent received after its previous action
+/// and before the turn began. A few bytes are kept for each action and each event with a cause, and nothing for other lines.
 #[derive(Debug, Clone, Default)]
 pub struct Cascades {
     numbers: BTreeMap<String, usize>,
@@ -27,54 +38,57 @@ pub struct Cascades {
     edges: BTreeMap<(usize, usize), u64>,
 }
 
-/// One agent; the world itself has an empty name.
+/// The records of one agent. The world itself has an empty name.
 #[derive(Debug, Clone, Default)]
 struct CascadeAgent {
     name: String,
-    /// In the order of their `seq`.
+    /// Its actions, in the order of their `seq`.
     acts: Vec<Act>,
-    /// The effects of its actions, by the `seq` of their cause.
+    /// The effects of its actions, by the `seq` of the action.
     effects: BTreeMap<u64, Vec<usize>>,
-    /// The effect whose transitions follow.
+    /// The effect to which the next transitions belong.
     open: Option<usize>,
-    /// What it has received since its last turn began; and before that, since its last action.
+    /// The effects that it received since its last turn began.
     heard: Vec<usize>,
+    /// The effects that it received before that turn and after its last action. They cause its next action.
     moved_by: Vec<usize>,
-    /// The last line.
+    /// The `seq` of its last line.
     last: u64,
+    /// Whether its last line is an action.
     is_act: bool,
 }
 
-/// An action.
+/// An action of an agent.
 #[derive(Debug, Clone)]
 struct Act {
-    /// Of the line before its `acted` line: what [`Cause`](chartc_runtime::trace::Cause) names.
+    /// The `seq` of the line before its `acted` line, which is the one that a [`Cause`](chartc_runtime::trace::Cause) names.
     seq: u64,
     at_ms: u64,
     action: usize,
     has_failed: bool,
-    /// The effects that led to it.
+    /// The effects that caused it.
     after: Box<[usize]>,
 }
 
-/// Something that an action caused.
+/// An effect of an action on an agent: an event, or the creation of the agent.
 #[derive(Debug, Clone)]
 struct Effect {
-    /// To whom it happened.
+    /// The agent that is affected.
     agent: usize,
-    /// The line of its event; 0 for a new agent.
+    /// The `seq` of the event's line; 0 for a new agent.
     seq: u64,
     at_ms: u64,
+    /// The action that caused it, as its agent and `seq`.
     by: (usize, u64),
-    /// None for an agent that was spawned.
+    /// The word for the event; `None` for a new agent.
     event: Option<usize>,
-    /// Transitions, in words.
+    /// The words for its first transitions.
     moves: Vec<usize>,
-    /// All transitions.
+    /// The number of all its transitions.
     moved: u64,
 }
 
-/// Words that occur often, each kept once.
+/// An interner of strings that occur often.
 #[derive(Debug, Clone, Default)]
 struct Words {
     numbers: BTreeMap<String, usize>,
@@ -93,12 +107,12 @@ impl Words {
 }
 
 impl Cascades {
-    /// Nothing yet.
+    /// Records of an empty log.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a line of a log.
+    /// Reads the next line of a log.
     pub fn observe(&mut self, logged: &Logged) {
         let line = &logged.line;
         let agent = self.agent(&logged.agent);
@@ -108,6 +122,7 @@ impl Cascades {
         if !line.child.is_empty() {
             return;
         }
+        // An event, a turn, a result or an input ends the transitions of the effect before it.
         if let What::Event { event, .. } = &line.what {
             actor.open = None;
             if let Some(cause) = &logged.by {
@@ -145,6 +160,7 @@ impl Cascades {
                 (data.get("agent"), data.get("parent").or_else(|| data.get("by")))
         {
             let parent = self.agent(parent);
+            // Without a cause, the line still names the parent: its last line is taken for the cause.
             let by = match &logged.by {
                 Some(cause) => (self.agent(&cause.agent), cause.seq),
                 None => (parent, self.agents[parent].cause()),
@@ -179,7 +195,7 @@ impl Cascades {
         self.agents.len() - 1
     }
 
-    /// The action that a cause names.
+    /// The action with this agent and `seq`, if the log has its line.
     fn act(&self, by: (usize, u64)) -> Option<&Act> {
         let acts = &self.agents[by.0].acts;
         acts.binary_search_by_key(&by.1, |act| act.seq).ok().map(|at| &acts[at])
@@ -191,7 +207,7 @@ impl Cascades {
 }
 
 impl CascadeAgent {
-    /// What its last action is called as a cause.
+    /// The `seq` with which its last action would be named as a cause.
     fn cause(&self) -> u64 {
         match self.acts.last() {
             Some(act) if self.is_act => act.seq,
@@ -200,7 +216,7 @@ impl CascadeAgent {
     }
 }
 
-/// A transition in words: source and targets.
+/// Describes a transition by its source and its targets or, without targets, its trigger.
 fn way(line: &LineName) -> String {
     let from = if line.state.is_empty() { "*" } else { &line.state };
     if line.targets.is_empty() {

@@ -1,52 +1,52 @@
-//! Cascades of all agents together.
+//! Summaries over the cascades of all agents.
 
 use super::Cascades;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often one agent's actions had an effect on another one.
+/// The number of times that one agent's actions affected another agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Edge {
-    /// Who acted; empty for the world itself.
+    /// The agent that acted; empty for the world itself.
     pub from: String,
-    /// To whom something happened.
+    /// The agent that was affected.
     pub to: String,
-    /// How often.
+    /// The number of effects.
     pub count: u64,
 }
 
-/// One step of a cascade: an action and one of its effects.
+/// One link of a cascade: an action and one of its effects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Link {
-    /// Who acted.
+    /// The agent that acted.
     pub from: String,
-    /// The last line of that agent's trace before the action.
+    /// The `seq` of the last line of that agent's trace before the action.
     pub seq: u64,
-    /// The action; empty if the log does not have its line.
+    /// The name of the action; empty if its line is not in the log.
     pub action: String,
-    /// To whom something happened.
+    /// The agent that was affected.
     pub to: String,
-    /// The event; empty for an agent that was spawned.
+    /// The name of the event; empty if the agent was spawned.
     pub event: String,
 }
 
-/// What an agent's actions caused.
+/// The effects of an agent's actions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Influence {
-    /// The agent.
+    /// The name of the agent.
     pub agent: String,
-    /// Effects of its own actions.
+    /// The number of effects of its own actions.
     pub effects: u64,
-    /// Transitions that others took at once.
+    /// The number of transitions that other agents took immediately.
     pub transitions: u64,
-    /// Effects with all that followed from them, each counted once.
+    /// The number of effects of its own actions, and of everything that followed from them, each counted once.
     pub followed: u64,
-    /// The agents to which something happened, itself left out.
+    /// The number of other agents that were affected.
     pub reached: u64,
 }
 
 impl Cascades {
-    /// Who had an effect on whom, the most frequent first.
+    /// The numbers of effects between agents, the largest first.
     pub fn edges(&self) -> Vec<Edge> {
         let edge = |((from, to), count): (&(usize, usize), &u64)| Edge {
             from: self.agents[*from].name.clone(),
@@ -60,9 +60,9 @@ impl Cascades {
         edges
     }
 
-    /// The longest cascade: the first of them if several are equally long.
+    /// The longest chain of links, from its first action; the earliest one if several are equally long.
     pub fn longest(&self) -> Vec<Link> {
-        // The causes of an effect were logged before it.
+        // Effects are numbered in the order of the log, so the causes of an effect have smaller numbers.
         let mut depths: Vec<(u32, Option<usize>)> = Vec::with_capacity(self.effects.len());
         for (number, effect) in self.effects.iter().enumerate() {
             let causes = self.act(effect.by).map_or(&[][..], |act| &act.after);
@@ -91,7 +91,7 @@ impl Cascades {
         links
     }
 
-    /// The agents whose own actions had the most effects.
+    /// The `most` agents whose own actions had the most effects, in this order.
     pub fn influence(&self, most: usize) -> Vec<Influence> {
         let mut own: BTreeMap<usize, u64> = BTreeMap::new();
         for ((from, _), count) in &self.edges {
@@ -114,7 +114,7 @@ impl Cascades {
         rows.into_iter().map(row).collect()
     }
 
-    /// How many effects the log has, and how many agents had any.
+    /// The number of all effects, and the number of agents that caused any.
     pub fn totals(&self) -> (u64, u64) {
         let from: BTreeSet<usize> = self.edges.keys().map(|(from, _)| *from).collect();
         (self.effects.len() as u64, from.len() as u64)

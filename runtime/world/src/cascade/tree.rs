@@ -1,17 +1,17 @@
-//! What followed from the actions of one agent.
+//! The tree of everything that followed from the actions of one agent.
 
 use super::{Act, Cascades};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// How much of a tree to show.
+/// The maximum size of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Actions that follow each other.
+    /// The number of actions along a path.
     pub depth: usize,
-    /// Actions of one agent, and effects of one action.
+    /// The number of actions of one agent, and of effects of one action.
     pub width: usize,
-    /// Effects in the whole tree.
+    /// The number of effects in the whole tree.
     pub total: usize,
 }
 
@@ -21,73 +21,73 @@ impl Default for Bounds {
     }
 }
 
-/// What followed from the actions of one agent.
+/// Everything that followed from the actions of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tree {
-    /// The agent.
+    /// The name of the agent.
     pub agent: String,
     /// Its actions that had effects, in order.
     pub actions: Vec<Deed>,
-    /// Further ones, which are not shown.
+    /// The number of further actions that are not in the tree.
     pub more: u64,
-    /// All effects of its actions, and those of what followed from them, each counted once.
+    /// The number of all effects that followed from its actions, directly or not, each counted once.
     pub effects: u64,
-    /// The agents to which something happened, itself left out.
+    /// The number of other agents that were affected.
     pub reached: u64,
 }
 
 /// An action with its effects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Deed {
-    /// The last line of the agent's trace before it.
+    /// The `seq` of the last line of the agent's trace before the action.
     pub seq: u64,
-    /// When.
+    /// The time of the run, in milliseconds.
     pub at_ms: u64,
-    /// Its name; empty if the log does not have its line.
+    /// The name of the action; empty if its line is not in the log.
     pub action: String,
-    /// Whether it failed.
+    /// Whether the action failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// What it caused.
+    /// The effects of the action.
     pub effects: Vec<Caused>,
-    /// Further effects, which are not shown.
+    /// The number of further effects that are not in the tree.
     pub more: u64,
 }
 
-/// Something that happened to an agent.
+/// An effect on an agent, with what followed from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Caused {
-    /// The agent.
+    /// The name of the agent.
     pub agent: String,
-    /// The line of the event in its trace; 0 for a new agent.
+    /// The `seq` of the event's line in its trace; 0 for a new agent.
     pub seq: u64,
-    /// When.
+    /// The time of the run, in milliseconds.
     pub at_ms: u64,
-    /// The event; empty for an agent that was spawned.
+    /// The name of the event; empty if the agent was spawned.
     pub event: String,
-    /// The transitions that it took then, in words.
+    /// The transitions that the agent took immediately, as text.
     pub transitions: Vec<String>,
-    /// Further transitions, which are not named.
+    /// The number of further transitions that are not listed.
     pub more_transitions: u64,
-    /// What the agent did next.
+    /// The action of the agent that the effect led to, if there was one.
     pub actions: Vec<Deed>,
-    /// Further actions, which are not shown.
+    /// The number of further actions that are not in the tree.
     pub more: u64,
-    /// It is shown above, with what followed: an action may have several causes.
+    /// Whether the effect occurs in the tree before, with what followed. An action may have several causes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
 }
 
-/// A tree while it is made.
+/// The state of building a tree.
 struct Growing<'c> {
     all: &'c Cascades,
     bounds: Bounds,
-    /// Effects that are in the tree.
+    /// The effects that are already in the tree.
     shown: BTreeSet<usize>,
 }
 
 impl Cascades {
-    /// What followed from the actions of an agent; `None` if the log does not name it.
+    /// The tree of an agent's actions; `None` if the agent is not in the log.
     pub fn tree(&self, agent: &str, bounds: Bounds) -> Option<Tree> {
         let number = *self.numbers.get(agent)?;
         let mut growing = Growing { all: self, bounds, shown: BTreeSet::new() };
@@ -97,12 +97,12 @@ impl Cascades {
         Some(Tree { agent: agent.to_owned(), actions, more, effects, reached })
     }
 
-    /// The names of the agents in the log.
+    /// The names of all agents in the log.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.numbers.keys().map(String::as_str).filter(|name| !name.is_empty())
     }
 
-    /// How many effects an agent's actions have, with all that follows, and how many other agents they reach.
+    /// The number of effects that followed from an agent's actions, directly or not, and the number of other agents affected.
     pub(super) fn reach(&self, agent: usize) -> (u64, u64) {
         let mut seen: BTreeSet<usize> = BTreeSet::new();
         let mut open: Vec<usize> = self.agents[agent].effects.values().flatten().copied().collect();
@@ -119,7 +119,7 @@ impl Cascades {
         (seen.len() as u64, agents.len() as u64)
     }
 
-    /// The action that an effect led to, if there was one.
+    /// The action to which an effect led, if there is one.
     pub(super) fn act_after(&self, effect: usize) -> Option<&Act> {
         let row = &self.effects[effect];
         let acts = &self.agents[row.agent].acts;
@@ -129,7 +129,7 @@ impl Cascades {
 }
 
 impl Growing<'_> {
-    /// The actions of an agent that these `seq` name, with what followed.
+    /// The actions of an agent with the given `seq`s, as far as the bounds allow, and the number of those left out.
     fn deeds(&mut self, agent: usize, seqs: &[u64], depth: usize) -> (Vec<Deed>, u64) {
         let mut deeds = Vec::new();
         for seq in seqs {
@@ -167,6 +167,7 @@ impl Growing<'_> {
     fn caused(&mut self, effect: usize, depth: usize) -> Caused {
         let all = self.all;
         let row = &all.effects[effect];
+        // An effect with several causes is expanded only at its first place, so that the tree stays finite and small.
         let again = !self.shown.insert(effect);
         let act = all.act_after(effect).filter(|_| !again);
         let seqs: Vec<u64> = act.map(|act| act.seq).into_iter().collect();

@@ -1,32 +1,32 @@
-//! Which state a query means.
+//! Resolves the name of a state in a query.
 
 use super::rows::last;
 use super::{Census, ChartIndex};
 use std::collections::BTreeSet;
 
-/// A state that cannot be found.
+/// The error of a query for a state that cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
-    /// No chart has it.
+    /// No chart has a state with this name.
     #[error("no agent's chart has a state `{state}`")]
     State {
-        /// What was asked for.
+        /// The name in the query.
         state: String,
-        /// The states that there are: paths, and behind their charts where there is more than one.
+        /// All valid names: charts, paths, last segments of paths, and paths after the name of their chart.
         known: Vec<String>,
     },
-    /// Several paths end so.
+    /// Several states have this name.
     #[error("`{state}` is ambiguous: {}", several.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The name in the query.
         state: String,
-        /// What it may mean.
+        /// The paths of these states.
         several: Vec<String>,
     },
 }
 
 impl Census {
-    /// The rows that a query means: more than one only if several charts have the same path.
+    /// The states that a name stands for, as charts and rows. They are several only if several charts have a state with the same path.
     pub(super) fn find(&self, state: &str) -> Result<Vec<(ChartIndex, usize)>, Unknown> {
         let exact: Vec<(ChartIndex, usize)> = (self.charts.iter().enumerate())
             .filter(|(_, rows)| !state.is_empty() || rows.agents() > 0)
@@ -35,6 +35,7 @@ impl Census {
         if !exact.is_empty() {
             return Ok(exact);
         }
+        // An exact path has priority over `Chart.path`, and that over the last segment of a path.
         let (chart, inside) = state.split_once('.').unwrap_or((state, ""));
         let named = self.charts.iter().position(|rows| !chart.is_empty() && rows.chart() == chart);
         if let Some(chart) = named {
@@ -51,7 +52,7 @@ impl Census {
         self.only(state, named)
     }
 
-    /// Those rows, if all have the same path.
+    /// Returns the rows if all of them have the same path.
     fn only(
         &self,
         state: &str,
@@ -70,7 +71,7 @@ impl Census {
         }
     }
 
-    /// Everything that a query may name.
+    /// All names that a query can use.
     fn known(&self) -> Vec<String> {
         let mut known = BTreeSet::new();
         for rows in &self.charts {

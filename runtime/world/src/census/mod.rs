@@ -1,4 +1,14 @@
-//! Who is in which state: counted from the lines that agents write.
+//! The census: the number of agents in each state, counted from the lines of their traces.
+//!
+//! [`Census`] updates its counts with each line, so a query takes time in proportion to its result, not to the population.
+//!
+//! ```text
+//! ada  run Trader          ada is an agent of the chart Trader
+//! ada  entered open        the sets of `open` and of the chart's root contain ada
+//! ada  entered open.ask    `open.ask`, too; its count as an innermost state is 1, that of `open` 0
+//! ada  exited open.ask, exited open
+//! ada  ended ok            a run that ends exits all states: ada is put back into open.ask, as ended there
+//! ```
 
 mod find;
 mod rows;
@@ -15,78 +25,78 @@ use serde::{Deserialize, Serialize};
 use series::Series;
 use std::collections::BTreeMap;
 
-/// Number of an agent, in the order in which agents are first seen.
+/// The number of an agent, in the order in which agents are first seen.
 type AgentNumber = u32;
-/// Index of a chart, in the order in which charts are first seen.
+/// The index of a chart, in the order in which charts are first seen.
 type ChartIndex = usize;
 
-/// Who is in which state.
+/// The agents of a world, by the states in which they are.
 ///
-/// It is fed with the lines of all agents, by [`Self::observe`], and counts along. So a query costs what its answer is long, not
-/// what the population is large. Every session writes the lines that it needs, of interpreted and of generated charts alike.
+/// Pass the lines of all agents to [`Self::observe`]. It needs only lines that every session writes, for interpreted and generated charts
+/// alike.
 ///
-/// Being in a state is being in those around it, too. An agent whose run has ended counts where it ended. Charts that `run` steps
-/// run are not agents, and do not count.
+/// An agent in a state is also in the ancestors of the state. An agent whose run has ended counts in its last states. Child charts of `run`
+/// steps are not agents, and do not count.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Census {
     numbers: BTreeMap<String, AgentNumber>,
-    /// By their numbers.
+    /// The agents, indexed by their numbers.
     members: Vec<CensusAgent>,
     charts: Vec<Rows>,
     series: Series,
 }
 
-/// One agent.
+/// The state of one agent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct CensusAgent {
     name: String,
-    /// None until its run has begun.
+    /// The chart; `None` until its run has begun.
     chart: Option<ChartIndex>,
-    /// The states that it is in, each behind its parent.
+    /// The active states, each after its parent.
     active: Vec<usize>,
-    /// The states left since the last one was entered: a run that ends leaves all, and ended in these.
+    /// The states exited since the last one was entered. A run that ends exits all states, so they are those in which it ended.
     left: Vec<usize>,
-    /// The status with which its run has ended.
+    /// The status of its run, if it has ended.
     ended: Option<String>,
 }
 
-/// Where the agents of a chart are.
+/// The distribution of the agents of a chart over its states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Distribution {
-    /// The chart's name.
+    /// The name of the chart.
     pub chart: String,
-    /// Its agents.
+    /// The number of its agents.
     pub agents: u64,
-    /// The basic states with their counts: in document order if [`Census::know`] was given the chart, otherwise by name. An agent in
-    /// parallel regions counts once in each.
+    /// The basic states (atomic or final) with their counts: in document order if [`Census::know`] was given the chart, otherwise by name.
+    /// An agent in parallel regions counts once in each.
     pub states: Vec<InState>,
 }
 
-/// How many agents are in a basic state.
+/// The number of agents in a basic state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InState {
-    /// Its dotted path; empty for the chart itself.
+    /// The dotted path of the state; empty for the chart itself.
     pub state: String,
-    /// How many are there, including those that have ended there.
+    /// The number of agents in the state, including those whose run ended there.
     pub count: u64,
-    /// Those of them whose run has ended, by status.
+    /// The number of those whose run ended there, by status.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ended: BTreeMap<String, u64>,
 }
 
 impl Census {
-    /// Nobody yet.
+    /// A census without agents.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Learns the states of a chart, for document order and for queries about states where nobody has been.
+    /// Adds the states of a chart. This gives their document order, and allows queries for states that no agent has entered.
     pub fn know(&mut self, chart: &Chart) {
         let index = self.chart(&chart.name);
         self.charts[index].know(chart);
     }
 
-    /// Takes a line of an agent; the world's own lines have an empty agent.
+    /// Reads a line of an agent's trace. The lines of the world itself have an empty agent.
     pub fn observe(&mut self, agent: &str, line: &Line) {
         if agent.is_empty() {
             if let Some(tick) = tick(line) {
@@ -111,7 +121,7 @@ impl Census {
         } else if let What::Resumed { chart, .. } = &line.what {
             let number = self.number(agent);
             let chart = self.chart(chart);
-            // Where it was is known, unless its run began before the first line.
+            // The states are known from its earlier lines, unless the census began later than the run.
             if self.members[number as usize].chart != Some(chart) {
                 self.clear(number);
                 self.join(number, chart);
@@ -125,7 +135,7 @@ impl Census {
         }
     }
 
-    /// Takes an agent out: it was stopped for good, and counts nowhere any more.
+    /// Removes an agent that was stopped for good. It counts nowhere any more.
     pub fn remove(&mut self, agent: &str) {
         if let Some(number) = self.numbers.get(agent).copied() {
             self.clear(number);
@@ -134,10 +144,10 @@ impl Census {
 
     /// The agents in a state, in the order in which they were first seen.
     ///
-    /// The state is a dotted path, or its last segment if only one path ends so; `Chart.state` and `Chart` pick the chart.
+    /// `state` is a dotted path, or its last segment if only one path ends with it. `Chart.state` and `Chart` select a chart.
     ///
     /// # Errors
-    /// There is no such state, or it is ambiguous.
+    /// No state has this name, or several have it.
     pub fn agents_in_state(&self, state: &str) -> Result<Vec<&str>, Unknown> {
         let mut numbers: Vec<AgentNumber> = Vec::new();
         for (chart, index) in self.find(state)? {
@@ -147,16 +157,16 @@ impl Census {
         Ok(numbers.into_iter().map(|n| self.members[n as usize].name.as_str()).collect())
     }
 
-    /// How many agents are in a state, as [`Self::agents_in_state`] names it.
+    /// The number of agents in a state; see [`Self::agents_in_state`] for its name.
     ///
     /// # Errors
-    /// As [`Self::agents_in_state`].
+    /// No state has this name, or several have it.
     pub fn count_in(&self, state: &str) -> Result<u64, Unknown> {
         let found = self.find(state)?.into_iter();
         Ok(found.map(|(chart, index)| self.charts[chart].count(index)).sum())
     }
 
-    /// How many agents are in each basic state (atomic or final), chart by chart in the order of their names.
+    /// The number of agents in each basic state (atomic or final), by chart in alphabetical order.
     pub fn state_distribution(&self) -> Vec<Distribution> {
         let mut all: Vec<Distribution> =
             self.charts.iter().filter(|rows| rows.agents() > 0).map(Rows::distribution).collect();
@@ -164,12 +174,12 @@ impl Census {
         all
     }
 
-    /// How many agents there are.
+    /// The number of all agents.
     pub fn agents(&self) -> u64 {
         self.charts.iter().map(Rows::agents).sum()
     }
 
-    /// Whether an agent of this name has been seen.
+    /// Whether the census has lines of this agent.
     pub fn has(&self, agent: &str) -> bool {
         self.numbers.contains_key(agent)
     }
@@ -179,18 +189,18 @@ impl Census {
         self.members.iter().map(|member| member.name.as_str())
     }
 
-    /// The chart of an agent.
+    /// The name of an agent's chart.
     pub fn chart_of(&self, agent: &str) -> Option<&str> {
         let chart = self.member(agent)?.chart?;
         Some(self.charts[chart].chart())
     }
 
-    /// The status with which an agent's run has ended.
+    /// The status of an agent's run, if it has ended.
     pub fn ended(&self, agent: &str) -> Option<&str> {
         self.member(agent)?.ended.as_deref()
     }
 
-    /// The basic states that an agent is in, as dotted paths in the order in which they were entered; after the end, the last ones.
+    /// The basic states of an agent, as dotted paths in the order in which they were entered; after the end of its run, the last ones.
     pub fn configuration(&self, agent: &str) -> Vec<&str> {
         let Some((member, rows)) = self.member(agent).and_then(|member| {
             let rows = self.charts.get(member.chart?)?;
@@ -202,12 +212,12 @@ impl Census {
         basic.map(|s| rows.path(*s)).collect()
     }
 
-    /// The counts over time. The last moment is now.
+    /// The counts over time. The last sample is that of the present.
     pub fn series(&self) -> Vec<Sample<'_>> {
         self.series.moments(&self.counts(), &self.charts)
     }
 
-    /// What the time of [`Self::series`] is counted in.
+    /// The unit of time in [`Self::series`].
     pub fn unit(&self) -> Unit {
         self.series.unit()
     }
@@ -239,7 +249,7 @@ impl Census {
         self.charts[chart].join();
     }
 
-    /// Takes an agent out of its chart.
+    /// Removes an agent from its chart and states.
     fn clear(&mut self, number: AgentNumber) {
         let member = &mut self.members[number as usize];
         let Some(chart) = member.chart.take() else { return };
@@ -254,7 +264,8 @@ impl Census {
         member.left.clear();
     }
 
-    /// The agent whose line it is, with the rows of its chart. Without its first line, a trace does not name its chart.
+    /// The number and state of an agent, with the rows of its chart. An agent without its first line in the log belongs to a chart with an
+    /// empty name.
     fn place(&mut self, agent: &str) -> (AgentNumber, &mut CensusAgent, &mut Rows) {
         let number = self.number(agent);
         if self.members[number as usize].chart.is_none() {
@@ -283,6 +294,7 @@ impl Census {
     }
 
     fn end(&mut self, agent: &str, status: &str) {
+        // The states were exited from the inside out, so in reverse each comes after its parent.
         let (number, member, rows) = self.place(agent);
         for index in std::mem::take(&mut member.left).into_iter().rev() {
             rows.enter(number, index, &mut member.active);
@@ -302,7 +314,7 @@ impl Census {
     }
 }
 
-/// The number of the tick that a line of the world sums up.
+/// The number of the tick, if the line is the world's summary of a tick.
 fn tick(line: &Line) -> Option<u64> {
     let What::World { event, data: Value::Map(data) } = &line.what else { return None };
     match data.get("tick") {

@@ -1,18 +1,18 @@
-//! The states of one chart, and who is in them.
+//! The states of one chart, with the agents in them.
 
 use super::{AgentNumber, Distribution, InState};
 use chartc_core::model::{Chart, StateKind};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The states of a chart, each behind its parent.
+/// The states of a chart, each after its parent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Rows {
     chart: String,
     agents: u64,
     states: Vec<StateRow>,
     by_path: BTreeMap<String, usize>,
-    /// By the last segment of their paths.
+    /// The states by the last segment of their paths.
     by_name: BTreeMap<String, Vec<usize>>,
 }
 
@@ -20,13 +20,13 @@ pub(super) struct Rows {
 struct StateRow {
     path: String,
     parent: Option<usize>,
-    /// Its position in document order, if known, and whether it is atomic or final.
+    /// The position in document order and whether the state is basic (atomic or final), if the chart is known.
     known: Option<(u32, bool)>,
     has_children: bool,
     present: BTreeSet<AgentNumber>,
-    /// The agents of which this is an innermost state.
+    /// The number of agents of which this is an innermost active state.
     basic: u64,
-    /// Those of them whose run has ended, by status.
+    /// The number of those whose run has ended, by status.
     ended: BTreeMap<String, u64>,
 }
 
@@ -47,7 +47,7 @@ impl Rows {
         self.agents += 1;
     }
 
-    /// One agent is no longer one of this chart.
+    /// Removes one agent from the number of the chart's agents. It must have been removed from all states.
     pub(super) fn leave(&mut self, number: AgentNumber) {
         debug_assert!(self.states.iter().all(|row| !row.present.contains(&number)));
         self.agents -= 1;
@@ -65,7 +65,7 @@ impl Rows {
         }
     }
 
-    /// The row of a path, with rows for the states around it.
+    /// The row of a path. If there is none, it is added, after rows for its ancestors.
     pub(super) fn index(&mut self, path: &str) -> usize {
         if let Some(index) = self.by_path.get(path) {
             return *index;
@@ -110,13 +110,14 @@ impl Rows {
         active.iter().any(|other| self.states[*other].parent == Some(index))
     }
 
-    /// Puts an agent into a state and into those around it.
+    /// Adds an agent to a state and its ancestors. `active` are the agent's active states.
     pub(super) fn enter(&mut self, number: AgentNumber, index: usize, active: &mut Vec<usize>) {
         if active.contains(&index) {
             return;
         }
         if let Some(parent) = self.states[index].parent {
             self.enter(number, parent, active);
+            // The parent had no active child until now, so it counted as an innermost state.
             if !self.has_active_child(active, parent) {
                 self.states[parent].basic -= 1;
             }
@@ -126,7 +127,7 @@ impl Rows {
         self.states[index].basic += 1;
     }
 
-    /// Takes an agent out of a state and those inside it.
+    /// Removes an agent from a state and its descendants.
     pub(super) fn exit(&mut self, number: AgentNumber, index: usize, active: &mut Vec<usize>) {
         while let Some(child) =
             active.iter().rev().find(|other| self.states[**other].parent == Some(index)).copied()
@@ -144,14 +145,14 @@ impl Rows {
         }
     }
 
-    /// An agent has ended in these states.
+    /// Counts an agent whose run ended in these states.
     pub(super) fn ended(&mut self, active: &[usize], status: &str) {
         for index in self.basic(active) {
             *self.states[index].ended.entry(status.to_owned()).or_default() += 1;
         }
     }
 
-    /// An agent that had ended in these states begins again.
+    /// Reverts [`Self::ended`] for an agent that starts again.
     pub(super) fn unended(&mut self, active: &[usize], status: &str) {
         for index in self.basic(active) {
             let ended = &mut self.states[index].ended;
@@ -166,13 +167,13 @@ impl Rows {
         active.iter().copied().filter(|index| !self.has_active_child(active, *index)).collect()
     }
 
-    /// The innermost states where somebody is, with how many.
+    /// The innermost states that have agents, with the numbers of these.
     pub(super) fn counts(&self) -> impl Iterator<Item = (usize, u64)> {
         let rows = self.states.iter().enumerate();
         rows.filter(|(_, row)| row.basic > 0).map(|(index, row)| (index, row.basic))
     }
 
-    /// The basic states, in document order as far as that is known, then by name.
+    /// The rows to show: basic states in document order, then those without a known position by name.
     pub(super) fn ordered(&self) -> Vec<usize> {
         let is_shown = |row: &StateRow| {
             row.basic > 0 || row.known.map_or(!row.has_children, |(_, is_basic)| is_basic)

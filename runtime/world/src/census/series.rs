@@ -1,39 +1,42 @@
-//! Counts over time, in bounded memory.
+//! The counts of agents over time, in bounded memory.
+//!
+//! A series keeps at most one sample in each step of time. When it has too many samples, the step doubles, and of each two neighbours only
+//! the later one is kept: with at most 4 samples, those at 0, 1, 2, 3 and 4 become those at 1, 3 and 4.
 
 use super::ChartIndex;
 use super::rows::Rows;
 use serde::{Deserialize, Serialize};
 
-/// Samples to keep at most. When there are more, every second one goes.
+/// The maximum number of samples. Beyond it, every second one is removed.
 const MOST: usize = 1000;
-/// Counts in all samples to keep at most: with many charts, samples are long.
+/// The maximum number of counts in all samples together, because samples of many charts are long.
 const MOST_COUNTS: usize = 200_000;
-/// Samples to keep however long they are.
+/// The minimum number of samples, however long they are.
 const LEAST: usize = 16;
 
-/// How many agents are in an innermost state of a chart.
+/// The number of agents in an innermost state, after the chart and the row of the state.
 pub(super) type Count = (ChartIndex, usize, u64);
 
-/// What the time of a series is counted in.
+/// The unit of time of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Milliseconds on the clock of the world.
+    /// Milliseconds of the world's clock.
     #[default]
     Milliseconds,
-    /// Ticks, if the world has any.
+    /// Ticks, in a world that runs in ticks.
     Ticks,
 }
 
-/// Samples, at most one in each step of time.
+/// The samples so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Series {
     unit: Unit,
-    /// How much time a sample covers: it doubles when there are too many samples.
+    /// The length of time that a sample covers, which doubles when there are too many samples.
     step: u64,
     now: u64,
     samples: Vec<Taken>,
-    /// Counts in all samples.
+    /// The number of counts in all samples.
     counts: usize,
 }
 
@@ -43,23 +46,23 @@ struct Taken {
     counts: Vec<Count>,
 }
 
-/// The counts at a moment.
+/// The counts at one time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sample<'c> {
-    /// When: in the [`Unit`] of the census.
+    /// The time, in the [`Unit`] of the census.
     pub at: u64,
-    /// The innermost states where somebody was.
+    /// The innermost states that had agents.
     pub counts: Vec<Place<'c>>,
 }
 
-/// How many agents were in an innermost state.
+/// The number of agents in an innermost state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Place<'c> {
-    /// The chart's name.
+    /// The name of the chart.
     pub chart: &'c str,
-    /// The state's dotted path.
+    /// The dotted path of the state.
     pub state: &'c str,
-    /// How many.
+    /// The number of agents.
     pub count: u64,
 }
 
@@ -74,24 +77,24 @@ impl Series {
         self.unit
     }
 
-    /// Whether this time is in a later step than the present one, so that the counts of the present one are due.
+    /// Whether a time is in a later step than the current one, so that the current one needs a sample.
     pub(super) fn is_past(&self, at_ms: u64) -> bool {
         self.unit == Unit::Milliseconds && at_ms / self.step > self.now / self.step
     }
 
-    /// Takes the counts of the step that is over.
+    /// Adds a sample for the current step, which is over.
     pub(super) fn pass(&mut self, counts: Vec<Count>) {
         self.keep(self.now, counts);
     }
 
-    /// It is so late now. Agents on several threads may be a little behind each other.
+    /// Moves to a later time. Earlier times are ignored: agents on different threads may write their lines slightly out of order.
     pub(super) fn reach(&mut self, at_ms: u64) {
         if self.unit == Unit::Milliseconds {
             self.now = self.now.max(at_ms);
         }
     }
 
-    /// Takes the counts at the end of a tick. The first tick makes it a series of ticks.
+    /// Adds a sample at the end of a tick. The first tick changes the unit to ticks, and drops the samples in milliseconds.
     pub(super) fn tick(&mut self, tick: u64, counts: Vec<Count>) {
         if self.unit == Unit::Milliseconds {
             *self = Self { unit: Unit::Ticks, ..Self::default() };
@@ -101,6 +104,7 @@ impl Series {
     }
 
     fn keep(&mut self, at: u64, counts: Vec<Count>) {
+        // A later sample of the same step replaces the earlier one.
         let step = at / self.step;
         if let Some(last) = self.samples.pop_if(|last| last.at / self.step >= step) {
             self.counts -= last.counts.len();
@@ -113,7 +117,7 @@ impl Series {
         }
     }
 
-    /// Doubles the step. Of the samples in one step the last stays.
+    /// Doubles the step, and keeps only the last sample in each step.
     fn halve(&mut self) {
         self.step *= 2;
         let steps: Vec<u64> = self.samples.iter().map(|sample| sample.at / self.step).collect();
@@ -125,7 +129,7 @@ impl Series {
         self.counts = self.samples.iter().map(|sample| sample.counts.len()).sum();
     }
 
-    /// The samples with names, and the counts of now.
+    /// All samples with names, followed by the present counts.
     pub(super) fn moments<'c>(&self, now: &[Count], charts: &'c [Rows]) -> Vec<Sample<'c>> {
         let place = |(chart, state, count): &Count| Place {
             chart: charts[*chart].chart(),

@@ -1,4 +1,4 @@
-//! A driver whose calls are kept.
+//! A driver that records calls and their answers.
 
 use super::{Keep, KeepError};
 use chartc_core::host::ToolCall;
@@ -9,40 +9,40 @@ use chartc_runtime::tools::{Calling, done};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A driver whose calls are kept before they are made, and whose answers are kept before they are used. An answer that was paid for is not
-/// paid for again: if the same question is put under the same name after a crash, it is answered from there. A call of which nobody knows
-/// what came is in doubt.
+/// A driver that records each call before it is made, and each answer before it is used, so that no answer is paid for twice: if a run asks
+/// the same question under the same id after a crash, it gets the recorded answer. A call without a recorded answer is in doubt.
 pub struct Journaled<D: ?Sized> {
     keep: Arc<dyn Keep>,
     agent: String,
     inner: Arc<D>,
-    /// Calls whose doubt was told: whoever makes them again has decided to.
+    /// The calls whose doubt was reported. If such a call comes again, the chart has decided to repeat it.
     told: Arc<Mutex<BTreeSet<String>>>,
 }
 
-/// What to do with a call.
+/// The decision about a call.
 enum Known {
-    /// Make it; it is kept as begun.
+    /// The call is to be made. It is recorded as begun.
     Make,
-    /// Use what came of it.
+    /// The recorded outcome is to be used.
     Use(Outcome),
-    /// Nobody knows what came of it.
+    /// It is unknown whether the call took effect.
     Doubt,
 }
 
 impl<D: Driver + ?Sized> Journaled<D> {
-    /// The calls of an agent.
+    /// A driver for the calls of one agent.
     pub fn new(keep: Arc<dyn Keep>, agent: &str, inner: Arc<D>) -> Self {
         Self { keep, agent: agent.to_owned(), inner, told: Arc::default() }
     }
 
-    /// Names a call among those of all agents. The name of a call has no blank.
+    /// The key of a call among those of all agents. Ids of calls contain no space, so it is unique.
     fn key(&self, id: &CallId) -> String {
         format!("{} {id}", self.agent)
     }
 
     fn begin(&self, key: &str, call: &Call, may_repeat: bool) -> Result<Known, KeepError> {
         let text = json(serde_json::to_string(call))?;
+        // Another question under the same id is another call: the run took another course after the restart.
         if let Some(kept) = self.keep.call(key)?
             && kept.question == text
         {
@@ -54,6 +54,7 @@ impl<D: Driver + ?Sized> Journaled<D> {
                         return Ok(Known::Use(outcome));
                     }
                 }
+                // A question to a person may be asked twice without harm.
                 None if told.remove(key) || may_repeat => {}
                 None => return Ok(Known::Doubt),
             }
@@ -71,7 +72,7 @@ fn json<T>(done: serde_json::Result<T>) -> Result<T, KeepError> {
     done.map_err(|why| KeepError(Box::new(why)))
 }
 
-/// The run must not go on: what it pays for would be lost.
+/// The error that ends a run whose calls cannot be recorded: continuing would lose answers that were paid for.
 fn lost(why: &KeepError) -> OracleError {
     OracleError::Script(format!("the call cannot be recorded: {why}"))
 }
@@ -81,7 +82,7 @@ fn in_doubt() -> OracleError {
     OracleError::Connection(why.into())
 }
 
-/// Whether a call found no model to ask: nothing was paid, and when the run continues, there may be one.
+/// Whether a call failed because no model could be asked. It cost nothing, and may be made again when the run continues.
 fn found_no_model(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Answer(answer) => answer.as_ref().is_err_and(OracleError::is_unavailable),
@@ -89,13 +90,14 @@ fn found_no_model(outcome: &Outcome) -> bool {
     }
 }
 
-/// What is kept is of another kind than the call.
+/// The error for a recorded outcome of the other kind, an answer for a tool or a result for a question.
 fn strange() -> OracleError {
     OracleError::Script("what is kept of the call is of another kind".into())
 }
 
 impl<D: Driver + ?Sized + 'static> Driver for Journaled<D> {
     fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
+        // Such a driver replays a recording, so its answers are already recorded.
         if self.inner.keeps_time() {
             return self.inner.ask(id, question);
         }
@@ -172,7 +174,7 @@ impl<D: Driver + ?Sized + 'static> Driver for Journaled<D> {
     }
 }
 
-/// A call under way.
+/// A call under way. Dropping it without an outcome leaves the call in doubt.
 struct Open {
     keep: Arc<dyn Keep>,
     key: Option<String>,
@@ -188,7 +190,7 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         if let Some(key) = self.key.take() {
-            // Without it, the note of the call stays longer than it must.
+            // The record of the call is then kept longer than necessary, which does no harm.
             drop(self.keep.call_dropped(&key));
         }
     }

@@ -1,8 +1,8 @@
-//! Where a world survives its process.
+//! Storage in which a world survives its process.
 //!
-//! Whoever runs the agents commits a [`Checkpoint`] when none of them can go on, and lets calls pass (see [`Gate`](crate::Gate)) after that: so
-//! each call that was begun is one that a checkpoint knows. Calls that are paid for are kept by a [`Journaled`] driver around the one that
-//! makes them; a [`Gated`](crate::Gated) driver belongs around that one, so that a call that still waits was not begun.
+//! The engine commits a [`Checkpoint`] when no agent can continue, and only then admits waiting calls (see [`Gate`](crate::Gate)). So a
+//! checkpoint contains every call that has begun. The drivers are nested in this order: [`Gated`](crate::Gated) outside, then
+//! [`Journaled`], then the driver that makes the calls. So a call that still waits at the gate is not recorded as begun.
 
 mod journal;
 #[cfg(test)]
@@ -12,107 +12,107 @@ pub use journal::Journaled;
 
 use std::error::Error;
 
-/// Why something cannot be stored, or stored data cannot be read.
+/// The reason why something cannot be stored, or stored data cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct KeepError(pub Box<dyn Error + Send + Sync>);
 
-/// A world and its agents at one moment.
+/// The state of a world and its agents at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Checkpoint {
-    /// The tick or the round; it never falls.
+    /// The number of the tick or round, which never decreases.
     pub number: u64,
-    /// The time of the run.
+    /// The time of the run, in milliseconds.
     pub now_ms: u64,
-    /// The world; `None` where it is as at the last checkpoint.
+    /// The world as JSON; `None` if it is the same as at the last checkpoint.
     pub world: Option<String>,
-    /// Those that have changed, by name; `None` for one that is gone.
+    /// The agents that have changed, as their names and JSON; `None` for an agent that is gone.
     pub agents: Vec<(String, Option<String>)>,
-    /// What whoever runs the agents keeps of its own.
+    /// The engine's own state, as JSON.
     pub meta: String,
-    /// Lines that the log has had since.
+    /// The lines of the log since the last checkpoint.
     pub log: Vec<String>,
 }
 
-/// The last checkpoint.
+/// The last checkpoint, complete with all agents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Loaded {
-    /// The tick or the round.
+    /// The number of the tick or round.
     pub number: u64,
-    /// The time of the run.
+    /// The time of the run, in milliseconds.
     pub now_ms: u64,
-    /// The world.
+    /// The world, as JSON.
     pub world: Option<String>,
-    /// All agents, in the order in which they came.
+    /// All agents as names and JSON, in the order in which they were added.
     pub agents: Vec<(String, String)>,
-    /// What whoever ran the agents kept of its own.
+    /// The engine's own state, as JSON.
     pub meta: String,
-    /// How many lines the log has.
+    /// The number of lines in the log.
     pub log_lines: u64,
 }
 
-/// A call that was begun.
+/// A recorded call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptCall {
-    /// What was asked.
+    /// The question or tool call, as JSON.
     pub question: String,
-    /// What came of it; `None` where nobody knows.
+    /// The outcome, as JSON; `None` if it is unknown.
     pub answer: Option<String>,
 }
 
-/// Stores one world. A method that writes returns once its data would survive a crash.
+/// The storage of one world. Each method that writes returns only when its data would survive a crash.
 pub trait Keep: Send + Sync {
-    /// Begins a world.
+    /// Creates the record of a new world. `given` is what its host needs to continue it.
     ///
     /// # Errors
-    /// There is one already.
+    /// The storage has a world already.
     fn begin(&self, given: &str) -> Result<(), KeepError>;
 
-    /// How the world was begun; `None` if it was not.
+    /// The text given to [`Self::begin`]; `None` if there is no world yet.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The storage cannot be read.
     fn given(&self) -> Result<Option<String>, KeepError>;
 
-    /// Keeps a checkpoint whole, or not at all.
+    /// Stores a checkpoint atomically.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The storage cannot be written. The last checkpoint is unchanged.
     fn commit(&self, checkpoint: &Checkpoint) -> Result<(), KeepError>;
 
     /// The last checkpoint; `None` before the first.
     ///
     /// # Errors
-    /// It cannot be read, or is not as it was written.
+    /// The storage cannot be read, or its content is damaged.
     fn load(&self) -> Result<Option<Loaded>, KeepError>;
 
-    /// The lines of the log behind the first `from`.
+    /// The lines of the log after the first `from`.
     ///
     /// # Errors
-    /// They cannot be read, or are not as they were written.
+    /// The storage cannot be read, or its content is damaged.
     fn log(&self, from: u64) -> Result<Vec<String>, KeepError>;
 
-    /// A call is about to be made. What was kept under this id is replaced.
+    /// Records that a call is about to be made. It replaces an earlier record with the same id.
     ///
     /// # Errors
-    /// It cannot be written: the call must not be made.
+    /// The storage cannot be written. The call must not be made.
     fn call_begun(&self, id: &str, question: &str) -> Result<(), KeepError>;
 
-    /// A call has ended. The answer is kept until no checkpoint can need it.
+    /// Records the outcome of a call. It is kept as long as a checkpoint may need it.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The storage cannot be written.
     fn call_settled(&self, id: &str, answer: &str) -> Result<(), KeepError>;
 
-    /// Nobody waits for a call any longer: it stays in doubt until no checkpoint can need it.
+    /// Records that no agent waits for a call any more. The call stays in doubt as long as a checkpoint may need it.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The storage cannot be written.
     fn call_dropped(&self, id: &str) -> Result<(), KeepError>;
 
-    /// What is known of a call; `None` if it was not begun.
+    /// The record of a call; `None` if the call was not begun.
     ///
     /// # Errors
-    /// It cannot be read, or is not as it was written.
+    /// The storage cannot be read, or its content is damaged.
     fn call(&self, id: &str) -> Result<Option<KeptCall>, KeepError>;
 }

@@ -1,17 +1,17 @@
-//! What agents may spend on models in a run, and what they have spent.
+//! The budgets of agents for model calls in a run.
 
 use crate::config::LlmBudget;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What an agent has spent on models.
+/// The amounts that an agent has spent on models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// Calls, also those that failed.
+    /// The number of calls, including those that failed.
     pub llm_calls: u64,
-    /// Tokens, in and out.
+    /// The number of tokens, input and output together.
     pub llm_tokens: u64,
-    /// Millionths of the unit that prices are in.
+    /// The cost, in millionths of the currency in which prices are given.
     pub cost: u64,
 }
 
@@ -29,35 +29,37 @@ impl Spent {
     }
 }
 
-/// A budget that is used up.
+/// The error of an agent whose budget is used up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the budget of `{agent}` is used up: {spent} of {most} {what}")]
 pub struct Exhausted {
-    /// Whose.
+    /// The agent whose budget it is.
     pub agent: String,
-    /// `llm_calls`, `llm_tokens` or `cost`.
+    /// The amount that is used up: `llm_calls`, `llm_tokens` or `cost`.
     pub what: &'static str,
-    /// What was spent, or is held for calls under way.
+    /// The amount that is spent, or held for calls under way.
     pub spent: u64,
-    /// What may be spent.
+    /// The limit.
     pub most: u64,
 }
 
-/// The budgets of all agents. Before an agent thinks, it must have something left; what a call takes is deducted when it is known. So the
-/// last call may take more tokens or money than are left, but never more calls.
+/// The budgets of all agents. An agent may think only if every amount is below its limit. The bound of a call is held while the call is
+/// under way, and its actual amounts are deducted when they are known. So the last call may exceed the tokens or cost that are left, but
+/// never the number of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Budgets {
     most: BTreeMap<String, LlmBudget>,
     spent: BTreeMap<String, Spent>,
-    /// Of calls under way.
+    /// The amounts held for calls under way.
     held: BTreeMap<String, Spent>,
-    /// Whose budget agents use that have none of their own.
+    /// The agent whose budget another agent uses, by the user's name.
     payers: BTreeMap<String, String>,
 }
 
 impl Budgets {
-    /// An agent uses what another one has, as its maker's.
+    /// Lets `agent` use the budget of `with`, which has usually spawned it.
     pub fn share(&mut self, agent: &str, with: &str) {
+        // Stored with the final payer, so that chains of agents need no search.
         let payer = self.payer(with).to_owned();
         self.payers.insert(agent.to_owned(), payer);
     }
@@ -66,7 +68,7 @@ impl Budgets {
         self.payers.get(agent).map_or(agent, String::as_str)
     }
 
-    /// Says what an agent may spend in the run.
+    /// Sets the limits of an agent for the run. Empty limits remove them.
     pub fn set(&mut self, agent: &str, most: LlmBudget) {
         if most == LlmBudget::default() {
             self.most.remove(agent);
@@ -75,16 +77,16 @@ impl Budgets {
         }
     }
 
-    /// What an agent has spent.
+    /// The amounts that an agent has spent; those of the payer if it shares a budget.
     pub fn spent(&self, agent: &str) -> Spent {
         let agent = self.payer(agent);
         self.spent.get(agent).copied().unwrap_or_default()
     }
 
-    /// Whether an agent has anything left.
+    /// Checks that every amount of an agent is below its limit.
     ///
     /// # Errors
-    /// What it has used up.
+    /// The first amount that has reached its limit.
     pub fn check(&self, agent: &str) -> Result<(), Exhausted> {
         let agent = self.payer(agent);
         let Some(most) = self.most.get(agent) else { return Ok(()) };
@@ -103,13 +105,13 @@ impl Budgets {
         Ok(())
     }
 
-    /// Holds what a call can take.
+    /// Holds the bound of a call that begins.
     pub fn hold(&mut self, agent: &str, bound: Spent) {
         let agent = self.payer(agent).to_owned();
         self.held.entry(agent).or_default().add(bound);
     }
 
-    /// Deducts what a call took, instead of what was held for it.
+    /// Releases the bound of a call that has ended, and deducts what it actually took.
     pub fn settle(&mut self, agent: &str, bound: Spent, actual: Spent) {
         let agent = self.payer(agent).to_owned();
         if let Some(held) = self.held.get_mut(&agent) {
@@ -121,14 +123,15 @@ impl Budgets {
         self.spent.entry(agent).or_default().add(actual);
     }
 
-    /// What agents have spent. What is held for calls under way is not in it.
+    /// The amounts spent by all agents, without those held for calls under way.
     pub fn save(&self) -> BTreeMap<String, Spent> {
         self.spent.clone()
     }
 
-    /// Goes on with what agents have spent.
+    /// Restores the amounts spent by all agents.
     pub fn load(&mut self, spent: BTreeMap<String, Spent>) {
         self.spent = spent;
+        // Calls under way are made again after a restart, and are then held again.
         self.held.clear();
     }
 }

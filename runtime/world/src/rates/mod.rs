@@ -1,4 +1,4 @@
-//! Rates: what agents and providers may use in a rolling window.
+//! Rate limits: amounts that agents and providers may use in a rolling window of time.
 //!
 //! ```
 //! use chartc_world::{Refusal, RunFile, Whose, Windows};
@@ -25,39 +25,40 @@ use std::collections::BTreeMap;
 use std::fmt;
 use window::Window;
 
-/// The provider whose windows hold for each that has none of its own.
+/// The provider whose limits apply to each provider without limits of its own.
 const ANY: &str = "*";
-/// Empty windows are looked for when there are twice as many windows as at the last time, and at least so many.
+/// The minimum number of agents with windows before empty windows are removed. After a removal, the next one waits until the number has
+/// doubled.
 const SWEEP: usize = 64;
 
-/// Whose window it is.
+/// The owner of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Whose {
-    /// One agent's.
+    /// One agent.
     Agent,
-    /// That of a provider, which all agents share.
+    /// A provider, whose window all agents share.
     Provider,
 }
 
-/// Why something may not be used now.
+/// The reason why an amount may not be used now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is no room before this time, and then only if nobody else takes it.
+    /// There is no room before this time. Later there is room only if no other agent takes it.
     Full {
-        /// The time.
+        /// The time in milliseconds.
         until: Instant,
-        /// The window without room; the agent's, if that has none, either.
+        /// The owner of the window without room; the agent if both have none.
         whose: Whose,
     },
-    /// It is more than a whole window has.
+    /// The amount exceeds what a whole window allows.
     TooLarge {
-        /// Of what.
+        /// The name of the resource.
         resource: String,
-        /// How much it is.
+        /// The requested amount.
         wanted: u64,
-        /// How much a window has.
+        /// The limit of a window.
         most: u64,
-        /// The window.
+        /// The owner of the window.
         whose: Whose,
     },
 }
@@ -85,7 +86,8 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The rolling windows of all agents and providers. They know no clock: the time is given, and never goes back.
+/// The rolling windows of all agents and providers. They have no clock: callers pass the time, and an earlier time counts as the latest
+/// one.
 #[derive(Debug, Clone, Default)]
 pub struct Windows {
     limits: RateLimiting,
@@ -93,33 +95,33 @@ pub struct Windows {
     sweep: usize,
 }
 
-/// What is in the windows, for a checkpoint.
+/// The contents of all windows, for a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Uses {
     now: Instant,
-    /// Of the next admission.
+    /// The number of the next admission.
     next: u64,
     agents: BTreeMap<String, BTreeMap<String, Window>>,
     providers: BTreeMap<String, BTreeMap<String, Window>>,
 }
 
 impl Windows {
-    /// Empty windows.
+    /// Empty windows with these limits.
     pub fn new(limits: &RateLimiting) -> Self {
         let limits = if limits.enabled { limits.clone() } else { RateLimiting::default() };
         Self { limits, uses: Uses::default(), sweep: SWEEP }
     }
 
-    /// The most of a resource in one window of an agent and in one of a provider; the smaller of both.
+    /// The smaller of the agent's and the provider's limit for a resource in one window; `None` if neither has one.
     pub fn most(&self, provider: &str, resource: &str) -> Option<u64> {
         let shared = shared(&self.limits, provider).and_then(|(_, most)| most.get(resource));
         self.limits.resources.get(resource).into_iter().chain(shared).min().copied()
     }
 
-    /// Whether there is room for all amounts. Nothing is taken.
+    /// Checks that all amounts have room, without taking them.
     ///
     /// # Errors
-    /// Why not now.
+    /// The reason why they have no room now.
     pub fn room(
         &mut self,
         agent: &str,
@@ -158,11 +160,11 @@ impl Windows {
         }
     }
 
-    /// Takes all amounts or none. They count in the windows of the agent and in those of the provider, where these have a limit. The result
-    /// is the number under which [`Self::settle`] corrects them.
+    /// Takes all amounts, or none of them. They count in the windows of the agent and of the provider, as far as these have a limit.
+    /// Returns the number of the admission, with which [`Self::settle`] can correct the amounts.
     ///
     /// # Errors
-    /// Why not now.
+    /// The reason why they have no room now.
     pub fn admit(
         &mut self,
         agent: &str,
@@ -192,7 +194,7 @@ impl Windows {
         Ok(ticket)
     }
 
-    /// Corrects what was taken of a resource, when it is known. It counts from when it was admitted.
+    /// Corrects the amount of a resource once it is known. It still counts from the time of the admission.
     pub fn settle(
         &mut self,
         agent: &str,
@@ -207,7 +209,7 @@ impl Windows {
         }
     }
 
-    /// What an agent has used in the window that ends now.
+    /// The amount that an agent has used in the window that ends at `now`.
     pub fn used(&mut self, agent: &str, resource: &str, now: Instant) -> u64 {
         let length = self.limits.window;
         let rows = self.uses.agents.get_mut(agent);
@@ -217,7 +219,7 @@ impl Windows {
         })
     }
 
-    /// Forgets agents that have used nothing for a window: agents come and go.
+    /// Removes the windows of agents that have used nothing for the length of a window, since agents come and go in long runs.
     fn sweep(&mut self) {
         if self.uses.agents.len() < self.sweep {
             return;
@@ -233,19 +235,20 @@ impl Windows {
         self.sweep = SWEEP.max(self.uses.agents.len() * 2);
     }
 
-    /// What is in the windows.
+    /// The contents of all windows.
     pub fn save(&self) -> Uses {
         self.uses.clone()
     }
 
-    /// Goes on with what was in the windows.
+    /// Restores the contents of all windows.
     pub fn load(&mut self, uses: Uses) {
         self.uses = uses;
     }
 }
 
-/// The windows of a provider.
+/// The length and the limits of the windows of a provider, if it has any.
 fn shared<'l>(limits: &'l RateLimiting, name: &str) -> Option<(u64, &'l BTreeMap<String, u64>)> {
+    // An empty name stands for a call without a provider, such as a tool.
     let any = || limits.providers.get(ANY).filter(|_| !name.is_empty());
     limits.providers.get(name).or_else(any).map(|provider| (provider.window, &provider.resources))
 }
