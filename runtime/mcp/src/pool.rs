@@ -185,8 +185,8 @@ impl Pool {
 
 impl Inner {
     async fn call(&self, call: &ToolCall) -> Result<Value, Fault> {
-        // Commands and endpoints have whole names; only for other names does the first part name a server.
         let wanted = Wanted::of(&call.result);
+        // Commands and endpoints have whole names; only for other names does the first part name a server.
         if let Some(spec) = self.configuration.tools.get(&call.tool) {
             return match &spec.act {
                 Act::Command(program) => {

@@ -25,8 +25,8 @@ impl AgentMemory {
     pub(crate) fn of(shared: Arc<Shared>, name: &str) -> Result<Self, MemoryError> {
         let id = {
             let fault = |error| shared.place.fault(&error);
-            // Immediate, so that two processes cannot both find the name missing and insert it: SQLite locks the file before the SELECT.
             let mut connection = shared.connection();
+            // Immediate, so that two processes cannot both find the name missing and insert it: SQLite locks the file before the SELECT.
             let all = connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)
                 .map_err(fault)?;

@@ -132,8 +132,8 @@ fn is_made(connection: &Connection, place: &StorePath) -> Result<bool, MemoryErr
 
 fn make(connection: &mut Connection, place: &StorePath) -> Result<(), MemoryError> {
     let fault = |error| place.fault(&error);
+    // Immediate, so that of two processes that create the file, the second waits here until the first has committed.
     let all =
-        // Immediate, so that of two processes that create the file, the second waits here until the first has committed.
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
     // Another process may have created the tables since the check before.
     if !is_made(&all, place)? {

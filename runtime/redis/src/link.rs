@@ -261,8 +261,8 @@ impl Link {
             let mut script = Self::script(BURY, &[key.clone(), dead]);
             script.arg(&self.options.group).arg(&id);
             script
-        // Too many fields for a script. A crash between the two commands may then add the entry to the dead stream twice.
         } else {
+            // Too many fields for a script. A crash between the two commands may then add the entry to the dead stream twice.
             let mut add = cmd("XADD");
             add.arg(dead).arg("*");
             add

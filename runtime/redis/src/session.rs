@@ -133,7 +133,6 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                     awaited = of;
                 }
             }
-            // Futures are polled in the order of the arms (`biased`): stopping first, then outcomes, which free room for reading.
             let is_swept = sweep.is_none();
             let news_are = async {
                 match news.as_mut() {
@@ -147,6 +146,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                     None => pending().await,
                 }
             };
+            // Futures are polled in the order of the arms (`biased`): stopping first, then outcomes, which free room for reading.
             tokio::select! {
                 biased;
                 () = &mut stop, if !self.is_stopping => {
@@ -203,8 +203,8 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         for nth in had.iter().filter(|nth| !kept.contains(nth)) {
             self.drop_shard(*nth, tell);
         }
-        // A kept stream without state here is one that this process lost and got again on this connection.
         for nth in kept.into_iter().chain(taken) {
+            // A kept stream has no state here if an earlier connection of this process owned it.
             if !self.shards.contains_key(&nth) && !self.is_stopping {
                 let last = self.link.last(nth).await?;
                 self.leases += 1;

@@ -92,8 +92,8 @@ impl Agent {
     /// Time has passed.
     #[handler(ingress_private)]
     async fn wake(&self, ctx: ObjectContext<'_>, due: u64) -> HandlerResult<()> {
-        // Timers of the server cannot be cancelled, so a timer that was replaced fires, too, and is ignored.
         let Some(kept) = kept(&ctx).await? else { return Ok(()) };
+        // Timers of the server cannot be cancelled, so a timer that was replaced fires, too, and is ignored.
         if kept.wake != Some(due) || kept.stopped.is_some() {
             return Ok(());
         }

@@ -74,8 +74,8 @@ fn step<M: Machine>(
     match what {
         What::Fired(fired) => event = Some(fired.event()),
         What::Done(Done { id, outcome, .. }) => {
-            // A result that nobody knows puts the call in doubt: it was started, and no outcome arrived.
             kept.open.remove(&id);
+            // A result that nobody knows puts the call in doubt: it was started, and no outcome arrived.
             known.insert(id, outcome.map_or(Known::Started, Known::Ended));
         }
         What::Due(due, _) => {

@@ -252,7 +252,7 @@ pub(crate) fn open(state: &mut State, now_ms: u64) -> Tried<Value> {
 pub(crate) fn resolve(state: &mut State) -> Tried<Value> {
     let mut book = Book::of(state)?;
     book.phase = Phase::Closed;
-    // The last winner never got a score, for example because the run was interrupted.
+    // The last winner was never scored, and goes into the history without a score.
     if let Some(won) = book.won.take() {
         book.remember(&won, None, 0);
     }

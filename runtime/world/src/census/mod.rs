@@ -294,8 +294,8 @@ impl Census {
     }
 
     fn end(&mut self, agent: &str, status: &str) {
-        // The states were exited from the inside out, so in reverse each comes after its parent.
         let (number, member, rows) = self.place(agent);
+        // The states were exited from the inside out, so in reverse each comes after its parent.
         for index in std::mem::take(&mut member.left).into_iter().rev() {
             rows.enter(number, index, &mut member.active);
         }

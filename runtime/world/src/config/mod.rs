@@ -25,19 +25,19 @@ use chartc_runtime::agent::WorkingMemory;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a window can bound: of a provider, only the first two.
+/// The resources that a window can bound. For a provider, only the first two have a meaning.
 pub const RESOURCES: [&str; 5] = ["llm_calls", "llm_tokens", "tool_calls", "actions", "spawns"];
 
-/// A run file that cannot be read: where, why, and what would be right.
+/// The error of a run file, with its place and, for an unknown word, the known ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFileError {
-    /// From 1, where it is known.
+    /// The line, from 1, if it is known.
     pub line: Option<u64>,
-    /// The keys that lead there; empty for the file.
+    /// The dotted keys of the place; empty for the whole file.
     pub place: String,
-    /// What is wrong.
+    /// A description of the error.
     pub why: String,
-    /// A word that there is not, and those that there are.
+    /// An unknown word, and the words that are known at its place.
     pub stranger: Option<(String, Vec<String>)>,
 }
 
@@ -55,24 +55,24 @@ impl fmt::Display for RunFileError {
 
 impl std::error::Error for RunFileError {}
 
-/// A run file. Times are in milliseconds.
+/// The content of a run file. Times are in milliseconds.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunFile {
-    /// How the agents run.
+    /// The way in which the agents run.
     pub execution: Execution,
-    /// What agents may use in a window of time.
+    /// The limits of what agents may use in a window of time.
     pub rate_limiting: RateLimiting,
-    /// Settings of all charts.
+    /// The settings of all charts.
     pub statechart: StatechartConfig,
-    /// Auctions of the mint; without it, there are none.
+    /// The auctions of the mint; without this section there are none.
     pub auction: Option<AuctionConfig>,
-    /// What agents may have.
+    /// The quotas of agents and the limits of the world.
     pub resources: Resources,
-    /// Of agents that say nothing of theirs.
+    /// The working memory of agents whose own file does not configure it.
     pub working_memory: Option<WorkingMemory>,
-    /// Scrip at the beginning, by agent.
+    /// The initial scrip of agents, by name.
     pub balances: BTreeMap<String, i64>,
-    /// Who runs; empty where the folder says so.
+    /// The agents to run; empty if they are those of the folder.
     pub agents: Vec<AgentEntry>,
 }
 
@@ -80,38 +80,38 @@ impl RunFile {
     /// Reads the text of a run file.
     ///
     /// # Errors
-    /// The first thing that is wrong: its line, its keys, and what would be right.
+    /// The first error in the file.
     pub fn parse(text: &str) -> Result<Self, RunFileError> {
         read::parse(text)
     }
 }
 
-/// How the agents run: `execution`.
+/// The way in which the agents run: `execution`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
-    /// Each agent has a loop of its own; `None` where the file does not say.
+    /// Whether each agent has a loop of its own; `None` if the file does not say.
     pub use_autonomous_loops: Option<bool>,
-    /// What an agent does that has used up something: `resource_exhaustion_policy`.
+    /// The behaviour of an agent that has used up a limit: `resource_exhaustion_policy`.
     pub exhaustion: Exhaustion,
-    /// How many ticks there are.
+    /// The number of ticks of the run.
     pub ticks: Option<u64>,
-    /// How long the run takes.
+    /// The duration of the run.
     pub duration: Option<u64>,
-    /// From tick to tick; also called `rate_limit_delay` [default: 15 seconds].
+    /// The time from tick to tick; also called `rate_limit_delay` [default: 15 seconds].
     pub delay: u64,
-    /// Between the turns of an autonomous agent [default: 1 second].
+    /// The time between the turns of an autonomous agent [default: 1 second].
     pub interval: u64,
-    /// The longest time that an autonomous agent sleeps after errors [default: 1 minute].
+    /// The maximum time that an autonomous agent sleeps after failed turns [default: 1 minute].
     pub max_backoff: u64,
-    /// So many errors one after the other pause an agent [default: 5].
+    /// The number of consecutive failed turns after which an agent is paused [default: 5].
     pub max_consecutive_errors: u32,
-    /// Agents are kept in a store, and workers take them from there.
+    /// Whether the run file asks for a pool of workers.
     pub use_worker_pool: bool,
-    /// Those workers.
+    /// The pool of workers.
     pub worker_pool: WorkerPool,
-    /// Threads; `None` for as many as there are cores.
+    /// The number of threads; `None` for one per processor.
     pub workers: Option<u32>,
-    /// Of everything random.
+    /// The seed of all random decisions.
     pub seed: Option<u64>,
 }
 
@@ -135,34 +135,34 @@ impl Default for Execution {
 }
 
 impl Execution {
-    /// The number of threads, if the file says it.
+    /// The number of threads, if the file sets it.
     pub fn workers(&self) -> Option<usize> {
         let pool = self.use_worker_pool.then_some(self.worker_pool.num_workers);
         self.workers.or(pool).map(|count| count as usize)
     }
 
-    /// Whether each agent has a loop of its own: the file says so, or it names no number of ticks.
+    /// Whether each agent has a loop of its own. If the file does not say, agents have loops unless it sets a number of ticks.
     pub fn is_autonomous(&self) -> bool {
         self.use_autonomous_loops.unwrap_or(self.ticks.is_none())
     }
 }
 
-/// What an agent does that has used up something.
+/// The behaviour of an agent that has used up a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Exhaustion {
-    /// It leaves out this turn.
+    /// It skips this turn.
     #[default]
     Skip,
-    /// It waits until there is room.
+    /// It waits until the limit has room again.
     Block,
 }
 
-/// Workers that take agents from a store: `execution.worker_pool`.
+/// The pool of workers: `execution.worker_pool`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerPool {
-    /// How many.
+    /// The number of workers.
     pub num_workers: u32,
-    /// The file of the store.
+    /// The path of the store.
     pub state_db_path: Option<String>,
 }
 
@@ -172,16 +172,16 @@ impl Default for WorkerPool {
     }
 }
 
-/// What agents may use in a window of time: `rate_limiting`.
+/// The limits of what agents may use in a window of time: `rate_limiting`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RateLimiting {
-    /// Whether it counts.
+    /// Whether the limits apply.
     pub enabled: bool,
-    /// How long a window is [default: 1 minute].
+    /// The length of a window [default: 1 minute].
     pub window: u64,
-    /// The most that each agent may use in a window, by the names of [`RESOURCES`].
+    /// The limits of each agent in a window, by the names in [`RESOURCES`].
     pub resources: BTreeMap<String, u64>,
-    /// What all agents together may use of a provider; `*` stands for each that is not named.
+    /// The limits that all agents share, by provider. `*` stands for each provider that has no entry.
     pub providers: BTreeMap<String, Provider>,
 }
 
@@ -196,21 +196,21 @@ impl Default for RateLimiting {
     }
 }
 
-/// What all agents together may use of a provider.
+/// The limits that all agents share for a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
-    /// How long a window is.
+    /// The length of a window.
     pub window: u64,
-    /// The most in a window, by the names of [`RESOURCES`].
+    /// The limits in a window, by the names in [`RESOURCES`].
     pub resources: BTreeMap<String, u64>,
 }
 
-/// Settings of all charts: `statechart`.
+/// The settings of all charts: `statechart`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatechartConfig {
-    /// Turns after which a state without a limit of its own times out.
+    /// The number of turns after which a state without a limit of its own times out.
     pub default_timeout_ticks: Option<u32>,
-    /// Transitions that an agent remembers.
+    /// The number of transitions in an agent's history.
     pub max_history_depth: Option<u32>,
     /// Whether models are asked.
     pub oracle_enabled: bool,
@@ -222,28 +222,28 @@ impl Default for StatechartConfig {
     }
 }
 
-/// Auctions of the mint: `auction`.
+/// The auctions of the mint: `auction`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuctionConfig {
-    /// From the beginning of one auction to that of the next [default: 1 minute].
+    /// The time from the opening of one auction to that of the next [default: 1 minute].
     pub period: u64,
-    /// How long bids are taken [default: 30 seconds].
+    /// The time for which an auction is open [default: 30 seconds].
     pub bidding_window: u64,
-    /// Before the first auction [default: 30 seconds].
+    /// The time before the first auction opens [default: 30 seconds].
     pub first_delay: u64,
-    /// In scrip [default: 1].
+    /// The minimum bid, in scrip [default: 1].
     pub minimum_bid: i64,
-    /// Scrip that is minted for each point of the score [default: 1].
+    /// The scrip that is minted for each point of the score [default: 1].
     pub scrip_per_point: i64,
-    /// Who scores, as for `--llm`.
+    /// The model or script that gives the scores, in the form of `--llm`.
     pub scoring: Option<String>,
-    /// The longest time for the score; `None` is what is left of the period, at most 20 seconds.
+    /// The maximum time for a score; `None` for the rest of the period, but at most 20 seconds.
     pub scoring_time: Option<u64>,
-    /// The score where nobody gives one, from 0 to 100.
+    /// The score if no model gives one, from 0 to 100.
     pub default_score: Option<u64>,
-    /// Submissions that can wait at a time.
+    /// The maximum number of submissions at a time.
     pub max_submissions: Option<u64>,
-    /// Auctions that the history keeps.
+    /// The maximum number of auctions in the history.
     pub max_history: Option<u64>,
 }
 
@@ -264,93 +264,93 @@ impl Default for AuctionConfig {
     }
 }
 
-/// What agents may have: `resources`.
+/// The quotas of agents and the limits of the world: `resources`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Resources {
-    /// Bytes of their artifacts.
+    /// The disk quotas, in bytes.
     pub disk: Most,
-    /// Compute.
+    /// The quotas of compute at each renewal, in units.
     pub compute: Most,
-    /// Scrip of an agent that `balances` does not name.
+    /// The initial scrip of an agent that `balances` does not name.
     pub starting_scrip: Option<i64>,
-    /// Artifacts in the world.
+    /// The maximum number of artifacts in the world.
     pub max_artifacts: Option<u64>,
-    /// Artifacts that one agent has made.
+    /// The maximum number of existing artifacts that one agent has made.
     pub max_artifacts_per_agent: Option<u64>,
-    /// Bytes of one artifact.
+    /// The maximum size of an artifact's content, in bytes.
     pub max_content_bytes: Option<u64>,
-    /// Bytes of text that a unit of compute compiles.
+    /// The number of bytes of text that can be compiled for one unit of compute.
     pub compile_bytes_per_unit: Option<u64>,
-    /// How deep artifacts invoke artifacts.
+    /// The maximum depth of invocations that artifacts make of other artifacts.
     pub max_invocation_depth: Option<u32>,
-    /// Steps of one invocation of a chart.
+    /// The maximum number of units of evaluation in one invocation of a chart.
     pub invocation_fuel: Option<u64>,
-    /// Events that the world's log keeps.
+    /// The maximum number of events that the world's log keeps.
     pub max_events: Option<u64>,
-    /// Artifacts, other agents and balances that an agent sees in a turn.
+    /// The maximum number of artifacts, of other agents, and of balances that an agent sees in a turn.
     pub max_seen: Option<u64>,
-    /// Agents that agents make.
+    /// The limits for agents that other agents spawn.
     pub spawn: MostSpawned,
 }
 
-/// The most of something: the same for everybody, or by agent.
+/// A limit: the same for all agents, or one for each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Most {
-    /// For everybody.
+    /// The limit for all agents without one of their own.
     pub everybody: Option<u64>,
-    /// By agent.
+    /// The limits of single agents, by name.
     pub each: BTreeMap<String, u64>,
 }
 
 impl Most {
-    /// Of one agent; `None` is no bound.
+    /// The limit of an agent; `None` for no limit.
     pub fn of(&self, agent: &str) -> Option<u64> {
         self.each.get(agent).copied().or(self.everybody)
     }
 }
 
-/// Agents that agents make: `resources.spawn`. `None` is no bound of the file's.
+/// The limits for agents that other agents spawn: `resources.spawn`. `None` means that the file sets no limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MostSpawned {
-    /// Generations below a configured agent.
+    /// The maximum number of generations below a configured agent.
     pub max_depth: Option<u32>,
-    /// Agents at the same time.
+    /// The maximum number of agents in the world.
     pub max_agents: Option<u32>,
-    /// Agents of one parent.
+    /// The maximum number of agents that one agent spawns.
     pub per_parent: Option<u32>,
-    /// Scrip that making an agent costs.
+    /// The scrip that spawning an agent costs.
     pub cost: Option<i64>,
-    /// Scrip that a new agent gets at least.
+    /// The minimum scrip that the spawner gives to the new agent.
     pub min_endowment: Option<i64>,
-    /// Bytes of disk that it gets.
+    /// The disk quota of the new agent, in bytes.
     pub disk: Option<u64>,
-    /// Units of compute that it gets.
+    /// The units of compute of the new agent at each renewal.
     pub compute: Option<u64>,
 }
 
-/// Agents of one kind: an entry of `agents`.
+/// One or more equal agents: an entry of `agents`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AgentEntry {
-    /// A chart or an `agent.yaml`, relative to the run file.
+    /// The path of a chart or an `agent.yaml`, relative to the run file.
     pub file: String,
-    /// The name of a chart in the file; `None` for its first.
+    /// The name of a chart in the file; `None` for the first one.
     pub chart: Option<String>,
-    /// How many there are.
+    /// The number of agents.
     pub count: u32,
-    /// Their name; `None` for what the file says.
+    /// The name of the agent, or the prefix of the names of several; `None` for the name in the file.
     pub id: Option<String>,
-    /// Values for the params of the chart.
+    /// The values of the chart's params.
     pub params: Map,
-    /// Values for its inputs.
+    /// The values of the chart's inputs.
     pub inputs: Map,
-    /// Who answers, as for `--llm`, which it overrides.
+    /// The oracle that answers the agent, in the form of `--llm`, which it overrides.
     pub llm: Option<String>,
-    /// What each of them may spend in the run.
+    /// The budget for model calls of each of these agents in the run.
     pub budget: LlmBudget,
 }
 
 impl AgentEntry {
-    /// The names of the agents: the `id`, or else `default`; with numbers from 1 where there are several.
+    /// The names of the agents: the `id`, or else `default`; if there are several, followed by a number from 1.
     pub fn names(&self, default: &str) -> Vec<String> {
         let id = self.id.as_deref().unwrap_or(default);
         match self.count {
@@ -360,13 +360,13 @@ impl AgentEntry {
     }
 }
 
-/// What an agent may spend on models in a run; `None` is no bound.
+/// The budget of an agent for model calls in a run; `None` for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LlmBudget {
-    /// Calls.
+    /// The number of calls.
     pub llm_calls: Option<u64>,
-    /// Tokens, in and out.
+    /// The number of tokens, input and output together.
     pub llm_tokens: Option<u64>,
-    /// Millionths of the unit that prices are in.
+    /// The cost, in millionths of the currency in which prices are given.
     pub cost: Option<u64>,
 }

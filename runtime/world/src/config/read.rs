@@ -1,4 +1,4 @@
-//! The sections of a run file.
+//! Reads the sections of a run file into their types.
 
 use super::tree::{At, Fields, Node, Read};
 use super::{
@@ -8,7 +8,7 @@ use super::{
 use chartc_runtime::agent::WorkingMemory;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Agents that a run file may name, copies included.
+/// The maximum number of agents that a run file may define, counting each copy.
 const MOST_AGENTS: u64 = 100_000;
 
 pub(super) fn parse(text: &str) -> Read<RunFile> {
@@ -108,6 +108,7 @@ fn window(f: &mut Fields<'_>, length: &mut u64, most: &mut BTreeMap<String, u64>
                 f.end()?;
                 Ok(most)
             })?;
+            // Only resources with a limit are entered; without an entry, a resource is unlimited.
             made.extend(limit.flatten().map(|most| (resource.to_owned(), most)));
         }
         f.end()?;
@@ -181,7 +182,7 @@ fn resources(at: At<'_>) -> Read<Resources> {
     Ok(made)
 }
 
-/// One number for everybody, or numbers by agent.
+/// Reads one number for all agents, or a mapping with a number for each agent.
 fn most(at: &At<'_>, of: &str) -> Read<Most> {
     if at.is_map() {
         let why = format!("is a whole number of {of}, or a mapping of agents to such");
@@ -192,7 +193,7 @@ fn most(at: &At<'_>, of: &str) -> Read<Most> {
 }
 
 fn working_memory(at: At<'_>) -> Read<WorkingMemory> {
-    // Who speaks of it wants it.
+    // A file that has this section wants the memory in prompts, unless it says otherwise.
     let mut made = WorkingMemory { auto_inject: true, ..WorkingMemory::default() };
     let mut f = at.fields();
     f.set(&mut made.enabled, "enabled", |at| at.flag())?;
@@ -249,7 +250,7 @@ fn agent(at: At<'_>) -> Read<AgentEntry> {
     })?;
     match file {
         Some(file) => made.file = file,
-        // A key that is wrong explains best why there is no file.
+        // If a key is misspelled, that error explains best why there is no `file`, so it goes first.
         None => {
             let at = f.place();
             f.end()?;

@@ -1,4 +1,4 @@
-//! A YAML text as a tree that knows its lines, and readers for the values in it.
+//! A YAML text as a tree with line numbers, and readers for the values in it.
 
 use super::RunFileError;
 use chartc_core::expr::{Duration, Map, Value};
@@ -8,10 +8,10 @@ use std::fmt;
 
 pub(super) type Read<T> = Result<T, RunFileError>;
 
-/// How deep values may nest.
+/// The maximum depth of nested values.
 const DEPTH: usize = 40;
 
-/// A value and its line.
+/// A value with its line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
     line: u64,
@@ -32,10 +32,10 @@ struct Key {
 }
 
 impl Node {
-    /// Reads a text.
+    /// Parses a text.
     pub(super) fn parse(text: &str) -> Read<Self> {
-        // A name such as `no` is no boolean.
-        // Each level of nesting takes stack.
+        // `strict_booleans`: an agent may be called `no`, which is not a boolean then.
+        // `max_depth`: each level of nesting takes a part of the stack.
         let options = serde_yaml::options! {
             strict_booleans: true,
             budget: serde_yaml::budget! { max_depth: DEPTH },
@@ -142,7 +142,7 @@ impl<'de> Visitor<'de> for Kinds {
     }
 }
 
-/// A value, and the keys that lead to it.
+/// A value with the dotted keys that lead to it, for errors.
 #[derive(Debug, Clone)]
 pub(super) struct At<'n> {
     place: String,
@@ -150,7 +150,7 @@ pub(super) struct At<'n> {
 }
 
 impl<'n> At<'n> {
-    /// The whole file.
+    /// The root of the file.
     pub(super) const fn top(node: &'n Node) -> Self {
         Self { place: String::new(), node }
     }
@@ -166,7 +166,7 @@ impl<'n> At<'n> {
         Self { place, node }
     }
 
-    /// The keys of a mapping, each to be asked for by name.
+    /// Reads a mapping with known keys, one by one.
     pub(super) const fn fields(self) -> Fields<'n> {
         Fields { at: self, known: Vec::new() }
     }
@@ -175,7 +175,7 @@ impl<'n> At<'n> {
         matches!(self.node.kind, Kind::Map(_))
     }
 
-    /// The values of a mapping whose keys are names.
+    /// The values of a mapping whose keys are arbitrary names.
     pub(super) fn named(&self, why: &str) -> Read<Vec<(&'n str, Self)>> {
         match &self.node.kind {
             Kind::Map(rows) => {
@@ -215,7 +215,7 @@ impl<'n> At<'n> {
         }
     }
 
-    /// A whole number from `least` on.
+    /// Reads a whole number of at least `least`.
     pub(super) fn count(&self, least: u64, of: &str) -> Read<u64> {
         match self.scalar() {
             Some(Value::Int(n)) if u64::try_from(*n).is_ok_and(|n| n >= least) => Ok(*n as u64),
@@ -223,7 +223,7 @@ impl<'n> At<'n> {
         }
     }
 
-    /// A whole number from `least` on, which fits into 32 bits.
+    /// Reads a whole number of at least `least` that fits into 32 bits.
     pub(super) fn small(&self, least: u32, of: &str) -> Read<u32> {
         let n = self.count(least.into(), of)?;
         u32::try_from(n).or_else(|_| self.fault(format!("is at most {} {of}", u32::MAX)))
@@ -233,7 +233,7 @@ impl<'n> At<'n> {
         Ok(self.count(0, "scrip")? as i64)
     }
 
-    /// An amount of money, in millionths.
+    /// Reads an amount of money, and returns it in millionths.
     pub(super) fn money(&self) -> Read<u64> {
         let amount = match self.scalar() {
             Some(Value::Int(n)) => *n as f64,
@@ -247,7 +247,7 @@ impl<'n> At<'n> {
         Ok(millionths as u64)
     }
 
-    /// Milliseconds of a number of seconds, or of a text such as `90s`.
+    /// Reads a time, as a number of seconds or a text such as `90s`, and returns it in milliseconds.
     pub(super) fn time(&self) -> Read<u64> {
         let seconds = match self.scalar() {
             Some(Value::Int(n)) => *n as f64,
@@ -266,7 +266,7 @@ impl<'n> At<'n> {
         Ok(millis as u64)
     }
 
-    /// A time that is not 0.
+    /// Reads a time that is not 0.
     pub(super) fn span(&self) -> Read<u64> {
         match self.time()? {
             0 => self.fault("is a time of more than 0 seconds"),
@@ -274,7 +274,7 @@ impl<'n> At<'n> {
         }
     }
 
-    /// A text that is not empty; a number is one, too.
+    /// Reads a text that is not empty. A number counts as a text.
     pub(super) fn text(&self, what: &str) -> Read<String> {
         match self.scalar() {
             Some(Value::Text(text)) if !text.is_empty() => Ok(text.clone()),
@@ -283,7 +283,7 @@ impl<'n> At<'n> {
         }
     }
 
-    /// Any values by name.
+    /// Reads a mapping of names to arbitrary values.
     pub(super) fn values(&self, why: &str) -> Read<Map> {
         let mut map = Map::new();
         for (name, at) in self.named(why)? {
@@ -292,7 +292,7 @@ impl<'n> At<'n> {
         Ok(map)
     }
 
-    /// One of a few words.
+    /// Reads one of several words.
     pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Read<T> {
         let said = match self.scalar() {
             Some(Value::Text(text)) => text.as_str(),
@@ -307,7 +307,7 @@ impl<'n> At<'n> {
         Err(RunFileError { line: Some(self.node.line), place: self.place.clone(), why, stranger })
     }
 
-    /// Numbers by name.
+    /// Reads a mapping of names to values that `each` reads.
     pub(super) fn by_name<T>(
         &self,
         why: &str,
@@ -318,14 +318,14 @@ impl<'n> At<'n> {
     }
 }
 
-/// A mapping. It notes the keys that it is asked for: they are those that there are.
+/// A mapping that is being read. The keys that were requested are the known ones; [`Self::end`] reports all others.
 pub(super) struct Fields<'n> {
     at: At<'n>,
     known: Vec<&'static str>,
 }
 
 impl<'n> Fields<'n> {
-    /// The value of a key, read by `each`. A key without a value counts as absent.
+    /// Reads the value of a key with `each`. A key without a value counts as absent.
     pub(super) fn get<T>(
         &mut self,
         key: &'static str,
@@ -340,7 +340,7 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Sets `to` where the key is there.
+    /// Sets `to` to the value of the key, if it is present.
     pub(super) fn set<T>(
         &mut self,
         to: &mut T,
@@ -353,7 +353,7 @@ impl<'n> Fields<'n> {
         Ok(())
     }
 
-    /// Sets `to` to `Some` where the key is there.
+    /// Sets `to` to `Some` value of the key, if it is present.
     pub(super) fn some<T>(
         &mut self,
         to: &mut Option<T>,
@@ -363,12 +363,12 @@ impl<'n> Fields<'n> {
         self.set(to, key, |at| each(at).map(Some))
     }
 
-    /// Where the mapping stands.
+    /// The mapping itself, for errors.
     pub(super) fn place(&self) -> At<'n> {
         self.at.clone()
     }
 
-    /// All keys were asked for.
+    /// Reports a key that was never requested. Call it after all known keys.
     pub(super) fn end(self) -> Read<()> {
         let there = self.known.join(", ");
         match &self.at.node.kind {

@@ -13,6 +13,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Executes the actions of all agents that have finished thinking, in an order given by the seed. Returns the number of these agents.
     pub(super) async fn act_all(&mut self, of: u64) -> io::Result<usize> {
         let mut order: Vec<usize> = self.thought.drain(..).collect();
+        // Sorted first, so that the seed alone decides, and not the order in which agents finished thinking.
         order.sort_unstable();
         self.chance(of).shuffle(&mut order);
         for index in &order {
@@ -31,6 +32,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             self.slots[index] = Some(slot);
             return Ok(());
         }
+        // The action's line follows the last one of the trace, so events that it causes name this line as their cause.
         let before = Cause { agent: slot.name.to_string(), seq: slot.agent.session().seq() };
         let done = slot.agent.act_on_turn().await;
         slot.is_changed = true;
@@ -123,6 +125,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         };
         slot.mail.push_back(Mail { event: event.to_owned(), data, cause });
         slot.is_changed = true;
+        // A sleeping agent is woken by the event at once, before its next turn would begin.
         if matches!(slot.mode, Loop::Sleeping(_)) {
             let now = self.clock.now();
             slot.mode = Loop::Sleeping(Some(now));

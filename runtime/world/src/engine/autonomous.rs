@@ -142,6 +142,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             slot.mode = Loop::Paused(format!("{} turns in a row have failed", slot.failures));
             return;
         }
+        // The shift is bounded, so that it cannot overflow. `max_backoff` limits the result anyway.
         let doubled = settings.interval.saturating_mul(1 << slot.failures.min(20));
         let wait = doubled.min(settings.max_backoff).max(settings.interval).max(1);
         let until = now.saturating_add(wait);

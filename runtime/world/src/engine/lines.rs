@@ -1,17 +1,17 @@
-//! The lines of an agent's trace, until the engine takes them.
+//! A buffer for the lines of an agent's trace.
 
 use chartc_runtime::trace::{Cause, Line, Sink, What};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Keeps the lines of one agent. Clones share them.
+/// A trace sink that keeps the lines of one agent until the engine takes them. Clones share the lines.
 #[derive(Debug, Clone, Default)]
 pub struct Lines(Arc<Mutex<Buffer>>);
 
 #[derive(Debug, Default)]
 struct Buffer {
     lines: Vec<(Option<Cause>, Line)>,
-    /// The cause of the event that is being handed over.
+    /// The cause of the next event, which its first line gets.
     cause: Option<Cause>,
 }
 

@@ -1,8 +1,16 @@
 //! Runs many agents in one world.
 //!
-//! In a round, all agents that can continue do so at the same moment of the world's clock, on all threads. Everything that agents share
-//! (their actions on the world, the permission to make a call, the next time) is decided between two rounds, in an order that depends only
-//! on the seed and the names. So the number of threads does not change the result.
+//! The engine works in rounds. In a round, all agents that can continue do so at the same moment of the world's clock, on all threads.
+//! Everything that agents share (their actions on the world, the permission to make a call, the next time) is decided between two rounds,
+//! in an order that depends only on the seed and the names. So the number of threads does not change the result.
+//!
+//! ```text
+//! tick 1  round    ada and ben begin their turns (two threads) and ask models; both wait at the gate
+//!         between  the gate admits ada's call, then ben's; the clock moves to the first answer
+//!         rounds   until both have finished thinking
+//!         between  the seed orders the actions: ben acts, then ada; events go into mailboxes
+//!         round    agents handle these events; then the summary and the checkpoint of the tick
+//! ```
 
 mod acts;
 mod autonomous;

@@ -31,6 +31,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         if self.run_ready()? {
             return Ok(true);
         }
+        // Only when no agent can continue are calls admitted: the set of waiting calls is then the same in every run.
         let order = |name: &str| self.by_name.get(name).copied();
         self.gate_opens = self.gate.admit(self.now(), order);
         let is_woken = !self.woken.all().is_empty();
@@ -81,6 +82,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Lets these agents continue together, then takes their lines, one agent after the other.
     fn go_together(&mut self, share: Share<M>, now: Instant) -> io::Result<()> {
         for (index, slot) in self.worker_pool.go(share, now) {
+            // An agent must not be due again at the same moment, or a round could repeat for ever without time passing.
             self.set_due(index, slot.next_change().map(|at| at.max(now.saturating_add(1))));
             let (lines, name) = (slot.lines.take(), slot.name.clone());
             let is_over = slot.mode.is_over();

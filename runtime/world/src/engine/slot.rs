@@ -135,6 +135,7 @@ impl<M: Machine> Slot<M> {
             let receipt = self.agent.post_event(&mail.event, mail.data.clone());
             self.lines.set_cause(None);
             match receipt {
+                // The agent is in a turn. Its mail keeps its order, and this event is tried again later.
                 Ok(Receipt::Busy) => {
                     self.mail.push_front(mail);
                     break;

@@ -77,7 +77,7 @@ impl TickStats {
             let both = input_tokens.saturating_add(output_tokens);
             summary.total_llm_tokens = summary.total_llm_tokens.saturating_add(both);
         } else if let What::Acted { action, failed, .. } = &line.what {
-            // What a model has made up is no kind of action.
+            // A model may invent a name. It must not become a key of the summary.
             self.act(if ACTIONS.contains(&action.as_str()) { action } else { "unknown" });
             self.summary.errors += usize::from(!failed.is_empty());
         } else if let What::NotActed { .. } = line.what {
@@ -113,7 +113,7 @@ impl TickStats {
             Some(_) | None => String::new(),
         };
         let note = match notice.event.as_str() {
-            // Agents are told as such.
+            // New agents have an event of their own, `spawned`.
             "created" if matches!(text("type").as_str(), "agent" | "memory") => return,
             "created" => format!("{} made {}", text("by"), text("artifact_id")),
             "auction_resolved" => {

@@ -46,7 +46,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.world.audit().map_err(io::Error::other)
     }
 
-    /// Prepares the first turn: agents enter their initial states. Their endowments are in the log, but in no summary.
+    /// Lets agents enter their initial states before the first tick. Their endowments are in the log, but in no summary.
     pub(super) fn begin(&mut self) -> io::Result<()> {
         if self.tick > 0 {
             // The run continues from a checkpoint: what is due at this moment comes in its usual order, as without the interruption.

@@ -72,7 +72,7 @@ impl<M: Machine + Send> WorkerPool<M> {
             if share.is_empty() {
                 break;
             }
-            // A thread ends only with the worker_pool, because it catches the panics of agents.
+            // A thread ends only with this pool, because `go` catches the panics of agents.
             match hand.send((now, share)) {
                 Ok(()) => given += 1,
                 Err(back) => {

@@ -12,17 +12,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// A driver whose calls of models and tools wait until the gate lets them pass. People are not kept waiting.
+/// A driver whose calls of models and tools wait until the gate admits them. Questions to people do not wait.
 pub struct Gated<D: ?Sized> {
     gate: Gate,
-    /// The agent of the calls; `None` if the name of the run identifies it.
+    /// The agent that makes the calls; `None` if it has the name of the run.
     agent: Option<Arc<str>>,
     provider: Arc<str>,
     inner: Arc<D>,
 }
 
 impl<D: Driver + ?Sized> Gated<D> {
-    /// A driver for the calls of one agent. `provider` answers where the chart names no provider; it is `*` if it is unknown.
+    /// A driver for the calls of one agent. `provider` is the one for models without a provider in their names; `*` if it is unknown.
     pub fn new(gate: Gate, agent: &str, provider: &str, inner: Arc<D>) -> Self {
         Self { agent: Some(agent.into()), ..Self::of_runs(gate, provider, inner) }
     }
@@ -49,7 +49,8 @@ impl<D: Driver + ?Sized> Gated<D> {
             && room < OUTPUT
             && room > 0
         {
-            // Nobody has said how long the answer may be: as long as a whole window allows.
+            // No one has limited the length of the answer, so it may be as long as a whole window allows. With the default, the call would
+            // never fit.
             question.model.max_tokens = Some(room);
         }
         let output = question.model.max_tokens.unwrap_or(OUTPUT);
@@ -74,7 +75,7 @@ impl<D: Driver + ?Sized> Gated<D> {
 
 impl<D: Driver + ?Sized + 'static> Driver for Gated<D> {
     fn ask(&self, id: &CallId, mut question: Arc<Question>) -> Asking {
-        // A recording has its waits in it.
+        // A recording already contains the waits.
         if question.kind == Kind::Human || self.inner.keeps_time() {
             return self.inner.ask(id, question);
         }
@@ -124,7 +125,7 @@ impl<D: Driver + ?Sized + 'static> Driver for Gated<D> {
     }
 }
 
-/// Resolves when the gate has decided. Dropped before, it is withdrawn.
+/// A future that resolves when the gate has decided. Dropping it before withdraws the ticket.
 struct Waits {
     gate: Gate,
     id: Option<u64>,
@@ -164,7 +165,7 @@ impl Drop for Waits {
     }
 }
 
-/// A call that is being made. Dropped without an answer, it counts as what was held for it.
+/// An admitted call. If it is dropped without an answer, the amounts that were held for it count as used.
 struct Pass {
     gate: Gate,
     call: Option<(Wish, u64)>,
@@ -181,6 +182,7 @@ impl Pass {
             }
             Ok(Answer { usage: None, .. }) => None,
             Err(error) if error.may_be_billed() => None,
+            // Errors before the provider did any work cost nothing.
             Err(_) => Some(spent(0, 0)),
         };
         let mut state = self.gate.state();

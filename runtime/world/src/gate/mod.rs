@@ -1,10 +1,17 @@
-//! Who may call now: calls of models and tools wait here until there is room in the windows of their agent and of their provider.
+//! The gate: calls of models and tools wait here until the windows of their agent and of their provider have room.
 //!
-//! A call of an agent's [`Gated`] driver takes a ticket. Whoever runs the agents calls [`Gate::admit`] when none of them can go on, so that it
-//! is the same set of tickets each time the run is repeated, and tickets are granted in an order that does not depend on threads.
+//! A call of a [`Gated`] driver takes a ticket. The engine calls [`Gate::admit`] when no agent can continue, so the set of tickets is the
+//! same each time the run is repeated. Tickets are granted in an order that does not depend on threads.
 //!
-//! Each provider has a queue. It is served in rounds: an agent that waits has one turn in each of them, so that an agent with many
-//! calls does not hold up the others. A call that is too large for the room that is left is not overtaken by smaller ones of other agents.
+//! Each provider has a queue, which is served in rounds. Each waiting agent has one ticket in a round, so an agent with many calls does not
+//! delay the others. If a call is too large for the room that is left, smaller calls of other agents do not overtake it.
+//!
+//! ```text
+//! tickets    ada 1, ada 2, ada 3, ben 4            a window with room for 2 calls
+//! queue      round 0: ada 1, ben 4   round 1: ada 2   round 2: ada 3
+//! admit      grants ada 1 and ben 4; returns the time at which the window has room again
+//! admit      at that time: grants ada 2 and ada 3
+//! ```
 
 mod driver;
 mod queue;
@@ -24,27 +31,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// The gate of all agents. Clones are the same gate.
+/// The gate of all agents. Clones share its state.
 #[derive(Debug, Clone)]
 pub struct Gate(Arc<Mutex<State>>);
 
-/// Why an agent is not to think now.
+/// The reason why an agent may not think now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Closed {
-    /// Its budget is used up, for good.
+    /// Its budget is used up for the rest of the run.
     #[error("{0}")]
     Budget(Exhausted),
-    /// A window is used up.
+    /// A window has no room.
     #[error("{0}")]
     Rate(Refusal),
 }
 
-/// What a gate has counted, for a checkpoint.
+/// The counts of a gate, for a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counted {
     uses: Uses,
     spent: BTreeMap<String, Spent>,
-    /// Calls under way: they are made again, and were let pass already.
+    /// The calls under way. After a restart they are made again, and are admitted at once because they already count.
     #[serde(default)]
     open: Vec<Open>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -58,15 +65,17 @@ struct State {
     bounded: BTreeSet<String>,
     is_limited: bool,
     tickets: BTreeMap<u64, Ticket>,
-    /// Tickets that are in no queue yet.
+    /// The tickets that are not in a queue yet.
     fresh: Vec<u64>,
     queues: BTreeMap<String, Queue>,
-    /// Calls under way, and those that were so at the checkpoint, by agent and name.
+    /// The calls under way, by agent and id.
     open: BTreeMap<(String, String), Open>,
+    /// The calls that were under way at the checkpoint and have not been made again yet.
     again: BTreeMap<(String, String), Open>,
-    /// Whether a model has answered any agent.
+    /// Whether a model has answered any agent so far.
     has_answered: bool,
-    /// Number of the next ticket. Within an agent they ascend in the order of its calls; among agents, threads decide.
+    /// The number of the next ticket. The tickets of one agent ascend in the order of its calls. The order among agents depends on threads,
+    /// so it must not decide anything.
     next: u64,
 }
 
@@ -81,16 +90,16 @@ struct Open {
     prices: Prices,
 }
 
-/// What a call wants.
+/// The request of a call.
 #[derive(Debug, Clone)]
 struct Wish {
     agent: String,
-    /// Its name.
+    /// The id of the call.
     call: String,
-    /// Empty for none.
+    /// The provider; empty if the call needs none.
     provider: String,
     amounts: Vec<(&'static str, u64)>,
-    /// Of the agent's budget.
+    /// The amounts to hold of the agent's budget.
     bound: Spent,
     prices: Prices,
 }
@@ -100,12 +109,12 @@ struct Ticket {
     wish: Wish,
     verdict: Option<Result<u64, OracleError>>,
     waker: Option<Waker>,
-    /// Its place in the queue of its provider.
+    /// The position in the queue of its provider.
     place: Option<queue::QueuePosition>,
 }
 
 impl Gate {
-    /// Nothing is used yet.
+    /// A gate with these limits, at which nothing has been used.
     pub fn new(limits: &RateLimiting) -> Self {
         let is_limited =
             limits.enabled && !(limits.resources.is_empty() && limits.providers.is_empty());
@@ -128,7 +137,7 @@ impl Gate {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says what an agent may spend in the run.
+    /// Sets the budget of an agent for the run.
     pub fn set_budget(&self, agent: &str, most: LlmBudget) {
         let mut state = self.state();
         state.budgets.set(agent, most);
@@ -139,7 +148,7 @@ impl Gate {
         }
     }
 
-    /// An agent uses the budget of another one, of its maker: whoever makes agents has no more to spend by that.
+    /// Lets `agent` use the budget of `with`, which has usually spawned it. Otherwise agents could increase their budgets by spawning.
     pub fn share_budget(&self, agent: &str, with: &str) {
         let mut state = self.state();
         state.budgets.share(agent, with);
@@ -148,10 +157,10 @@ impl Gate {
         }
     }
 
-    /// Whether an agent may think now: it has something left of its budget, and there is room for a call.
+    /// Checks that an agent may think now: it has some budget left, and the windows have room for a call.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why it may not.
     pub fn ensure_can_call(&self, agent: &str, provider: &str, now: Instant) -> Result<(), Closed> {
         let mut state = self.state();
         state.budgets.check(agent).map_err(Closed::Budget)?;
@@ -159,10 +168,10 @@ impl Gate {
         state.windows.room(agent, provider, &least, now).map_err(Closed::Rate)
     }
 
-    /// Takes of a resource that is no call, such as `actions`.
+    /// Takes an amount of a resource that needs no call, such as `actions`.
     ///
     /// # Errors
-    /// Why not now; then nothing was taken.
+    /// The reason why there is no room. Nothing was taken.
     pub fn take(
         &self,
         agent: &str,
@@ -173,8 +182,8 @@ impl Gate {
         self.state().windows.admit(agent, "", &[(resource, amount)], now).map(|_| ())
     }
 
-    /// Grants the tickets for which there is room, and wakes those who wait for them. To be called when no agent can go on. `order` gives the
-    /// place of an agent among the others. Returns when there may be room for more; `None` if nobody waits.
+    /// Grants the tickets that have room, and wakes their futures. The engine calls it when no agent can continue. `order` returns the
+    /// position of an agent among the others. Returns the time at which there may be room for more; `None` if no call waits for room.
     pub fn admit<K: Ord>(&self, now: Instant, order: impl Fn(&str) -> K) -> Option<Instant> {
         let mut state = self.state();
         let (next, woken) = state.admit(now, order);
@@ -183,17 +192,17 @@ impl Gate {
         next
     }
 
-    /// How many calls wait.
+    /// The number of calls that wait.
     pub fn waiting(&self) -> usize {
         self.state().tickets.values().filter(|ticket| ticket.verdict.is_none()).count()
     }
 
-    /// What an agent has spent on models.
+    /// The amounts that an agent has spent on models.
     pub fn spent(&self, agent: &str) -> Spent {
         self.state().budgets.spent(agent)
     }
 
-    /// What was counted. Calls that wait are not in it: they are made again.
+    /// The counts for a checkpoint. Waiting calls are not part of it, because they are made again after a restart.
     pub fn save(&self) -> Counted {
         let state = self.state();
         let open = state.open.values().chain(state.again.values()).cloned().collect();
@@ -201,7 +210,7 @@ impl Gate {
         Counted { uses: state.windows.save(), spent: state.budgets.save(), open, has_answered }
     }
 
-    /// Goes on with what was counted.
+    /// Restores the counts of a checkpoint.
     pub fn load(&self, counted: Counted) {
         let mut state = self.state();
         state.windows.load(counted.uses);
@@ -216,12 +225,12 @@ impl State {
     fn ticket(&mut self, wish: Wish) -> u64 {
         let id = self.next;
         self.next += 1;
-        // Where nothing bounds the agent, nobody waits for anybody.
+        // Without limits that apply to the agent, its calls need not wait.
         let is_free = !self.is_limited && !self.bounded.contains(&wish.agent);
         let again = self.again.remove(&(wish.agent.clone(), wish.call.clone()));
         let mut ticket = Ticket { wish, verdict: None, waker: None, place: None };
         if let Some(Open { provider, number, bound, prices, .. }) = again {
-            // It was let pass before the checkpoint, and counts already.
+            // The call was admitted before the checkpoint, and counts already.
             self.budgets.hold(&ticket.wish.agent, bound);
             ticket.wish = Wish { provider, bound, prices, ..ticket.wish };
             ticket.verdict = Some(Ok(number));
@@ -242,6 +251,7 @@ impl State {
     ) -> (Option<Instant>, Vec<Waker>) {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.retain(|id| self.tickets.contains_key(id));
+        // The numbers of tickets depend on threads across agents, so the order of agents comes first.
         fresh.sort_by_cached_key(|id| (order(&self.tickets[id].wish.agent), *id));
         for id in fresh {
             let Some(ticket) = self.tickets.get_mut(&id) else { continue };
@@ -259,7 +269,8 @@ impl State {
         (next, woken)
     }
 
-    /// Grants what there is room for. An agent without room waits alone, a provider without room holds up its whole queue.
+    /// Grants the tickets of a queue that have room. Without room in its own windows, only the agent waits; without room in the provider's
+    /// windows, the whole queue does.
     fn serve(
         &mut self,
         queue: &mut Queue,
@@ -306,7 +317,7 @@ impl State {
         next
     }
 
-    /// Somebody no longer waits.
+    /// Withdraws the ticket of a future that was dropped.
     fn withdraw(&mut self, id: u64) {
         let Some(ticket) = self.tickets.remove(&id) else { return };
         if let (Some(place), Some(queue)) =
@@ -315,7 +326,7 @@ impl State {
             queue.remove(place);
         }
         if let Some(Ok(number)) = ticket.verdict {
-            // The call was never made.
+            // The call was not made, so it uses nothing.
             self.settle(&ticket.wish, number, Some(Spent::default()));
             for (resource, _) in &ticket.wish.amounts {
                 let Wish { agent, provider, .. } = &ticket.wish;
@@ -324,14 +335,14 @@ impl State {
         }
     }
 
-    /// A call begins for which there is room.
+    /// Records that an admitted call begins.
     fn begin(&mut self, wish: &Wish, number: u64) {
         let Wish { agent, call, provider, bound, prices, .. } = wish.clone();
         let key = (agent.clone(), call.clone());
         self.open.insert(key, Open { agent, call, provider, number, bound, prices });
     }
 
-    /// A call has ended. Where nobody says what it took, it counts as what was held for it.
+    /// Records that a call has ended. If its actual amounts are unknown, those that were held for it count.
     fn settle(&mut self, wish: &Wish, number: u64, actual: Option<Spent>) {
         self.open.remove(&(wish.agent.clone(), wish.call.clone()));
         let actual = actual.unwrap_or(wish.bound);

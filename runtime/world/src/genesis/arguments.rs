@@ -1,21 +1,25 @@
-//! The arguments of a method, checked.
+//! The checked arguments of a method of a genesis artifact.
 
 use super::Method;
 use crate::state::{Tried, fail};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
 
-/// What somebody invokes a method with.
+/// The arguments with which a caller invokes a method.
 pub(crate) struct Arguments<'a> {
     pub(crate) caller: &'a str,
-    /// `method` of `artifact`.
+    /// The method and the artifact, as messages name them.
     what: String,
     method: &'a Method,
     values: Vec<Value>,
 }
 
 impl<'a> Arguments<'a> {
-    /// In order; or one mapping that has them by name.
+    /// Assigns the given values to the method's parameters: by position, or by name if the only value is a mapping with names of
+    /// parameters.
+    ///
+    /// # Errors
+    /// There are too few or too many values.
     pub(super) fn new(
         artifact: &str,
         method: &'a Method,
@@ -30,6 +34,7 @@ impl<'a> Arguments<'a> {
             }
             _ => None,
         };
+        // By name, parameters that are absent are `none`, and the method itself reports those that it needs.
         let values: Vec<Value> = match by_name {
             Some(map) => names().map(|name| map.get(name).cloned().unwrap_or_default()).collect(),
             None => given.to_vec(),
@@ -44,13 +49,13 @@ impl<'a> Arguments<'a> {
         Ok(Self { caller, what, method, values })
     }
 
-    /// A failure that says of which argument it is.
+    /// Fails with a message that names the argument.
     pub(crate) fn wrong<T>(&self, at: usize, why: &str) -> Tried<T> {
         let name = self.method.params.get(at).map_or("", |param| param.trim_end_matches('?'));
         fail(FailureKind::IntentRejected, format!("`{name}` of {} {why}", self.what))
     }
 
-    /// The value at a place; `None` where nothing is given.
+    /// The value of an argument; `None` if it is absent or `none`.
     pub(crate) fn get(&self, at: usize) -> Option<&Value> {
         self.values.get(at).filter(|value| **value != Value::None)
     }
@@ -63,12 +68,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A name or an id, if there is one.
+    /// A name or an id, if the argument is present.
     pub(crate) fn name_or_none(&self, at: usize) -> Tried<Option<&str>> {
         self.get(at).map(|_| self.name(at)).transpose()
     }
 
-    /// An amount, 1 or more.
+    /// An amount of at least 1.
     pub(crate) fn amount(&self, at: usize) -> Tried<i64> {
         match self.get(at) {
             Some(Value::Int(n @ 1..)) => Ok(*n),
@@ -76,7 +81,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A number, 0 or more, if there is one.
+    /// A number of at least 0, if the argument is present.
     pub(crate) fn number_or_none(&self, at: usize) -> Tried<Option<u64>> {
         match self.get(at) {
             None => Ok(None),
@@ -85,7 +90,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A mapping; an empty one where nothing is given.
+    /// A mapping; an empty one if the argument is absent.
     pub(crate) fn map(&self, at: usize) -> Tried<Map> {
         match self.get(at) {
             None => Ok(Map::new()),

@@ -1,4 +1,4 @@
-//! `genesis_escrow`: artifacts for scrip. The artifact and the scrip change hands at once, or neither does.
+//! `genesis_escrow`: sales of artifacts for scrip. The artifact and the scrip change hands together, or neither does.
 
 use super::arguments::Arguments;
 use super::{Genesis, Method, Run};
@@ -8,7 +8,7 @@ use crate::state::{Audience, Offer, State, Tried, fail, text};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
 
-/// How many offers are listed.
+/// The maximum number of offers in a list.
 const SHOWN: usize = 200;
 
 pub(super) const GENESIS: Genesis = Genesis {
@@ -82,6 +82,7 @@ fn purchase(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
         let why = format!("`{id}` is offered to somebody else");
         return fail(FailureKind::PermissionDenied, why);
     }
+    // The seller may have replaced the offer by a dearer one after the buyer decided.
     if let Some(most) = arguments.number_or_none(1)?
         && price.unsigned_abs() > most
     {

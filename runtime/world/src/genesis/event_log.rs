@@ -1,11 +1,11 @@
-//! `genesis_event_log`: what has happened in the world.
+//! `genesis_event_log`: the events of the world that the caller may know.
 
 use super::arguments::Arguments;
 use super::{Genesis, Method, Run};
 use crate::state::{State, Tried};
 use chartc_core::expr::Value;
 
-/// How many events are given where nobody says, and at most.
+/// The default and the maximum number of events in a result.
 const FEW: u64 = 50;
 const MOST: u64 = 500;
 

@@ -1,4 +1,4 @@
-//! `genesis_ledger`: who has how much scrip, and how it moves. Agents are made and stopped here, too.
+//! `genesis_ledger`: balances and transfers of scrip, and the methods with which agents make and stop other agents.
 
 use super::arguments::Arguments;
 use super::{Genesis, Method, Run, spawn};
@@ -8,7 +8,7 @@ use crate::state::{Audience, State, Tried, fail, refused, text};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
 
-/// How many balances are shown, the largest.
+/// The maximum number of balances in a result. They are the largest ones.
 const SHOWN: usize = 1_000;
 
 pub(super) const GENESIS: Genesis = Genesis {
@@ -78,7 +78,7 @@ fn all_balances(state: &State, _: &Arguments<'_>) -> Tried<Value> {
 }
 
 fn transfer(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
-    // By name there may be a `from`; in order it comes first.
+    // By name, `from` is the optional third argument. By position, an older form has it first: (from, to, amount).
     let by_order = matches!(arguments.get(2), Some(Value::Int(_) | Value::Float(_)));
     let (from, to, amount) =
         if by_order { (Some(0), 1, 2) } else { (arguments.get(2).map(|_| 2), 0, 1) };
@@ -110,7 +110,7 @@ fn transfer_ownership(state: &mut State, arguments: &Arguments<'_>) -> Tried<Val
     Ok(Value::Bool(true))
 }
 
-/// The agent that the caller names, which it owns and nobody has stopped.
+/// The agent in the first argument, if the caller owns it and it is not stopped.
 fn own<'a>(state: &State, arguments: &'a Arguments<'_>) -> Tried<&'a str> {
     let agent = arguments.name(0)?;
     if state.agent(agent)?.is_stopped {
@@ -120,7 +120,7 @@ fn own<'a>(state: &State, arguments: &'a Arguments<'_>) -> Tried<&'a str> {
     Ok(agent)
 }
 
-/// Books a request that concerns an agent of the caller's, and tells everybody.
+/// Adds a request about an agent, and reports the event to all agents.
 fn order(state: &mut State, arguments: &Arguments<'_>, event: &str, wanted: Request) -> Value {
     state.requests.push(wanted);
     let agent = arguments.name(0).unwrap_or_default();

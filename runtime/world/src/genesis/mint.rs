@@ -1,4 +1,4 @@
-//! `genesis_mint`: bids for the auctions in which new scrip is made.
+//! `genesis_mint`: submissions to the auctions in which new scrip is minted.
 
 use super::arguments::Arguments;
 use super::{Genesis, Method, Run};
@@ -9,7 +9,7 @@ use chartc_core::expr::Value;
 use chartc_runtime::agent::FailureKind;
 use std::cmp::Reverse;
 
-/// How many auctions of the past are told unless more are wanted.
+/// The default number of past auctions in a result.
 const TOLD: u64 = 10;
 
 pub(super) const GENESIS: Genesis = Genesis {
@@ -62,7 +62,8 @@ fn submit(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
             return fail(FailureKind::IntentRejected, why);
         }
     }
-    // What an earlier bid of the same agent has put aside counts for this one.
+    // The scrip that is held for an earlier bid of the same agent can pay for this one. It is checked before the earlier bid is released,
+    // so that a failure leaves that bid in place.
     if let Some(before) = book.submissions.get(id).filter(|before| before.agent == caller) {
         let has = state.ledger.scrip(caller).saturating_add(before.bid);
         if bid > has {
@@ -82,7 +83,7 @@ fn submit(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
         state.tell("bid_displaced", data, Audience::Everyone);
     }
     if let Some(before) = book.submit(id, (caller, bid, hold)) {
-        // It was of the artifact's former owner.
+        // It belonged to a former owner of the artifact.
         give_back(state, &before)?;
     }
     let data = [("artifact_id", text(id)), ("by", text(caller)), ("bid", Value::Int(bid))];
@@ -91,8 +92,8 @@ fn submit(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
     Ok(Value::Map(book.status(state.moment.now_ms)))
 }
 
-/// The submission that makes room for a bid where no more can wait: the lowest, of equal ones the latest. So nobody keeps others out with many
-/// low bids.
+/// The submission that is displaced by a bid when the maximum number is reached: the lowest one, among equal ones the latest. Otherwise an
+/// agent could exclude others with many low bids.
 fn room(book: &Book, id: &str, bid: i64) -> Tried<Option<(String, Submission)>> {
     let is_full = book.submissions.len() as u64 >= book.settings.max_submissions;
     if !is_full || book.submissions.contains_key(id) {

@@ -1,4 +1,6 @@
-//! The artifacts that the world itself has. To add one: a file here that has a [`Genesis`], and its row in [`ALL`].
+//! Genesis artifacts: the artifacts of the world itself, through which agents use its services.
+//!
+//! To add one, write a file here with a [`Genesis`], and add it to [`ALL`].
 
 mod arguments;
 mod escrow;
@@ -16,7 +18,7 @@ use arguments::Arguments;
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
 
-/// All of them, by id.
+/// All genesis artifacts, in the order of their ids.
 const ALL: [&Genesis; 6] = [
     &escrow::GENESIS,
     &event_log::GENESIS,
@@ -26,44 +28,45 @@ const ALL: [&Genesis; 6] = [
     &store::GENESIS,
 ];
 
-/// An artifact of the world itself.
+/// A genesis artifact.
 pub(crate) struct Genesis {
     pub(crate) id: &'static str,
-    /// What it is for.
+    /// Its purpose, as agents read it.
     pub(crate) about: &'static str,
     pub(crate) methods: &'static [Method],
 }
 
-/// A method of one.
+/// A method of a genesis artifact.
 pub(crate) struct Method {
     pub(crate) name: &'static str,
-    /// Its arguments in order, optional ones with `?` behind.
+    /// The parameters in order. Optional ones end with `?`.
     pub(crate) params: &'static [&'static str],
-    /// What it does.
+    /// Its effect, as agents read it.
     pub(crate) about: &'static str,
     pub(crate) run: Run,
 }
 
-/// What a method does.
+/// The function that executes a method.
 pub(crate) enum Run {
-    /// It looks, and changes nothing: functions of charts may ask it.
+    /// A method that changes nothing. Functions of charts may call it, too.
     Look(fn(&State, &Arguments<'_>) -> Tried<Value>),
-    /// It changes something.
+    /// A method that changes the world. Only actions may invoke it.
     Change(fn(&mut State, &Arguments<'_>) -> Tried<Value>),
 }
 
-/// The artifact of this id.
+/// The genesis artifact with this id.
 pub(crate) fn find(id: &str) -> Option<&'static Genesis> {
     ALL.into_iter().find(|genesis| genesis.id == id)
 }
 
-/// All of them.
+/// All genesis artifacts, in the order of their ids.
 pub(crate) fn all() -> impl Iterator<Item = &'static Genesis> {
     ALL.into_iter()
 }
 
 impl Genesis {
-    /// What it can do, in words: its content, and what `help` and `methods` give.
+    /// A description of the artifact and its methods. It is the content of the artifact, and the result of its methods `help` and
+    /// `methods`.
     pub(crate) fn help(&self) -> Value {
         let mut methods = Map::new();
         for method in self.methods {
@@ -91,13 +94,13 @@ impl Genesis {
         }
     }
 
-    /// Whether a method changes anything.
+    /// Whether a method exists and changes the world.
     pub(crate) fn changes(&self, method: &str) -> bool {
         let found = self.methods.iter().find(|known| known.name == method);
         found.is_some_and(|method| matches!(method.run, Run::Change(_)))
     }
 
-    /// A method, and its arguments as it declares them.
+    /// Finds a method and checks its arguments.
     fn prepared<'a>(
         &'a self,
         caller: &'a str,
@@ -108,7 +111,7 @@ impl Genesis {
         Ok((method, Arguments::new(self.id, method, caller, arguments)?))
     }
 
-    /// Invokes a method.
+    /// Invokes a method for an action.
     pub(crate) fn invoke(
         &self,
         state: &mut State,
@@ -126,7 +129,7 @@ impl Genesis {
         }
     }
 
-    /// Asks a method that changes nothing.
+    /// Calls a method for a function of a chart. A method that changes the world is refused.
     pub(crate) fn ask(
         &self,
         state: &State,

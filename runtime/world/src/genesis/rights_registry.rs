@@ -1,4 +1,4 @@
-//! `genesis_rights_registry`: what agents may use, and how they give it to each other.
+//! `genesis_rights_registry`: quotas of disk and compute, and their transfer between agents.
 
 use super::arguments::Arguments;
 use super::{Genesis, Method, Run};

@@ -1,4 +1,6 @@
-//! Agents that agents make.
+//! The spawning of agents by agents.
+//!
+//! All conditions are checked before anything is posted, so a spawn that fails changes nothing.
 
 use super::arguments::Arguments;
 use crate::artifact::{Compiled, Nature};
@@ -10,7 +12,8 @@ use crate::state::{Audience, ENDOWMENT, Origin, State, Tried, amount, fail, refu
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
 
-/// Makes an agent of an artifact of type `chart` or `agent`: its accounts, its artifact and its memory; whoever runs the agents gets a request.
+/// Makes an agent from an artifact of type `chart` or `agent`: opens its accounts, makes its artifact and its memory, and requests its
+/// start from the engine.
 pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
     let (parent, id) = (arguments.caller, arguments.name(0)?);
     let artifact = state.readable(parent, id)?;
@@ -23,6 +26,7 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
     };
     let (form, family, read, source) = (*form, family.clone(), read.clone(), source.clone());
     let mine = state.agent(parent)?.family.as_deref();
+    // A chart could otherwise give its spawned agents tools and models that its own host has not allowed.
     let (tools, models) = mine.map(used).unwrap_or_default();
     if let Err(found) = restrict(&family, &tools, &models) {
         let why: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
@@ -78,7 +82,8 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
     if !params.is_empty() {
         record.insert("params".into(), Value::Map(params.clone()));
     }
-    // What its artifact takes of the parent's disk, and its memory of its own: with this nothing fails once anything is booked.
+    // The record is stored on the parent's disk, and the memory on the new agent's. Both are checked here, because nothing may fail once
+    // the entries are posted.
     let bytes = amount(crate::artifact::size(&Value::Map(record.clone())));
     if limits.disk < 2 {
         let why = "the world gives new agents no disk, so that they have no memory";
@@ -97,7 +102,7 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
         );
         return fail(FailureKind::InsufficientDisk, why);
     }
-    // Whoever cannot pay for it has not used anything of a rate.
+    // The rate limit is asked last, so that an agent that cannot pay does not use up a part of it.
     if state.ledger.scrip(parent) >= limits.cost.saturating_add(scrip)
         && let Err(why) = state.admission.ask(parent)
     {
@@ -147,7 +152,10 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
     Ok(Value::Map(done))
 }
 
-/// The depth of an agent that `parent` makes, if it may make one.
+/// The generation of an agent that `parent` would make.
+///
+/// # Errors
+/// The limits do not permit another agent.
 fn within(state: &State, parent: &str) -> Tried<u32> {
     let limits = &state.settings.spawn;
     let maker = state.agent(parent)?;
@@ -175,11 +183,11 @@ fn within(state: &State, parent: &str) -> Tried<u32> {
     Ok(depth)
 }
 
-/// A name that is free: the artifact's with a number behind.
+/// An unused name: the id of the artifact with a number.
 fn a_name(state: &State, id: &str) -> String {
     let count = state.agents + 1;
     let names = (count..).map(|number| format!("{id}_{number}"));
-    // Among as many names as there are principals, and one more, one is free.
+    // Fewer names than are tried here can be taken, so one of them is free.
     let mut names = names.take(state.principals.len() + state.artifacts.len() + 1);
     names.find(|name| state.is_free(name).is_ok()).unwrap_or_else(|| format!("{id}_{count}"))
 }

@@ -1,4 +1,4 @@
-//! `genesis_store`: what artifacts there are, and who may do what with them.
+//! `genesis_store`: lists, searches and policies of artifacts.
 
 use super::arguments::Arguments;
 use super::{Genesis, Method, Run};
@@ -7,12 +7,13 @@ use crate::state::{State, Tried, int, text};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::{Failure, FailureKind, Price, Who, WorldError};
 
-/// How many artifacts are listed, the newest.
+/// The maximum number of artifacts in a result. They are the newest ones.
 const SHOWN: usize = 100;
-/// How many artifacts a list or a search looks at, the newest, and how many bytes of them.
+/// The maximum number of artifacts that a list or a search examines, beginning with the newest.
 const SEARCHED: usize = 10_000;
+/// The maximum total size of the artifacts that it examines, in bytes.
 const BYTES: u64 = 10_000_000;
-/// Bytes of a policy, at most.
+/// The maximum size of a policy, in bytes.
 const POLICY: u64 = 10_000;
 
 pub(super) const GENESIS: Genesis = Genesis {
@@ -109,7 +110,7 @@ fn rows(state: &State, caller: &str, fits: impl Fn(&str, &Artifact) -> bool) -> 
     Value::List(found)
 }
 
-/// An artifact as lists show it.
+/// The entry for an artifact in a list.
 pub(crate) fn row(id: &str, artifact: &Artifact) -> Value {
     let mut row = Map::new();
     row.insert("id".into(), text(id));

@@ -1,25 +1,25 @@
-//! What is booked: whose, of what, and why it cannot be.
+//! The entries of the ledger: accounts, amounts and errors.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What an account is of.
+/// The resource of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// Money.
+    /// The currency of the world.
     Scrip,
-    /// Bytes that may still be written.
+    /// Bytes of disk quota that are not used yet.
     Disk,
-    /// Units of work that are left until the next renewal.
+    /// Units of compute that are left until the next renewal.
     Compute,
 }
 
 impl Resource {
-    /// All of them.
+    /// All resources.
     pub const ALL: [Self; 3] = [Self::Scrip, Self::Disk, Self::Compute];
 
-    /// Its name.
+    /// The name of the resource.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Scrip => "scrip",
@@ -37,22 +37,22 @@ impl Resource {
     }
 }
 
-/// Whose an account is. A name cannot be mistaken for one of the special accounts.
+/// The holder of an account. Special accounts are variants of their own, so no name can be mistaken for one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holder {
-    /// An agent's, or that of somebody else with a name.
+    /// The main account of an agent or another named owner.
     Of(String),
-    /// The bytes that the artifacts of this owner have.
+    /// The bytes that the artifacts of this owner use.
     Stored(String),
-    /// What is put aside for one purpose.
+    /// Scrip that is held for one purpose.
     Hold(u64),
-    /// Where everything comes from and goes to. Its balance is that of all others with the sign changed.
+    /// The source and sink of everything. Its balance is the negated sum of all other accounts.
     Mint,
 }
 
 impl Holder {
-    /// The account of a name.
+    /// The main account of a name.
     pub fn of(name: &str) -> Self {
         Self::Of(name.to_owned())
     }
@@ -77,66 +77,66 @@ impl fmt::Display for Holder {
     }
 }
 
-/// An amount that goes from one account to another.
+/// An amount that moves from one account to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Whose it was.
+    /// The account that pays.
     pub from: Holder,
-    /// Whose it is now.
+    /// The account that receives.
     pub to: Holder,
-    /// Of what.
+    /// The resource that moves.
     pub resource: Resource,
-    /// More than 0.
+    /// The amount, at least 1.
     pub amount: i64,
-    /// What for, in a word or two.
+    /// The purpose, in a word or two.
     pub why: String,
 }
 
-/// What is put aside.
+/// Scrip that is held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    /// Whose it was.
+    /// The name of the former owner.
     pub by: String,
-    /// Scrip.
+    /// The amount of scrip.
     pub amount: i64,
-    /// What for.
+    /// The purpose.
     pub why: String,
 }
 
-/// Why an amount does not move. Nothing has changed then.
+/// The reason why an amount cannot move. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
-    /// There is too little.
+    /// The balance is too low.
     #[error("{holder} has {has} {}, and {wanted} is needed", .resource.word())]
     Short {
-        /// Whose account.
+        /// The account that should pay.
         holder: Holder,
-        /// Of what.
+        /// The resource.
         resource: Resource,
-        /// What is there.
+        /// Its balance.
         has: i64,
-        /// What would leave.
+        /// The amount that it should pay.
         wanted: i64,
     },
-    /// An amount of 0 or less.
+    /// The amount is 0 or negative.
     #[error("an amount is a whole number, 1 or more; {0} is not")]
     NotPositive(i64),
-    /// From an account to itself.
+    /// Both accounts are the same.
     #[error("{0} cannot transfer to itself")]
     ToItself(Holder),
-    /// More than an account can hold.
+    /// The balance would exceed the range of an account.
     #[error("{0} would hold more than an account can")]
     Overflow(Holder),
-    /// There is no such hold, or not any more.
+    /// The hold does not exist, or was released.
     #[error("there is no hold {0}")]
     NoHold(u64),
 }
 
-/// An entry that was booked.
+/// An entry that was posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posted {
     /// The entry.
     pub entry: Entry,
-    /// Whose it was: also where it was put aside in between. `None` for the mint.
+    /// The name of the payer; for a hold, of its former owner. `None` for the mint.
     pub payer: Option<String>,
 }

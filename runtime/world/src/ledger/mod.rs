@@ -1,4 +1,11 @@
-//! Who has what. Nothing is made or lost: whatever comes to an account has left another one, and what is new comes from [`Holder::Mint`].
+//! A double-entry ledger: each entry takes from one account what it gives to another. New amounts come from [`Holder::Mint`], whose balance
+//! becomes negative, so the sum of all accounts of a resource is always 0.
+//!
+//! ```text
+//! mint 100 to ada         Mint -100   ada 100
+//! hold 30 of ada (bid)    Mint -100   ada  70   Hold(1) 30
+//! release hold 1 to ben   Mint -100   ada  70   ben 30
+//! ```
 
 mod entry;
 
@@ -7,10 +14,10 @@ pub use entry::{Entry, Hold, Holder, LedgerError, Posted, Resource};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Entries that are kept to be looked at.
+/// The number of last entries that are kept for display.
 const KEPT: usize = 1_000;
 
-/// The accounts of a world.
+/// The accounts and holds of a world.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ledger {
     accounts: BTreeMap<Holder, [i64; 3]>,
@@ -18,11 +25,11 @@ pub struct Ledger {
     last_hold: u64,
     entries: VecDeque<Entry>,
     posted: u64,
-    /// What was booked since this was last asked.
+    /// The entries since the last call of [`Self::take_recent`].
     recent: Vec<Posted>,
 }
 
-/// A ledger as it stands, for a snapshot.
+/// The state of a ledger, for a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SavedLedger {
     accounts: Vec<(Holder, [i64; 3])>,
@@ -33,7 +40,7 @@ pub struct SavedLedger {
 }
 
 impl Ledger {
-    /// What an account has; 0 if there is none.
+    /// The balance of an account; 0 if it does not exist.
     pub fn balance(&self, holder: &Holder, resource: Resource) -> i64 {
         self.accounts.get(holder).map_or(0, |row| row[resource.place()])
     }
@@ -43,33 +50,34 @@ impl Ledger {
         self.balance(&Holder::of(name), Resource::Scrip)
     }
 
-    /// The scrip of all, the holds among them.
+    /// The scrip of all accounts, holds included.
     pub fn circulation(&self) -> i64 {
         -self.balance(&Holder::Mint, Resource::Scrip)
     }
 
-    /// The last entries, the oldest first: at most 1,000.
+    /// The last entries, the oldest first; at most 1,000.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
         self.entries.iter()
     }
 
-    /// How many entries there ever were.
+    /// The number of all entries so far.
     pub fn posted(&self) -> u64 {
         self.posted
     }
 
-    /// What is put aside, by number.
+    /// The current holds, by number.
     pub fn holds(&self) -> impl Iterator<Item = (u64, &Hold)> {
         self.holds.iter().map(|(number, hold)| (*number, hold))
     }
 
-    /// Books all of these entries, one after the other, or none.
+    /// Posts the entries one after the other, or none of them.
     ///
     /// # Errors
-    /// The first that cannot be.
+    /// The first entry that cannot be posted.
     pub fn post(&mut self, entries: Vec<Entry>) -> Result<(), LedgerError> {
         for (done, entry) in entries.iter().enumerate() {
             if let Err(why) = self.book(entry) {
+                // Undone in reverse order without checks: each balance was valid before.
                 for undone in entries[..done].iter().rev() {
                     self.shift(&undone.to, undone.resource, -undone.amount);
                     self.shift(&undone.from, undone.resource, undone.amount);
@@ -102,7 +110,7 @@ impl Ledger {
             return Err(LedgerError::ToItself(from.clone()));
         }
         let has = self.balance(from, *resource);
-        // The mint's balance with the sign changed is an amount, too.
+        // The negated balance of the mint must be representable, too, as the total in circulation.
         let left = has.checked_sub(*amount).filter(|left| *left != i64::MIN);
         let left = left.ok_or(LedgerError::Overflow(Holder::Mint))?;
         if left < 0 && *from != Holder::Mint {
@@ -140,7 +148,7 @@ impl Ledger {
         self.post(vec![Entry { from, to, resource, amount, why: why.to_owned() }])
     }
 
-    /// Makes an amount that was not there before.
+    /// Creates an amount.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -154,7 +162,7 @@ impl Ledger {
         self.transfer(Holder::Mint, Holder::of(to), resource, amount, why)
     }
 
-    /// Takes an amount out of the world.
+    /// Destroys an amount.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -168,7 +176,7 @@ impl Ledger {
         self.transfer(Holder::of(from), Holder::Mint, resource, amount, why)
     }
 
-    /// Puts scrip aside, so that nothing else is paid with it; the number of the hold.
+    /// Moves scrip to a hold, so that it cannot be spent otherwise. Returns the number of the hold.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -181,7 +189,7 @@ impl Ledger {
         Ok(number)
     }
 
-    /// Gives what is put aside to `to`, all of it; the amount.
+    /// Pays a whole hold to `to`. Returns the amount.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -192,7 +200,7 @@ impl Ledger {
         Ok(amount)
     }
 
-    /// Pays part of a hold to `to`; the rest stays held.
+    /// Pays a part of a hold to `to`. The rest stays held.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -214,7 +222,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// What was booked since this was last asked.
+    /// Takes the entries since the last call.
     pub fn take_recent(&mut self) -> Vec<Posted> {
         std::mem::take(&mut self.recent)
     }
@@ -222,7 +230,7 @@ impl Ledger {
     /// Checks one account: its balance is not negative, and the account of a hold contains exactly the held amount.
     ///
     /// # Errors
-    /// What is wrong.
+    /// A description of the error.
     pub fn check(&self, holder: &Holder) -> Result<(), String> {
         self.accounts.get(holder).map_or(Ok(()), |row| self.check_account(holder, row))
     }
@@ -246,7 +254,7 @@ impl Ledger {
     /// Checks all accounts: each resource adds up to 0, no account but the mint's is below 0, and each hold has its account.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The first error that is found.
     pub fn audit(&self) -> Result<(), String> {
         let mut sums = [0_i128; 3];
         for (holder, row) in &self.accounts {
@@ -270,7 +278,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// For a snapshot.
+    /// The state of the ledger, for a snapshot.
     pub fn save(&self) -> SavedLedger {
         SavedLedger {
             accounts: self.accounts.iter().map(|(holder, row)| (holder.clone(), *row)).collect(),
@@ -281,14 +289,14 @@ impl Ledger {
         }
     }
 
-    /// Takes a snapshot back.
+    /// Restores a ledger from a snapshot.
     ///
     /// # Errors
-    /// It does not add up.
+    /// The accounts do not balance.
     pub fn load(saved: SavedLedger) -> Result<Self, String> {
         let SavedLedger { accounts, holds, last_hold, entries, posted } = saved;
         let accounts = accounts.into_iter().collect();
-        // No number is given twice, whatever the snapshot says.
+        // A number must never be used twice, even if the snapshot has a wrong `last_hold`.
         let last_hold = holds.keys().next_back().map_or(last_hold, |last| last_hold.max(*last));
         let ledger = Self { accounts, holds, last_hold, entries, posted, recent: Vec::new() };
         ledger.audit()?;

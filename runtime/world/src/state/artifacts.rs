@@ -123,7 +123,8 @@ impl State {
         self.fits(&artifact.owner, id, artifact.bytes, bytes)
     }
 
-    /// Whether the owner's disk has room if `bytes` replace `old`. Smaller content always fits.
+    /// Checks that the owner's disk has room if `bytes` replace `old`. Smaller content always fits, so an owner above its quota can still
+    /// shrink its artifacts.
     fn fits(&self, owner: &str, id: &str, old: u64, bytes: u64) -> Tried<()> {
         let Some((used, most)) = self.disk(owner) else { return Ok(()) };
         let after = used - old.min(used) + bytes;
@@ -253,8 +254,8 @@ impl State {
         self.principals.get(owner).map_or(0, |principal| principal.stored)
     }
 
-    /// Gives an artifact to another owner, completely or not at all. A buyer needs room for the artifact. A gift comes with its room, so
-    /// that nobody can fill the disk of another.
+    /// Gives an artifact to another owner, completely or not at all. For a sale, the buyer's disk needs room for it. A gift brings its room
+    /// along as a part of the giver's quota, so that nobody can fill the disk of another.
     pub(crate) fn hand_over(&mut self, id: &str, to: &str, paid: Option<Entry>) -> Tried<()> {
         self.principal(to)?;
         let artifact = self.find(id)?;

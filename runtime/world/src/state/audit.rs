@@ -41,6 +41,7 @@ impl State {
         }
         for name in names.iter().filter(|name| self.principals.contains_key(*name)) {
             let memory = memory_of(name);
+            // The owner's own record and memory are not in the index `owned`.
             let own = self.owned.get(name).into_iter().flatten().chain([name, &memory]);
             let own = own.filter_map(|id| self.artifacts.get(id));
             let own = own.filter(|artifact| artifact.owner == *name);

@@ -84,7 +84,7 @@ impl State {
         let principal = Principal { is_limited: disk.is_some(), ..Principal::default() };
         self.principals.insert(name.to_owned(), principal);
         if let Some(bytes) = disk.filter(|bytes| *bytes > 0) {
-            // The account is new and empty, so any amount fits. The mint's balance overflows only after an impossible total.
+            // The account is new and empty, so any amount fits. Only the mint's balance could overflow, after an impossible total.
             let minted = self.ledger.mint(name, Resource::Disk, amount(bytes), "quota");
             if let Err(why) = minted {
                 self.broken.get_or_insert(why.to_string());
@@ -218,6 +218,7 @@ impl State {
         let Some(gets) = gets.checked_add(units) else {
             return Err(refused(LedgerError::Overflow(Holder::of(to))));
         };
+        // Compute that is already used cannot be moved. The receiver gets the rest at the next renewal.
         let now = self.ledger.balance(&Holder::of(from), Resource::Compute).min(units);
         if now > 0 {
             let (from, to) = (Holder::of(from), Holder::of(to));

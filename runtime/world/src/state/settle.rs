@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 impl State {
-    /// Fails if the books once did not add up. Then nothing is executed any more.
+    /// Fails if the books did not balance once. From then on, nothing is executed.
     pub(crate) fn ensure_sound(&self) -> Result<(), Failure> {
         match &self.broken {
             None => Ok(()),
@@ -93,7 +93,7 @@ impl State {
             Holder::Stored(_) | Holder::Hold(_) | Holder::Mint => Value::None,
         };
         let audience = match verb {
-            // Holds are private.
+            // Only the payer learns of its holds.
             "held" | "returned" => Audience::Only(payer.iter().cloned().collect()),
             _ => Audience::Everyone,
         };

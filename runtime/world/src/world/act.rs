@@ -1,4 +1,4 @@
-//! What agents do.
+//! The actions of agents on the world.
 
 use super::World;
 use super::compile::Outcome;
@@ -10,7 +10,7 @@ use chartc_core::expr::Value;
 use chartc_runtime::agent::{Acting, Action, ArtifactHost, Done, Failure, FailureKind, View};
 use std::collections::BTreeMap;
 
-/// Bytes of a type.
+/// The maximum length of an artifact's type, in bytes.
 const LONGEST_TYPE: usize = 100;
 
 impl ArtifactHost for World {
@@ -76,7 +76,7 @@ impl World {
             Some((form, source)) => (Some(form), self.compiled(agent, id, form, &source)?),
         };
         let change = self.change(|state| {
-            // Another agent may have made it in the meantime, as something else.
+            // The world is not locked while the text compiles, so another agent may have written the artifact as another type.
             if form_of(state, id, ty) != form && self.compiler.is_some() {
                 let why = format!("`{id}` has changed while it was compiled: write it again");
                 return fail(FailureKind::InvocationFailed, why);
@@ -87,7 +87,10 @@ impl World {
         Ok(Done { value: Value::None, changes: vec![change] })
     }
 
-    /// What has to be compiled before it is written, if anything has. What may not be written is found here, before anything is charged.
+    /// The language and source of a text that has to be compiled before it is written; `None` for plain data.
+    ///
+    /// # Errors
+    /// The agent may not write it. This is checked before the compilation is charged.
     fn form(
         &self,
         agent: &str,
@@ -113,12 +116,14 @@ impl World {
 
     fn compiled(&self, agent: &str, id: &str, form: Form, source: &str) -> Tried<Nature> {
         let Some(compiler) = &self.compiler else { return Ok(Nature::Data) };
+        // The agent also pays for a text that does not compile.
         self.change(|state| {
             let units =
                 (source.len() as u64).div_ceil(state.settings.compile_bytes_per_unit.max(1));
             state.spend(agent, units.max(1), "compilation")
         })?;
         let read = |other: &str| match self.state().readable(agent, other).ok()?.content.clone() {
+            // An artifact cannot import itself: its stored text is the old one.
             Value::Text(text) if other != id => Some(text),
             Value::None
             | Value::Bool(_)
@@ -147,7 +152,8 @@ impl World {
     }
 }
 
-/// What the artifact is written in, once it has this type; the artifacts of agents and memories are data.
+/// The language of an artifact once it has the type `ty`, or keeps its type if `ty` is `None`. Records and memories of agents are always
+/// data.
 fn form_of(state: &State, id: &str, ty: Option<&str>) -> Option<Form> {
     match state.artifacts.get(id) {
         None => ty.and_then(Form::of),
@@ -158,5 +164,5 @@ fn form_of(state: &State, id: &str, ty: Option<&str>) -> Option<Form> {
     }
 }
 
-/// Texts by id, as a chart has read them.
+/// The texts that a chart imported when it was compiled, by their ids.
 pub(super) type Texts = BTreeMap<String, String>;

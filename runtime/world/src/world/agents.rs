@@ -1,4 +1,4 @@
-//! The agents of the world.
+//! The agents of a world: their addition by the host, and lists of them.
 
 use super::World;
 use crate::artifact::memory_of;
@@ -10,54 +10,54 @@ use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::{Failure, FailureKind, extract};
 use std::sync::Arc;
 
-/// An agent that begins with the world.
+/// An agent that starts with the world.
 #[derive(Debug, Clone, Default)]
 pub struct NewAgent {
-    /// Its name, which is the id of its artifact.
+    /// The name, which is the id of its artifact.
     pub name: String,
-    /// What it has at the beginning, whatever else says something about that.
+    /// The initial scrip, from the run file's `balances`. It has priority over all other amounts.
     pub balance: Option<i64>,
-    /// What it begins with. The world's file, where it names the agent, goes before that.
+    /// The initial scrip if neither `balance` nor the world's file sets it; `None` for the world's default.
     pub scrip: Option<i64>,
-    /// Bytes that its artifacts may have; `None` is the world's default.
+    /// The disk quota in bytes; `None` for the world's default.
     pub disk: Option<u64>,
-    /// Units of compute per tick; `None` is the world's default.
+    /// The units of compute at each renewal; `None` for the world's default.
     pub compute: Option<u64>,
-    /// Its configuration: the content of its artifact.
+    /// The configuration, which becomes the content of its artifact.
     pub content: Map,
-    /// Its charts: the events of the first are the methods that it can be invoked by.
+    /// The charts. The events of the first one are the methods with which others can invoke the agent.
     pub family: Option<Arc<Family>>,
-    /// Who owns it: itself, if nobody is named.
+    /// The owner; `None` if the agent owns itself.
     pub owner: Option<String>,
 }
 
-/// An agent of the world.
+/// A description of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRow {
-    /// Its name, which is the id of its artifact.
+    /// The name, which is the id of its artifact.
     pub name: String,
-    /// Who owns it.
+    /// The name of its owner.
     pub owner: String,
-    /// The id of its memory.
+    /// The id of its memory artifact.
     pub memory: String,
-    /// Who has made it, if an agent did.
+    /// The name of the agent that made it, if one did.
     pub parent: Option<String>,
-    /// 0 for one that was configured.
+    /// The generation: 0 for a configured agent.
     pub depth: u32,
-    /// It was stopped for good.
+    /// Whether it was stopped for good.
     pub is_stopped: bool,
 }
 
 impl World {
-    /// Adds an agent: its accounts, its artifact, and its memory.
+    /// Adds an agent: opens its accounts, and makes its artifact and its memory.
     ///
     /// # Errors
-    /// The name is no id, or is taken; the world has no room for it.
+    /// The name is malformed or taken, or the world has no room for the agent.
     pub fn add_agent(&self, new: NewAgent) -> Result<(), Failure> {
         self.change(|state| add(state, new))
     }
 
-    /// All agents, by name.
+    /// All agents, in the order of their names.
     pub fn agents(&self) -> Vec<AgentRow> {
         let state = self.state();
         let all = state.principals.iter().filter(|(_, principal)| principal.is_agent);
@@ -72,12 +72,12 @@ impl World {
         .collect()
     }
 
-    /// Whether there is an agent of this name.
+    /// Whether an agent has this name.
     pub fn is_agent(&self, name: &str) -> bool {
         self.state().principals.get(name).is_some_and(|principal| principal.is_agent)
     }
 
-    /// The agents that agents have made and nobody has stopped: whoever takes a snapshot back makes them again.
+    /// The running agents that other agents have made. After a restart, the engine has to make them again.
     pub fn spawned(&self) -> Vec<Spawn> {
         let state = self.state();
         let all = state.principals.iter().filter(|(_, principal)| !principal.is_stopped);
@@ -101,7 +101,7 @@ impl World {
 fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     let NewAgent { name, balance, scrip, disk, compute, content, family, owner } = new;
     let owner = owner.unwrap_or_else(|| name.clone());
-    // What a world's file has of the agent becomes its own.
+    // An entry of the world's file with this name may hold scrip, a record and memories of the agent. They are taken over.
     let is_known = state.principals.get(&name).is_some_and(|known| !known.is_agent);
     let memory = memory_of(&name);
     let (mut record, mut remembered) = (None, Value::List(Vec::new()));
@@ -135,7 +135,8 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     if let Some(principal) = state.principals.get_mut(&name)
         && !principal.is_limited
     {
-        // It is in the file for its scrip, say, which has nothing of its disk: what it has stored counts.
+        // The file mentioned the agent without a disk quota, for example only with its scrip. Its stored artifacts then count against the
+        // quota.
         principal.is_limited = true;
         let stored = state.stored(&name);
         if stored < disk {
@@ -143,7 +144,7 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
             state.ledger.mint(&name, Resource::Disk, rest, "quota").map_err(refused)?;
         }
     }
-    // What the account has of the world's file is made up to the balance, or taken away.
+    // Scrip from the world's file is increased or decreased to the given balance.
     let has = state.ledger.scrip(&name);
     let change = balance.map_or(scrip, |balance| balance.saturating_sub(has));
     if change > 0 {
@@ -163,7 +164,7 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     state.enrol(&name, &owner, with_record(content, record), remembered)
 }
 
-/// The configuration, and what the agent's record had before.
+/// Merges the configuration with the agent's earlier record, whose values have priority.
 fn with_record(content: Map, record: Option<Value>) -> Map {
     let mut all = content;
     match record {

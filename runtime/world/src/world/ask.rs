@@ -1,4 +1,8 @@
-//! Methods that artifacts have: those of the world itself, results of a file, agents, and charts.
+//! Methods of artifacts, and what is done to invoke them. Genesis artifacts execute Rust functions, data artifacts have fixed results from
+//! the world's file, agents get an event, and charts run.
+//!
+//! A function of a chart *asks*: nothing changes, and it pays nothing. An action *performs*: the caller pays the price, which is held while
+//! a chart runs, and released to the owner if it succeeds or back to the caller if it fails.
 
 use super::World;
 use crate::artifact::{Artifact, Nature, size};
@@ -15,10 +19,10 @@ use chartc_runtime::agent::{
 };
 use std::sync::Arc;
 
-/// How many invocations that take all they may have room in a chain of invocations.
+/// The total fuel of a chain of invocations, as a multiple of the fuel of one invocation.
 const CHAIN: u64 = 8;
 
-/// A chart artifact that is to run.
+/// An invocation of a chart artifact that is ready to run.
 pub(super) struct Running {
     artifact: String,
     owner: String,
@@ -30,16 +34,16 @@ pub(super) struct Running {
     seed: u64,
 }
 
-/// An invocation whose method was found: its result, or the chart that has to run for it.
+/// The state of an invocation whose method was found.
 pub(super) enum Resolved {
     /// It has its result.
     Done(Value),
-    /// A chart has to run for it.
+    /// A chart has to run for the result.
     Runs(Running),
 }
 
 impl World {
-    /// Asks a method: nothing changes, and nobody pays.
+    /// Calls a method for a function of a chart. Nothing changes, and nobody pays.
     pub(super) fn ask(
         &self,
         agent: &str,
@@ -69,6 +73,7 @@ impl World {
                 }
                 Nature::Compiled(_) => running(&state, agent, id, method, arguments)?,
                 Nature::Data | Nature::Memory { .. } => {
+                    // Fixed results are used up one by one, but for each agent separately, since a question must not change the artifact.
                     let first = artifact.methods.get(method).cloned();
                     let key = (id.to_owned(), method.to_owned());
                     let asked = state.asked.entry(agent.to_owned()).or_default();
@@ -85,7 +90,7 @@ impl World {
         self.run(&running, chain)
     }
 
-    /// Invokes a method, for what it costs.
+    /// Invokes a method for an action, and pays its price.
     pub(super) fn perform(
         &self,
         agent: &str,
@@ -128,7 +133,7 @@ impl World {
             };
             Ok((begun, hold, price, owner))
         })?;
-        // Other agents go on while the chart runs.
+        // The world is not locked while the chart runs, so other agents can use it.
         let result = match begun {
             Resolved::Done(value) => Ok(value),
             Resolved::Runs(running) => self.run(&running, &self.chain()),
@@ -143,7 +148,7 @@ impl World {
             if price > 0 {
                 changes.push(format!("{agent} pays {price} scrip to {owner}"));
             }
-            // Whoever looks changes nothing that anybody has to know.
+            // Methods that only look are not reported as events.
             if genesis::find(id).is_some_and(|genesis| !genesis.changes(method)) {
                 return Ok(Done { value, changes });
             }
@@ -154,7 +159,7 @@ impl World {
         })
     }
 
-    /// For an invocation by an action, a condition or a prompt.
+    /// A chain of invocations for one action, condition or prompt.
     pub(super) fn chain(&self) -> Arc<Chain> {
         let units = self.state().settings.invocation_fuel;
         Arc::new(Chain::new(units.saturating_mul(CHAIN)))
@@ -188,7 +193,10 @@ impl World {
     }
 }
 
-/// The price of a method that `agent` may invoke, and who gets it.
+/// The price of a method and the owner of the artifact.
+///
+/// # Errors
+/// `agent` may not invoke the method, or it does not exist.
 fn allowed(state: &State, agent: &str, id: &str, method: &str) -> Tried<(i64, String)> {
     state.principal(agent)?;
     let artifact = state.find(id)?;
@@ -225,7 +233,7 @@ fn begin(
     }
 }
 
-/// An agent hears the method as an event.
+/// Sends the method to an agent as an event.
 fn deliver(
     state: &mut State,
     agent: &str,
@@ -246,7 +254,7 @@ fn deliver(
     Ok(Value::Map(done))
 }
 
-/// The arguments as the event declares its fields.
+/// Converts the arguments to the types of the event's fields.
 fn fitting(id: &str, family: &Family, method: &str, given: &[Value]) -> Tried<Vec<Value>> {
     let chart = family.root();
     let event = chart.events.iter().find(|event| event.name == method);
@@ -315,7 +323,7 @@ fn no_result(id: &str, method: &str) -> Tried<Value> {
     fail(FailureKind::InvocationFailed, why)
 }
 
-/// The world as a chart that was invoked sees it: with the rights of the artifact's owner, for questions only.
+/// The world as an invoked chart sees it: with the rights of the artifact's owner, and for questions only.
 struct Within {
     world: World,
     owner: String,

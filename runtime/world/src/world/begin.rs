@@ -1,4 +1,4 @@
-//! A world from a file.
+//! The creation of a world from a file.
 
 use super::World;
 use crate::artifact::{Nature, Policy, size};
@@ -7,14 +7,14 @@ use crate::state::{ENDOWMENT, State};
 use chartc_runtime::agent::{Declared, WorldError, WorldFile};
 use std::sync::Arc;
 
-/// Who owns what nobody is said to own.
+/// The owner of artifacts for which the file names none.
 pub(super) const SYSTEM: &str = "system";
 
 impl World {
-    /// A world that begins as the text of a world's file says: the same file that one agent alone has.
+    /// Creates a world from the text of a world's file, in the same format as for a single agent (`--world FILE`).
     ///
     /// # Errors
-    /// What is wrong, where, and what would be right.
+    /// The first error, with its place and a remedy.
     pub fn parse(text: &str, settings: Settings) -> Result<Self, WorldError> {
         let file = WorldFile::parse(text)?;
         let mut state = State { settings, ..State::default() };
@@ -40,7 +40,7 @@ impl World {
         for (id, declared) in file.artifacts {
             let place = format!("artifacts.{id}");
             if id.starts_with("genesis_") {
-                // The world has them itself: what a file says of them is for agents alone with a script.
+                // Genesis artifacts exist already. Entries for them in a file script them for a single agent.
                 continue;
             }
             let methods = declared.methods.clone();
@@ -64,7 +64,7 @@ impl World {
         }
         state.settle();
         state.notices.clear();
-        // FNV-1a: the file is no secret, it is only to be told from another one.
+        // A 64-bit FNV-1a hash. It only tells files apart and protects nothing, so it need not be cryptographic.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });

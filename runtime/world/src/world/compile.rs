@@ -1,4 +1,4 @@
-//! Charts that agents write, compiled once for each text.
+//! A cache around the compiler for charts that agents write.
 
 use super::act::Texts;
 use crate::workshop::{Family, Finding, Form, Read, Workshop};
@@ -6,25 +6,25 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Texts whose charts are kept.
+/// The maximum number of texts in the cache. When it is full, it is emptied.
 const KEPT: usize = 1_000;
-/// Findings that a failure has.
+/// The maximum number of findings in the message of a failure.
 const SHOWN: usize = 5;
 
-/// A workshop, and what has come out of it.
+/// A workshop with a cache of its results.
 pub(super) struct Compiler {
     workshop: Arc<dyn Workshop>,
     kept: Mutex<BTreeMap<(Form, String, String), Known>>,
 }
 
-/// The charts of a text, and the artifacts that it has read.
+/// The compiled charts of a text, and the texts that it imported.
 type Known = (Arc<Family>, Texts);
 
-/// What has come of a text.
+/// The result of compiling a text.
 pub(super) enum Outcome {
-    /// Its charts, and the artifacts that it has read.
+    /// The compiled charts, and the texts that they imported.
     Sound { family: Arc<Family>, read: Texts },
-    /// What is wrong, in words.
+    /// The errors, as text.
     Rejected(String),
 }
 
@@ -33,9 +33,9 @@ impl Compiler {
         Self { workshop, kept: Mutex::default() }
     }
 
-    /// Compiles the text of an artifact; one that has compiled before is not compiled again, if what it reads is the same.
+    /// Compiles the text of an artifact. A text in the cache is compiled again only if one of its imports has changed.
     pub(super) fn build(&self, id: &str, form: Form, text: &str, read: Read<'_>) -> Outcome {
-        // The id counts: of several charts, that of the artifact's name runs.
+        // The id is part of the key: in a text with several charts, the main one is the one with the artifact's name.
         let key = (form, id.to_owned(), text.to_owned());
         let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         if let Some((family, texts)) = known

@@ -1,10 +1,10 @@
-//! What the auctioneer does to a world.
+//! The access of the auctioneer to a world.
 
 use super::World;
 use crate::state::{State, Tried};
 
 impl World {
-    /// Does something to the books of the mint, and sees to it that everything adds up afterwards.
+    /// Changes the state of the auctions, and then checks the books.
     pub(crate) fn auction<T>(&self, act: impl FnOnce(&mut State) -> Tried<T>) -> Tried<T> {
         self.change(act)
     }

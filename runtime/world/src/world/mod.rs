@@ -1,4 +1,4 @@
-//! The world as agents and those who run them reach it.
+//! The public interface of a world, for agents and for the engine.
 
 mod act;
 mod agents;
@@ -26,13 +26,13 @@ use compile::Compiler;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A world in memory. Clones are the same world.
+/// A world in memory. Clones share its state.
 #[derive(Clone)]
 pub struct World {
     state: Arc<Mutex<State>>,
     compiler: Option<Arc<Compiler>>,
     invoke: Arc<dyn Invoke>,
-    /// Of the text that it was read from, in hex.
+    /// The hash of the text of the world's file, in hexadecimal; empty without one.
     file: Arc<str>,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Debug for World {
 }
 
 impl World {
-    /// A world without artifacts.
+    /// Creates a world without artifacts.
     pub fn new(settings: Settings) -> Self {
         let mut state = State { settings, ..State::default() };
         state.open(begin::SYSTEM, None);
@@ -55,13 +55,13 @@ impl World {
         }
     }
 
-    /// Who compiles charts that agents write. Without it they are text.
+    /// Sets the compiler for charts that agents write. Without one, charts are plain texts.
     pub fn with_workshop(mut self, workshop: Arc<dyn Workshop>) -> Self {
         self.compiler = Some(Arc::new(Compiler::new(workshop)));
         self
     }
 
-    /// Who runs chart artifacts that are invoked. Without it nobody does.
+    /// Sets the interpreter that runs invoked chart artifacts. Without one, invocations fail.
     pub fn with_invoke(mut self, invoke: Arc<dyn Invoke>) -> Self {
         self.invoke = invoke;
         self
@@ -71,7 +71,7 @@ impl World {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state, and sees to it that everything adds up afterwards.
+    /// Changes the state, and then checks the accounts that have changed.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> Tried<T>) -> Tried<T> {
         let mut state = self.state();
         state.ensure_sound()?;
@@ -80,35 +80,35 @@ impl World {
         done
     }
 
-    /// What agents have asked of other agents since the last call, in order.
+    /// Takes the requests of agents to the engine since the last call, in order.
     pub fn take_requests(&self) -> Vec<Request> {
         std::mem::take(&mut self.state().requests)
     }
 
-    /// What has happened since the last call.
+    /// Takes the events since the last call, in order.
     pub fn take_notices(&self) -> Vec<Notice> {
         std::mem::take(&mut self.state().notices)
     }
 
-    /// What has happened since the last call, in figures.
+    /// Takes the totals since the last call.
     pub fn take_summary(&self) -> Summary {
         std::mem::take(&mut self.state().summary)
     }
 
-    /// Says when it is.
+    /// Sets the current time.
     pub fn set_moment(&self, moment: Moment) {
         self.state().moment = moment;
     }
 
-    /// Fills the compute of every agent up to its quota: at the beginning of a tick.
+    /// Fills the compute of every agent up to its quota, at the beginning of a tick.
     pub fn renew(&self) {
         let mut state = self.state();
         state.renew();
         state.settle();
     }
 
-    /// Says who is asked, by the name of the agent, before an agent makes another one. Where the answer is a reason, the attempt fails with it, and
-    /// nothing has moved. It must not reach into this world.
+    /// Sets a check that runs before an agent makes another one. It gets the name of the maker. If it returns a reason, the attempt fails
+    /// with it and changes nothing. The check must not access this world, which is locked meanwhile.
     pub fn ask_before_spawns(
         &self,
         may: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
@@ -116,36 +116,36 @@ impl World {
         self.state().admission = Admission(Some(Arc::new(may)));
     }
 
-    /// Uses compute of an agent, for its thinking for example.
+    /// Deducts compute from an agent, for example for its thinking.
     ///
     /// # Errors
-    /// There is too little left: nothing is used then.
+    /// The agent has too little compute. Nothing is deducted.
     pub fn spend_compute(&self, agent: &str, units: u64, why: &str) -> Result<(), Failure> {
         self.change(|state| state.spend(agent, units, why))
     }
 
-    /// An artifact as it stands, whoever may read it. Those of the world itself are none.
+    /// A copy of an artifact, regardless of its read permissions. `None` for genesis artifacts.
     pub fn artifact(&self, id: &str) -> Option<Artifact> {
         self.state().artifacts.get(id).cloned()
     }
 
-    /// The scrip of everybody, by name.
+    /// The scrip of all principals, by name.
     pub fn balances(&self) -> BTreeMap<String, i64> {
         let state = self.state();
         state.principals.keys().map(|name| (name.clone(), state.ledger.scrip(name))).collect()
     }
 
-    /// The books as they stand.
+    /// A copy of the ledger.
     pub fn ledger(&self) -> Ledger {
         self.state().ledger.clone()
     }
 
-    /// What the world allows.
+    /// The settings of the world.
     pub fn settings(&self) -> Settings {
         self.state().settings.clone()
     }
 
-    /// The world as it stands, for a snapshot.
+    /// The state of the world, for a snapshot.
     pub fn save(&self) -> Value {
         self.saved()
     }
@@ -153,21 +153,23 @@ impl World {
     /// Restores a snapshot. Agents that exist already keep their charts.
     ///
     /// # Errors
-    /// It is no snapshot of a world, or of one that began with another file; or its books do not add up. The world stays as it is then.
+    /// The data is no snapshot of a world, belongs to a world with another file, or has books that do not balance. The world stays
+    /// unchanged.
     pub fn load(&self, saved: &Value) -> Result<(), String> {
         self.take_back(saved)
     }
 
-    /// The same world for one agent among many: the snapshot of such an agent has nothing of the world, which is saved once for all.
+    /// A view of the world for one agent among many. It contributes nothing to the agent's snapshot, because the world is saved once for
+    /// all agents.
     pub fn shared(&self) -> Arc<dyn ArtifactHost> {
         Arc::new(shared::SharedWorld(self.clone()))
     }
 
-    /// Checks the books from the artifacts and accounts themselves: scrip adds up to 0 with the mint's, only the mint is below 0, each
-    /// owner has as many bytes as its artifacts, holds have what they are of.
+    /// Recomputes all sums from the artifacts and accounts. It checks that the accounts of each resource add up to 0, that only the mint's
+    /// is negative, that the booked bytes of each owner are those of its artifacts, and that each hold has its scrip.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The first error that is found.
     pub fn audit(&self) -> Result<(), String> {
         self.state().audit()
     }

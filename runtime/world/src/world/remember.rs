@@ -1,4 +1,4 @@
-//! The memory artifacts of agents.
+//! Access to the memory artifacts of agents.
 
 use super::World;
 use crate::artifact::{memory_of, size};
@@ -7,7 +7,7 @@ use chartc_core::expr::Value;
 use chartc_runtime::agent::FailureKind;
 
 impl World {
-    /// The entries of an agent's memory, and their version; nothing if it is still `known`.
+    /// The entries of an agent's memory with their version; `None` if the version is still `known`.
     pub(crate) fn remembered(
         &self,
         agent: &str,
@@ -21,7 +21,7 @@ impl World {
         Ok(Some((artifact.version, entries(&artifact.content))))
     }
 
-    /// Adds an entry to an agent's memory. Returns its version, and whether nothing was forgotten for it.
+    /// Adds an entry to an agent's memory. Returns the new version, and whether all earlier entries were kept.
     pub(crate) fn remember(&self, agent: &str, entry: Value) -> Tried<(u64, bool)> {
         self.change(|state| add(state, agent, entry))
     }
@@ -64,12 +64,13 @@ fn add(state: &mut State, agent: &str, entry: Value) -> Tried<(u64, bool)> {
     let Value::List(entries) = &mut artifact.content else {
         return fail(FailureKind::NotFound, format!("`{id}` is no list"));
     };
-    // Brackets, entries, and the commas between them.
+    // The sizes are those of the list as JSON: brackets, entries, and commas between the entries.
     let mut bytes = if is_list { old } else { 2 };
     let comma = |entries: &[Value]| u64::from(!entries.is_empty());
     let mut forgotten = 0;
     let mut left = entries.len() as u64;
-    // Once there is no room, a quarter is forgotten, so that what is searched need not be read again for each memory.
+    // A full memory loses a quarter of its size at once. If it lost one entry each time, the search index would be rebuilt for every new
+    // entry.
     let is_full = bytes + adds + u64::from(left > 0) > most;
     let goal = if is_full { (most - most / 4).max(adds + 2) } else { most };
     while bytes + adds + u64::from(left > 0) > goal && left > 0 {

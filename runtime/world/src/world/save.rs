@@ -1,4 +1,4 @@
-//! A world as it stands, for a snapshot.
+//! Snapshots of a world as JSON.
 
 use super::World;
 use super::compile::{Compiler, Outcome};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    /// Of the text of the world's file; empty without one.
+    /// The hash of the text of the world's file; empty without one.
     file: String,
     settings: Settings,
     ledger: SavedLedger,
@@ -26,7 +26,7 @@ struct Saved {
     event_number: u64,
     moment: Moment,
     summary: Summary,
-    /// Agent, artifact, method, and how many results it has had.
+    /// The agent, the artifact, the method, and the number of fixed results that the agent has used.
     asked: Vec<(String, String, String, usize)>,
     kept: BTreeMap<String, Value>,
     submissions: Vec<Value>,
@@ -88,12 +88,14 @@ impl World {
             last_number: state.last_number,
         };
         drop(state);
-        // Through text, which keeps the order of keys. It has nothing that JSON has not.
+        // The conversion through text keeps the order of keys, and makes sure that the snapshot is the same as after it was written and
+        // read.
         let text = serde_json::to_string(&saved);
         text.and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
     }
 
-    /// Takes a snapshot back. Agents that are there keep their charts; those that agents have made are compiled again, as they were.
+    /// Restores a snapshot. Agents that exist in this world keep their charts. Those of spawned agents are compiled again from the saved
+    /// texts.
     pub(super) fn take_back(&self, saved: &Value) -> Result<(), String> {
         let text = serde_json::to_string(saved);
         let saved: Saved = text
@@ -162,6 +164,7 @@ impl World {
             }
         }
         state.audit()?;
+        // The audit has checked everything, so nothing counts as changed.
         state.take_changes();
         let mut own = self.state();
         state.admission = own.admission.clone();
@@ -241,7 +244,7 @@ fn give_back(
     })
 }
 
-/// Compiles what has compiled before, with the artifacts that it has read as they were then.
+/// Compiles a text again, with the saved texts of its imports.
 fn again(
     compiler: &Compiler,
     id: &str,

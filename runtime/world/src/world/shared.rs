@@ -1,10 +1,10 @@
-//! The world for one agent among many.
+//! The world for one agent among many, whose snapshots do not contain the world.
 
 use super::World;
 use chartc_core::expr::Value;
 use chartc_runtime::agent::{Acting, Action, ArtifactHost, Failure, View};
 
-/// A world that is saved elsewhere.
+/// A world that is saved apart from its agents: `save` and `load` keep their defaults, which do nothing.
 pub(super) struct SharedWorld(pub(super) World);
 
 impl ArtifactHost for SharedWorld {

@@ -1,4 +1,5 @@
-//! What an agent knows of the world. Every list has a bound, so that a view takes about as long in a large world as in a small one.
+//! The view of the world that an agent gets in a turn. Every list is bounded, so that a view takes about as long in a large world as in a
+//! small one.
 
 use super::World;
 use crate::artifact::memory_of;
@@ -9,23 +10,23 @@ use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::{EVENTS, View};
 use std::cmp::Reverse;
 
-/// Artifacts that are looked at for those that an agent may see, at least.
+/// The minimum number of artifacts that are examined to find those that an agent may read.
 const LOOKED_AT: usize = 1_000;
-/// Own artifacts, by id.
+/// The maximum number of the agent's own artifacts, in the order of their ids.
 const OWN: usize = 1_000;
-/// How far down the ranks are counted.
+/// The number of ranks that are searched for the agent's own.
 const RANKS: usize = 100;
-/// Events that are looked at for them.
+/// The number of last events that are searched for those that the agent may know.
 const LOOKED_THROUGH: usize = 200;
-/// Submissions.
+/// The maximum number of submissions.
 const SUBMISSIONS: usize = 100;
 
 impl World {
-    /// What `agent` knows; lists of which nothing is read are left empty.
+    /// The view of `agent`. Lists that the chart does not read stay empty, to save time.
     pub(super) fn look(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
         let state = self.state();
         let Some(principal) = state.principals.get(agent) else { return View::default() };
-        // Artifacts, the newest; others, by name; balances, the richest.
+        // The same bound applies to the newest artifacts, to other agents by name, and to the largest balances.
         let seen = usize::try_from(state.settings.max_seen).unwrap_or(usize::MAX);
         let compute = state.ledger.balance(&Holder::of(agent), Resource::Compute);
         let mut quotas = Map::new();
@@ -72,7 +73,7 @@ impl World {
     }
 }
 
-/// Those of the world itself come first.
+/// The artifacts that the agent may read: genesis artifacts first, then the newest.
 fn artifacts(state: &State, agent: &str, seen: usize) -> Vec<Value> {
     let of_the_world = genesis::all().map(|genesis| {
         let mut row = Map::new();
@@ -90,7 +91,7 @@ fn artifacts(state: &State, agent: &str, seen: usize) -> Vec<Value> {
     of_the_world.chain(found.take(seen)).collect()
 }
 
-/// Its own is always there.
+/// The largest balances, and always the agent's own.
 fn balances(state: &State, agent: &str, seen: usize) -> Map {
     let all = state.ranks.iter().take(seen);
     let mut all: Map = all.map(|(scrip, name)| (name.clone(), Value::Int(scrip.0))).collect();
