@@ -52,7 +52,7 @@ use std::io;
 use std::sync::Arc;
 use summary::TickStats;
 
-/// How the agents of a world run.
+/// The settings of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The seed of the order in which agents act.
@@ -67,7 +67,7 @@ pub struct Settings {
     pub max_errors: u32,
     /// Whether time is real time.
     pub is_real: bool,
-    /// What happens to an agent that has used up its part of a window.
+    /// The behaviour of an agent that has used up its part of a window.
     pub exhaustion: Exhaustion,
 }
 
@@ -186,7 +186,7 @@ pub struct Engine<M, K, O> {
     by_name: BTreeMap<Arc<str>, usize>,
     /// Agents that take turns, in the order of their numbers; some of them may have ended.
     takers: Vec<usize>,
-    /// Why the run must end: an agent has found no model to ask, and none has answered yet.
+    /// The reason why the run must end: an agent has found no model to ask, and none has answered yet.
     no_model: Option<String>,
     woken: Arc<ReadyQueue>,
     /// The times at which time alone changes something for an agent, then the same by agent.
@@ -366,7 +366,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.clock.now()
     }
 
-    /// Why the run has ended before any model has answered: none could be asked. Names the agent that asked first.
+    /// The reason why the run has ended before any model has answered: none could be asked. It names the agent that asked first.
     pub fn no_model(&self) -> Option<&str> {
         self.no_model.as_deref()
     }

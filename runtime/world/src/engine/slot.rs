@@ -47,7 +47,7 @@ impl Loop {
         }
     }
 
-    /// Why it cannot continue, if it is broken.
+    /// The reason why it cannot continue, if it is broken.
     pub fn broken(&self) -> Option<&str> {
         match self {
             Self::Broken(why) => Some(why),
@@ -105,7 +105,7 @@ pub(super) struct Slot<M> {
     pub(super) flag: Arc<AgentWaker>,
     /// Whether it has changed since it was last saved.
     pub(super) is_changed: bool,
-    /// Why the run of the world must end: no model has answered any agent yet, and none can be asked.
+    /// The reason why the run of the world must end: no model has answered any agent yet, and none can be asked.
     pub(super) no_model: Option<String>,
 }
 

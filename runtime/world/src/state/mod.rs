@@ -42,7 +42,7 @@ pub struct Moment {
     pub total_ms: Option<u64>,
 }
 
-/// What has happened since the last summary.
+/// Totals since the last summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// Scrip that was transferred between agents.

@@ -32,7 +32,7 @@ pub(crate) struct Principal {
     pub(crate) children: u64,
     /// Whether it has been stopped for good.
     pub(crate) is_stopped: bool,
-    /// How it was made, if another agent has made it.
+    /// Its origin, if another agent has made it.
     pub(crate) origin: Option<Box<Origin>>,
     /// Its charts.
     #[serde(skip)]
@@ -45,7 +45,7 @@ pub(crate) struct Principal {
     pub(crate) ranked: Option<i64>,
 }
 
-/// How an agent was made by another one.
+/// The origin of an agent that another agent has made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     pub(crate) parent: String,
