@@ -25,7 +25,7 @@ pub(crate) fn view(tool: &Listing, called: String) -> ToolView {
 
 /// The shape of the result; `None` for a plain text.
 fn returned(tool: &Listing) -> Option<Shape> {
-    // FastMCP and others wrap a text in an object with one part.
+    // Some servers wrap a text in an object with one part.
     let whole = shape(tool.output.as_ref()?);
     if let Shape::Record(record) = &whole
         && let [part] = record.parts.as_slice()

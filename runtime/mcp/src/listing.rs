@@ -41,7 +41,7 @@ pub(crate) fn listing(tool: &Value) -> Result<Listing, String> {
         Some(_) => return Err("its `outputSchema` is no object".into()),
     };
     let doc = tool.get("description").and_then(Value::as_str);
-    // Servers of older versions of the protocol have only a title.
+    // A title says more than no description.
     let doc = doc.or_else(|| tool.get("title").and_then(Value::as_str)).unwrap_or_default();
     Ok(Listing { name: name.to_owned(), doc: doc.to_owned(), input, output })
 }

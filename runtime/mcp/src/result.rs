@@ -181,7 +181,7 @@ pub(crate) fn arguments(given: &[(String, Value)], schema: Option<&Record>) -> M
     object
 }
 
-/// Removes parts that are null and not required, at any depth: many servers refuse null for an optional part.
+/// Removes parts that are null and not required, at any depth: a schema may allow a part to be absent, but not to be null.
 fn without_none(value: &mut Json, shape: &Shape) {
     match (value, shape) {
         (value, Shape::Optional(of)) => without_none(value, of),

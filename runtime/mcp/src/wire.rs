@@ -1,8 +1,8 @@
 //! JSON-RPC over the pipes of a process, one message per line.
 //!
 //! A line that is too long, or a message that is not JSON, ends the connection with a reason: otherwise a call would wait for an answer
-//! that was lost. Lines that are no messages at all are treated like output to standard error, because many programs log to standard
-//! output.
+//! that was lost. Lines that are no messages at all are treated like output to standard error: they are
+//! probably log output.
 
 use crate::fault::short;
 use rmcp::model::{CustomResult, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};

@@ -111,7 +111,7 @@ impl Run {
         } = &line.what
         {
             let Some(call) = self.calls.get(&key(step, which, false)) else { return };
-            // Assumed numbers are estimates for budgets; the model has not reported them.
+            // Assumed numbers are those that were held for the call in its budget: the model has reported none.
             if !assumed {
                 call.set(names::INPUT_TOKENS, i64::try_from(*input_tokens).unwrap_or(i64::MAX));
                 call.set(names::OUTPUT_TOKENS, i64::try_from(*output_tokens).unwrap_or(i64::MAX));

@@ -93,7 +93,7 @@ impl Agent {
     #[handler(ingress_private)]
     async fn wake(&self, ctx: ObjectContext<'_>, due: u64) -> HandlerResult<()> {
         let Some(kept) = kept(&ctx).await? else { return Ok(()) };
-        // Timers of the server cannot be cancelled, so a timer that was replaced fires, too, and is ignored.
+        // A timer that was replaced is not cancelled: it fires, too, and is ignored.
         if kept.wake != Some(due) || kept.stopped.is_some() {
             return Ok(());
         }

@@ -12,7 +12,7 @@ const LONGEST_ID: usize = 200;
 const MEMORY: &str = "_memory";
 /// The prefix of the ids of the world's own artifacts.
 const GENESIS: &str = "genesis_";
-/// Ids that no artifact may have, because texts for agents use them as names of parts of the world.
+/// Further reserved ids, which name the world or parts of it.
 const NOBODY: [&str; 4] = ["mint", "escrow", "system", "world"];
 
 /// Text or data with an owner.

@@ -78,7 +78,7 @@ fn all_balances(state: &State, _: &Arguments<'_>) -> Tried<Value> {
 }
 
 fn transfer(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
-    // By name, `from` is the optional third argument. By position, an older form has it first: (from, to, amount).
+    // By name, `from` is the optional third argument. By position it may come first: (from, to, amount).
     let by_order = matches!(arguments.get(2), Some(Value::Int(_) | Value::Float(_)));
     let (from, to, amount) =
         if by_order { (Some(0), 1, 2) } else { (arguments.get(2).map(|_| 2), 0, 1) };
