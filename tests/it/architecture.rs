@@ -130,15 +130,6 @@ const RUST: &[&str] =
     &["src", "compiler", "tests", "runtime", "examples", "benches", "fuzz", "editors"];
 
 #[test]
-fn no_file_over_400_lines() {
-    let long: Vec<_> = (RUST.iter().flat_map(|folder| files(folder, ".rs")))
-        .map(|file| (read(&file).lines().count(), file))
-        .filter(|(lines, _)| *lines > 400)
-        .collect();
-    assert!(long.is_empty(), "{long:#?}");
-}
-
-#[test]
 fn every_file_says_what_it_is() {
     let silent: Vec<_> = (RUST.iter().flat_map(|folder| files(folder, ".rs")))
         .filter(|file| !file.ends_with("/tests.rs"))

@@ -18,6 +18,7 @@ mod behaviour;
 // It shows the commands of the default build.
 #[cfg(all(feature = "mcp", feature = "serve", not(feature = "otel")))]
 mod book;
+mod budget;
 mod cases;
 mod chart_front;
 mod check;

@@ -91,7 +91,9 @@ impl Fault {
             Self::Refused(why) => Self::Refused(hide(why)),
             Self::Failed(why) => Self::Failed(hide(why)),
             Self::Changed(why) => Self::Changed(hide(why)),
-            other @ (Self::Silent { .. } | Self::Status { .. } | Self::TooLong { .. }) => other,
+            // What the request was is followed by the last lines that the program wrote.
+            Self::Silent { what, after } => Self::Silent { what: hide(what), after },
+            other @ (Self::Status { .. } | Self::TooLong { .. }) => other,
         }
     }
 }

@@ -136,6 +136,7 @@ impl Pool {
         let secrets = &self.0.configuration.secrets;
         for finding in &mut findings {
             finding.message = crate::fault::hidden(&finding.message, secrets);
+            finding.help = crate::fault::hidden(&finding.help, secrets);
         }
         findings
     }
@@ -169,7 +170,8 @@ impl Pool {
         let server = self.0.servers.get(server)?;
         let (name, _) = server.spec.tool(called);
         let listing = server.listed().ok()?.tools.iter().find(|tool| tool.name == name)?;
-        Some(declaration(&server.spec.name, called, listing, taken))
+        let text = declaration(&server.spec.name, called, listing, taken);
+        Some(crate::fault::hidden(&text, &self.0.configuration.secrets))
     }
 
     /// Ends all servers at the same time, and returns when all have ended.

@@ -162,6 +162,8 @@ def handle(message):
     method = message.get("method")
     if method == "initialize":
         if MODE == "silent":
+            sys.stderr.write(f"using {os.environ.get('TOKEN', '')}\n")
+            sys.stderr.flush()
             return
         if MODE == "exits":
             sys.stderr.write("no database\n")

@@ -79,9 +79,11 @@ async fn calls_bring_values() {
 async fn a_server_that_cannot_be_used_says_why() {
     let Some(why) = refusal("exits", "").await else { return };
     assert_eq!(why, "cannot be started: it ended with exit status 3; it wrote: no database");
-    let config = |mode: &str| hostile(mode, &folder(mode).join("told"), "").replace("20s", "1s");
+    // One that does not answer has written its secret to standard error before.
+    let env = "env = { TOKEN = \"${TOKEN}\" }";
+    let config = |mode: &str| hostile(mode, &folder(mode).join("told"), env).replace("20s", "1s");
     for (mode, wanted) in [
-        ("silent", "no answer to `initialize` after 1s"),
+        ("silent", "no answer to `initialize`; it wrote: using … after 1s"),
         ("no-list", "no answer to `tools/list` after 1s"),
         ("version", "it speaks version \"2031-01-01\" of the protocol"),
         ("bad-initialize", "its answer to `initialize` is malformed"),
@@ -92,6 +94,8 @@ async fn a_server_that_cannot_be_used_says_why() {
         assert!(fault.contains(wanted), "{mode}: {fault}");
         let findings = pool.check(&[&chart(&[("h.echo", &[("text", Type::Text)], Type::Text)])]);
         assert_eq!(findings[0].kind, FindingKind::Unreachable);
+        let said = format!("{}{}", findings[0].message, findings[0].help);
+        assert!(!said.contains("tok-0123456789"), "{said}");
         pool.close().await;
     }
     let (pool, _) =
