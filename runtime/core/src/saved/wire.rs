@@ -1,4 +1,4 @@
-//! Values as JSON with an escape: a map whose only key begins with `$` is a value that JSON cannot say, or such a map.
+//! Values as JSON with an escape. A map whose only key begins with `$` stands for a value without a JSON form, or for a map of that shape.
 
 use super::StoredValue;
 use crate::expr::{Map, Value};
@@ -37,6 +37,7 @@ fn escape(value: &Value) -> Value {
         Value::Map(map) => {
             let inner = map.iter().map(|(key, value)| (key.to_string(), escape(value)));
             let inner = Value::Map(inner.collect());
+            // A map that looks like an escape is escaped itself.
             match map.iter().next() {
                 Some((key, _)) if map.len() == 1 && key.starts_with('$') => {
                     tagged("$map", Value::List(vec![inner]))

@@ -6,9 +6,9 @@ use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
 use crate::program::{Bound, Program};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Handles one input; effects and records go to `sink` in the order in which they happen.
+    /// Handles one input. Effects and records go to `sink` in the order in which they happen.
     ///
-    /// `now` must not decrease. Deadlines that are due by then fire first.
+    /// Deadlines that are due by `now`, in milliseconds, fire first. A `now` before that of an earlier input counts as that one.
     pub fn handle(
         &mut self,
         input: Input<P::Payload>,
@@ -56,7 +56,7 @@ impl<P: Program> Stepper<'_, P> {
         receipt
     }
 
-    /// Handles a host event like [`Stepper::handle`].
+    /// Handles a host event, like [`Stepper::handle`] with `Input::Event`.
     pub fn event(
         &mut self,
         event: EventId,
@@ -120,7 +120,7 @@ impl<P: Program> Stepper<'_, P> {
         self.external(event, sink)
     }
 
-    /// Handles an event from outside whose data is already bound.
+    /// Handles an event from outside the macrostep, whose payload is already bound.
     #[inline(always)]
     pub(super) fn external(&mut self, event: EventId, sink: &mut dyn Sink) -> Receipt {
         let taken = !self.is_over() && self.macrostep_of(event, sink);

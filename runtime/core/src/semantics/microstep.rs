@@ -1,4 +1,4 @@
-//! Microsteps: the transitions that are taken together, and their sequence in a macrostep.
+//! Microsteps: the selection of transitions, and their execution together.
 
 use super::candidates::Cause;
 use super::macrostep::{self, Microsteps};
@@ -29,8 +29,8 @@ impl<P: Program> Stepper<'_, P> {
         self.enter_all(sink);
     }
 
-    /// Handles one occurrence (`None`: only eventless transitions) until the machine is stable. Returns whether a transition was taken, or
-    /// chosen and denied, for the occurrence itself.
+    /// Handles one occurrence (`None`: only eventless transitions) until the machine is stable. Returns whether a transition was taken for
+    /// the occurrence itself, or was chosen and denied.
     pub(super) fn macrostep(&mut self, first: Option<Occurrence>, sink: &mut dyn Sink) -> bool {
         if self.is_over() {
             return false;
@@ -42,7 +42,7 @@ impl<P: Program> Stepper<'_, P> {
         false
     }
 
-    /// The macrostep of a turn's event. An `on turn` transition hides the asks of its region.
+    /// The macrostep of the built-in event `turn`. An `on turn` transition that is taken hides the `ask … on turn` steps of its region.
     pub(super) fn macrostep_of_turn(&mut self, sink: &mut dyn Sink) {
         let cause = Some(Occurrence::Turn);
         let mut faults = 0;
@@ -60,7 +60,7 @@ impl<P: Program> Stepper<'_, P> {
         macrostep::go_on(self, 1, sink);
     }
 
-    /// Like [`Stepper::macrostep`], for a given cause.
+    /// Like [`Stepper::macrostep`], for a cause whose type is known at compile time.
     #[inline(always)]
     pub(super) fn macrostep_of(&mut self, cause: impl Cause, sink: &mut dyn Sink) -> bool {
         let taken = self.microstep(cause, &mut 0, sink);
@@ -70,7 +70,8 @@ impl<P: Program> Stepper<'_, P> {
         taken
     }
 
-    /// Whether nothing follows a microstep: no end, eventless transitions, raised events, or steps to start.
+    /// Whether the macrostep is over after one microstep: no end of the run, eventless transition, queued occurrence or step to start
+    /// remains.
     #[inline(always)]
     fn is_stable(&self) -> bool {
         !self.is_over()
@@ -79,9 +80,11 @@ impl<P: Program> Stepper<'_, P> {
             && !self.some_leaf_reacts(Reacts::WHEN)
     }
 
-    /// Selects and takes transitions. `faults` counts guards that failed; only the first raises `error.execution`.
+    /// Selects and takes transitions. Returns whether one was taken or denied. `faults` counts the guards that failed in this macrostep;
+    /// only the first raises `error.execution`.
     #[inline(always)]
     fn microstep(&mut self, cause: impl Cause, faults: &mut u32, sink: &mut dyn Sink) -> bool {
+        // With one active leaf, no transition can preempt another, so one choice is the whole selection.
         if self.leaves == 1 {
             let leaf = self.store.cells().leaves[0];
             let before = *faults;
@@ -114,7 +117,8 @@ impl<P: Program> Stepper<'_, P> {
         count > 0 || denied
     }
 
-    /// Raises an error for the first guard that fails. If the guard of an error's handler fails, no other handler is triggered.
+    /// Raises `error.execution` for the first guard that fails. A guard of an error's own transition raises none, so that errors cannot
+    /// loop.
     #[inline(always)]
     fn raise_faults(&mut self, before: u32, faults: u32, cause: impl Cause, sink: &mut dyn Sink) {
         if before == 0 && faults > 0 && !cause.is_error() {
@@ -122,14 +126,14 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Puts `error.*` into the internal queue.
+    /// Puts an `error.*` occurrence into the internal queue.
     pub(super) fn raise_error(&mut self, kind: ErrorKind, sink: &mut dyn Sink) {
         sink.record(Record::Error(kind));
-        // A full queue leads to a livelock, which the bound on microsteps reports.
+        // The error is lost if the queue is full. Then the macrostep ends as a livelock, which is reported.
         let _ = self.enqueue(Occurrence::Error(kind));
     }
 
-    /// Runs a block of a state or of one of its transitions.
+    /// Runs a block of a state or of one of its transitions. Blocks that need only the configuration skip the view and the outbox.
     #[inline]
     pub(super) fn run_block(&mut self, block: Block, state: StateId, sink: &mut dyn Sink) {
         if !self.program.run_alone(block, self.store.cells().configuration) {
@@ -170,7 +174,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// In a stable configuration: raises `error.stuck.dead` once if it is a dead end. Returns whether it did.
+    /// Raises `error.stuck.dead` if the stable configuration is a dead end that was not reported yet. Returns whether it did.
     pub(super) fn look_for_dead_end(&mut self, sink: &mut dyn Sink) -> bool {
         if self.is_over() || self.scalars.dead || self.scalars.walking || self.may_go_on() {
             return false;

@@ -1,4 +1,4 @@
-//! A turn: the built-in event, then the walks over the steps in document order.
+//! Turns: the built-in event `turn`, then the walks over the steps in document order.
 
 use super::Stepper;
 use super::walk::Next;
@@ -30,8 +30,8 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// Continues the walks until each waits for an answer, or ends the turn. Before each step, and at the end, sent events that are due are
-    /// delivered.
+    /// Continues the walks until each of them waits for an answer, or ends the turn. Sent events that are due are delivered before each
+    /// step and at the end.
     pub(super) fn walk_on(&mut self, sink: &mut dyn Sink) {
         let mut first = 0;
         loop {
@@ -112,7 +112,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Evaluates the `if` of a step. A condition that fails counts as false and raises `error.execution`.
+    /// Evaluates the `if` of a step. A condition that cannot be evaluated counts as false and raises `error.execution`.
     pub(super) fn step_holds(&mut self, step: StepId, leaf: StateId, sink: &mut dyn Sink) -> bool {
         if !self.tables.steps[step.index()].guard {
             return true;
@@ -147,7 +147,7 @@ impl<P: Program> Stepper<'_, P> {
         self.macrostep(None, sink);
     }
 
-    /// Makes a step pending, with its timeouts armed.
+    /// Makes a step pending, and arms its timeouts. Returns the key of the first attempt.
     pub(super) fn open_step(
         &mut self,
         step: StepId,

@@ -1,4 +1,4 @@
-//! Copies of registers that reuse their memory, so that repeated returns to the same point do not allocate.
+//! Copies of registers that reuse their memory, so that an exploration that returns to the same point again and again does not allocate.
 
 use super::dynamic::{Busy, Counted, Dynamic};
 
