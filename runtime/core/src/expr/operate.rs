@@ -1,4 +1,4 @@
-//! Operators over values.
+//! Applies operators to values.
 
 use super::compare::Number;
 use super::fuel::{Fuel, fail};
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// Applies a prefix operator.
 ///
 /// # Errors
-/// The operator does not accept the kind, or the result overflows.
+/// The operator does not accept this kind, or the result overflows.
 pub fn unary(op: UnaryOp, value: &Value) -> Result<Value, EvalError> {
     match (op, value) {
         (UnaryOp::Not, Value::Bool(b)) => Ok(Value::Bool(!b)),
@@ -25,10 +25,10 @@ pub fn unary(op: UnaryOp, value: &Value) -> Result<Value, EvalError> {
     }
 }
 
-/// Applies an infix operator to two evaluated operands, including `and` and `or`.
+/// Applies an infix operator to two evaluated operands, also for `and` and `or`.
 ///
 /// # Errors
-/// The operator does not accept the kinds; overflow, division by zero, or a result that is too large.
+/// The operator does not accept these kinds, a division by zero, or a result that is out of range or too large.
 pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalError> {
     binary_with(op, left, right, &Fuel::default())
 }
@@ -159,7 +159,7 @@ fn refused(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalError
     fail!("`{}` does not take {} and {}", symbol(op), left.kind(), right.kind())
 }
 
-/// The operator in messages.
+/// The operator as Python writes it, for messages.
 pub(super) const fn symbol(op: BinaryOp) -> &'static str {
     if matches!(op, BinaryOp::FloorDivide) { "//" } else { op.word() }
 }

@@ -1,4 +1,4 @@
-//! The JSON form of values.
+//! The JSON form of values, for `serde`.
 
 use super::{Map, Value};
 use alloc::format;

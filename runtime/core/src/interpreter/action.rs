@@ -9,7 +9,7 @@ use crate::outbox::Outbox;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Evaluates arguments for declared fields.
+/// Evaluates arguments, and converts them to the types of the declared fields.
 pub(super) fn fields(
     arguments: &[Expr],
     declared: &[Field],
@@ -23,7 +23,7 @@ pub(super) fn fields(
     values.collect()
 }
 
-/// Executes an action without effect on events.
+/// Executes an action that neither adds events nor removes any.
 pub(super) fn act<H: Host>(
     action: &Action,
     context: &mut Context<'_, H>,
@@ -56,7 +56,7 @@ pub(super) fn act<H: Host>(
             context.data.more.finals.insert(*state, values);
             Ok(())
         }
-        // `execute` handles the first two itself, and `put` the others; `code` steps contain none of them.
+        // `execute` handles `if` and `for` itself, and `put` handles the others. `code` steps contain none of the latter.
         Action::If(..)
         | Action::For(..)
         | Action::Raise(..)
@@ -65,7 +65,7 @@ pub(super) fn act<H: Host>(
     }
 }
 
-/// Executes an action that adds events to the outbox or removes them.
+/// Executes an action that adds events to the outbox or removes waiting ones.
 pub(super) fn put<H: Host>(
     action: &Action,
     context: &mut Context<'_, H>,
@@ -122,6 +122,7 @@ pub(super) fn put<H: Host>(
         }
         (_, to) => to,
     };
+    // Without a delay there is nothing to wait for in the queue of sent events.
     if to != Receiver::Own && delay == 0 {
         outbox.post(event, to);
         context.data.more.posted.push(Post { event, to, payload });

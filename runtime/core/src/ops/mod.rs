@@ -1,8 +1,14 @@
 //! Arithmetic with Python's semantics over 64-bit integers and doubles, which the evaluator and generated code share.
 //!
-//! Without alloc and without `libm`, so that a generated guard means the same on every target. Int overflow, division by zero and results
-//! outside the wanted type are a [`Fault`]. Operations that cannot fail (`+ - *` of two Floats, comparison of two Ints) use Rust's own
-//! operators.
+//! It needs neither an allocator nor `libm`, so that a generated guard means the same on every target. Overflow of an Int, division by zero
+//! and results outside the wanted type are a [`Fault`]. Operations that cannot fail (`+ - *` of two Floats, comparison of two Ints) use
+//! Rust's own operators. For example, `-7 // 2` and `-7 % 2`:
+//!
+//! ```text
+//! floor_div(-7, 2)   Rust's quotient is -3; it is not exact and the signs differ, so the result is -4
+//! modulo(-7, 2)      Rust's remainder is -1; its sign is not that of 2, so 2 is added: 1
+//!                    (-4) * 2 + 1 = -7, as in Python
+//! ```
 
 mod float;
 mod power;

@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl<'e> Evaluator<'e> {
-    /// The field of an optional record that is `none` is `none` too.
+    /// `x.f`. The field of an optional record that is `none` is `none`, too.
     pub(super) fn field<'s>(
         &self,
         of: &Expr,
