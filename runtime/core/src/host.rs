@@ -129,6 +129,7 @@ pub fn note(notes: &mut Vec<Note>, note: Note) {
     if notes.len() < NOTES_KEPT {
         notes.push(note);
     } else if notes.len() == NOTES_KEPT {
+        // Said once, as the last note.
         notes.push(String::from("further notes were dropped: nobody takes them").into());
     }
 }

@@ -279,6 +279,7 @@ impl View<'_> {
             if row.advice && self.is_in(state) {
                 return Some(state);
             }
+            // The root is its own parent.
             if row.parent == state {
                 return None;
             }

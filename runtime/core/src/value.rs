@@ -68,6 +68,7 @@ impl<T> Map<T> {
 
     /// Sets the value under `key`, in place if the key exists.
     pub fn insert(&mut self, key: String, value: T) {
+        // A key keeps the place of its first insertion.
         if let Some(i) = self.place(&key) {
             self.entries[i].1 = value;
             return;

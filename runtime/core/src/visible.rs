@@ -48,6 +48,7 @@ pub fn coloured(text: &str) -> Cow<'_, str> {
 
 /// The hidden characters of a text with their byte positions. Line ends and tabs are not hidden.
 pub fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    // Most texts hide nothing, and the quick test is cheaper than the search.
     let text = if may_hide(text) { text } else { "" };
     let mut flag = 0;
     text.char_indices().filter(move |(at, c)| is_hidden(text, *at, *c, &mut flag))

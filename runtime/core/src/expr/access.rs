@@ -39,6 +39,7 @@ pub(super) fn index_with<'v>(
             None => fail!("no element {}, the list has {}", shown(at), items.len()),
         },
         (Value::Text(text), at) => {
+            // Counting the characters takes time linear in the text.
             fuel.charge_text(text.len())?;
             let len = text.chars().count();
             match place(at, len)?.and_then(|i| text.chars().nth(i)) {

@@ -122,6 +122,7 @@ pub(super) fn equal(left: &Value, right: &Value, fuel: &Fuel) -> Result<bool, Ev
             Ok(true)
         }
         (Value::Duration(a), Value::Duration(b)) => Ok(a == b),
+        // All other pairs are of different kinds, or `none` twice.
         (a, b) => Ok(*a == Value::None && *b == Value::None),
     }
 }

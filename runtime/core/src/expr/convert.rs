@@ -115,6 +115,7 @@ impl FromValue for Value {
     }
 
     fn from_value(value: Value) -> Result<Self, Mismatch> {
+        // Json has no type that bounds its depth.
         if is_deeper(&value, MAX_VALUE_DEPTH - 1) {
             return Err(Mismatch(too_deep()));
         }

@@ -90,6 +90,7 @@ fn record(mut map: Map, fields: &[Field], types: &[TypeDef], depth: u32) -> Resu
         let value = match map.get_mut(&field.name) {
             Some(value) => {
                 given += 1;
+                // Moved, because a value may be large.
                 core::mem::take(value)
             }
             None if matches!(field.ty, Type::Optional(_)) => Value::None,

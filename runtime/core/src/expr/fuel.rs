@@ -71,6 +71,7 @@ impl Fuel {
                 Ok(())
             }
             None => {
+                // Nothing is left after an error, so that a caller which ignores it cannot continue with smaller charges.
                 self.0.set(0);
                 fail!("too much work or data in one evaluation")
             }

@@ -47,6 +47,7 @@ pub(super) fn binary_with(
     }
     match (op, left, right) {
         (BinaryOp::Add, Value::Text(a), Value::Text(b)) => {
+            // Charged before the memory is taken.
             fuel.charge_text(a.len() + b.len())?;
             let mut text = String::with_capacity(a.len() + b.len());
             text.push_str(a);
@@ -72,6 +73,7 @@ pub(super) fn binary_with(
             let Some(Number::Int(times)) = Number::of(times) else {
                 return refused(op, left, right);
             };
+            // Repeating an empty list costs no fuel, so it must not take time either.
             let times = if items.is_empty() { 0 } else { usize::try_from(times).unwrap_or(0) };
             fuel.charge(items.len().saturating_mul(times))?;
             let mut list = Vec::with_capacity(items.len() * times);

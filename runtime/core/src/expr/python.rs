@@ -81,6 +81,7 @@ pub fn float(x: f64) -> String {
 /// Appends a text in Python's quotes. An escape takes at most ten bytes.
 fn quote(text: &str, to: &mut String, fuel: &Fuel) -> Result<(), EvalError> {
     fuel.charge_text(text.len())?;
+    // Python uses single quotes, unless only they would need an escape.
     let mark = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     to.push(mark);
     for c in text.chars() {

@@ -39,6 +39,7 @@ impl<M: Machine> Handling<'_, M> {
     /// The descendants to which an event that this member did not handle is offered, in order.
     pub(super) fn takers(&self, member: &MemberPath, event: &Offered) -> VecDeque<MemberPath> {
         let mut members = self.members();
+        // Descendants only.
         members.retain(|m| m.len() > member.len() && m.starts_with(member));
         members.retain(|m| {
             (member.len()..m.len()).all(|n| self.forward(&m[..n], m[n]) == Forward::Rest)

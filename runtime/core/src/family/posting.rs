@@ -47,6 +47,7 @@ impl<M: Machine> Handling<'_, M> {
         let mut down = Vec::new();
         for post in posted {
             let (event, to) = (post.event, post.to);
+            // A child that is stopped sends no more events.
             let message = self.message(member, post).filter(|_| !stopping);
             let Some(message) = message.filter(|_| !self.goes_round(sink)) else {
                 sink.record(Record::Undelivered(event, to));

@@ -36,6 +36,7 @@ impl<S: Sink> Sink for Watch<'_, S> {
         match effect {
             Effect::Start(key) => self.seen.push(Notice::Start(key)),
             Effect::Cancel(key) => self.seen.push(Notice::Cancel(key)),
+            // A run that ends in its dead end is reported as ended only.
             Effect::Ended(status) => {
                 self.seen.retain(|one| !matches!(one, Notice::Dead));
                 self.seen.push(Notice::Ended(status));

@@ -49,6 +49,7 @@ pub fn fails<T>(why: &str) -> Result<T, Failure> {
 /// # Errors
 /// The value nests too deeply.
 pub fn kept<T: IntoValue + Clone>(name: &str, value: T) -> Result<T, Failure> {
+    // Only a value has a depth, so a typed one has to be converted.
     match fit_depth(&value.clone().into_value()) {
         Ok(()) => Ok(value),
         Err(why) => Err(error(alloc::format!("`{name}`: {why}"))),

@@ -60,6 +60,7 @@ impl<E, A> Gathering<E, A> {
         E: IntoValue + Clone,
         A: IntoValue + Clone,
     {
+        // A step with an empty list ends at once, so an empty store means that the step is not under way.
         if self.elements.is_empty() {
             return None;
         }

@@ -79,6 +79,7 @@ impl Fields {
     /// # Errors
     /// Another field was given.
     pub fn end(self, declared: &[&str]) -> Result<(), Mismatch> {
+        // The names are compared only if a field is left over.
         if self.taken < self.fields.len()
             && let Some((extra, _)) = self.fields.iter().find(|(key, _)| !declared.contains(key))
         {
@@ -141,6 +142,7 @@ impl Given {
         let Some(place) = self.0.iter().position(|(given, _)| *given == name) else {
             return Ok(None);
         };
+        // The order of the params does not matter: they are taken by name.
         let (_, value) = self.0.swap_remove(place);
         T::from_value(value)
             .map(Some)

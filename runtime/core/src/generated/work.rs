@@ -42,6 +42,7 @@ impl Default for Work {
 /// The budget does not suffice.
 pub fn over<T>(elements: Vec<T>, nodes: u64, work: &Work) -> Result<Vec<T>, Failure> {
     let units = (elements.len() as u64).saturating_mul(nodes);
+    // Charged even if the evaluation fails below, so that a loop which is too long cannot be tried again and again.
     work.input.set(work.input.get().saturating_sub(units));
     match work.evaluation.get().checked_sub(units) {
         Some(left) => {

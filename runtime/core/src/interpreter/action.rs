@@ -96,6 +96,7 @@ pub(super) fn put<H: Host>(
         if !outbox.raise(event) {
             return Err(EvalError { message: format!("no room to raise `{}`", declared.name) });
         }
+        // In the order of the queue, from which `dequeue` takes both.
         context.data.raised.push_back((event, payload));
         return Ok(());
     };

@@ -65,6 +65,7 @@ pub(super) fn event(
     let Some(declared) = chart.events.get(event.index()) else {
         return Err(Mismatch(format!("no event has the number {}", event.0)));
     };
+    // Most events have no data.
     if declared.fields.is_empty() && payload.is_empty() {
         return Ok(payload);
     }

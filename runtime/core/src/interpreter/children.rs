@@ -43,6 +43,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         };
         let given = check::params(plan.chart(), given)?;
         let mut child = Self::with_data(plan, None, Data::new(plan.chart())).with_charts(charts);
+        // Defaults of the child's variables may call host functions.
         self.hand_over(&mut child);
         let begun = child.engine.with_view(StateId(0), |program, view| program.begin(given, view));
         child.hand_over(self);

@@ -109,6 +109,7 @@ impl<H: Host> Environment for Context<'_, H> {
                 }
             }
         }
+        // The host is borrowed already if one of its functions has led here.
         let answer = match self.host.try_borrow_mut() {
             Ok(mut host) => host.call(name, &fitted),
             Err(_) => Err("the host is busy".to_string()),

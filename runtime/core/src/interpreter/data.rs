@@ -246,6 +246,7 @@ impl Data {
 /// Replaces the values in `to`, and reuses the memory of texts.
 fn put_values(to: &mut [Option<Value>], from: &[Option<Value>]) {
     for (to, from) in to.iter_mut().zip(from) {
+        // The derived `Clone` of `Value` does not reuse memory, but that of a text does.
         if let (Some(Value::Text(to)), Some(Value::Text(from))) = (&mut *to, from) {
             to.clone_from(from);
         } else {

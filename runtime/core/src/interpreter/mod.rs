@@ -159,6 +159,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Result<Receipt, Mismatch> {
+        // Whoever drives the machine has taken the events of the last input, or does not want them.
         self.engine.program.data.more.change(|more| more.posted.clear());
         let input = match input {
             Input::Event(event, payload) => {

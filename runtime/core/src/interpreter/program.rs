@@ -24,6 +24,7 @@ use core::cell::{Cell, RefCell};
 pub(super) struct Runner<'p, H> {
     pub(super) chart: &'p Chart,
     pub(super) quick: &'p Quick,
+    // Expressions are evaluated through `&self`, but a host function needs the host mutable.
     host: RefCell<Lent<H>>,
     pub(super) data: Data,
     /// The number of actions of the next block that compiled code has already run.
@@ -325,6 +326,7 @@ impl<H: Host> Program for Runner<'_, H> {
 
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault> {
         let chart = self.chart;
+        // `run_alone` may have run the first actions.
         let begun = core::mem::take(&mut self.begun);
         let done = self.run_quickly(self.compiled(block), begun, view, outbox);
         let actions = match block {

@@ -48,6 +48,7 @@ impl<H: Host> Runner<'_, H> {
                 Position::End => end.push(&component.text),
             }
         }
+        // A component with `replace` takes the place of the step's own text.
         if middle.is_empty() {
             middle.extend(chart.own_prompt(step));
         }

@@ -21,6 +21,7 @@ impl Data {
         for (done, act) in acts.iter().enumerate() {
             let went = match act {
                 Act::Step(variable, by) => self.step(*variable, *by),
+                // The outbox is needed, which only `run_quickly` has.
                 Act::Raise(_) => None,
                 Act::Int(variable, value) => value
                     .value(&self.scalars(configuration))

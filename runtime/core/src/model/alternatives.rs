@@ -21,6 +21,7 @@ impl Chart {
                 return Vec::new();
             }
             if let ExprKind::Binary(BinaryOp::Or, left, right) = &self.named(expr).kind {
+                // The last one pushed is visited first, so the left operand comes before the right one.
                 open.extend([&**right, &**left]);
             } else {
                 found.push(expr);

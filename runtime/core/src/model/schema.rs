@@ -66,6 +66,7 @@ fn with_definitions(chart: &Chart, body: String, first: BTreeSet<TypeId>) -> Str
         .iter()
         .map(|(id, text)| format!("{}:{text}", quoted(&chart.types[id.index()].name)))
         .collect();
+    // `$defs` becomes the first key of the object.
     let rest = body.strip_prefix('{').unwrap_or(&body);
     format!("{{\"$defs\":{{{}}},{rest}", rows.join(","))
 }

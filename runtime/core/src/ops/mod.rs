@@ -131,6 +131,7 @@ pub fn compare(a: i64, b: f64) -> Option<Ordering> {
     if b.is_nan() {
         return None;
     }
+    // Beyond the range of Int, the sign of the Float decides.
     let Ok(whole) = to_int(b) else {
         return Some(if b > 0.0 { Ordering::Less } else { Ordering::Greater });
     };

@@ -51,6 +51,7 @@ pub fn round_to(x: f64, digits: i64) -> Result<f64, Fault> {
     if digits < -308 {
         return Ok(0f64.copysign(x));
     }
+    // Through decimal text, because scaling by a power of ten would round twice.
     let mut text = Digits { bytes: [0; 800], len: 0 };
     if digits >= 0 {
         write!(text, "{x:.0$}", digits as usize).map_err(|_| Fault)?;

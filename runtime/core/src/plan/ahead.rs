@@ -95,6 +95,7 @@ pub(super) fn summed(states: &[StateRow<'_>], own: impl Fn(StateRowKind) -> u32)
 /// Finds the regions, and the innermost region that contains each state.
 fn walks(plan: &mut Plan<'_>) {
     plan.walks.push(WalkRow::PLAIN);
+    // Nothing is walked without steps.
     if plan.steps.is_empty() {
         return;
     }
@@ -201,6 +202,7 @@ fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools
             | TriggerRow::LimitWarn(_) => {}
         }
     }
+    // No two entries are equal, so the sort need not be stable.
     pools.dispatch[start..].sort_unstable();
     let len = pools.dispatch.len() - start;
     if len == 0 { Span::EMPTY } else { Span { start: start as u32, len: len as u32 } }
@@ -256,6 +258,7 @@ impl EntrySet for Known<'_> {
 
     fn enter_default(&mut self, state: StateId) -> bool {
         let row = &self.tree.states[state.index()];
+        // Default actions run only when an entry set is computed.
         !row.default_actions && !matches!(row.kind, StateRowKind::History { .. })
     }
 }

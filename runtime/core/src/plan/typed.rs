@@ -21,6 +21,7 @@ pub(super) fn types<'c>(chart: &'c Chart, pools: &mut Pools<'c>) -> Vec<TypeRow<
         answers.then(|| (TypedRow::Answer(StepId::at(i)), &row.returns))
     });
     let sends = chart.send_places() > 0;
+    // Only events that were sent can wait between two inputs.
     let events = chart.events.iter().enumerate().filter(|_| sends);
     let events = events.flat_map(|(i, row)| {
         row.fields

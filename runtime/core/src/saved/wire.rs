@@ -28,6 +28,7 @@ fn escape(value: &Value) -> Value {
     match value {
         Value::None | Value::Bool(_) | Value::Int(_) | Value::Text(_) => value.clone(),
         Value::Float(x) if x.is_finite() => Value::Float(*x),
+        // JSON has neither NaN nor infinity.
         Value::Float(x) => tagged("$float", Value::Text(format!("{x}"))),
         Value::Duration(millis) => match i64::try_from(*millis) {
             Ok(millis) => tagged("$duration", Value::Int(millis)),

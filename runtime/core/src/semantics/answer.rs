@@ -22,6 +22,7 @@ impl<P: Program> Stepper<'_, P> {
         if let (Some(element), Some(each)) = (element, self.each(step)) {
             return self.element_answer(key, element, each, outcome, sink);
         }
+        // While a tool is called, an answer with the question's key is the result of the tool.
         if let Some((choice, tool)) = self.calling(key) {
             return self.tool_answer(key, choice, tool, outcome, sink);
         }
@@ -62,6 +63,7 @@ impl<P: Program> Stepper<'_, P> {
             | Outcome::Forbidden(_)
             | Outcome::Unusable => self.unusable(key, in_walk, sink),
             Outcome::Failed(reason) => {
+                // `fails_here` counts errors of tools, but not failed calls of models.
                 if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
                     self.counts_mut(leaf).fails_here += 1;
                 }
@@ -115,6 +117,7 @@ impl<P: Program> Stepper<'_, P> {
         if self.question(key.leaf).is_some_and(|q| q.key == key) {
             self.take_question(key.leaf);
         }
+        // The mark `due` stays: the step's state may have been entered again in this macrostep.
         let Underway { pending, due, .. } = self.underway(key.step);
         if pending == Some(key) {
             *self.underway_mut(key.step) = Underway { due, ..Underway::NEW };
@@ -149,6 +152,7 @@ impl<P: Program> Stepper<'_, P> {
             self.underway_mut(key.step).pending = Some(next);
         }
         sink.record(Record::Started(next));
+        // The charge may have queued a warning, or enabled eventless transitions.
         sink.effect(if is_ask { Effect::Ask(next) } else { Effect::Start(next) });
         self.macrostep(None, sink);
         true
@@ -164,6 +168,7 @@ impl<P: Program> Stepper<'_, P> {
     ) {
         sink.record(Record::Done(step));
         let row = self.tables.steps[step.index()];
+        // Evaluated first, because the transitions may change what it reads.
         let ends = row.ends_turn
             && self.in_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
         if !self.macrostep(Some(Occurrence::StepDone(step)), sink) && self.has_done_line(step) {
@@ -252,6 +257,7 @@ impl<P: Program> Stepper<'_, P> {
         in_walk: bool,
         sink: &mut dyn Sink,
     ) {
+        // Evaluated first, because the transition may change what it reads.
         let ends = self.tables.steps[step.index()].ends_turn
             && self.in_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
         if !self.macrostep(Some(Occurrence::Choice(choice)), sink) {

@@ -115,6 +115,7 @@ fn scanned_for_event(
     event: EventId,
     from: TransitionId,
 ) -> Option<TransitionId> {
+    // The search goes on behind the last candidate, instead of from the first transition of the state.
     let first = lines.start.max(from.0);
     let rows = tables.transitions.get(first as usize..(lines.start + lines.len) as usize)?;
     for (line, row) in (first..).zip(rows) {
@@ -156,6 +157,7 @@ fn guessed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<Tra
     let place = event.0.checked_sub(first.event.0)? as usize;
     let row = index.get(place)?;
     let is_first = place == 0 || index[place - 1].event != event;
+    // With transitions for any event, the first candidate may be one of those, so the guess is not safe.
     let is_known = row.event == event && row.line >= from && last.event != Dispatch::ANY;
     (is_known && is_first).then_some(row.line)
 }
@@ -172,6 +174,7 @@ fn searched(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<Tr
     }
     let any = first(Dispatch::ANY);
     match (own, any) {
+        // Document order decides between the two.
         (Some(own), Some(any)) => Some(own.min(any)),
         (own, any) => own.or(any),
     }

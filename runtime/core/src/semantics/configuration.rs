@@ -69,6 +69,7 @@ impl<P: Program> Stepper<'_, P> {
     #[inline]
     pub(super) fn leaves_before(&self, state: StateId) -> usize {
         let leaves = self.active_leaves();
+        // Most configurations have few leaves, for which a scan is faster than a binary search.
         if leaves.len() <= FEW {
             leaves.iter().take_while(|leaf| **leaf < state).count()
         } else {
@@ -92,6 +93,7 @@ impl<P: Program> Stepper<'_, P> {
         if !is_leaf(row) {
             return;
         }
+        // Usually one leaf is active, and it was exited before the next one is entered.
         if self.leaves == 0 {
             cells.leaves[0] = state;
             self.leaves = 1;

@@ -24,6 +24,7 @@ impl<P: Program> Stepper<'_, P> {
 
     fn next_due(&self) -> Option<(Instant, Due)> {
         let mut first: Option<(Instant, Due)> = None;
+        // Of equal times the first offer wins: sent events, then transitions, then limits.
         let mut offer = |at: Instant, due: Due| {
             if at != u64::MAX && first.as_ref().is_none_or(|(earliest, _)| at < *earliest) {
                 first = Some((at, due));
@@ -47,6 +48,7 @@ impl<P: Program> Stepper<'_, P> {
     #[inline(always)]
     pub(super) fn pass_time(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = now.max(self.scalars.now);
+        // The usual case: nothing can be due, so nothing is searched.
         if self.scalars.sends == 0
             && self.armed == 0
             && !self.tables.summary.reacts.meets(Reacts::TIME)
@@ -71,6 +73,7 @@ impl<P: Program> Stepper<'_, P> {
                 break;
             }
             fired += 1;
+            // What is overdue fires at the present time, because the clock never goes back.
             self.set_clock(at.max(self.scalars.now));
             match due {
                 Due::Send => {
@@ -100,6 +103,7 @@ impl<P: Program> Stepper<'_, P> {
         let trigger = self.tables.transitions[id.index()].trigger;
         self.set_deadline(id, u64::MAX);
         self.program.bind(Bound::Nothing);
+        // The transition may end the step, so its key is looked up before.
         let pending = trigger.timed_step().and_then(|step| self.open_key(step));
         let taken = self.macrostep(Some(Occurrence::Deadline(id)), sink);
         let Some(first) = pending.filter(|_| taken) else { return };
@@ -122,6 +126,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut from = TransitionId(0);
         while let Some(line) = self.first_full(from) {
             self.fire(line, sink);
+            // Each is checked once, so that deadlines that arm each other do not fire without end.
             from = TransitionId(line.0 + 1);
         }
     }
@@ -205,6 +210,7 @@ impl<P: Program> Stepper<'_, P> {
         if bound.is_err() {
             self.raise_error(ErrorKind::Execution, sink);
         }
+        // `u64::MAX` means that the deadline is not armed.
         let at = bound.map_or(u64::MAX, |bound| origin.saturating_add(bound).min(u64::MAX - 1));
         self.set_deadline(id, at);
     }

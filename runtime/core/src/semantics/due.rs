@@ -61,6 +61,7 @@ impl<P: Program> Stepper<'_, P> {
             let line = TransitionId::at(index);
             let Some(slot) = self.tables.transitions[index].trigger.deadline() else { continue };
             let at =
+                // Disarmed first, so that `set_deadline` inserts it into the heap.
                 core::mem::replace(&mut self.store.cells_mut().deadlines[slot as usize], u64::MAX);
             self.set_deadline(line, at);
         }

@@ -49,6 +49,7 @@ impl<P: Program> Stepper<'_, P> {
                 return;
             }
         };
+        // An empty list needs no call.
         let is_model = matches!(row.kind, StepRowKind::Llm) && size > 0;
         // Checked before the start for all the elements that must succeed, so that no calls are paid for a step that cannot succeed.
         if is_model {
@@ -204,6 +205,7 @@ impl<P: Program> Stepper<'_, P> {
         sink.record(Record::ElementLost(key));
         let fan = self.fan(each);
         let needed = each.enough.map_or(0, |_| each.needed(fan.size));
+        // Without `enough`, any number of elements may fail.
         let goes_on = each.lost != Lost::Fail && fan.size - fan.lost >= needed;
         if !goes_on {
             let in_walk = self.awaits(whole);

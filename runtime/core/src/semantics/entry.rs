@@ -30,6 +30,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         let mut any = false;
         for index in 0..self.tables.steps.len() {
+            // Without registers, no step is marked.
             let Some(register) = self.store.cells_mut().steps.get_mut(index) else { break };
             if !core::mem::take(&mut register.due) || register.pending.is_some() {
                 continue;

@@ -88,6 +88,7 @@ impl Named {
         let pending = self.steps.values().filter_map(|counts| counts.pending.as_ref());
         let asked = self.questions.iter().map(|asked| &asked.key);
         let fans = self.fans.values().flat_map(|fan| &fan.open);
+        // A step with several open elements is reported once.
         let (mut open, mut told) = (BTreeSet::new(), BTreeSet::new());
         for key in pending.chain(asked).chain(fans) {
             let Ok(step) = numbers.step(&key.step) else {

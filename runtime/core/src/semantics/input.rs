@@ -18,6 +18,7 @@ impl<P: Program> Stepper<'_, P> {
         self.program.refuel();
         self.program.heed(sink);
         let receipt = match input {
+            // The most frequent input has a path of its own.
             Input::Event(event, payload) => return self.event(event, payload, now, sink),
             Input::Start => return self.begin(now, sink),
             Input::Stop => return self.stop(now, sink),
@@ -46,6 +47,7 @@ impl<P: Program> Stepper<'_, P> {
                 self.soft(kind, sink);
                 Receipt::Handled
             }
+            // Nothing in the chart reads the amounts.
             Input::Charge(..) if !self.tables.reads_amounts => Receipt::Refused,
             Input::Charge(key, charge) => {
                 self.charge(key, charge, sink);
@@ -91,6 +93,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         self.delivered = 0;
         self.scalars.now = now.max(self.scalars.now);
+        // Deadlines that are due by now do not fire any more.
         self.finish(Status::Canceled, sink);
         self.calm();
         self.program.rest();
@@ -110,6 +113,7 @@ impl<P: Program> Stepper<'_, P> {
 
     #[inline]
     fn host_event(&mut self, event: EventId, payload: P::Payload, sink: &mut dyn Sink) -> Receipt {
+        // The id comes from the host, and may belong to another chart.
         if event.index() >= self.tables.events.len() {
             return Receipt::Unhandled;
         }

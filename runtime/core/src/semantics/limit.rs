@@ -66,6 +66,7 @@ impl<P: Program> Stepper<'_, P> {
         let amounts = self.store.cells_mut().amounts;
         // The leaf of a canceled call may have been exited and entered again, so it is not charged.
         let leaf = Some(key.leaf.index()).filter(|leaf| is_open && *leaf != 0);
+        // Index 0 is the root, which has the amounts of the run.
         for place in core::iter::once(0).chain(leaf) {
             if let Some(amounts) = amounts.get_mut(place) {
                 amounts.tokens = amounts.tokens.saturating_add(charge.tokens);
@@ -150,6 +151,7 @@ impl<P: Program> Stepper<'_, P> {
             if turns == 0 {
                 continue;
             }
+            // Equal, not greater, so that each limit is reported once.
             if Some(turns) == limits.turns_warn {
                 self.soft(LimitKind::Turns, sink);
             }

@@ -15,6 +15,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Enters the initial configuration and runs until the machine is stable.
     pub(super) fn start(&mut self, sink: &mut dyn Sink) {
         self.enter_initial(sink);
+        // The initial configuration may contain a final child of the root.
         if let Phase::Ending(status) = self.scalars.phase {
             return self.finish(status, sink);
         }
@@ -50,6 +51,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut selected = P::Store::selected(self.leaves as usize);
         let selected = selected.as_mut();
         let (count, _) = self.select(cause, &mut faults, selected, sink);
+        // Before the transitions are taken, so that the error precedes the events that they raise.
         self.raise_faults(0, faults, cause, sink);
         let selected = &selected[..count];
         for line in selected {
@@ -63,6 +65,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Like [`Stepper::macrostep`], for a cause whose type is known at compile time.
     #[inline(always)]
     pub(super) fn macrostep_of(&mut self, cause: impl Cause, sink: &mut dyn Sink) -> bool {
+        // One microstep handles most events; they skip the loop of `go_on`.
         let taken = self.microstep(cause, &mut 0, sink);
         if !self.is_stable() {
             macrostep::go_on(self, 1, sink);
@@ -144,6 +147,7 @@ impl<P: Program> Stepper<'_, P> {
     fn run_in_view(&mut self, block: Block, state: StateId, sink: &mut dyn Sink) {
         let leaf = self.leaf_of(state);
         let scalars = &mut self.scalars;
+        // Not `in_view`: the view reads some registers while the outbox writes others.
         let cells = self.store.cells_mut();
         let view = View {
             tables: &self.tables,
@@ -219,6 +223,7 @@ impl<'s, P: Program> Microsteps<dyn Sink + 's> for Stepper<'_, P> {
         } else {
             self.program.bind(Bound::Nothing);
         }
+        // A count of its own: each occurrence may raise one `error.execution`.
         self.microstep(Some(next), &mut 0, sink);
         true
     }
@@ -232,6 +237,7 @@ impl<'s, P: Program> Microsteps<dyn Sink + 's> for Stepper<'_, P> {
     }
 
     fn error(&mut self, kind: ErrorKind, sink: &mut (dyn Sink + 's)) {
+        // Events that the stopped macrostep has sent without delay would start it again.
         self.end_burst();
         self.program.bind(Bound::Nothing);
         self.microstep(Some(Occurrence::Error(kind)), &mut 0, sink);

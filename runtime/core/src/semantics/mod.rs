@@ -269,6 +269,7 @@ impl<'t, P: Program> Stepper<'t, P> {
 
     /// Like [`Stepper::with_view`], but within an input, so that the budget of evaluations is not refilled.
     fn in_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
+        // Only fields are borrowed, so that `read` gets the program mutable beside the view.
         let view = View {
             tables: &self.tables,
             cells: observed(&self.store.cells()),
@@ -305,6 +306,7 @@ impl<'t, P: Program> Stepper<'t, P> {
     /// Empties the internal queue, together with the payloads of its raised events.
     fn give_up_queue(&mut self) {
         while let Some(occurrence) = self.dequeue() {
+            // Other occurrences have no payload.
             if matches!(occurrence, Occurrence::Event(_)) {
                 self.program.dequeue();
             }
@@ -324,6 +326,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         }
         self.give_up_queue();
         self.scalars.sends = 0;
+        // A turn that the end of the run interrupts counts as ended.
         if core::mem::take(&mut self.scalars.walking) {
             self.scalars.turns += 1;
         }

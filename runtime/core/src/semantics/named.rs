@@ -325,6 +325,7 @@ impl Snapshot {
         for Line { slot, source, state, kind, step, nth, targets } in lines(tables) {
             let due = self.deadlines[slot as usize];
             let (state, to) = (state.to_string(), targets.iter().map(|id| path(id.index())));
+            // A deadline that is not armed, in a state where it could be, has fired: another version must not arm it again.
             if due != u64::MAX {
                 armed.push(Armed { state, kind, nth, due, to: Some(to.collect()) });
             } else if step.map_or(bits::has(configuration, source.index()), |id| open.contains(&id))

@@ -273,12 +273,14 @@ impl Named {
             } as u32;
             let leaf = match &at.leaf {
                 Some(path) if at.at.is_some() => numbers.state(path)?.0,
+                // Behind all leaves: the question needs to be put in none.
                 Some(_) | None => tables.states.len() as u32,
             };
             *to = Walk {
                 stage: at.stage,
                 cursor,
                 at: match &at.at {
+                    // Only a walk that goes on needs its step.
                     Some(name) if at.stage == WalkStage::Open => Some(numbers.step(name)?),
                     Some(name) => numbers.step(name).ok(),
                     None => None,

@@ -61,6 +61,7 @@ impl Snapshot {
                 stopped: false,
                 dead: plain.dead,
             },
+            // Between two turns the sets of a turn equal the configuration, as in the snapshots of a stepper.
             bits: [active.clone(), vec![0; words * tables.histories()], active.clone(), active],
             entered_at: vec![0; states],
             counters: [vec![0; states], vec![0; states], vec![0; states], vec![0; states]],

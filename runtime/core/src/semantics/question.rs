@@ -97,6 +97,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         let end = self.tables.states.len();
         let cells = self.with_sets();
+        // An exit removes a state from `found`, and an entry does not add it again.
         cells.found.copy_from_slice(cells.configuration);
         let mut from = 0;
         while let Some(leaf) = self.next_leaf(from, end) {
@@ -146,6 +147,7 @@ impl<P: Program> Stepper<'_, P> {
             sink.record(Record::Skipped(step));
             return;
         }
+        // An outer `ask` gives way to one further inside.
         let inner = self.innermost_ask(leaf, None);
         let hidden = inner.is_some_and(|inner| {
             let state = self.tables.steps[inner.index()].state;
@@ -181,6 +183,7 @@ impl<P: Program> Stepper<'_, P> {
             self.chosen(step, leaf, first, in_walk, sink);
             return;
         }
+        // The bound of the turn is checked first, because `charge_call` charges the limits of the run.
         let region = self.region_of(leaf);
         if in_walk && !self.admits_call(region) || !self.charge_call(row.state, leaf, sink) {
             self.end_walk(WalkEnd::Calls(region), sink);

@@ -68,6 +68,7 @@ impl<P: Program> Stepper<'_, P> {
                 && let Some(id) = cause.next(&self.tables, row, from)
             {
                 from = TransitionId(id.0 + 1);
+                // It was picked for an earlier leaf, and is taken once for all of them.
                 if picked.contains(&id) {
                     return Picked::Nothing;
                 }
@@ -187,6 +188,7 @@ impl<P: Program> Stepper<'_, P> {
     fn check_permission(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
         row.targets.of(self.tables.state_pool).iter().all(|target| {
             (0..self.tables.permissions.len()).any(|nth| {
+                // A condition that cannot be evaluated permits nothing.
                 let permission = self.tables.permissions[nth];
                 permission.to == *target
                     && permission.from.is_none_or(|from| self.is_active(from))
@@ -222,6 +224,7 @@ impl<P: Program> Stepper<'_, P> {
                 for index in lines.start..lines.start + lines.len {
                     let id = TransitionId(index);
                     let row = &self.tables.transitions[id.index()];
+                    // A guard that cannot be evaluated may need the payload, so it counts as true.
                     let occurrence = Some(Occurrence::Event(event));
                     if candidates::triggers(row, id, occurrence, self.tables.event_pool)
                         && self.in_scope(row)

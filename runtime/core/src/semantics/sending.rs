@@ -23,6 +23,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Continues the walks, delivers events that were sent without delay, and reports dead ends, until the machine waits for the host.
     #[inline(always)]
     pub(super) fn settle(&mut self, sink: &mut dyn Sink) {
+        // The usual case: nothing waits, and the configuration is not a new dead end.
         let rests = !self.scalars.walking
             && self.scalars.sends == 0
             && (self.scalars.dead || self.is_over() || self.may_go_on());
@@ -63,6 +64,7 @@ impl<P: Program> Stepper<'_, P> {
             self.stop_burst(sink);
             return false;
         }
+        // The entry moves behind the waiting ones, so that its slot becomes free.
         waiting.rotate_left(1);
         self.scalars.sends -= 1;
         if first.to != Receiver::Own {

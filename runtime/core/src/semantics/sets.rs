@@ -56,6 +56,7 @@ impl<P: Program> Stepper<'_, P> {
         let parent = self.tables.states[state.index()].parent;
         if let Some(before) = self.leaves_before(state).checked_sub(1) {
             let leaf = self.active_leaves()[before];
+            // A leaf inside the same parent is in an earlier region, which is exited before the parent.
             if leaf > parent {
                 return Some(leaf);
             }

@@ -213,6 +213,7 @@ impl<P: Program> Stepper<'_, P> {
         Snapshot {
             format: FORMAT,
             hash: self.tables.hash,
+            // The internal queue is empty, so the position of its head means nothing.
             scalars: Scalars { queue_head: 0, ..self.scalars },
             bits: [
                 cells.configuration.to_vec(),
@@ -236,6 +237,7 @@ impl<P: Program> Stepper<'_, P> {
                 .collect(),
             deadlines: cells.deadlines.to_vec(),
             added: Vec::new(),
+            // The slots are numbered anew: the program saves the payloads in the same order.
             sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),
             queue: Vec::new(),
         }
@@ -273,6 +275,7 @@ impl<P: Program> Stepper<'_, P> {
             // Everything is checked before the first register is written.
             return Err(RestoreError::OtherChart);
         }
+        // Before the start no state is active, which is not a legal configuration.
         let is_new = matches!(snapshot.scalars.phase, super::Phase::New);
         if !is_new && !is_legal(&self.tables, configuration) {
             return Err(RestoreError::IllegalConfiguration);
@@ -323,6 +326,7 @@ impl<P: Program> Stepper<'_, P> {
             self.store.need(part, &self.tables);
         }
         let mut cells = self.store.cells_mut();
+        // Parts that were left out above are empty slices here.
         put(cells.counts, counts);
         put(cells.walks, &snapshot.walks);
         put(cells.amounts, &snapshot.amounts);
@@ -337,6 +341,7 @@ impl<P: Program> Stepper<'_, P> {
             }
         }
         for (slot, place) in (0..).zip(cells.sends.all()).skip(snapshot.sends.len()) {
+            // Each slot must occur exactly once.
             *place = Sent::free(slot);
         }
         self.open = 0;

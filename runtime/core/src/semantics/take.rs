@@ -15,6 +15,7 @@ impl<P: Program> Stepper<'_, P> {
             [id] => return self.take_one(*id, sink),
             [_, _, ..] => {}
         }
+        // All are reported before anything changes: arguments and domains depend on the old configuration.
         let mut all_known = true;
         for id in selected {
             let row = &self.tables.transitions[id.index()];
@@ -195,6 +196,7 @@ impl<P: Program> Stepper<'_, P> {
     #[inline(always)]
     fn exit_path(&mut self, domain: StateId, sink: &mut dyn Sink) {
         let mut state = self.store.cells().leaves[0];
+        // Ancestors precede their descendants, so the path ends at the domain.
         while state > domain {
             let row = &self.tables.states[state.index()];
             self.leave_row(state, row, sink);
@@ -228,6 +230,7 @@ impl<P: Program> Stepper<'_, P> {
         self.activate(state, row);
         *self.store.entered_mut(row.place) = now;
         let cells = self.store.cells_mut();
+        // Counts that are left out are zero already.
         if let Some(counts) = cells.counts.get_mut(state.index()) {
             counts.turns_here = 0;
             counts.fails_here = 0;
@@ -268,6 +271,7 @@ impl<P: Program> Stepper<'_, P> {
             self.scalars.phase = Phase::Ending(status);
             return;
         }
+        // If the queue is full, the macrostep is about to end as a livelock.
         let _ = self.enqueue(Occurrence::StateDone(parent));
         let mut above = self.parent(parent);
         while let Some(ancestor) = above {
@@ -302,10 +306,12 @@ impl<P: Program> Stepper<'_, P> {
     /// Runs a state's `exit` blocks, cancels its steps and its question, and disarms its deadlines.
     #[inline(never)]
     fn end_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
+        // The blocks run first, while the steps and the question are still open.
         for nth in 0..row.exit {
             self.run_block(Block::Exit(state, nth), state, sink);
         }
         for step in row.steps.of(self.tables.step_pool) {
+            // Without registers, no step is under way.
             let underway = self.store.cells_mut().steps.get_mut(step.index());
             let underway = underway.map(|it| core::mem::replace(it, Underway::NEW));
             let Some(Underway { pending, calling, .. }) = underway else { break };

@@ -44,6 +44,7 @@ impl<P: Program> Stepper<'_, P> {
         sink: &mut dyn Sink,
     ) {
         self.put_question(Question { key, calling: Some((choice, tool)) });
+        // A timeout bounds the time of the models' answers, not that of tools.
         if !self.is_asking(key.step) {
             self.disarm_timeouts(key.step);
         }

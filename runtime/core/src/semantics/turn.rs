@@ -17,6 +17,7 @@ impl<P: Program> Stepper<'_, P> {
         sink.record(Record::Turn(self.scalars.turns + 1));
         self.store.need(Part::Walks, &self.tables);
         let cells = self.with_sets();
+        // From here on, entries add to `touched`, and exits remove from `unbroken`.
         cells.touched.copy_from_slice(cells.configuration);
         cells.unbroken.copy_from_slice(cells.configuration);
         cells.walks.fill(Walk::NEW);
@@ -41,6 +42,7 @@ impl<P: Program> Stepper<'_, P> {
             }
             match self.next_of_walks(first) {
                 Some((walk, next)) => {
+                    // The same walk goes on as long as it can; then the next one.
                     first = walk;
                     self.go(walk, next, sink);
                 }
@@ -172,6 +174,7 @@ impl<P: Program> Stepper<'_, P> {
         for state in bits::iter(cells.unbroken) {
             cells.counts[state].turns_here += 1;
         }
+        // The counts are complete before limits and deadlines read them.
         sink.record(Record::TurnEnded(self.scalars.turns));
         self.program.bind(Bound::Nothing);
         self.check_turn_limits(sink);

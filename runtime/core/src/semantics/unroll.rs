@@ -118,6 +118,7 @@ impl<'t> Unroll<'t> {
 
     /// The effects of the start, up to the first configuration.
     pub fn start(&mut self) -> Unrolled {
+        // `put` resets the engine. Before the start no state is active, so the configuration is cleared again.
         self.put(&[StateId(0)]);
         bits::clear(self.engine.store.cells_mut().configuration);
         self.engine.find_leaves();
@@ -134,7 +135,7 @@ impl<'t> Unroll<'t> {
         self.unrolled(false)
     }
 
-    /// Whether the configuration with these leaves is a dead end.
+    /// Whether the configuration with the active `leaves` is a dead end.
     pub fn is_dead_end(&mut self, leaves: &[StateId]) -> bool {
         self.put(leaves);
         !self.engine.may_go_on()

@@ -26,6 +26,7 @@ impl<P: Program> Stepper<'_, P> {
     /// The first walk that can continue, and its next action. The search begins at walk `first` and wraps around.
     pub(super) fn next_of_walks(&mut self, first: usize) -> Option<(usize, Next)> {
         let count = self.tables.walks.len();
+        // What is open is still awaited, but nothing further starts.
         if self.scalars.stopped {
             return None;
         }
@@ -97,6 +98,7 @@ impl<P: Program> Stepper<'_, P> {
         while walks[child].outer as usize != nth {
             child = walks[child].outer as usize;
         }
+        // Steps of regions that are not active are skipped, but not passed: the parallel may be entered later in this turn.
         let Some(parallel) = self.parent(walks[child].state).filter(|p| self.is_active(*p)) else {
             return Next::Rests;
         };
@@ -120,6 +122,7 @@ impl<P: Program> Stepper<'_, P> {
         for (nth, row) in tables.walks.iter().enumerate().skip(1) {
             if tables.states[row.state.index()].parent == parallel {
                 let walk = self.nth_walk_mut(nth);
+                // A walk that is over stays so for this turn, even if its region is entered again.
                 if walk.stage == WalkStage::New {
                     *walk =
                         Walk { stage: WalkStage::Open, cursor: row.steps.start, leaf: 0, ..*walk };

@@ -33,6 +33,7 @@ pub struct Dynamic {
 
 /// The numbers from which the lengths of all slices follow.
 #[derive(Debug, Clone, Copy)]
+// Four bytes each, because they are part of every idle machine.
 pub(super) struct Sizes {
     states: u32,
     /// The maximum number of states that are active together.
@@ -119,6 +120,7 @@ impl Dynamic {
         let (steps, deadlines) = (tables.steps.len(), tables.deadlines());
         let first = set + together + steps;
         let mut words = vec![0; first + deadlines + set * tables.histories()];
+        // No deadline is armed.
         words[first..first + deadlines].fill(u64::MAX);
         let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Self {
@@ -314,12 +316,14 @@ impl Store for Dynamic {
                 fill(&mut busy.due, deadlines, TransitionId(0));
                 fill(&mut busy.places, deadlines, 0);
             }
+            // Six sets, in the order of `cells_mut`: found, entry, domains, touched, unbroken, defaults.
             Part::Sets => fill(&mut self.busy().sets, 6 * bits::words(states), 0),
         }
     }
 
     #[inline(always)]
     fn entered_mut(&mut self, place: u32) -> &mut u64 {
+        // The offset is that of `cells_mut`, which would compute all the other slices, too.
         &mut self.words[bits::words(self.sizes.states as usize) + place as usize]
     }
 
@@ -336,6 +340,7 @@ impl Store for Dynamic {
     }
 
     fn calm(&mut self) {
+        // `counted` stays, because it has results of earlier turns and calls.
         self.busy = None;
         self.sends = None;
         self.queue.shrink();

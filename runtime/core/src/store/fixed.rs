@@ -20,6 +20,7 @@ pub struct Fixed<
     const N: usize,
     const L: usize,
 > {
+    // In the order of `cells_mut`: configuration, touched, unbroken, entry, domains, defaults, found.
     bits: [[u64; W]; 7],
     history: [u64; HW],
     entered: [Instant; S],
@@ -28,6 +29,7 @@ pub struct Fixed<
     started: [Instant; K],
     steps: [Underway; K],
     walks: [Walk; L],
+    // Charts that need the next two have an allocator, and use `Dynamic`.
     fans: [Fan; 0],
     amounts: [Amounts; 0],
     deadlines: [u64; D],

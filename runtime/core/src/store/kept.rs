@@ -2,6 +2,7 @@
 
 use super::dynamic::{Busy, Counted, Dynamic};
 
+// Written by hand, because a derived `Clone` has no `clone_from` that reuses the memory of the fields.
 impl Clone for Counted {
     fn clone(&self) -> Self {
         let Self { counts, walks, amounts } = self;

@@ -94,6 +94,7 @@ impl Sends<'_> {
         {
             let waiting = waiting.get_or_insert_default();
             if waiting.len() == len as usize {
+                // The entries have the slots below `len`, so this slot is new.
                 waiting.push(Sent::free(len));
             }
         }

@@ -85,6 +85,7 @@ impl LimitsRow {
     fn set(&mut self, limit: ComputedLimitRow, bound: u64) {
         let is_counted_at_end = matches!(limit.kind, LimitKind::Turns | LimitKind::Time);
         let bound = if limit.is_soft || is_counted_at_end { bound.max(1) } else { bound };
+        // No run reaches a count beyond 32 bits.
         let count = Some(u32::try_from(bound).unwrap_or(u32::MAX));
         match (limit.kind, limit.is_soft) {
             (LimitKind::Calls, false) => self.calls = count,

@@ -20,6 +20,7 @@ impl Tables<'_> {
             return Some(found);
         }
         let any = self.exactly(CATCH_ALL)?;
+        // From the last dot on, so the longest prefix comes first.
         let mut prefixes = name.rmatch_indices('.').map(|(at, _)| &name[..at]);
         Some(prefixes.find_map(|prefix| self.exactly(prefix)).unwrap_or(any))
     }

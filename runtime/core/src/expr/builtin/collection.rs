@@ -132,6 +132,7 @@ impl Ord for Key<'_> {
             (a, b) => match (Number::of(a), Number::of(b)) {
                 (Some(a), Some(b)) => {
                     let nan = |n: Number| n.float().is_nan();
+                    // A set needs a total order, so all NaNs are equal and the greatest number.
                     a.order(b).unwrap_or_else(|| nan(a).cmp(&nan(b)))
                 }
                 _ => self.rank().cmp(&other.rank()),

@@ -54,6 +54,7 @@ fn digits(text: &str) -> Option<String> {
 }
 
 fn unreadable(function: &str, text: &str, fuel: &Fuel) -> Result<Value, EvalError> {
+    // A long text would fill the message.
     let start: String = text.chars().take(40).collect();
     let mut shown = String::new();
     python::write_repr(&Value::Text(start), &mut shown, fuel)?;

@@ -45,6 +45,7 @@ pub(super) fn builtin_with(
             Some(Number::Float(x)) => Ok(Value::Float(x.abs())),
             None => refused(function, x),
         },
+        // Without digits the result is an Int, with digits it has the kind of the argument, as in Python.
         (Builtin::Round, [x] | [x, Value::None]) => match Number::of(x) {
             Some(Number::Int(i)) => Ok(Value::Int(i)),
             Some(Number::Float(x)) => ops::round(x).map(Value::Int).or_else(|Fault| overflow()),

@@ -41,6 +41,7 @@ pub(super) fn number(value: &Value) -> Result<Value, EvalError> {
             if let Ok(whole) = text.parse::<i64>() {
                 return Ok(Value::Int(whole));
             }
+            // Rust also reads `inf`, `nan` and the like, which are not numbers in ECMAScript.
             match text.parse::<f64>() {
                 Ok(x) if text.chars().all(plain) && x.is_finite() => Ok(Value::Float(x)),
                 _ => fail!("a text that is no number"),
@@ -66,6 +67,7 @@ pub(super) fn truth(value: &Value) -> bool {
 
 /// `a === b`, except that lists and maps are compared by content, because they are values here.
 pub(super) fn same(a: &Value, b: &Value, fuel: &Fuel) -> Result<bool, EvalError> {
+    // `equal` takes Bools for Ints, which `===` does not.
     let bool = |value: &Value| matches!(value, Value::Bool(_));
     if bool(a) != bool(b) {
         return Ok(false);
@@ -104,6 +106,7 @@ pub(super) fn remainder(a: &Value, b: &Value) -> Result<Value, EvalError> {
         (Some(Number::Int(_) | Number::Float(_)), Some(Number::Int(0))) => {
             fail!("division by zero")
         }
+        // `i64::MIN % -1` overflows in Rust, although the result is 0.
         (Some(Number::Int(a)), Some(Number::Int(b))) => Ok(Value::Int(a.wrapping_rem(b))),
         (Some(a), Some(b)) if b.float() != 0.0 => Ok(Value::Float(a.float() % b.float())),
         _ => fail!("division by zero"),

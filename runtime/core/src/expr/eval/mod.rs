@@ -225,6 +225,7 @@ impl<'e> Evaluator<'e> {
 
     fn predicate<'s>(&self, id: PredicateId, depth: u32) -> Evaluated<'s> {
         match self.environment.predicate(id) {
+            // A named condition does not see the locals of the expression that uses it.
             Some(expr) => self.bool(expr, None, depth).map(Value::Bool).map(Cow::Owned),
             None => fail!("a named condition that is not known here"),
         }
@@ -303,6 +304,7 @@ impl<'e> Evaluator<'e> {
     {
         let mut links = Vec::new();
         let mut first = whole;
+        // A chain is as deep as it is long, so its left operands are not evaluated recursively.
         while let ExprKind::Binary(op, left, right) = &first.kind {
             self.fuel.charge(1)?;
             links.push((*op, right, &first.ty));

@@ -46,6 +46,7 @@ pub(super) fn write(
         Ok(spec) => spec,
         Err(why) => return fail!("format spec `{spec}`: {why}"),
     };
+    // A fill character takes up to four bytes.
     fuel.charge_text(4 * (spec.width + spec.precision.unwrap_or(0)))?;
     match value {
         Value::Text(text) => {

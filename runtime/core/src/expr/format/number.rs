@@ -57,6 +57,7 @@ fn sign(negative: bool, spec: &Spec) -> &'static str {
 
 pub(super) fn write_float(x: f64, spec: &Spec, to: &mut String) -> Result<(), EvalError> {
     let size = x.abs();
+    // Python's default.
     let precision = spec.precision.unwrap_or(6);
     let mut text = match spec.kind {
         Some('e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'n' | '%') | None if !x.is_finite() => {

@@ -99,6 +99,7 @@ pub fn parse(text: &str) -> Result<Spec, String> {
     let mut rest = text;
     let mut chars = text.chars();
     let (first, second) = (chars.next(), chars.next());
+    // Any character is a fill, but only before an alignment.
     let has_fill = second.and_then(align).is_some();
     if has_fill {
         spec.fill = first.unwrap_or(' ');

@@ -169,6 +169,7 @@ impl<'c> Compiler<'c> {
                 BinaryOp::Multiply => Arithmetic::Multiply,
                 BinaryOp::FloorDivide => Arithmetic::FloorDivide,
                 BinaryOp::Modulo => Arithmetic::Modulo,
+                // A quotient is a Float, and a power may be one.
                 BinaryOp::And | BinaryOp::Or | BinaryOp::Divide | BinaryOp::Power => return None,
             };
             let both = (self.int(a, depth + 1)?, self.int(b, depth + 1)?);
@@ -241,6 +242,7 @@ impl<'c> Compiler<'c> {
             let both = (self.bool(then, depth + 1)?, self.bool(otherwise, depth + 1)?);
             Some(Bool::If(Box::new((condition, both.0, both.1))))
         } else if let ExprKind::Compare(first, rest) = &expr.kind {
+            // Only single comparisons: a chain would evaluate its inner operands twice.
             let [(op, second)] = rest.as_slice() else { return None };
             self.comparison(*op, first, second, depth + 1)
         } else {
@@ -261,6 +263,7 @@ impl<'c> Compiler<'c> {
                 let both = (self.float(a, depth)?, self.float(b, depth)?);
                 Some(Bool::Floats(op, Box::new(both)))
             }
+            // Enums only: the second operand has to be a name of one.
             (Type::Named(_), Type::Named(_)) => {
                 let (place, ExprKind::Enum(_, name)) = (Self::place(a)?, &b.kind) else {
                     return None;

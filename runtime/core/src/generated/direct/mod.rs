@@ -195,6 +195,7 @@ impl<P: Direct> Machine<P> {
         sink.record(Record::Event(id));
         self.program.bind(Some(payload));
         let taken = self.program.on_event(event, sink);
+        // The constants let the compiler remove what this chart does not need.
         if P::GOES_ON {
             macrostep::go_on(self, 1, sink);
         }

@@ -150,6 +150,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 .filter_map(|(i, answer)| Some((StepId::at(i), StoredValue(answer.clone()?))))
                 .collect(),
             handled: match data.bound {
+                // The calls themselves are in `calls` and `called`.
                 Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => {
                     Handled::Nothing
                 }
