@@ -83,7 +83,7 @@ pub struct ToolCall {
 pub struct Post {
     /// The event, by its id in the sender's chart.
     pub event: EventId,
-    /// The receiver.
+    /// The chart that receives the event.
     pub to: Receiver,
     /// The data of the event, in declared order.
     pub payload: Vec<Value>,
@@ -92,7 +92,7 @@ pub struct Post {
 /// A message of the program for the trace, in addition to the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Its subject.
+    /// The subject of the note.
     pub about: About,
     /// The text in the trace.
     pub text: String,

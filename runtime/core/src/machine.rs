@@ -31,11 +31,11 @@ pub struct StepKey {
 pub enum Input<P> {
     /// Enter the initial configuration. The first input, given once.
     Start,
-    /// A declared host event.
+    /// A declared host event, with its data.
     Event(EventId, P),
     /// The built-in event `turn`; inputs are set before it.
     Turn,
-    /// A step has ended.
+    /// The outcome of an attempt, a question or a tool call.
     Answer(StepKey, Outcome<P>),
     /// The host may not make the call of an open step, because the call would exceed a limit that the host counts: on tokens or cost.
     Exhausted(StepKey, LimitKind),

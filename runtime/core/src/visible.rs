@@ -2,8 +2,8 @@
 //!
 //! Models, servers, charts, file names and traces may contain any character. Unescaped, some of them alter the display of a terminal or an
 //! editor. All text that is shown or generated passes through one of these functions. Escapes are those of texts in a chart: `\n`, `\r`,
-//! `\t`, or the number of the character as in `\u{1b}`.
-//! Letters of all scripts, accents and emoji stay as they are, with the joiners and selectors that their spelling needs.
+//! `\t`, or the number of the character as in `\u{1b}`. Letters of all scripts, accents and emoji stay as they are, with the joiners and
+//! selectors that their spelling needs.
 //!
 //! Source: Unicode Technical Standard 55 (source code handling), Unicode Standard Annex 31 (joiners).
 

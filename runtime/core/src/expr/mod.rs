@@ -11,8 +11,7 @@
 //! ```
 //!
 //! Generated code calls the functions over values ([`binary`], [`compare`], [`builtin`], [`index`], …) for Json, lists and maps. There,
-//! each
-//! call has a [`Fuel`] of its own.
+//! each call has a [`Fuel`] of its own.
 
 mod access;
 mod action;

@@ -20,7 +20,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// No tasks.
+    /// An empty list of tasks.
     pub const fn new() -> Self {
         Self { queue: Queue(None), rounds: 0, seen: Vec::new() }
     }

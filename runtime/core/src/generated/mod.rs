@@ -1,8 +1,7 @@
 //! Functions that generated code calls, besides the step algorithm and [`ops`]. They are not meant for code written by hand.
 //!
 //! Code that is the same for all charts is here, so that a generated file contains only what differs. For example, an assignment in a
-//! `code`
-//! step becomes a few calls, and a failure becomes a note for the trace:
+//! `code` step becomes a few calls, and a failure becomes a note for the trace:
 //!
 //! ```text
 //! chart       code rate { success_rate = successes / max(total, 1) }

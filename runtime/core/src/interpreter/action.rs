@@ -1,4 +1,4 @@
-//! The execution of actions.
+//! Executes the actions of blocks and `code` steps, apart from branches and loops.
 
 use super::context::Context;
 use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, python};

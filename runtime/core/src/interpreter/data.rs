@@ -32,7 +32,7 @@ pub(super) struct Data {
     fields: Vec<Value>,
     /// The payloads of raised events that are still in the internal queue, oldest first.
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
-    /// Data that most runs do not have.
+    /// Answers, sent events, calls and other data that most runs do not have.
     pub(super) more: Lazily<More>,
     #[allow(
         clippy::box_collection,

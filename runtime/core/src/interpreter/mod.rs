@@ -1,10 +1,8 @@
 //! A machine that runs a chart from its model.
 //!
-//! The problem: the step algorithm knows registers and tables; guards, actions and data it leaves to a [`crate::program::Program`]. The
-//! idea:
-//! an [`Interpreter`] is a [`Stepper`] over the tables of a [`Plan`], whose program evaluates the expressions of the model. For example,
-//! for
-//! `on pay(amount) if amount > 10 -> open { total = total + amount }`:
+//! The problem: the step algorithm knows only registers and tables, and leaves guards, actions and data to a [`crate::program::Program`].
+//! The idea: an [`Interpreter`] is a [`Stepper`] over the tables of a [`Plan`], with a program that evaluates the expressions of the model.
+//! For example, with `on pay(amount) if amount > 10 -> open { total = total + amount }`:
 //!
 //! ```text
 //! handle(Event(pay, [12]))   `check::event`: the payload fits the declared type

@@ -1,8 +1,7 @@
 //! The resolved chart, which emitters, analyses and the interpreter read.
 //!
 //! The problem: readers should not resolve names, check types or walk parents again. The idea: rows in vectors, which refer to each other
-//! by
-//! typed ids; every name and type is resolved. For example:
+//! by typed ids; every name and type is resolved. For example:
 //!
 //! ```text
 //! chart Ticket { event reply(text: Text)  initial open  state open { on reply(text) if text != "" -> closed }  state closed {} }

@@ -131,7 +131,7 @@ pub enum StepKind {
     Call(ToolId, Vec<Expr>),
     /// A question to a person, with its text.
     Human(Template),
-    /// A child chart.
+    /// A child chart that runs beside this one.
     Run(Run),
 }
 

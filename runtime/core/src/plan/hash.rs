@@ -2,10 +2,8 @@
 //!
 //! The form contains every part of the chart in the order of its declaration here: integers as eight bytes little-endian, doubles by their
 //! bits, texts and lists preceded by their length, a variant by its number. Documentation, `meta`, `check` lines and the length of the
-//! stored
-//! history are left out: charts that differ only in these are equivalent. The form does not depend on the platform, the compiler or feature
-//! flags. Saved runs contain the hash, so after a change of the form they
-//! count as runs of another version of their chart.
+//! stored history are left out: charts that differ only in these are equivalent. The form does not depend on the platform, the compiler or
+//! feature flags. Saved runs contain the hash, so after a change of the form they count as runs of another version of their chart.
 
 use crate::arena::{
     ChoiceId, ClientId, EventId, FunctionId, LocalId, PredicateId, SendId, StateId, StepId, ToolId,

@@ -11,8 +11,7 @@
 //! ```
 //!
 //! With the feature `serde` it is data. Values are JSON; those without a JSON form (durations, NaN, infinity) become a map with one key
-//! that
-//! begins with `$`.
+//! that begins with `$`.
 
 mod compare;
 mod types;
@@ -114,7 +113,7 @@ struct Called {
 /// The payload that guards and actions read: the current event or answer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Current {
-    /// There is no payload.
+    /// No payload is bound.
     #[default]
     Nothing,
     /// The data of a host event.

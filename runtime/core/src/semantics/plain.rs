@@ -18,7 +18,7 @@ pub struct Plain<'l> {
     pub turns: u32,
     /// Whether a turn is being walked.
     pub walking: bool,
-    /// Whether the dead end in which the machine is has been reported.
+    /// Whether the machine is in a dead end that was reported.
     pub dead: bool,
     /// The current host event.
     pub event: Option<EventId>,

@@ -1,8 +1,7 @@
 //! Unrolling: the effects of the step algorithm in one configuration as data, from which an emitter writes direct code.
 //!
 //! This module makes no decisions. It puts a machine into a configuration, lets the engine select and take transitions as usual, and
-//! records
-//! the reports to the sink and the requests to the program.
+//! records the reports to the sink and the requests to the program.
 
 use super::{Phase, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};

@@ -1,10 +1,9 @@
 //! The registers of a machine: its mutable state besides the program's data, such as the configuration, deadlines and open questions.
 //!
 //! The problem: without an allocator, registers have to be arrays; in a process with a million agents, of which most wait, an idle agent
-//! must
-//! take little memory. The idea: the step algorithm sees registers only as slices ([`Cells`], [`CellsMut`]). [`Fixed`] keeps all of them in
-//! arrays. [`Dynamic`] leaves out each [`Part`] that has its initial values: a missing register is an empty slice, reads as its initial
-//! value, and gets memory by [`Store::need`] before it is written. For example:
+//! must take little memory. The idea: the step algorithm sees registers only as slices ([`Cells`], [`CellsMut`]). [`Fixed`] keeps all of
+//! them in arrays. [`Dynamic`] leaves out each [`Part`] that has its initial values: a missing register is an empty slice, reads as its
+//! initial value, and gets memory by [`Store::need`] before it is written. For example:
 //!
 //! ```text
 //! the machine waits in `idle`             the configuration, times and deadlines are in one block of words; there is no more

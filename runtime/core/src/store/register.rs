@@ -148,25 +148,25 @@ impl Walk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WalkStage {
-    /// Not begun.
+    /// The walk has not begun.
     #[default]
     New,
-    /// Begun. There may be nothing to visit now.
+    /// The walk has begun. It may have nothing to visit now.
     Open,
-    /// Ended for this turn.
+    /// The walk has ended for this turn.
     Over,
 }
 
 /// The counts of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Whole turns since entry.
+    /// The number of whole turns since the state was entered.
     pub turns_here: u32,
-    /// Turns of the run.
+    /// The number of turns of the run in which the state was active.
     pub turns_in: u32,
-    /// Failures since entry.
+    /// The number of tool errors, forbidden calls and unusable answers since the state was entered.
     pub fails_here: u32,
-    /// Model calls charged.
+    /// The number of model calls of the run that were charged to the state.
     pub calls: u32,
 }
 
@@ -179,11 +179,11 @@ impl Counts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Amounts {
-    /// Model calls.
+    /// The number of model calls.
     pub calls: u32,
-    /// Tokens, in and out.
+    /// Tokens of prompts and answers together.
     pub tokens: u64,
-    /// Millionths of the unit of prices.
+    /// The cost in millionths of the unit of prices.
     pub cost: u64,
 }
 
@@ -198,7 +198,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// A free place.
+    /// A free entry.
     pub(super) const NONE: Self = Self {
         key: StepKey { step: StepId(0), leaf: StateId(0), event: 0, attempt: 0, element: None },
         calling: None,
@@ -213,17 +213,17 @@ pub struct Sent {
     pub event: EventId,
     /// The time at which it is due.
     pub due: Instant,
-    /// The id for `cancel`.
+    /// The id by which `cancel` finds the event.
     pub id: Option<SendId>,
     /// The slot in which the program keeps its payload.
     pub slot: u32,
-    /// The receiver.
+    /// The chart that receives the event.
     #[cfg_attr(feature = "serde", serde(default))]
     pub to: Receiver,
 }
 
 impl Sent {
-    /// A free place.
+    /// A free entry with this payload slot.
     pub(crate) const fn free(slot: u32) -> Self {
         Self { event: EventId(0), due: 0, id: None, slot, to: Receiver::Own }
     }

@@ -19,7 +19,7 @@ impl Reacts {
     pub const TURN: Self = Self(1 << 2);
     /// The completion of a state.
     pub const DONE: Self = Self(1 << 3);
-    /// Deadlines.
+    /// Deadlines, including timeouts of steps.
     pub const DEADLINE: Self = Self(1 << 4);
     /// The choice of an option, and the result of a tool.
     pub const CHOICE: Self = Self(1 << 5);
@@ -33,7 +33,7 @@ impl Reacts {
     pub const ALIVE: Self = Self(1 << 9);
     /// An `ask` on host events.
     pub const ASK: Self = Self(1 << 10);
-    /// A limit on time.
+    /// A limit on the time in the state.
     pub const TIME: Self = Self(1 << 11);
 
     /// The occurrences that can trigger an `on **` transition.
@@ -63,7 +63,7 @@ impl Reacts {
 pub struct Dispatch {
     /// The event, or [`Dispatch::ANY`].
     pub event: EventId,
-    /// The transition.
+    /// A transition of the state.
     pub line: TransitionId,
 }
 

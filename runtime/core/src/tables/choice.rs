@@ -16,7 +16,7 @@ pub struct ChoiceRow<'t> {
     pub tools: Option<Span>,
 }
 
-/// A declared tool.
+/// The row of a declared tool.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolRow<'t> {
     /// The name, which may be dotted.
@@ -27,7 +27,7 @@ pub struct ToolRow<'t> {
     pub idempotent: bool,
 }
 
-/// An `allow` line.
+/// The row of an `allow` line.
 #[derive(Debug, Clone, Copy)]
 pub struct PermissionRow {
     /// The state that must be active; `None` for `*`.

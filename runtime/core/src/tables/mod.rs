@@ -1,6 +1,5 @@
 //! A chart as flat tables of rows, over which the step algorithm runs. Generated code must not allocate and keeps them in `static`s, so a
-//! row
-//! refers to several others by a [`Span`] of a pool. The chart `C { parallel p { state a {} state b {} } }`, for example:
+//! row refers to several others by a [`Span`] of a pool. The chart `C { parallel p { state a {} state b {} } }`, for example:
 //! ```text
 //! states       0 `C`: initial Span 0..1, end 4     1 `p`: end 4     2 `p.a`: end 3     3 `p.b`: end 4
 //! state_pool   [1]                                 (the span is the initial state of `C`; the subtree of `p` is 1..4)
@@ -72,7 +71,7 @@ pub struct Tables<'t> {
     pub states: &'t [StateRow<'t>],
     /// The transitions, grouped by source. Within a source they are in the order in which they are tried.
     pub transitions: &'t [TransitionRow<'t>],
-    /// Host events.
+    /// The declared host events.
     pub events: &'t [EventRow<'t>],
     /// The steps in document order, in which walks visit them.
     pub steps: &'t [StepRow<'t>],
@@ -122,7 +121,7 @@ pub struct Tables<'t> {
     pub summary: Summary,
 }
 
-/// A state.
+/// The row of a state.
 #[derive(Debug, Clone, Copy)]
 pub struct StateRow<'t> {
     /// The dotted path; empty for the root.
@@ -209,7 +208,7 @@ pub enum StateRowKind {
     },
 }
 
-/// A transition.
+/// The row of a transition.
 #[derive(Debug, Clone, Copy)]
 pub struct TransitionRow<'t> {
     /// The source state.
@@ -290,7 +289,7 @@ pub enum TriggerRow<'t> {
     LimitWarn(&'t str),
 }
 
-/// A host event.
+/// The row of a host event.
 #[derive(Debug, Clone, Copy)]
 pub struct EventRow<'t> {
     /// The name, which may be dotted.
@@ -299,7 +298,7 @@ pub struct EventRow<'t> {
     pub fields: Span,
 }
 
-/// A step.
+/// The row of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct StepRow<'t> {
     /// The name in the chart.

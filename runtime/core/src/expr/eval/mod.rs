@@ -1,8 +1,7 @@
 //! The evaluator: it always ends, within bounds, and has no side effects but those of host functions.
 //!
-//! The idea: a value is borrowed where it is stored, and copied only when it is taken ([`Cow`]); each node pays a unit of fuel; chains of
-//! infix
-//! operators are a loop, so that `a + b + … + z` takes no stack. For example, `a - b < 2` with `a` = 5 and `b` = 3:
+//! The idea: a value is borrowed from where it is stored, and copied only when it is stored elsewhere ([`Cow`]); each node pays a unit of
+//! fuel; chains of infix operators are a loop, so that `a + b + … + z` takes no stack. For example, `a - b < 2` with `a` = 5 and `b` = 3:
 //!
 //! ```text
 //! eval(a - b < 2)      Compare: evaluates its first operand, then one operand after the other, until one comparison is false

@@ -2,8 +2,7 @@
 //!
 //! The problem: searching tables for the effect of an event takes longer than the effect itself. The idea: the emitter lets the step
 //! algorithm compute the effect of each occurrence in each configuration ([`crate::semantics::unroll`]), and writes it as code or data of
-//! the
-//! chart. This module contains the rest, which is the same for all charts: inputs, macrosteps, turns, the end. For example:
+//! the chart. This module contains the rest, which is the same for all charts: inputs, macrosteps, turns, the end. For example:
 //!
 //! ```text
 //! chart      state a { on go -> b }   state b { enter { n = n + 1 } }
