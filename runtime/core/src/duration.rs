@@ -15,6 +15,7 @@ impl fmt::Display for Duration {
     /// Uses the largest unit that leaves no fraction. Less than three days are written in hours, as in `48h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, millis) in UNITS {
+            // Up to two days, hours are the more usual unit: `48h`.
             let few = millis == DAY && self.0 < 3 * DAY;
             if self.0 != 0 && self.0.is_multiple_of(millis) && !few {
                 return write!(f, "{}{unit}", self.0 / millis);

@@ -129,6 +129,7 @@ fn bounds(
         }
     };
     let from = bound(from, 0)?;
+    // An end before the beginning makes the part empty.
     Ok((from, bound(to, len)?.max(from)))
 }
 

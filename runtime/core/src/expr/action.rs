@@ -82,6 +82,7 @@ fn block<E: Environment>(
                     Evaluator { environment: &*environment, fuel }.owned(source, scope, 0)?;
                 let items: Vec<Cow<'_, Value>> = elements_with(&source, fuel)?;
                 for value in &items {
+                    // An iteration costs fuel even if the body is empty.
                     fuel.charge(1)?;
                     let inner = Scope { outer: scope, local: local.id, value };
                     block(body, environment, fuel, carry_out, Some(&inner), depth + 1)?;

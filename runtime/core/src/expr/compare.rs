@@ -146,6 +146,7 @@ pub(super) fn order(
             for (a, b) in a.iter().zip(b) {
                 fuel.charge(1)?;
                 if !equal(a, b, fuel)? {
+                    // The first elements that differ decide.
                     return order(a, b, fuel);
                 }
             }

@@ -42,6 +42,7 @@ impl<M: Machine> Handling<'_, M> {
         // Descendants only.
         members.retain(|m| m.len() > member.len() && m.starts_with(member));
         members.retain(|m| {
+            // All `run` steps between the member and the descendant must forward the event.
             (member.len()..m.len()).all(|n| self.forward(&m[..n], m[n]) == Forward::Rest)
         });
         members.retain(|m| self.member(m).is_some_and(|m| named(m, event).is_some()));

@@ -89,7 +89,8 @@ mod few {
 mod growing {
     use super::super::{Box, Vec, VecDeque};
 
-    /// The size in bytes above which an empty queue releases its memory; below it, the memory is reused.
+    /// An empty queue releases its memory if an item takes more than a quarter of this number of bytes, or if there is room for more than
+    /// four times this number of items.
     const KEPT: usize = 64;
 
     /// A queue of at most `N` items.

@@ -49,6 +49,7 @@ impl Chart {
             if matches!(expr.kind, ExprKind::Call(..) | ExprKind::Comprehension { .. }) {
                 return false;
             }
+            // Each condition is visited once: it may be used often, and in a faulty chart within itself.
             if let ExprKind::Predicate(id) = expr.kind
                 && seen.insert(id)
                 && let Some(predicate) = self.predicates.get(id.index())

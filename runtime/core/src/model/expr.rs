@@ -267,7 +267,7 @@ pub enum Builtin {
     JsValue,
     /// `a + b`: a sum if both are numbers, otherwise a concatenation of texts.
     JsAdd,
-    /// `Number(x)`; fails if the result is NaN.
+    /// `Number(x)`; fails if `x` is no number.
     JsNumber,
     /// `String(x)`.
     JsText,

@@ -121,7 +121,7 @@ pub struct Chart {
     pub calls_per_turn: Option<u32>,
     /// The default treatment of failed steps.
     pub defaults: FailurePolicy,
-    /// The number of trace records that an instance keeps; `None` for all.
+    /// The number of transitions in an instance's history; `None` for all.
     pub history_kept: Option<u32>,
     /// The `check` lines.
     pub checks: Vec<Check>,
@@ -209,6 +209,7 @@ impl Chart {
             })
         };
         let tools = self.tools.iter().enumerate().map(|(i, tool)| (ToolId::at(i), &tool.name));
+        // The patterns exclude tools from `any`, but not those that the set names.
         let all = tools.filter(|(id, name)| set.tools.contains(id) || set.any && !away(name));
         all.map(|(id, _)| id).collect()
     }

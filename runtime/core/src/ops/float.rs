@@ -25,6 +25,7 @@ pub fn remainder(x: f64, y: f64) -> f64 {
     if !x.is_finite() || y.is_nan() || y == 0.0 {
         return f64::NAN;
     }
+    // Includes an infinite `y`.
     if x.abs() < y.abs() {
         return x;
     }

@@ -67,6 +67,7 @@ fn finite(base: f64, exponent: f64) -> f64 {
     }
     // base = significand × 2^shift, the significand in 1..2
     let (mantissa, shift) = split(base);
+    // The mantissa of a subnormal number has fewer than 53 bits.
     let up = mantissa.leading_zeros() as i32 - 11;
     let significand = Pair::from((mantissa << up) as f64 * exp2(-52));
     let shift = shift - up + 52;

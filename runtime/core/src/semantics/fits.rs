@@ -64,6 +64,7 @@ impl Named {
             match row.kind {
                 StateRowKind::Atomic | StateRowKind::History { .. } => {}
                 StateRowKind::Compound(_) if below == 0 => found.push(Difference::Nested(path())),
+                // Only a parallel state can have several active children, so it was one.
                 StateRowKind::Compound(_) if below > 1 => found.push(Difference::Apart(path())),
                 StateRowKind::Compound(_) => {}
                 StateRowKind::Parallel if below == 0 => found.push(Difference::Nested(path())),

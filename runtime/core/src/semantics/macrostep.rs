@@ -4,7 +4,7 @@ use crate::machine::{ErrorKind, Record, Sink, Status};
 
 /// The parts of a macrostep that the stepper and direct code implement. `S` is the sink.
 pub(crate) trait Microsteps<S: ?Sized> {
-    /// The maximum number of microsteps; more are a livelock.
+    /// The number of microsteps after which a macrostep is stopped as a livelock.
     fn bound(&self) -> u32;
 
     /// The status of the run, if its last microstep has entered a final child of the root.

@@ -116,7 +116,7 @@ use crate::store::{Cells, Observed, Occurrence, Store, bits};
 use crate::tables::Tables;
 use core::ops::Range;
 
-/// The maximum number of microsteps in a macrostep, unless the chart sets another.
+/// The number of microsteps after which a macrostep is stopped as a livelock, by default.
 pub const MICROSTEPS: u32 = 1000;
 
 /// The range of an empty entry set, chosen so that `min` and `max` extend it.

@@ -185,6 +185,7 @@ impl Named {
             sends: Vec::new(),
             queue: Vec::new(),
         };
+        // The counts of a state that does not exist any more are dropped.
         for (path, counts) in &self.states {
             let Ok(state) = numbers.state(path) else { continue };
             let i = state.index();

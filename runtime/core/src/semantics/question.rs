@@ -36,6 +36,7 @@ impl<P: Program> Stepper<'_, P> {
             for choice in self.tables.states[state.index()].choices.of(self.tables.choice_pool) {
                 let id = self.tables.choices[choice.index()].transition;
                 let row = self.tables.transitions[id.index()];
+                // The host may ask with an outdated key, whose leaf is not active any more.
                 if self.is_active(state)
                     && self.in_scope(&row)
                     && (!row.guard
@@ -153,6 +154,7 @@ impl<P: Program> Stepper<'_, P> {
             let state = self.tables.steps[inner.index()].state;
             state != row.state && self.contains(row.state, state)
         });
+        // The condition may have raised an error whose transitions left the leaf, and an event may have put a question.
         if !hidden && self.is_active(leaf) && self.question(leaf).is_none() {
             self.put(step, leaf, true, sink);
         }

@@ -114,6 +114,7 @@ pub(super) fn other(
                 found.changes.push(Change::Armed(path(tables, source), timed(tables, kind)));
             }
         }
+        // The transitions without a match are gone, which matters only for armed deadlines.
         let gone = old.iter().chain(unknown.as_slice()).filter(|one| one.due.is_some());
         lost.extend(gone.map(|_| (source, kind)));
     }

@@ -92,6 +92,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
                 let recorded = &history[slot as usize * words..][..words];
                 bits::iter(recorded).all(|r| {
                     let inner = StateId::at(r);
+                    // A history records states below its parent, none of them a history.
                     inner != row.parent
                         && tables.contains(row.parent, inner)
                         && r != i
@@ -115,6 +116,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         .filter_map(|(i, question)| question.as_ref().map(|question| (i, question)))
         .all(|(i, question)| {
             key(&question.key)
+                // Questions are stored by leaf, and only an active leaf has one.
                 && question.key.leaf.index() == i
                 && bits::has(configuration, i)
                 && matches!(tables.states[i].kind, StateRowKind::Atomic | StateRowKind::Final(_))
@@ -139,6 +141,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         walk.cursor as usize <= tables.steps.len()
             && walk.leaf as usize <= states
             && walk.calls < FAR
+            // A walk is at an `ask`, or waits for a step that is open.
             && walk.at.is_none_or(|step| {
                 step.index() < tables.steps.len() && (is_ask(step) || open(step))
             })
@@ -150,6 +153,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         (is_pending || open.is_empty())
             && *size < FAR
             && next <= size
+            // Each element that was started is done, lost or open.
             && done.saturating_add(*lost).saturating_add(open.len() as u32) == *next
             && open.iter().all(|open| {
                 key(open)

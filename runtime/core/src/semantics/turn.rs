@@ -69,6 +69,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn walk_step(&mut self, step: StepId, row: &StepRow<'_>, sink: &mut dyn Sink) {
+        // A `human` or `run` step of an earlier turn may still be pending. It is not started again.
         if matches!(row.kind, StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true, .. })
             || !self.is_active(row.state)
             || self.underway(step).pending.is_some()

@@ -61,6 +61,7 @@ pub fn first_in(set: &[u64], from: usize, to: usize) -> Option<usize> {
         let word = set[i / 64] >> (i % 64);
         if word != 0 {
             let found = i + word.trailing_zeros() as usize;
+            // The last word may have bits behind the range.
             return (found < to).then_some(found);
         }
         i = (i / 64 + 1) * 64;

@@ -116,7 +116,8 @@ impl Fan {
 pub struct Walk {
     /// The progress of the walk in this turn.
     pub stage: WalkStage,
-    /// The next step to visit. The walk stops before a step of an inactive state, because the state may still be entered.
+    /// The next step to visit. Steps of inactive states are skipped; while no later step can be visited, the cursor stays before them, because
+    /// their states may still be entered.
     pub cursor: u32,
     /// The step that is being visited: a step whose end is awaited, or an `ask` whose question is put in one leaf after the other.
     pub at: Option<StepId>,

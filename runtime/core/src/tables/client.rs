@@ -10,7 +10,7 @@ pub struct ClientRow<'t> {
     pub name: &'t str,
     /// The model, as `provider:model`.
     pub model: &'t str,
-    /// The sampling temperature; `None` for the provider's default.
+    /// The sampling temperature; `None` if the chart does not set it.
     pub temperature: Option<f64>,
     /// The maximum length of an answer, in tokens.
     pub max_tokens: u64,
@@ -56,6 +56,7 @@ pub fn is_free(model: &str) -> bool {
 #[cfg(feature = "alloc")]
 pub(crate) fn millionths(amount: f64) -> u64 {
     let exact = amount * 1e6;
+    // The cast saturates, and turns NaN into 0.
     let whole = exact as u64;
     if (whole as f64) < exact { whole.saturating_add(1) } else { whole }
 }

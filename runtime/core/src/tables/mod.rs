@@ -115,7 +115,7 @@ pub struct Tables<'t> {
     pub calls_per_turn: u32,
     /// The number of transitions in an instance's history; `None` for all.
     pub history_kept: Option<u32>,
-    /// The maximum number of microsteps in a macrostep; 0 for the default. More are a livelock.
+    /// The number of microsteps after which a macrostep is stopped as a livelock; 0 for the default.
     pub microsteps: u32,
     /// Properties of all rows together.
     pub summary: Summary,

@@ -173,6 +173,7 @@ pub(super) fn set(
             if at >= LONGEST.max(items.len()) {
                 return fail!("a list of more than {LONGEST} items");
             }
+            // The list may have to grow up to this index.
             fuel.charge(at)?;
             let mut all: Vec<Value> =
                 items.iter().map(|item| fuel.copy(item)).collect::<Result<_, _>>()?;

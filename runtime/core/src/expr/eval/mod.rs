@@ -344,6 +344,7 @@ impl<'e> Evaluator<'e> {
             if !compare_with(*op, &left, &right, self.fuel)? {
                 return Ok(Cow::Owned(Value::Bool(false)));
             }
+            // The right operand of one comparison is the left operand of the next.
             left = right;
         }
         Ok(Cow::Owned(Value::Bool(true)))

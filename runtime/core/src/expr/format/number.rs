@@ -125,6 +125,7 @@ fn append_exponent(to: &mut String, exponent: i32) {
 fn general(size: f64, precision: usize, spec: &Spec, point: bool) -> String {
     let text = format!("{size:.*e}", precision - 1);
     let (digits, exponent) = split(&text);
+    // The digit that `point` requires counts, so the exponent appears one digit earlier.
     let limit = precision as i32 - i32::from(point);
     lay_out(digits, exponent, exponent < -4 || exponent >= limit, spec, precision, point)
 }

@@ -95,7 +95,7 @@ pub(crate) enum Bool {
     And(Box<(Self, Self)>),
     Or(Box<(Self, Self)>),
     If(Box<(Self, Self, Self)>),
-    /// The comparison of a scalar Int with a literal, which is the most frequent condition.
+    /// The comparison of a scalar Int with a literal.
     Near(CompareOp, Source, i64),
     Ints(CompareOp, Box<(Int, Int)>),
     Floats(CompareOp, Box<(Float, Float)>),

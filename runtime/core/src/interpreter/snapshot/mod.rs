@@ -218,6 +218,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         let limits =
             restored.engine.with_view(StateId(0), |program, view| program.set_limits(view));
         limits.map_err(|Mismatch(why)| RestoreError::Data(why))?;
+        // The registers are restored by now, so `runs` knows the open steps.
         for (key, child) in &snapshot.children {
             let named = |plan: &&Plan<'_>| plan.chart().name == child.chart;
             let Some(plan) = charts.iter().find(named) else {
@@ -239,6 +240,7 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot, is_exact: bool) -> Result<Data, Re
     let mut data = Data::new(chart);
     for (slot, variable) in data.variables.iter_mut().zip(&chart.variables) {
         let Some(StoredValue(value)) = snapshot.variables.get(&variable.name) else {
+            // Params have values from the creation of a machine on, other variables from its start on.
             let needed = matches!(variable.kind, VariableKind::Param { .. }) || snapshot.begun;
             if is_exact && needed && variable.default.is_some() {
                 return Err(RestoreError::Data(format!("no value for `{}`", variable.name)));

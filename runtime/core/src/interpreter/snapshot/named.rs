@@ -113,6 +113,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         self.children.clear();
         let set = self.engine.with_view(StateId(0), |program, view| {
             for (i, row) in chart.variables.iter().enumerate() {
+                // A variable that is new in this version gets its default.
                 let is_missing = program.data.variables[i].is_none()
                     && (begun || matches!(row.kind, VariableKind::Param { .. }));
                 if let (Some(default), true) = (&row.default, is_missing) {
