@@ -1,4 +1,5 @@
-//! Typed indices. Ids count from 0 in document order, so comparing two ids of one kind compares their positions in the source.
+//! Typed ids of a chart's parts. An id is an index, counted from 0 in document order, so comparing two ids of one kind compares their
+//! positions in the source.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -8,13 +9,13 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The index of the row.
+            /// The index of the row with this id, from 0.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The id of the `index`th row.
+            /// The id of the row at `index`.
             #[inline]
             pub const fn at(index: usize) -> Self {
                 Self(index as u32)
@@ -32,15 +33,15 @@ ids! {
     EventId
     /// A step: `llm`, `code`, `ask`, `call`, `human` or `run`.
     StepId
-    /// A `param`, `input` or `var`.
+    /// A variable of the chart: a `param`, `input` or `var`.
     VarId
     /// A host function: `fn` or `do`.
     FunctionId
     /// A `tool` signature.
     ToolId
-    /// A named `tools` set.
+    /// A `tools` set that has a name.
     ToolSetId
-    /// A named condition.
+    /// A condition that has a name.
     PredicateId
     /// A model `client`.
     ClientId
@@ -48,26 +49,26 @@ ids! {
     ComponentId
     /// A record or an enum.
     TypeId
-    /// The option or tool set of a `may` transition.
+    /// The option that a `may` transition offers, or the tool set of a `may call` transition.
     ChoiceId
-    /// The id in `send … as id`.
+    /// The id of a sent event, written `send … as id`, by which `cancel` finds it.
     SendId
-    /// A variable bound inside an expression or a `for`, numbered by nesting depth.
+    /// A variable that is bound inside an expression or by a `for`, numbered by nesting depth.
     LocalId
 }
 
-/// An element of the list of a step with an `each`.
+/// An element of the list of a step with an `each`, by its index. Stored as index + 1, so that an `Option<Element>` takes no more room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Element(core::num::NonZeroU32);
 
 impl Element {
-    /// The element with this index, from 0.
+    /// The element at `index`, counted from 0.
     pub const fn at(index: u32) -> Self {
         Self(core::num::NonZeroU32::MIN.saturating_add(index))
     }
 
-    /// Its index, from 0.
+    /// The index of the element, from 0.
     pub const fn index(self) -> u32 {
         self.0.get() - 1
     }

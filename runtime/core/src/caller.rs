@@ -2,11 +2,11 @@
 
 use crate::arena::{StateId, StepId};
 
-/// The question or step whose model called a tool. Each has at most one call under way.
+/// The caller of a tool: the question or step whose model called it. A caller has at most one tool call under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Caller {
-    /// The question of this leaf.
+    /// The question that is open for this leaf.
     Question(StateId),
-    /// This `llm` step.
+    /// An `llm` step.
     Step(StepId),
 }

@@ -1,4 +1,5 @@
-//! Tool calls by the model: those under way, and those that `streak` counts. One implementation for the interpreter and generated code.
+//! Tool calls that models make: those under way, and the ended ones that `streak` counts. One implementation for the interpreter and
+//! generated code.
 
 use crate::arena::{ChoiceId, ToolId};
 use crate::caller::Caller;
@@ -9,33 +10,33 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The maximum number of different successive calls that are stored; longer streaks are truncated.
+/// The maximum number of different successive calls that are stored. Older calls are dropped, so a longer streak is counted only this far.
 const KEPT: usize = 256;
 
-/// A tool with its arguments in declared order.
+/// A call of a tool, with its arguments in declared order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// The tool.
+    /// The tool that is called.
     pub tool: ToolId,
-    /// One value for each argument.
+    /// The values of the arguments, one for each declared argument.
     pub arguments: Vec<Value>,
 }
 
-/// The calls of a run.
+/// The tool calls of a run: one under way per caller at most, and those that ended since the last choice of an option.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Calls {
     open: BTreeMap<Caller, Call>,
-    /// Calls that ended since another option was taken, oldest first, each with the number of successive repetitions.
+    /// The calls that ended since another option was taken, oldest first, each with the number of times it was made in succession.
     ended: VecDeque<(Call, u32)>,
 }
 
 impl Calls {
-    /// No calls.
+    /// No call under way, and none that ended.
     pub const fn new() -> Self {
         Self { open: BTreeMap::new(), ended: VecDeque::new() }
     }
 
-    /// Restores calls: those under way by caller, and the ended ones with their repetitions.
+    /// Restores the calls of a saved run: `open` are under way, `ended` are oldest first, with the number of successive repetitions.
     pub fn of(
         open: impl IntoIterator<Item = (Caller, Call)>,
         ended: impl IntoIterator<Item = (Call, u32)>,
@@ -43,15 +44,16 @@ impl Calls {
         Self { open: open.into_iter().collect(), ended: ended.into_iter().collect() }
     }
 
-    /// Adds a call that begins.
+    /// Records that a call begins.
     pub fn begin(&mut self, caller: Caller, tool: ToolId, arguments: Vec<Value>) {
         self.open.insert(caller, Call { tool, arguments });
     }
 
-    /// Ends the call, successfully or not: it counts for streaks.
+    /// Ends the caller's call, successful or not; streaks count it.
     pub fn end(&mut self, caller: Caller) {
         let Some(call) = self.open.remove(&caller) else { return };
         match self.ended.back_mut() {
+            // Equal successive calls share an entry, so a model in a loop does not displace the other entries.
             Some((last, times)) if *last == call => *times = times.saturating_add(1),
             Some(_) | None => self.ended.push_back((call, 1)),
         }
@@ -60,7 +62,7 @@ impl Calls {
         }
     }
 
-    /// Removes a canceled call: it does not count.
+    /// Removes the caller's call, which was canceled; streaks do not count it.
     pub fn forget(&mut self, caller: Caller) {
         self.open.remove(&caller);
     }
@@ -70,12 +72,12 @@ impl Calls {
         self.ended.clear();
     }
 
-    /// The caller's call under way.
+    /// The call that is under way for this caller.
     pub fn open(&self, caller: Caller) -> Option<&Call> {
         self.open.get(&caller)
     }
 
-    /// All calls under way with their callers, questions first.
+    /// All calls that are under way, with their callers; questions come first.
     pub fn opened(&self) -> impl Iterator<Item = (Caller, &Call)> {
         self.open.iter().map(|(caller, call)| (*caller, call))
     }
@@ -85,13 +87,14 @@ impl Calls {
         self.ended.iter().map(|(call, times)| (call, *times))
     }
 
-    /// `streak(tool)`: how many of the last calls in succession were of the same tool.
+    /// `streak(tool)`: the number of most recent calls in succession that were of the same tool.
     pub fn streak(&self) -> i64 {
         let last = self.ended.back().map(|(call, _)| call.tool);
         self.count(|call| Some(call.tool) == last)
     }
 
-    /// `streak(set.argument)`: how many of the last calls in succession were of `tools` with the same value of `argument`.
+    /// `streak(set.argument)`: the number of most recent calls in succession that were of one of `tools`, with the same value of
+    /// `argument`.
     pub fn streak_of(&self, tools: &[ToolId], argument: &str, tables: &Tables<'_>) -> i64 {
         match self.last(tools, argument, tables) {
             Some(last) => self.count(|call| passed(call, tools, argument, tables) == Some(last)),
@@ -99,7 +102,7 @@ impl Calls {
         }
     }
 
-    /// `repeated(set.argument)`: the value that [`Calls::streak_of`] counts; `none` where it counts nothing.
+    /// `repeated(set.argument)`: the value that [`Calls::streak_of`] counts; `none` if the last call is of another tool.
     pub fn repeated_value(&self, tools: &[ToolId], argument: &str, tables: &Tables<'_>) -> Value {
         self.last(tools, argument, tables).cloned().unwrap_or_default()
     }
@@ -108,7 +111,7 @@ impl Calls {
         self.ended.back().and_then(|(call, _)| passed(call, tools, argument, tables))
     }
 
-    /// How often the last call was made in succession, with the same arguments.
+    /// The number of times that the last call was made in succession, with the same arguments; 0 without calls.
     pub fn repeated(&self) -> u32 {
         self.ended.back().map_or(0, |(_, times)| *times)
     }
@@ -119,7 +122,7 @@ impl Calls {
     }
 }
 
-/// The value of an argument of a call, if it is of one of these tools.
+/// The value of `argument` in a call of one of `tools`; `None` for a call of another tool.
 fn passed<'c>(
     call: &'c Call,
     tools: &[ToolId],
@@ -131,12 +134,12 @@ fn passed<'c>(
     call.arguments.get(nth)
 }
 
-/// The text of `last_result` for a failed tool call.
+/// The text of `last_result` after a tool call that failed.
 pub fn failure(reason: &str) -> String {
     format!("error: {reason}")
 }
 
-/// Adds an option in the engine's form, unless it is a tool that an earlier transition permits.
+/// Adds an option to those of a question. A tool that an earlier transition already permits is not added again.
 pub fn add_option(
     options: &mut Vec<(ChoiceId, Option<ToolId>)>,
     choice: ChoiceId,

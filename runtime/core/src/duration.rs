@@ -1,8 +1,8 @@
-//! Durations as charts write them.
+//! Durations in the notation of charts.
 
 use core::fmt;
 
-/// Milliseconds. Formatted and parsed as a chart writes it: `250ms`, `30s`, `5m`, `2h`, `7d`.
+/// A duration in milliseconds. It is formatted and parsed in the notation of charts: `250ms`, `30s`, `5m`, `2h`, `7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(pub u64);
 
@@ -12,9 +12,10 @@ const UNITS: [(&str, u64); 5] =
     [("d", DAY), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
 impl fmt::Display for Duration {
-    /// Uses the largest unit without a fraction; less than three days are given in hours, as in `48h`.
+    /// Uses the largest unit that leaves no fraction. Less than three days are written in hours, as in `48h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, millis) in UNITS {
+            // Up to two days, hours are the more usual unit: `48h`.
             let few = millis == DAY && self.0 < 3 * DAY;
             if self.0 != 0 && self.0.is_multiple_of(millis) && !few {
                 return write!(f, "{}{unit}", self.0 / millis);
@@ -24,7 +25,7 @@ impl fmt::Display for Duration {
     }
 }
 
-/// A text is not a number with a unit, or exceeds 64 bits of milliseconds.
+/// The text is not a number with a unit, or the duration exceeds 64 bits of milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotADuration;
 

@@ -1,10 +1,10 @@
-//! The forms in which a model writes an action.
+//! The JSON forms in which a model writes an action.
 
-/// The form in which the model of an `llm` step without a type writes its action.
+/// The JSON form in which the model of an `llm` step without a type writes its action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ActionForm {
-    /// The form of the host: [`ActionForm::Simple`] in a world, otherwise `{reasoning, action, …}`.
+    /// No form is required, so the host decides: [`ActionForm::Simple`] in a world, otherwise `{reasoning, action, …}`.
     #[default]
     Any,
     /// `{thought_process, action: {action_type, …}}`.
@@ -14,10 +14,10 @@ pub enum ActionForm {
 }
 
 impl ActionForm {
-    /// The words for the forms that a client can require.
+    /// The words with which a `client` declaration requires a form.
     pub const WORDS: [&'static str; 2] = ["simple", "ooda"];
 
-    /// The word in a client's declaration; `None` if any form is accepted.
+    /// The word in a `client` declaration; empty if no form is required.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Any => "",
@@ -26,7 +26,7 @@ impl ActionForm {
         }
     }
 
-    /// The form with this word.
+    /// The form that this word requires; `None` for any other text.
     pub fn of(word: &str) -> Option<Self> {
         [Self::Simple, Self::Ooda].into_iter().find(|form| form.word() == word)
     }

@@ -2,20 +2,20 @@
 
 use crate::arena::{Element, StepId};
 
-/// Which events of a chart are forwarded to a child chart.
+/// The events of a chart that are forwarded to a child chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Forward {
-    /// Those that it does not handle itself.
+    /// The events that the chart does not handle itself.
     #[default]
     Rest,
-    /// All that come from outside.
+    /// All events that come from outside the chart.
     All,
-    /// None.
+    /// No event.
     Nothing,
 }
 
 impl Forward {
-    /// The words after a `run` step, with a leading blank.
+    /// The words after a `run` step in a chart, with a leading blank; empty for the default.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Rest => "",
@@ -29,13 +29,13 @@ impl Forward {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Receiver {
-    /// The chart itself.
+    /// The chart that sends the event.
     #[default]
     Own,
-    /// The parent chart.
+    /// The chart whose `run` step runs the sender.
     Parent,
-    /// The child chart of this step; all of them, where it has one for each element of a list.
+    /// The child chart of this step. If the step has one for each element of a list, all of them.
     Child(StepId),
-    /// The child chart of this element.
+    /// The child chart of this element of the step's list.
     Element(StepId, Element),
 }

@@ -16,7 +16,7 @@ pub trait Typed: Machine {
     /// A state of the chart; its `Display` is the dotted path.
     type State: Copy + Ord + core::fmt::Debug + core::fmt::Display + 'static;
 
-    /// An event with its data; an uninhabited type for a chart without events.
+    /// An event of the chart with its data. Uninhabited if the chart has no events.
     type Event;
 
     /// Every state, in document order.
@@ -38,7 +38,7 @@ pub trait Host {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String>;
 }
 
-/// No functions.
+/// A host without functions: every call fails.
 impl Host for () {
     fn call(&mut self, function: &str, _: &[Value]) -> Result<Value, String> {
         Err(alloc::format!("there is no function `{function}`"))
@@ -49,11 +49,11 @@ impl Host for () {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Offer {
-    /// The option; for a tool its `may call` transition.
+    /// The option; for a tool, that of its `may call` transition.
     pub choice: ChoiceId,
-    /// The tool, if it is a tool.
+    /// The tool, if the option is a tool call.
     pub tool: Option<ToolId>,
-    /// The model's answer.
+    /// The text with which the model chooses the option.
     pub name: Cow<'static, str>,
     /// The description for the model.
     pub text: Cow<'static, str>,
@@ -62,7 +62,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// The option of a tool without a `may call` transition: a tool of an `llm` step.
+    /// Stands for the option of a tool that no `may call` transition permits: a tool in the `tools` of an `llm` step.
     pub const NO_LINE: ChoiceId = ChoiceId(u32::MAX);
 }
 
@@ -74,7 +74,7 @@ pub struct ToolCall {
     pub tool: String,
     /// Arguments by name, in declared order.
     pub arguments: Vec<(String, Value)>,
-    /// JSON Schema of the result; empty if the machine does not know it.
+    /// The JSON Schema of the result; empty if the machine does not know it.
     pub result: String,
 }
 
@@ -83,16 +83,16 @@ pub struct ToolCall {
 pub struct Post {
     /// The event, by its id in the sender's chart.
     pub event: EventId,
-    /// The receiver.
+    /// The chart that receives the event.
     pub to: Receiver,
-    /// Its data, in declared order.
+    /// The data of the event, in declared order.
     pub payload: Vec<Value>,
 }
 
 /// A message of the program for the trace, in addition to the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Its subject.
+    /// The subject of the note.
     pub about: About,
     /// The text in the trace.
     pub text: String,
@@ -121,19 +121,20 @@ impl PartialEq<&str> for Note {
     }
 }
 
-/// The bound on notes, in case nobody takes them.
+/// The maximum number of notes that a machine keeps, in case the host never takes them.
 const NOTES_KEPT: usize = 10_000;
 
-/// Adds a note, unless there are too many.
+/// Adds a note, unless the maximum is reached. The note after the last one says that further notes were dropped.
 pub fn note(notes: &mut Vec<Note>, note: Note) {
     if notes.len() < NOTES_KEPT {
         notes.push(note);
     } else if notes.len() == NOTES_KEPT {
+        // Said once, as the last note.
         notes.push(String::from("further notes were dropped: nobody takes them").into());
     }
 }
 
-/// The text of `{options}`: a line `- name(argument: Type): text` for each option.
+/// The text of the placeholder `{options}`: a line `- name(argument: Type): text` for each option.
 pub fn listed(offers: &[Offer]) -> String {
     let most = |offer: &Offer| {
         let arguments = offer.arguments.iter().map(|(name, ty)| name.len() + ty.len() + 4);
@@ -161,13 +162,13 @@ pub fn listed(offers: &[Offer]) -> String {
     lines
 }
 
-/// The description for the model of a tool whose transition has none: its documentation on one line.
+/// The description of a tool for the model, if its transition has none: the tool's documentation on one line.
 pub fn summary(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A running chart: inputs go in, effects and records come out, and it has no other effect. Interpreted and generated machines behave
-/// alike.
+/// A running chart. Inputs go in; effects and records come out through the [`Sink`], and there are no other effects. Interpreted and
+/// generated machines behave alike.
 ///
 /// ```
 /// use chartc_core::host::Machine;
@@ -184,15 +185,15 @@ pub fn summary(doc: &str) -> String {
 /// assert!(!machine.is_walking());
 /// ```
 pub trait Machine {
-    /// The tables, with names and structure.
+    /// The tables of the chart, with its names and structure.
     fn tables(&self) -> &Tables<'_>;
 
-    /// The tables, if they are `static`, as those of generated machines are. Names are then borrowed from them instead of copied.
+    /// The tables, if they are `static`, as those of generated machines are. Callers then borrow names from them instead of copying.
     fn fixed_tables(&self) -> Option<&'static Tables<'static>> {
         None
     }
 
-    /// The limits of a state, those included that are computed from params.
+    /// The limits of a state, including those that are computed from params.
     fn limits(&self, state: StateId) -> LimitsRow {
         self.tables().states[state.index()].limits
     }
@@ -200,7 +201,7 @@ pub trait Machine {
     /// Handles one input. Event payloads are the fields in declared order.
     ///
     /// # Errors
-    /// A payload that does not fit its declared types; nothing has changed then.
+    /// The payload does not fit its declared types. Nothing has changed then.
     fn handle(
         &mut self,
         input: Input<Vec<Value>>,
@@ -224,17 +225,17 @@ pub trait Machine {
     /// may still call.
     fn options(&mut self, key: StepKey) -> Vec<Offer>;
 
-    /// JSON Schema of what a step must answer; empty for an action object, or where the machine cannot tell.
+    /// The JSON Schema of a step's answer; empty for an action object, or if the machine does not know it.
     fn answer_schema(&self, _step: StepId) -> String {
         String::new()
     }
 
-    /// JSON Schema of an option's arguments, an object; empty where there are none or the machine cannot tell.
+    /// The JSON Schema of an option's arguments, which is an object; empty without arguments, or if the machine does not know it.
     fn argument_schema(&self, _choice: ChoiceId) -> String {
         String::new()
     }
 
-    /// JSON Schema of a tool's arguments, an object; empty without arguments, or if the machine does not know it.
+    /// The JSON Schema of a tool's arguments, which is an object; empty without arguments, or if the machine does not know it.
     fn tool_schema(&self, _tool: ToolId) -> String {
         String::new()
     }
@@ -254,7 +255,7 @@ pub trait Machine {
     /// The earliest time at which an `Input::Tick` has an effect.
     fn next_deadline(&self) -> Option<Instant>;
 
-    /// The undelivered sent events in the order of their delivery.
+    /// The sent events that are not delivered yet, in the order of their delivery.
     fn sends(&self) -> Vec<Sent> {
         Vec::new()
     }
@@ -273,29 +274,29 @@ pub trait Machine {
     /// The arguments of the final state that ended the run, in declared order.
     fn result(&self) -> Vec<(String, Value)>;
 
-    /// Takes the notes: reasons of faults, `log` texts, host calls.
+    /// Takes the notes out of the machine: reasons of faults, `log` texts, host calls.
     fn take_notes(&mut self) -> Vec<Note>;
 
-    /// Makes the machine of a started `run` step, not started yet. It belongs to this one until [`Machine::end_child`];
-    /// [`crate::family`] says what is done with it.
+    /// Creates the machine of a started `run` step, without starting it. This machine owns it until [`Machine::end_child`]; see
+    /// [`crate::family`] for how it runs.
     ///
     /// # Errors
-    /// Params that cannot be computed, are missing or out of range; no such chart.
+    /// Params that cannot be computed, are missing or out of range; a chart that does not exist.
     fn begin_child(&mut self, _key: StepKey) -> Result<(), Mismatch> {
         Err(Mismatch(String::from("this machine cannot run other charts")))
     }
 
-    /// The `run` steps with machines, in the order of their creation.
+    /// The keys of the `run` steps that have machines, in the order of their creation.
     fn children(&self) -> Vec<StepKey> {
         Vec::new()
     }
 
-    /// Read access to the machine of a `run` step.
+    /// The machine of a `run` step, read-only.
     fn child(&self, _key: StepKey) -> Option<&dyn Machine> {
         None
     }
 
-    /// Calls `act` with the machine of each `run` step, in the order of their creation.
+    /// Calls `act` with the machine of each `run` step, in the order of creation.
     fn each_child(&self, act: &mut dyn FnMut(StepKey, &dyn Machine)) {
         for key in self.children() {
             if let Some(child) = self.child(key) {
@@ -317,19 +318,19 @@ pub trait Machine {
         None
     }
 
-    /// Takes over the state of a machine of the same chart, interpreted or generated, without its children; its own are dropped.
-    /// [`crate::family::Family::load`] takes over a whole family.
+    /// Replaces the state by that of a machine of the same chart, interpreted or generated. The machines of this one's children are
+    /// dropped, and not restored; [`crate::family::Family::load`] restores them, too.
     ///
     /// # Errors
-    /// It is of another chart, of a version that lacks what the run needs, or damaged.
+    /// The state belongs to another chart, to a version that lacks what the run needs, or is damaged.
     fn load(&mut self, _saved: &Saved) -> Result<(), Unfit> {
         Err(Unfit::Data("this machine cannot be saved".into()))
     }
 
-    /// Makes the machine of a `run` step that was under way. Its state is still to be taken over.
+    /// Creates the machine of a `run` step that was under way in a saved run. The caller then loads its state.
     ///
     /// # Errors
-    /// No such step runs this chart.
+    /// The step does not run the chart of `saved`.
     fn place_child(&mut self, _key: StepKey, saved: &Saved) -> Result<(), Unfit> {
         Err(Unfit::OtherChart(saved.chart().into()))
     }

@@ -9,7 +9,7 @@ pub use crate::status::Status;
 /// Milliseconds on the host's clock, from any fixed origin; never goes back.
 pub type Instant = u64;
 
-/// Identifies an attempt at a step. Unique in a run; an answer with an outdated key is dropped.
+/// Identifies one attempt at a step. Keys are unique in a run; an answer with an outdated key is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepKey {
@@ -19,9 +19,9 @@ pub struct StepKey {
     pub leaf: StateId,
     /// The number of the host event (including turns) during which it was started, or of the start on entry, from 1.
     pub event: u32,
-    /// From 1; each retry or repeated question increments it.
+    /// The number of the attempt, from 1. Each retry or repeated question increments it.
     pub attempt: u32,
-    /// The element for which it is, if the step has an `each`.
+    /// The element of the step's list that the attempt is for, if the step has an `each`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub element: Option<Element>,
 }
@@ -31,37 +31,37 @@ pub struct StepKey {
 pub enum Input<P> {
     /// Enter the initial configuration. The first input, given once.
     Start,
-    /// A declared host event.
+    /// A declared host event, with its data.
     Event(EventId, P),
     /// The built-in event `turn`; inputs are set before it.
     Turn,
-    /// A step has ended.
+    /// The outcome of an attempt, a question or a tool call.
     Answer(StepKey, Outcome<P>),
-    /// The call of an open step may not be made: it would exceed a limit that the host counts, on tokens or cost.
+    /// The host may not make the call of an open step, because the call would exceed a limit that the host counts: on tokens or cost.
     Exhausted(StepKey, LimitKind),
-    /// The call of an attempt was not made, because its step's state was exited while the call waited, or because it would have to wait too
-    /// long. It does not count; a step that is still open fails without another attempt.
+    /// The call of an attempt was not made, because its step's state was exited while the call waited, or because the call would have to
+    /// wait too long. It does not count; a step that is still open fails without another attempt.
     Unmade(StepKey),
-    /// A soft limit that the host counts is reached.
+    /// A soft limit that the host counts was reached.
     Warn(LimitKind),
-    /// A call has been paid: this is what it took. Its outcome, if it is still awaited, follows.
+    /// The tokens and the cost of a call that was made. Its outcome, if the step still awaits it, follows as [`Input::Answer`].
     Charge(StepKey, Charge),
-    /// Time has passed: due deadlines fire.
+    /// Time has passed: the deadlines that are due by now fire.
     Tick,
     /// The run ends as `canceled`: active states run their `exit`, pending steps are canceled.
     Stop,
 }
 
-/// What a call took.
+/// The tokens and the cost of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Charge {
-    /// Tokens, in and out.
+    /// Tokens of the prompt and of the answer together.
     pub tokens: u64,
-    /// Millionths of the unit of prices.
+    /// The cost in millionths of the unit of prices.
     pub cost: u64,
 }
 
-/// How a step ended.
+/// The outcome of an attempt at a step, of a question, or of a tool call that a model chose.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome<P> {
     /// The answer of `llm`, `call`, `human` or `run`, or the result of a tool that an `ask` or `llm` called.
@@ -70,14 +70,14 @@ pub enum Outcome<P> {
     Choice(ChoiceId, P),
     /// The tool that an `ask` or an `llm` chose to call, with its arguments.
     Call(ToolId, P),
-    /// The model named a tool that was not offered: counted, asked again, then `else`.
+    /// The model named a tool that was not offered. The failure is counted, and the question is repeated; then `else` is taken.
     Forbidden(ToolId),
-    /// The model's answer names no option or does not fit the type: asked again, then `else`.
+    /// The model's answer names no option or does not fit the type. The question is repeated; then `else` is taken.
     Unusable,
-    /// The call failed: retried, then `error` transitions or the failure policy. If a tool that an `ask` called failed, the state stays; if
-    /// an `llm` called it, the model learns of the failure.
+    /// The call failed. It is retried; then `error` transitions are taken or the failure policy applies. If a tool that an `ask` called
+    /// failed, the state stays; if an `llm` called it, the model learns of the failure.
     Failed(P),
-    /// Whether the call took effect is unknown.
+    /// The call was interrupted, and whether it took effect is unknown.
     Doubt,
 }
 
@@ -90,31 +90,31 @@ pub enum Effect {
     Ask(StepKey),
     /// Call the tool that the answer to this question chose. The result has the same key.
     Call(StepKey, ToolId),
-    /// The step's state was exited: an answer would be dropped.
+    /// The step's state was exited. The host may give up the call: an answer would be dropped.
     Cancel(StepKey),
     /// The run has ended, in a final child of the root or by a limit.
     Ended(Status),
 }
 
-/// Why a candidate was not taken.
+/// The reason why a candidate was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Loss {
     /// Its guard was false.
     Guard,
-    /// Its guard failed, which counts as false.
+    /// Its guard failed to evaluate, which counts as false.
     Fault,
     /// It is a `from` transition outside its scope.
     Scope,
-    /// A transition of a descendant, or of an earlier region, exits the same states.
+    /// A transition of a descendant, or of an earlier region, was taken and exits some of the same states.
     Preempted,
 }
 
-/// Why a step or turn used a fallback.
+/// The reason why a step or turn used a fallback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Fallback {
-    /// No option was enabled.
+    /// No option of the question was enabled.
     NoOption,
     /// The model's answers were unusable.
     Unusable,
@@ -122,38 +122,39 @@ pub enum Fallback {
     Stale,
     /// The call failed.
     Failed,
-    /// No outcome transition was enabled: the state stays.
+    /// No transition for the outcome was enabled: the state stays.
     NoLine,
 }
 
-/// Errors that become `error.*` events.
+/// Errors that are raised as `error.*` events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ErrorKind {
-    /// A guard, action or code step failed.
+    /// A guard, action or code step failed to evaluate.
     Execution,
-    /// Too many microsteps.
+    /// A macrostep took too many microsteps.
     Livelock,
-    /// A hard limit of a state.
+    /// A hard limit of a state was reached.
     Limit(LimitKind),
-    /// A dead end.
+    /// The run is in a dead end: nothing can happen any more.
     StuckDead,
     /// The model has called a tool with the same arguments too often in succession.
     StuckLoop,
 }
 
-/// A tool call that was made as often in succession, with the same arguments, is a loop.
+/// The number of tool calls in succession with the same arguments that count as a loop.
 pub const LOOP: u32 = 3;
 
 impl ErrorKind {
-    /// Whether a pattern below `error` names loops. Loops are raised only in a chart with such a pattern; there, `error.*` matches them, too.
+    /// Whether a pattern below `error` names loops. Only a chart with such a pattern has them raised; in such a chart, `error.*` matches
+    /// them, too.
     pub fn names_loops(pattern: &str) -> bool {
         let stem = pattern.strip_suffix(".*").unwrap_or(pattern);
         stem == "stuck" || stem == "stuck.loop"
     }
 }
 
-/// What a limit counts.
+/// The quantity that a limit bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[allow(missing_docs, reason = "the words are the language's own")]
@@ -166,7 +167,7 @@ pub enum LimitKind {
 }
 
 impl LimitKind {
-    /// As it is written in `limits`.
+    /// The word for the quantity in a chart's `limits`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Calls => "calls",
@@ -184,9 +185,9 @@ impl LimitKind {
 pub enum Record {
     /// A host event begins.
     Event(EventId),
-    /// A block has sent an event, which is due at this time.
+    /// An action block sent an event, which is due at this time.
     Sent(EventId, Instant),
-    /// The handling of a sent event begins, as for one from the host.
+    /// The handling of a sent event begins. It is handled like an event of the host.
     Delivered(EventId),
     /// An event was sent to another chart.
     Posted(EventId, Receiver),
@@ -194,9 +195,9 @@ pub enum Record {
     Undelivered(EventId, Receiver),
     /// A sent event was canceled before it was due, or discarded in a livelock.
     SendCanceled(EventId),
-    /// A turn begins; its number from 1.
+    /// A turn begins, with its number from 1.
     Turn(u32),
-    /// An event that nothing handled.
+    /// No transition and no question handled an event.
     Refused(EventId),
     /// A candidate that was not taken.
     Lost(TransitionId, Loss),
@@ -206,7 +207,7 @@ pub enum Record {
     Exited(StateId),
     /// A state was entered.
     Entered(StateId),
-    /// No `allow` line permits the target of this transition by a step or choice: the state stays.
+    /// No `allow` line permits a step or choice to enter the target of this transition: the state stays.
     Denied(TransitionId),
     /// A step was started.
     Started(StepKey),
@@ -216,9 +217,9 @@ pub enum Record {
     Done(StepId),
     /// An option was chosen by the model.
     Chosen(ChoiceId),
-    /// The only option was taken without a question.
+    /// The only enabled option was taken without a question.
     Unasked(ChoiceId),
-    /// The model's tool call began, permitted by this `may call` transition; by none for the `tools` of an `llm` step.
+    /// The model's tool call began. It is permitted by this `may call` transition, or by the `tools` of an `llm` step if there is none.
     Called(StepKey, Option<ChoiceId>, ToolId),
     /// The tool returned.
     Returned(StepKey, ToolId),
@@ -228,73 +229,72 @@ pub enum Record {
     Forbidden(StepKey, ToolId),
     /// An attempt failed; another follows.
     Retried(StepKey),
-    /// A step failed for good.
+    /// A step failed, and no further attempt follows.
     Failed(StepId),
     /// An element of a step succeeded.
     ElementDone(StepKey),
-    /// An element of a step failed for good.
+    /// An element of a step failed, and no further attempt follows.
     ElementLost(StepKey),
     /// A fallback was used.
     Fallback(StepId, Fallback),
-    /// A late answer, or one for a cancelled step.
+    /// An answer was dropped, because its attempt had ended or its step was canceled.
     Dropped(StepKey),
-    /// A walk ended early; for another reason than its calls, so did all others of the turn.
+    /// A walk ended early. Unless the reason is [`WalkEnd::Calls`], all other walks of the turn ended with it.
     WalkEnded(WalkEnd),
     /// An error event was raised.
     Error(ErrorKind),
     /// A soft limit was reached.
     Warned(LimitKind),
-    /// A turn ended; its number.
+    /// A turn ended, with its number.
     TurnEnded(u32),
     /// The run ended.
     Ended(Status),
 }
 
-/// Why a walk ended early.
+/// The reason why a walk ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WalkEnd {
-    /// The calls of this region in this turn are used up; the root stands for the chart.
+    /// The region has used up its model calls of this turn; the root stands for the whole chart.
     Calls(StateId),
-    /// `ends turn`.
+    /// The step's `ends turn` held.
     EndsTurn,
-    /// A step failed with policy `fail`.
+    /// A step with the failure policy `fail` failed.
     Failed(StepId),
     /// The run ended.
     Ended,
 }
 
-/// Receives effects and trace records in the order in which they happen.
+/// Receives the effects and trace records of a machine, in the order in which they happen.
 pub trait Sink {
-    /// A request to the host.
+    /// Receives a request to the host.
     fn effect(&mut self, effect: Effect);
-    /// A record of what happened.
+    /// Receives a record of what happened.
     fn record(&mut self, record: Record);
 
-    /// Whether it wants [`Sink::held`]. Nothing is evaluated for a sink that does not.
+    /// Whether this sink wants [`Sink::held`]. If not, the machine does not evaluate the alternatives.
     fn asks_why(&self) -> bool {
         false
     }
 
-    /// Whether anybody reads the notes of the machine that reports to this sink. If nobody does, the machine builds no notes except the
-    /// reason why an answer does not fit.
+    /// Whether anybody reads the machine's notes. If not, the machine builds none but the reason why an answer does not fit.
     fn takes_notes(&self) -> bool {
         true
     }
 
-    /// The next record tells that this transition was taken: the alternatives of its guard that hold, as bits from the lowest. Called only
-    /// for guards with alternatives, and only if one holds.
+    /// Receives the alternatives of a transition's guard that hold, as bits from the lowest. The next record is that this transition was
+    /// taken. Called only for guards with alternatives, and only if at least one holds.
     fn held(&mut self, _line: TransitionId, _alternatives: u64) {}
 }
 
-/// Ignores everything.
+/// A sink that discards all effects and records.
 impl Sink for () {
     fn effect(&mut self, _: Effect) {}
 
     fn record(&mut self, _: Record) {}
 }
 
-/// The result of an input.
+/// The result of handling an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -306,14 +306,14 @@ pub enum Receipt {
     Handled,
     /// No transition was triggered: nothing changed.
     Unhandled,
-    /// A turn is still being walked: the input has to wait. For `Turn` only.
+    /// The current turn is still being walked, so this `Turn` has to wait. No other input is answered so.
     Busy,
     /// The run has ended, or was not started.
     Closed,
-    /// A question on this event is open already, or the answer's key is not open.
+    /// A question on this event is already open, or the answer's key is not open.
     Refused,
 }
 
-/// An expression, action or host function failed. The host's own trace has the reason.
+/// The error of an expression, action or host function that failed. It has no details: the program notes the reason for the host's trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault;

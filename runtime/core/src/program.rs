@@ -22,42 +22,42 @@ pub enum Block {
     Transition(TransitionId),
 }
 
-/// The current payload, which guards and actions read until the next one is bound.
+/// The payload that guards and actions read, until the next one is bound.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bound<P> {
     /// No payload: start, turn, deadlines, completion, errors of the machine.
     Nothing,
-    /// Of a host event.
+    /// The data of a host event.
     Event(EventId, P),
     /// The answer of a step: `done` transitions read it, `into` stores it.
     Answer(StepId, P),
     /// The reason of a failed step, for its `error` transitions.
     Reason(StepId, P),
-    /// Arguments of the chosen option.
+    /// The arguments of the option that was chosen.
     Choice(ChoiceId, P),
-    /// The arguments of the tool that the model calls, stored until the call ends.
+    /// The arguments of a tool that the model calls; they are stored until the call ends.
     Call(Caller, ToolId, P),
-    /// The result of that tool, for the `into` of the transition that permitted it.
+    /// The result of a tool that the model called, for the `into` of the transition that permitted the call.
     Returned(Caller, Option<ChoiceId>, P),
-    /// The reason why the tool failed.
+    /// The reason why a tool that the model called failed.
     CallFailed(Caller, P),
 }
 
-/// Guards, actions and data of one chart. A `Fault` in a guard counts as false and raises `error.execution`. In a block it ends that block
-/// only: the next block of the same state still runs.
+/// The guards, actions and data of one chart. A `Fault` in a guard counts as false and raises `error.execution`. A `Fault` in a block ends
+/// only that block: the next block of the same state still runs.
 pub trait Program {
     /// The storage of the machine's registers: fixed arrays or vectors.
     type Store: Store;
-    /// Data of events, options and answers.
+    /// The data of events, options and answers.
     type Payload;
-    /// How a machine holds its tables: by reference, if they last as long as it does.
+    /// The access to the chart's tables: a reference, if the tables live as long as the machine, otherwise a copy.
     type Tables<'t>: Copy + Deref<Target = Tables<'t>>;
 
-    /// Called when an input begins, or when the host requests a text: resets the counts of repetitions.
+    /// Called when an input begins, or when the host requests a text. Refills the budget of evaluations; in generated code, of loops.
     #[inline(always)]
     fn refuel(&mut self) {}
 
-    /// Called when an input begins. Until the next input, notes are kept if `sink` takes them.
+    /// Called when an input begins. Until the next input, the program keeps notes only if `sink` takes them.
     #[inline(always)]
     fn heed(&mut self, _sink: &dyn Sink) {}
 
@@ -65,64 +65,64 @@ pub trait Program {
     /// step's `into` variable.
     fn bind(&mut self, bound: Bound<Self::Payload>);
 
-    /// Called when an input has been handled: no payload is read before the next one is bound.
+    /// Called when an input has been handled. The payload may be dropped: none is read before the next one is bound.
     #[inline(always)]
     fn rest(&mut self) {}
 
-    /// Called when an option other than a tool call was taken: ends the streaks of tool calls.
+    /// Called when an option other than a tool call was taken. Ends the streaks of tool calls.
     fn another_option(&mut self) {}
 
-    /// How often the model's last tool call was made in succession, with the same arguments.
+    /// The number of times that the model's last tool call was made in succession, with the same arguments.
     fn repeated(&self) -> u32 {
         0
     }
 
-    /// Called when a call is canceled because its state was exited.
+    /// Called when a call is canceled because its state was exited. The call does not count for streaks.
     fn forget_call(&mut self, _caller: Caller) {}
 
-    /// Binds the payload of the oldest raised event in the queue.
+    /// Binds the payload of the oldest raised event. Payloads are dequeued in the order in which their events were raised.
     fn dequeue(&mut self);
 
-    /// Binds the payload of a sent event, stored in this slot.
+    /// Binds the payload of a sent event, which is stored in this slot.
     fn deliver(&mut self, _event: EventId, _slot: usize) {
         self.bind(Bound::Nothing);
     }
 
-    /// Sends an event, whose payload is stored in this slot, to another chart.
+    /// Takes the payload of an event for another chart out of this slot, and keeps both until the host takes them.
     fn post(&mut self, _event: EventId, _slot: usize, _to: Receiver) {}
 
-    /// Resets `per turn` variables to their defaults, and the answers of the last turn.
+    /// Resets the `per turn` variables to their defaults, and drops the answers of the last turn.
     fn begin_turn(&mut self, view: &View<'_>);
 
-    /// Runs a block that needs only the configuration of the machine. Returns false if the block needs more or has run only in part; then
-    /// [`Program::run`] does the rest.
+    /// Runs a block that needs nothing of the machine but its configuration. Returns false if the block needs more or has run only in part;
+    /// then [`Program::run`] does the rest.
     #[inline]
     fn run_alone(&mut self, _block: Block, _configuration: &[u64]) -> bool {
         false
     }
 
-    /// The guard of a transition, if it needs only the configuration; `None` if it needs more.
+    /// Evaluates the guard of a transition if it needs nothing of the machine but its configuration; `None` if it needs more.
     #[inline]
     fn guard_alone(&self, _line: TransitionId, _configuration: &[u64]) -> Option<bool> {
         None
     }
 
-    /// The guard of a transition. Called only if its row has one.
+    /// Evaluates the guard of a transition. Called only if its row has one.
     fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault>;
 
-    /// The alternatives of a transition's guard that hold, by [`held`]. Called only for a row that has alternatives and a sink that asks.
-    /// Changes nothing, and leaves no notes.
+    /// The alternatives of a transition's guard that hold, as computed by [`held`]. Called only if the row has alternatives and the sink
+    /// wants them. Has no effects and adds no notes.
     fn held(&mut self, _line: TransitionId, _view: &View<'_>) -> u64 {
         0
     }
 
-    /// The `if` of a step. Called only if its row has one.
+    /// Evaluates the `if` of a step. Called only if its row has one.
     fn step_guard(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault>;
 
-    /// The `if` of the `nth` `allow` line. Called only if its row has one.
+    /// Evaluates the `if` of the `nth` `allow` line. Called only if its row has one.
     fn permission_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault>;
 
-    /// Whether `ends turn` holds after the step. Called only if its row has one.
+    /// Evaluates the `ends turn` condition after a step. Called only if its row has one.
     fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault>;
 
     /// The duration of an `after` or `timeout` trigger in milliseconds, or in turns for `AfterTurns`.
@@ -131,19 +131,19 @@ pub trait Program {
     /// Evaluates and stores the arguments for a transition's final target. Called before the exit, if its row has arguments.
     fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault>;
 
-    /// Runs a block. It puts events into `outbox`. The program stores the payload of a raised event for `dequeue`, and that of a sent event
-    /// for `deliver`, in the slot that the outbox returns.
+    /// Runs a block, which puts its events into `outbox`. The program stores the payload of a raised event for [`Program::dequeue`], and
+    /// that of a sent event for [`Program::deliver`], in the slot that the outbox returns.
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault>;
 
-    /// The value of the bound at this place of `Tables::computed_limits`: a number, milliseconds, or millionths of money.
+    /// The value of the `nth` row of `Tables::computed_limits`: a number, milliseconds, or millionths of money.
     fn limit(&self, _nth: usize) -> u64 {
         0
     }
 
-    /// Evaluates and stores the list of a step with an `each`, and returns its size. Called only if its row has one.
+    /// Evaluates and stores the list of a step with an `each`. Returns the number of elements. Called only if its row has one.
     ///
     /// # Errors
-    /// The list cannot be evaluated or has more than `most` elements; with the reason of the step's failure, if it can be said.
+    /// The list cannot be evaluated or has more than `most` elements. The error has the reason for the step's failure, if it is known.
     fn elements(
         &mut self,
         _step: StepId,
@@ -156,20 +156,21 @@ pub trait Program {
     /// Stores the answer of an element.
     fn element_done(&mut self, _step: StepId, _element: Element, _answer: Self::Payload) {}
 
-    /// The answer of a step with an `each`: those of its elements, in their order. What has no answer is left out or `none`.
+    /// The answer of a step with an `each`: the answers of its elements, in the order of the list. An element without an answer becomes
+    /// `none` if `with_none` is set, and is left out otherwise.
     fn gathered(&mut self, _step: StepId, _with_none: bool) -> Option<Self::Payload> {
         None
     }
 
-    /// Forgets the list and the answers of a step with an `each`.
+    /// Drops the list and the answers of a step with an `each`.
     fn forget_elements(&mut self, _step: StepId) {}
 
     /// Runs a `code` step.
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault>;
 }
 
-/// Which of `count` alternatives hold, as bits from the lowest; one that fails does not. None if one fails before the first that holds:
-/// then the guard has failed.
+/// Evaluates `count` alternatives of a guard, and returns those that hold as bits from the lowest, at most 64. An alternative that fails
+/// does not hold. Returns 0 if one fails before the first that holds, because the guard has failed then.
 pub fn held<E>(count: u32, mut holds: impl FnMut(u32) -> Result<bool, E>) -> u64 {
     let mut held = 0;
     for nth in 0..count.min(u64::BITS) {
@@ -183,17 +184,17 @@ pub fn held<E>(count: u32, mut holds: impl FnMut(u32) -> Result<bool, E>) -> u64
     held
 }
 
-/// The part of the machine that guards and actions may read: the observables.
+/// The observables: the part of the machine that guards and actions may read.
 pub struct View<'v> {
-    /// The chart.
+    /// The tables of the chart.
     pub tables: &'v Tables<'v>,
     /// The registers, read-only.
     pub cells: Observed<'v>,
     /// The number of turns ended.
     pub turns: u32,
-    /// The time of this input.
+    /// The time of the input that is being handled.
     pub now: Instant,
-    /// The time of `Start`.
+    /// The time at which `Start` was handled.
     pub started_at: Instant,
     /// The active leaf from which the transition is tried; the root before the start.
     pub leaf: StateId,
@@ -208,7 +209,7 @@ impl View<'_> {
         crate::store::bits::has(self.cells.configuration, state.index())
     }
 
-    /// Dotted path of the leaf.
+    /// The dotted path of the leaf.
     pub fn state(&self) -> &str {
         self.tables.states[self.leaf.index()].path
     }
@@ -238,12 +239,12 @@ impl View<'_> {
         self.amounts(true).calls
     }
 
-    /// Tokens of paid calls, of the run or since the leaf was entered.
+    /// The tokens of the calls that the host has charged, of the run or (`here`) since the leaf was entered.
     pub fn tokens(&self, here: bool) -> i64 {
         i64::try_from(self.amounts(here).tokens).unwrap_or(i64::MAX)
     }
 
-    /// Money for paid calls in the unit of prices, of the run or since the leaf was entered.
+    /// The cost of the calls that the host has charged, in the unit of prices, of the run or (`here`) since the leaf was entered.
     pub fn cost(&self, here: bool) -> f64 {
         self.amounts(here).cost as f64 / 1e6
     }
@@ -253,19 +254,19 @@ impl View<'_> {
         self.cells.amounts.get(place).copied().unwrap_or_default()
     }
 
-    /// Milliseconds since the start.
+    /// The number of milliseconds since the start.
     pub fn elapsed(&self) -> u64 {
         self.now.saturating_sub(self.started_at)
     }
 
-    /// Milliseconds since the leaf was entered.
+    /// The number of milliseconds since the leaf was entered.
     pub fn elapsed_here(&self) -> u64 {
         self.now.saturating_sub(
             self.cells.entered[self.tables.states[self.leaf.index()].place as usize],
         )
     }
 
-    /// The name of the current host event, or the empty string.
+    /// The name of the current host event; the empty text if there is none.
     pub fn event_name(&self) -> &str {
         self.event.map_or("", |e| self.tables.events[e.index()].name)
     }
@@ -278,6 +279,7 @@ impl View<'_> {
             if row.advice && self.is_in(state) {
                 return Some(state);
             }
+            // The root is its own parent.
             if row.parent == state {
                 return None;
             }
@@ -285,7 +287,7 @@ impl View<'_> {
         }
     }
 
-    /// `STUCK` while any active state declares advice, else `HEALTHY`.
+    /// `STUCK` while an active state declares advice, else `HEALTHY`.
     pub fn health(&self) -> &'static str {
         let stuck = self.tables.states.iter().enumerate().any(|(i, row)| {
             row.advice

@@ -15,11 +15,11 @@ pub enum Status {
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses, in the order of declaration.
     pub const ALL: [Self; 6] =
         [Self::Ok, Self::Partial, Self::Stuck, Self::Limit, Self::Canceled, Self::Error];
 
-    /// The word for it in a chart.
+    /// The word for the status in a chart.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",

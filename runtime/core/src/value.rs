@@ -1,4 +1,4 @@
-//! Values, as the interpreter, prompts and JSON represent them.
+//! Run-time values, in the representation that the interpreter, prompts and JSON share.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -10,31 +10,31 @@ pub enum Value {
     /// `none`; JSON null.
     #[default]
     None,
-    /// JSON true, false.
+    /// JSON `true` or `false`.
     Bool(bool),
-    /// JSON number without fraction.
+    /// A JSON number without a fraction.
     Int(i64),
     /// Any other JSON number.
     Float(f64),
-    /// JSON string.
+    /// A JSON string.
     Text(String),
-    /// Milliseconds; JSON string such as `250ms`.
+    /// A duration in milliseconds; a JSON string such as `250ms`.
     Duration(u64),
-    /// JSON array.
+    /// A JSON array.
     List(Vec<Value>),
-    /// JSON object.
+    /// A JSON object.
     Map(Map),
 }
 
-/// Text keys in the order first inserted, as Python's `dict`. Equality ignores the order.
+/// A map with text keys in insertion order, as Python's `dict`. Equality ignores the order.
 #[derive(Debug, Clone)]
 pub struct Map<T = Value> {
     entries: Vec<(String, T)>,
-    /// The index of each key, if there are more than [`SMALL`] entries.
+    /// The index of each key in `entries`; empty while there are at most [`SMALL`] entries.
     places: BTreeMap<String, usize>,
 }
 
-/// Up to this size a linear search is as fast as an index.
+/// The maximum number of entries that are searched linearly, which is as fast as an index.
 const SMALL: usize = 8;
 
 impl<T> Map<T> {
@@ -68,6 +68,7 @@ impl<T> Map<T> {
 
     /// Sets the value under `key`, in place if the key exists.
     pub fn insert(&mut self, key: String, value: T) {
+        // A key keeps the place of its first insertion.
         if let Some(i) = self.place(&key) {
             self.entries[i].1 = value;
             return;
@@ -75,6 +76,7 @@ impl<T> Map<T> {
         self.entries.push((key, value));
         match self.entries.len() {
             0..=SMALL => {}
+            // The first insert beyond `SMALL` builds the whole index; later ones extend it.
             len if len == SMALL + 1 => {
                 let keys = self.entries.iter().enumerate();
                 self.places = keys.map(|(i, (key, _))| (key.clone(), i)).collect();
@@ -90,7 +92,7 @@ impl<T> Map<T> {
         self.entries.iter().map(|(k, v)| (k.as_str(), v))
     }
 
-    /// Number of entries.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -132,7 +134,7 @@ impl<T> IntoIterator for Map<T> {
     }
 }
 
-/// A value does not fit its type or place; the text says which and why.
+/// The error for a value that does not fit its type or place. The text names both and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch(pub String);
 
@@ -145,7 +147,7 @@ impl core::fmt::Display for Mismatch {
 impl core::error::Error for Mismatch {}
 
 impl Value {
-    /// The word for the kind of value in messages.
+    /// The word with which messages name the kind of the value.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::None => "none",

@@ -1,10 +1,9 @@
-//! External text for display: characters that move the cursor, change the direction of text or are invisible are escaped.
+//! Makes external text safe to display: escapes characters that move the cursor, change the direction of text or are invisible.
 //!
 //! Models, servers, charts, file names and traces may contain any character. Unescaped, some of them alter the display of a terminal or an
-//! editor. All text that is shown or generated passes through one of these functions. An escape is spelled as in a text of a chart: `
-//! `, `\r`, `\t`, or the number of the character as in `\u{1b}`.
-//!
-//! Letters of all scripts, accents and emoji stay as they are, with the joiners and selectors that their spelling needs.
+//! editor. All text that is shown or generated passes through one of these functions. Escapes are those of texts in a chart: `\n`, `\r`,
+//! `\t`, or the number of the character as in `\u{1b}`. Letters of all scripts, accents and emoji stay as they are, with the joiners and
+//! selectors that their spelling needs.
 //!
 //! Source: Unicode Technical Standard 55 (source code handling), Unicode Standard Annex 31 (joiners).
 
@@ -12,17 +11,17 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-/// A text on one line: line ends and tabs are escaped too, so that no value adds a line to the display.
+/// Escapes a text for display on one line. Line ends and tabs are escaped, too, so that no value adds a line to the display.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n' || c == '\t')
 }
 
-/// A text with several lines: line ends and tabs are kept.
+/// Escapes a text for display on several lines: line ends and tabs stay as they are.
 pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// Equivalent JSON: hidden characters, which JSON allows only in strings, are written as `\u202e`.
+/// Escapes JSON without changing its meaning: hidden characters, which JSON allows only in strings, become `\u202e` and the like.
 pub fn json(text: &str) -> Cow<'_, str> {
     if !may_hide(text) {
         return Cow::Borrowed(text);
@@ -39,7 +38,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// Like [`text`], but keeps colours (`ESC [ … m`): for text that this program has coloured itself.
+/// Like [`text`], but keeps colours (`ESC [ … m`). For text that this program has coloured itself.
 pub fn coloured(text: &str) -> Cow<'_, str> {
     if !may_hide(text) {
         return Cow::Borrowed(text);
@@ -47,14 +46,15 @@ pub fn coloured(text: &str) -> Cow<'_, str> {
     replaced(text, |at, _| is_colour(&text[at..]), escape)
 }
 
-/// The hidden characters of a text with their byte positions; line ends and tabs do not count.
+/// The hidden characters of a text with their byte positions. Line ends and tabs are not hidden.
 pub fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    // Most texts hide nothing, and the quick test is cheaper than the search.
     let text = if may_hide(text) { text } else { "" };
     let mut flag = 0;
     text.char_indices().filter(move |(at, c)| is_hidden(text, *at, *c, &mut flag))
 }
 
-/// The escape of a character.
+/// Appends the escape of a character to `out`.
 pub fn escape(c: char, out: &mut String) {
     match c {
         '\n' => out.push_str("\\n"),
@@ -69,12 +69,12 @@ pub const fn is_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a character is a control of ASCII or Latin-1, or a line separator outside ASCII.
+/// Whether a character is a control character of ASCII or Latin-1, or the line or paragraph separator of Unicode.
 pub const fn is_control(c: char) -> bool {
     matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a character is a tag: the invisible copy of an ASCII character.
+/// Whether a character is a tag: an invisible copy of an ASCII character, with which text can be smuggled.
 pub const fn is_tag(c: char) -> bool {
     matches!(c, '\u{e0000}'..='\u{e007f}')
 }
@@ -121,12 +121,12 @@ fn replaced(
     Cow::Owned(out)
 }
 
-/// Whether the text needs a closer look: most texts contain only ASCII letters.
+/// Whether the text may have hidden characters. A quick test that is false for text of printable ASCII.
 fn may_hide(text: &str) -> bool {
     text.bytes().any(|b| b >= 0x7f || b < b' ' && b != b'\n' && b != b'\t')
 }
 
-/// `flag` is the end of the tags that belong to the preceding flag.
+/// Whether the character `c` at byte `at` is hidden. `flag` is the end of the tags that belong to the last black flag; `c` may move it.
 fn is_hidden(text: &str, at: usize, c: char, flag: &mut usize) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control() && c != '\n' && c != '\t';
@@ -135,27 +135,29 @@ fn is_hidden(text: &str, at: usize, c: char, flag: &mut usize) -> bool {
     let after = || text[at + c.len_utf8()..].chars().next();
     match c {
         BLACK_FLAG => {
+            // Tags behind a black flag spell a region, such as Scotland. Anywhere else they are hidden text.
             let behind = at + c.len_utf8();
             *flag = behind + region(&text[behind..]);
             false
         }
         c if is_tag(c) => at >= *flag,
+        // Zero-width non-joiner and joiner: needed inside some scripts, and by the joiner in sequences of emoji.
         '\u{200c}' => !(before().is_some_and(joins) && after().is_some_and(joins)),
         '\u{200d}' => {
             let letters = before().is_some_and(joins) && after().is_some_and(joins);
             !(letters || before().is_some_and(ends_emoji) && after().is_some_and(is_emoji))
         }
-        // Presentation selectors of symbols, and the keycaps `1️⃣`.
+        // Presentation selectors of symbols, and those in keycaps such as `1️⃣`.
         '\u{fe0e}' | '\u{fe0f}' => !before().is_some_and(|c| {
             is_emoji(c) || matches!(c, '#' | '*' | '0'..='9') && after() == Some('\u{20e3}')
         }),
-        // Variants of ideographs.
+        // Selectors of variants of ideographs.
         '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' => !before().is_some_and(is_ideograph),
-        // Variants of Mongolian letters.
+        // Selectors of variants of Mongolian letters.
         '\u{180b}'..='\u{180d}' | '\u{180f}' => {
             !before().is_some_and(|c| matches!(c, '\u{1820}'..='\u{18aa}'))
         }
-        // A blank of Braille, which is invisible elsewhere.
+        // The blank of Braille is visible as a character only among other Braille.
         '\u{2800}' => !before().into_iter().chain(after()).any(is_braille),
         c => is_control(c) || is_direction(c) || takes_no_room(c),
     }
@@ -163,7 +165,7 @@ fn is_hidden(text: &str, at: usize, c: char, flag: &mut usize) -> bool {
 
 const BLACK_FLAG: char = '\u{1f3f4}';
 
-/// The length in bytes of the tags that spell a region: letters and digits, then the closing tag.
+/// The length in bytes of the tags that spell a region, 3 to 6 letters and digits with the closing tag; 0 if they spell none.
 fn region(text: &str) -> usize {
     let is_word = |c: &char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
     let word = text.chars().take_while(is_word).count();
@@ -172,7 +174,7 @@ fn region(text: &str) -> usize {
     if (3..=6).contains(&word) && ends { behind + '\u{e007f}'.len_utf8() } else { 0 }
 }
 
-/// Characters that are always invisible.
+/// Whether a character takes no room and is always invisible.
 const fn takes_no_room(c: char) -> bool {
     matches!(
         c,
@@ -183,7 +185,7 @@ const fn takes_no_room(c: char) -> bool {
     )
 }
 
-/// Letters and marks of scripts whose spelling needs joiners: Arabic and related scripts, Mongolian, and Indic and related scripts.
+/// Whether a character belongs to a script whose spelling needs joiners: Arabic and related scripts, Mongolian, Indic and related scripts.
 const fn joins(c: char) -> bool {
     matches!(
         c,
@@ -204,7 +206,7 @@ const fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3005}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// A symbol that may be drawn as an emoji.
+/// Whether a symbol may be drawn as an emoji.
 const fn is_emoji(c: char) -> bool {
     matches!(
         c,
@@ -215,12 +217,12 @@ const fn is_emoji(c: char) -> bool {
     )
 }
 
-/// An emoji, or a modifier of the emoji before it.
+/// Whether a character ends an emoji: an emoji itself, or a modifier of the emoji before it.
 const fn ends_emoji(c: char) -> bool {
     is_emoji(c) || c == '\u{fe0f}' || is_tag(c)
 }
 
-/// Whether a text begins with an escape sequence for colours.
+/// Whether the text begins with an escape sequence that sets colours.
 fn is_colour(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return false };
     let end = rest.bytes().position(|b| !(b.is_ascii_digit() || b == b';'));

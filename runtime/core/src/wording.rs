@@ -1,4 +1,4 @@
-//! Names of a chart's parts in traces and notes: states, triggers, transitions, blocks.
+//! Names of a chart's parts for traces and notes: states, triggers, transitions, blocks.
 
 use crate::arena::{StateId, StepId, TransitionId};
 use crate::program::Block;
@@ -7,58 +7,58 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The guard of a line.
+/// Names the guard of a transition, as in ``guard of the `on pay` line of `checkout` ``.
 pub fn guard_of(tables: &Tables<'_>, line: TransitionId) -> String {
     format!("guard of {}", self::line(tables, line))
 }
 
-/// The `if` of a step.
+/// Names the `if` of a step.
 pub fn if_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("`if` of `{}`", name(tables, step))
 }
 
-/// The `if` of an `allow` line.
+/// Names the `if` of the `nth` `allow` line by its target.
 pub fn permission_of(tables: &Tables<'_>, nth: usize) -> String {
     let to = tables.permissions.get(nth).map_or(StateId(0), |row| row.to);
     format!("`if` of an `allow` line to {}", state(tables, to))
 }
 
-/// The `ends turn` of a step.
+/// Names the `ends turn` of a step.
 pub fn end_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("`ends turn` of `{}`", name(tables, step))
 }
 
-/// The duration or number of turns of an `after` or `timeout` trigger.
+/// Names the duration or number of turns of an `after` or `timeout` trigger.
 pub fn bound_of(tables: &Tables<'_>, line: TransitionId) -> String {
     format!("bound of {}", self::line(tables, line))
 }
 
-/// The arguments of a transition for a final state.
+/// Names the arguments of a transition for a final state.
 pub fn arguments_of(tables: &Tables<'_>, line: TransitionId) -> String {
     format!("arguments of {}", self::line(tables, line))
 }
 
-/// A `code` step.
+/// Names a `code` step.
 pub fn code_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("`{}`", name(tables, step))
 }
 
-/// The list of a step with an `each`.
+/// Names the list of a step with an `each`.
 pub fn list_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("`each` of `{}`", name(tables, step))
 }
 
-/// Why a step with an `each` fails at a list that is too long.
+/// The reason why a step with an `each` fails: its list has more than `most` elements.
 pub fn too_many(size: u32, most: u32) -> String {
     format!("the list has {size} elements, and `each` takes {most} at most")
 }
 
-/// The prompt of a step.
+/// Names the prompt of a step.
 pub fn prompt_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("prompt of `{}`", name(tables, step))
 }
 
-/// An action block.
+/// Names an action block.
 pub fn actions_of(tables: &Tables<'_>, block: Block) -> String {
     match block {
         Block::Entry(id, _) => format!("`enter` of {}", state(tables, id)),
@@ -68,13 +68,13 @@ pub fn actions_of(tables: &Tables<'_>, block: Block) -> String {
     }
 }
 
-/// A transition, as in ``the `on pay` line of `checkout` ``.
+/// Names a transition, as in ``the `on pay` line of `checkout` ``.
 pub fn line(tables: &Tables<'_>, id: TransitionId) -> String {
     let row = &tables.transitions[id.index()];
     format!("the `{}` line of {}", heading(tables, row.trigger), state(tables, row.source))
 }
 
-/// A state by its path, or the root as the chart.
+/// Names a state by its path in backticks; the root is "the chart".
 pub fn state(tables: &Tables<'_>, id: StateId) -> String {
     let path = tables.states[id.index()].path;
     if path.is_empty() { "the chart".to_string() } else { format!("`{path}`") }
@@ -84,23 +84,23 @@ fn name<'t>(tables: &Tables<'t>, step: StepId) -> &'t str {
     tables.steps[step.index()].name
 }
 
-/// The words of a trigger.
+/// The parts of a trigger's name, from which traces and notes build different texts.
 enum Words<'t> {
-    /// A single word.
+    /// Complete as it is: `on turn`, `when`.
     Alone(&'static str),
-    /// `after`, with the unit unless that is time.
+    /// An `after` trigger; the unit is empty for time and ` turns` for turns.
     Deadline(&'static str),
-    /// Host events by name.
+    /// The names of host events.
     Events(Vec<&'t str>),
-    /// An option.
+    /// The name of an option.
     Choice(&'t str),
-    /// The tools of a `may call` transition.
+    /// The name of the tools of a `may call` transition.
     Call(&'t str),
-    /// How a state or step ended.
+    /// The word for how a state or step ended, and its name.
     Outcome(&'static str, &'t str),
-    /// The fallback of a step without a usable outcome.
+    /// The word for the fallback of a step without a usable outcome, and the step's name.
     Policy(&'static str, &'t str),
-    /// A dotted pattern below this one.
+    /// A word, and a dotted pattern below it: `error`, `stuck.*`.
     Pattern(&'static str, &'t str),
 }
 
@@ -127,7 +127,7 @@ fn words<'t>(tables: &Tables<'t>, trigger: TriggerRow<'t>) -> Words<'t> {
         TriggerRow::StepTimeout(id, _) => Words::Policy("timeout", name(tables, id)),
         TriggerRow::StepDoubt(id) => Words::Outcome("doubt", name(tables, id)),
         TriggerRow::StepElse(id) => Words::Policy("else", name(tables, id)),
-        // A chart writes `on limit.calls` for it.
+        // Limits are below `error`, but a chart writes `on limit.calls` for `on error.limit.calls`.
         TriggerRow::Error(pattern) if pattern.split('.').next() == Some("limit") => {
             Words::Events(alloc::vec![pattern])
         }
@@ -136,7 +136,7 @@ fn words<'t>(tables: &Tables<'t>, trigger: TriggerRow<'t>) -> Words<'t> {
     }
 }
 
-/// A trigger as in traces: `on pay | refund`, `done fetch`, `after turns`.
+/// Names a trigger for traces: `on pay | refund`, `done fetch`, `after turns`.
 pub fn trigger(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
     match words(tables, trigger) {
         Words::Alone(words) => words.to_string(),
@@ -149,7 +149,7 @@ pub fn trigger(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
     }
 }
 
-/// A trigger as in notes: `on pay`, `on done(fetch)`, `timeout of fetch`.
+/// Names a trigger for notes: `on pay`, `on done(fetch)`, `timeout of fetch`.
 fn heading(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
     match words(tables, trigger) {
         Words::Deadline(_) => "after".to_string(),

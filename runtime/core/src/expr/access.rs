@@ -6,10 +6,10 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// `x.f`.
+/// `x.f`: the field of a map.
 ///
 /// # Errors
-/// The value is no map, or has no such field.
+/// The value is not a map, or has no such field.
 pub fn field<'v>(value: &'v Value, name: &str) -> Result<&'v Value, EvalError> {
     let Value::Map(map) = value else {
         return fail!("{} has no field `{name}`", value.kind());
@@ -20,10 +20,10 @@ pub fn field<'v>(value: &'v Value, name: &str) -> Result<&'v Value, EvalError> {
     }
 }
 
-/// `x[i]`: a negative `i` counts from the end; by key for a map.
+/// `x[i]`: an element of a list or text, where a negative `i` counts from the end, or the value under a key of a map.
 ///
 /// # Errors
-/// There is no such element, or the kind has no elements.
+/// There is no such element, or values of this kind have no elements.
 pub fn index(value: &Value, at: &Value) -> Result<Value, EvalError> {
     index_with(value, at, &Fuel::default()).map(Cow::into_owned)
 }
@@ -39,6 +39,7 @@ pub(super) fn index_with<'v>(
             None => fail!("no element {}, the list has {}", shown(at), items.len()),
         },
         (Value::Text(text), at) => {
+            // Counting the characters takes time linear in the text.
             fuel.charge_text(text.len())?;
             let len = text.chars().count();
             match place(at, len)?.and_then(|i| text.chars().nth(i)) {
@@ -55,7 +56,7 @@ pub(super) fn index_with<'v>(
     }
 }
 
-/// The position of `at` in `0..len`; a negative one counts from the end.
+/// The index in `0..len` that `at` stands for; a negative one counts from the end. `None` if it is out of range.
 fn place(at: &Value, len: usize) -> Result<Option<usize>, EvalError> {
     let at = int(at)?;
     let len = len as i64;
@@ -80,10 +81,10 @@ fn shown(at: &Value) -> i64 {
     int(at).unwrap_or_default()
 }
 
-/// `x[from:to]` of a list or a text; bounds are clamped to the ends.
+/// `x[from:to]` of a list or text. Bounds beyond the ends mean the ends.
 ///
 /// # Errors
-/// The kind has no ordered elements, or a bound is no Int.
+/// The value is neither a list nor a text, or a bound is not an Int.
 pub fn slice(value: &Value, from: Option<&Value>, to: Option<&Value>) -> Result<Value, EvalError> {
     slice_with(value, from, to, &Fuel::default())
 }
@@ -128,13 +129,14 @@ fn bounds(
         }
     };
     let from = bound(from, 0)?;
+    // An end before the beginning makes the part empty.
     Ok((from, bound(to, len)?.max(from)))
 }
 
 /// The elements of a list, for the `each` of a step.
 ///
 /// # Errors
-/// The value is no list.
+/// The value is not a list.
 pub fn list(value: Value) -> Result<Vec<Value>, EvalError> {
     match value {
         Value::List(elements) => Ok(elements),
@@ -148,10 +150,10 @@ pub fn list(value: Value) -> Result<Vec<Value>, EvalError> {
     }
 }
 
-/// The elements for a comprehension: those of a list, the characters of a text, the keys of a map.
+/// The elements that a comprehension iterates: those of a list, the characters of a text, the keys of a map.
 ///
 /// # Errors
-/// The kind has no elements.
+/// Values of this kind have no elements.
 pub fn elements(value: &Value) -> Result<Vec<Value>, EvalError> {
     let fuel = Fuel::default();
     Ok(elements_with(value, &fuel)?.into_iter().map(Cow::into_owned).collect())

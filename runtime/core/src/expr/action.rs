@@ -1,4 +1,4 @@
-//! Action blocks and `code` steps: branches and loops. The caller executes the actions themselves.
+//! Executes action blocks and `code` steps: branches and loops. The caller executes the other actions.
 
 use super::access::elements_with;
 use super::eval::{Environment, Evaluator, MAX_DEPTH, Scope};
@@ -10,15 +10,15 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The locals bound by the loops around an action.
+/// The locals that the loops around an action have bound.
 #[derive(Debug, Clone, Copy)]
 pub struct Locals<'s>(Option<&'s Scope<'s>>);
 
 impl Locals<'_> {
-    /// The value of an expression of the action.
+    /// The value of an expression in the action.
     ///
     /// # Errors
-    /// As [`super::evaluate`].
+    /// As for [`super::evaluate`].
     pub fn evaluate(
         self,
         expr: &Expr,
@@ -28,10 +28,10 @@ impl Locals<'_> {
         Evaluator { environment, fuel }.owned(expr, self.0, 0)
     }
 
-    /// A text of the action.
+    /// A text of the action with its placeholders replaced.
     ///
     /// # Errors
-    /// As [`super::render`].
+    /// As for [`super::render`].
     pub fn render(
         self,
         text: &Template,
@@ -44,10 +44,10 @@ impl Locals<'_> {
     }
 }
 
-/// Runs actions in order. Calls `carry_out` for each that is neither `if` nor `for`. If one fails, the effects of earlier ones remain.
+/// Runs actions in order. `carry_out` runs those that are neither `if` nor `for`. If one fails, the effects of the earlier ones remain.
 ///
 /// # Errors
-/// As [`super::evaluate`], and the errors of `carry_out`.
+/// The errors of [`super::evaluate`] and of `carry_out`.
 pub fn execute<E: Environment>(
     actions: &[Action],
     environment: &mut E,
@@ -82,6 +82,7 @@ fn block<E: Environment>(
                     Evaluator { environment: &*environment, fuel }.owned(source, scope, 0)?;
                 let items: Vec<Cow<'_, Value>> = elements_with(&source, fuel)?;
                 for value in &items {
+                    // An iteration costs fuel even if the body is empty.
                     fuel.charge(1)?;
                     let inner = Scope { outer: scope, local: local.id, value };
                     block(body, environment, fuel, carry_out, Some(&inner), depth + 1)?;

@@ -1,4 +1,4 @@
-//! Python's truth, equality and order. A Bool counts as 0 or 1.
+//! Truth, equality and order of values, as in Python. A Bool counts as the Int 0 or 1.
 
 use super::fuel::{Fuel, fail};
 use super::{EvalError, Value, python};
@@ -34,7 +34,7 @@ impl Number {
         }
     }
 
-    /// The exact order; `None` with a NaN.
+    /// The exact order of two numbers; `None` if one is a NaN.
     pub(super) fn order(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Some(a.cmp(&b)),
@@ -59,10 +59,10 @@ pub fn truth(value: &Value) -> bool {
     }
 }
 
-/// Compares two values.
+/// Applies a comparison operator to two values.
 ///
 /// # Errors
-/// `<` and the like between kinds without an order, or `in` a value that is no container.
+/// `<` and the like between kinds that have no order, or `in` with a value that is not a container.
 pub fn compare(op: CompareOp, left: &Value, right: &Value) -> Result<bool, EvalError> {
     compare_with(op, left, right, &Fuel::default())
 }
@@ -86,7 +86,7 @@ pub(super) fn compare_with(
     }
 }
 
-/// `==` of any two values, compared deeply.
+/// `==` of two values of any kinds. Lists and maps are compared by content.
 pub(super) fn equal(left: &Value, right: &Value, fuel: &Fuel) -> Result<bool, EvalError> {
     if let (Some(a), Some(b)) = (Number::of(left), Number::of(right)) {
         return Ok(a.order(b).is_some_and(Ordering::is_eq));
@@ -122,11 +122,12 @@ pub(super) fn equal(left: &Value, right: &Value, fuel: &Fuel) -> Result<bool, Ev
             Ok(true)
         }
         (Value::Duration(a), Value::Duration(b)) => Ok(a == b),
+        // All other pairs are of different kinds, or `none` twice.
         (a, b) => Ok(*a == Value::None && *b == Value::None),
     }
 }
 
-/// The order of two values; `None` if a NaN prevents it.
+/// The order of two values; `None` if one is a NaN.
 pub(super) fn order(
     left: &Value,
     right: &Value,
@@ -145,6 +146,7 @@ pub(super) fn order(
             for (a, b) in a.iter().zip(b) {
                 fuel.charge(1)?;
                 if !equal(a, b, fuel)? {
+                    // The first elements that differ decide.
                     return order(a, b, fuel);
                 }
             }
@@ -154,7 +156,7 @@ pub(super) fn order(
     }
 }
 
-/// `item in whole`: an element of a list, a part of a text, a key of a map.
+/// `item in whole`: whether it is an element of a list, a part of a text, or a key of a map.
 fn contains(whole: &Value, item: &Value, fuel: &Fuel) -> Result<bool, EvalError> {
     match (whole, item) {
         (Value::List(items), item) => {
@@ -176,10 +178,10 @@ fn contains(whole: &Value, item: &Value, fuel: &Fuel) -> Result<bool, EvalError>
     }
 }
 
-/// Checks that the value of a param is in its range.
+/// Checks that the value of a param is within its range.
 ///
 /// # Errors
-/// The value is out of range.
+/// The value is outside the range.
 pub fn within(name: &str, value: &Value, low: &Value, high: &Value) -> Result<(), String> {
     let inside = compare(CompareOp::GreaterEqual, value, low)
         .and_then(|above| Ok(above && compare(CompareOp::LessEqual, value, high)?))

@@ -1,4 +1,4 @@
-//! Conversion between values and the types of generated code.
+//! Converts values to and from the types of generated code.
 
 use super::fit::{MAX_VALUE_DEPTH, is_deeper, no_duration, short, too_deep, within};
 use super::{Map, Value};
@@ -10,19 +10,19 @@ use alloc::vec::Vec;
 
 /// A type that converts to a value.
 pub trait IntoValue {
-    /// The value.
+    /// Converts to a value.
     fn into_value(self) -> Value;
 }
 
-/// A type that converts from a value, by the rules of [`fit`](super::fit) and with its messages.
+/// A type that converts from a value, by the rules and with the messages of [`fit`](super::fit).
 pub trait FromValue: Sized {
-    /// The type as written in a chart.
+    /// The name of the type in a chart.
     fn type_text() -> String;
 
     /// Converts a value.
     ///
     /// # Errors
-    /// The value has another type.
+    /// The value does not fit the type.
     fn from_value(value: Value) -> Result<Self, Mismatch>;
 }
 
@@ -53,12 +53,12 @@ plain! {
     String, Text, "Text";
 }
 
-/// The error for a value that is no `T`.
+/// The error for a value that does not fit the type `T`.
 pub(crate) fn mismatch<T: FromValue>(found: &Value) -> Mismatch {
     Mismatch(format!("expected {}, found {}", T::type_text(), found.kind()))
 }
 
-/// An error inside a value, with the path step to it.
+/// Adds a step of a path to an error inside a value.
 pub(crate) fn inside(step: &str, Mismatch(why): Mismatch) -> Mismatch {
     Mismatch(within(step, &why))
 }
@@ -115,6 +115,7 @@ impl FromValue for Value {
     }
 
     fn from_value(value: Value) -> Result<Self, Mismatch> {
+        // Json has no type that bounds its depth.
         if is_deeper(&value, MAX_VALUE_DEPTH - 1) {
             return Err(Mismatch(too_deep()));
         }

@@ -1,4 +1,4 @@
-//! Conversion of a value to a declared type.
+//! Converts values to declared types.
 
 use super::{Map, Value};
 use crate::duration::Duration;
@@ -11,11 +11,11 @@ use alloc::vec::Vec;
 /// The maximum nesting depth of a stored value.
 pub const MAX_VALUE_DEPTH: u32 = 100;
 
-/// Converts `value` to type `ty`: an Int becomes a Float where one is declared, a Text such as `30s` becomes a Duration, the fields of a
-/// record get their declared order, and absent optional fields become `none`.
+/// Converts a value to the type `ty`. An Int becomes a Float where one is declared, a Text such as `30s` becomes a Duration, the fields of
+/// a record get their declared order, and missing optional fields become `none`.
 ///
 /// # Errors
-/// The reason why it does not fit, beginning with the path to the wrong part if that is inside the value.
+/// The reason why the value does not fit. It begins with the path to the part that does not fit, unless that is the whole value.
 pub fn fit(value: Value, ty: &Type, types: &[TypeDef]) -> Result<Value, String> {
     fit_at(value, ty, types, MAX_VALUE_DEPTH)
 }
@@ -42,7 +42,7 @@ fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Valu
             Ok(value)
         }
         (Type::Optional(_), Value::None) => Ok(Value::None),
-        // An optional is not a level of its own.
+        // An optional is not a level of nesting.
         (Type::Optional(inner), value) => fit_at(value, inner, types, depth + 1),
         (Type::List(inner), Value::List(items)) => {
             let items = items.into_iter().enumerate().map(|(i, item)| {
@@ -90,6 +90,7 @@ fn record(mut map: Map, fields: &[Field], types: &[TypeDef], depth: u32) -> Resu
         let value = match map.get_mut(&field.name) {
             Some(value) => {
                 given += 1;
+                // Moved, because a value may be large.
                 core::mem::take(value)
             }
             None if matches!(field.ty, Type::Optional(_)) => Value::None,
@@ -124,15 +125,15 @@ pub(super) fn too_deep() -> String {
     format!("nested deeper than {MAX_VALUE_DEPTH} levels")
 }
 
-/// The beginning of a text that may be long.
+/// The first 40 characters of a text, for messages.
 pub(crate) fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// Checks that a value, which already has its type, nests no deeper than [`MAX_VALUE_DEPTH`].
+/// Checks that a value is not nested deeper than [`MAX_VALUE_DEPTH`]. The value already has its declared type.
 ///
 /// # Errors
-/// It nests deeper.
+/// The value is nested deeper.
 pub(crate) fn fit_depth(value: &Value) -> Result<(), String> {
     if is_deeper(value, MAX_VALUE_DEPTH - 1) { Err(too_deep()) } else { Ok(()) }
 }
@@ -150,7 +151,7 @@ pub(super) fn is_deeper(value: &Value, levels: u32) -> bool {
     }
 }
 
-/// A type as written in a chart.
+/// The name of a type in a chart.
 pub fn type_text(ty: &Type, types: &[TypeDef]) -> String {
     match ty {
         Type::Bool => "Bool".to_string(),
@@ -166,7 +167,7 @@ pub fn type_text(ty: &Type, types: &[TypeDef]) -> String {
     }
 }
 
-/// Converts an Int from an expression of type Float to a Float, also inside newly built values.
+/// Converts the Ints in the value of an expression to Floats where its type has Floats, also inside lists and maps that it has built.
 pub(super) fn widen<'v>(value: Cow<'v, Value>, ty: &Type) -> Cow<'v, Value> {
     match (ty, value.as_ref()) {
         (Type::Float, Value::Int(i)) => Cow::Owned(Value::Float(*i as f64)),
@@ -176,7 +177,7 @@ pub(super) fn widen<'v>(value: Cow<'v, Value>, ty: &Type) -> Cow<'v, Value> {
                 widen_inside(&mut value, ty);
                 Cow::Owned(value)
             }
-            // A stored value has been converted before.
+            // A borrowed value is stored somewhere, so it was converted before.
             Cow::Borrowed(_) => value,
         },
         _ => value,

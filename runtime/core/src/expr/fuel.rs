@@ -1,11 +1,11 @@
-//! The budget of an evaluation, and its errors.
+//! The budget of an evaluation, and the error of an evaluation.
 
 use super::Value;
 use alloc::string::String;
 use core::cell::Cell;
 use core::fmt;
 
-/// Why an expression has no value: lower case, user text in backticks.
+/// The reason why an expression has no value: lower case, with text of users in backticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvalError {
     /// The message for the trace.
@@ -26,7 +26,7 @@ impl From<EvalError> for crate::machine::Fault {
     }
 }
 
-/// Fails with a formatted message.
+/// Returns an error with a formatted message.
 macro_rules! fail {
     ($($message:tt)*) => {
         Err($crate::expr::EvalError { message: alloc::format!($($message)*) })
@@ -34,21 +34,20 @@ macro_rules! fail {
 }
 pub(crate) use fail;
 
-/// Bounds the time and the memory of one evaluation. A unit is an expression node, an element of a list or map, or 16 bytes
-/// of text; it is charged before the work is done or the memory taken.
+/// A bound on the time and the memory of one evaluation. A unit pays for a node of an expression, an element of a list or map, or 16 bytes
+/// of text. It is charged before the work is done or the memory is taken.
 #[derive(Debug)]
 pub struct Fuel(Cell<u64>);
 
 impl Fuel {
-    /// The budget of one guard, block, code step or prompt: a fraction of a second, and a few dozen megabytes.
+    /// The budget of one guard, block, code step or prompt: at most a fraction of a second and a few dozen megabytes.
     pub const USUAL: u64 = 1_000_000;
 
-    /// The budget of all evaluations in one input to a machine: a turn, an event, a tick, an answer. Generated code charges the repetitions
-    /// of its loops against the same bound.
+    /// The budget of all evaluations in one input to a machine. Generated code charges the iterations of its loops to the same bound.
     pub const INPUT: u64 = 10_000_000;
 
-    /// The budget that each evaluation has even after earlier ones in the same input have used [`Self::INPUT`], so that handlers of
-    /// `error.execution` still work.
+    /// The budget that each evaluation has at least, even if earlier ones in the same input have used up [`Self::INPUT`]. It keeps
+    /// transitions for `error.execution` working.
     pub const LEAST: u64 = 1_000;
 
     /// A budget with this number of units.
@@ -61,10 +60,10 @@ impl Fuel {
         self.0.get()
     }
 
-    /// Charges `units`.
+    /// Takes this number of units.
     ///
     /// # Errors
-    /// Fewer units are left.
+    /// Fewer units are left. None is left then.
     pub fn charge(&self, units: usize) -> Result<(), EvalError> {
         match self.0.get().checked_sub(units as u64) {
             Some(left) => {
@@ -72,24 +71,25 @@ impl Fuel {
                 Ok(())
             }
             None => {
+                // Nothing is left after an error, so that a caller which ignores it cannot continue with smaller charges.
                 self.0.set(0);
                 fail!("too much work or data in one evaluation")
             }
         }
     }
 
-    /// Charges a text of this length.
+    /// Takes the units for a text of this length.
     ///
     /// # Errors
-    /// As [`Fuel::charge`].
+    /// As for [`Fuel::charge`].
     pub fn charge_text(&self, bytes: usize) -> Result<(), EvalError> {
         self.charge(bytes / 16 + 1)
     }
 
-    /// Copies a value; its whole size is charged first.
+    /// Copies a value, after its whole size was charged.
     ///
     /// # Errors
-    /// As [`Fuel::charge`].
+    /// As for [`Fuel::charge`].
     pub fn copy(&self, value: &Value) -> Result<Value, EvalError> {
         self.charge_value(value)?;
         Ok(value.clone())

@@ -1,7 +1,17 @@
 //! Values and the evaluator: the same semantics for `.chart` expressions, `agent.yaml` conditions and generated code.
 //!
-//! Generated code calls the functions over values ([`binary`], [`compare`], [`builtin`], [`index`], …) for Json, lists and maps; each call
-//! has its own [`Fuel`] there.
+//! The problem: agents bring conditions in Python, which must mean the same here, must not crash the host, and must not run for long. The
+//! idea: values are JSON values and durations, operations follow Python, an operation without a result is an [`EvalError`], and each
+//! evaluation pays for its work from a [`Fuel`]. For example, `score / max(n, 1) >= 0.5 and mood != "bad"` with `score` = 3 and `n` = 4:
+//!
+//! ```text
+//! `score / max(n, 1)`    0.75: Int / Int is a Float, as in Python; a unit of fuel is charged for each node
+//! `0.75 >= 0.5`          true, so `and` needs its second operand
+//! `mood != "bad"`        `mood` was never set: an error with the reason, and as a guard the whole counts as false
+//! ```
+//!
+//! Generated code calls the functions over values ([`binary`], [`compare`], [`builtin`], [`index`], …) for Json, lists and maps. There,
+//! each call has a [`Fuel`] of its own.
 
 mod access;
 mod action;

@@ -1,4 +1,4 @@
-//! Operators over values.
+//! Applies operators to values.
 
 use super::compare::Number;
 use super::fuel::{Fuel, fail};
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// Applies a prefix operator.
 ///
 /// # Errors
-/// The operator does not accept the kind, or the result overflows.
+/// The operator does not accept this kind, or the result overflows.
 pub fn unary(op: UnaryOp, value: &Value) -> Result<Value, EvalError> {
     match (op, value) {
         (UnaryOp::Not, Value::Bool(b)) => Ok(Value::Bool(!b)),
@@ -25,10 +25,10 @@ pub fn unary(op: UnaryOp, value: &Value) -> Result<Value, EvalError> {
     }
 }
 
-/// Applies an infix operator to two evaluated operands, including `and` and `or`.
+/// Applies an infix operator to two evaluated operands, also for `and` and `or`.
 ///
 /// # Errors
-/// The operator does not accept the kinds; overflow, division by zero, or a result that is too large.
+/// The operator does not accept these kinds, a division by zero, or a result that is out of range or too large.
 pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalError> {
     binary_with(op, left, right, &Fuel::default())
 }
@@ -47,6 +47,7 @@ pub(super) fn binary_with(
     }
     match (op, left, right) {
         (BinaryOp::Add, Value::Text(a), Value::Text(b)) => {
+            // Charged before the memory is taken.
             fuel.charge_text(a.len() + b.len())?;
             let mut text = String::with_capacity(a.len() + b.len());
             text.push_str(a);
@@ -72,6 +73,7 @@ pub(super) fn binary_with(
             let Some(Number::Int(times)) = Number::of(times) else {
                 return refused(op, left, right);
             };
+            // Repeating an empty list costs no fuel, so it must not take time either.
             let times = if items.is_empty() { 0 } else { usize::try_from(times).unwrap_or(0) };
             fuel.charge(items.len().saturating_mul(times))?;
             let mut list = Vec::with_capacity(items.len() * times);
@@ -159,7 +161,7 @@ fn refused(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalError
     fail!("`{}` does not take {} and {}", symbol(op), left.kind(), right.kind())
 }
 
-/// The operator in messages.
+/// The operator as Python writes it, for messages.
 pub(super) const fn symbol(op: BinaryOp) -> &'static str {
     if matches!(op, BinaryOp::FloorDivide) { "//" } else { op.word() }
 }

@@ -6,7 +6,7 @@ use crate::duration::Duration;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// `str(x)`: a text unchanged, other values as by [`repr`].
+/// `str(x)`: a text as it is, other values as by [`repr`].
 ///
 /// # Errors
 /// The text is longer than one evaluation may build.
@@ -16,7 +16,7 @@ pub fn str(value: &Value) -> Result<String, EvalError> {
     Ok(text)
 }
 
-/// `repr(x)`: quoted texts, `None`, `True`, `1e+16`. A Duration is written as in a chart.
+/// `repr(x)`: quoted texts, `None`, `True`, `1e+16`. Durations are written as in a chart.
 ///
 /// # Errors
 /// The text is longer than one evaluation may build.
@@ -67,7 +67,7 @@ pub(super) fn write_repr(value: &Value, to: &mut String, fuel: &Fuel) -> Result<
     Ok(())
 }
 
-/// `repr` of a double: the shortest decimal that parses back to it.
+/// `repr` of a double: the shortest decimal that reads back as the same double.
 pub fn float(x: f64) -> String {
     if x.is_nan() {
         return "nan".to_string();
@@ -78,9 +78,10 @@ pub fn float(x: f64) -> String {
     super::format::repr(x)
 }
 
-/// A text in Python's quotes. An escape takes at most ten bytes.
+/// Appends a text in Python's quotes. An escape takes at most ten bytes.
 fn quote(text: &str, to: &mut String, fuel: &Fuel) -> Result<(), EvalError> {
     fuel.charge_text(text.len())?;
+    // Python uses single quotes, unless only they would need an escape.
     let mark = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     to.push(mark);
     for c in text.chars() {
@@ -109,7 +110,8 @@ fn quote(text: &str, to: &mut String, fuel: &Fuel) -> Result<(), EvalError> {
     Ok(())
 }
 
-/// Rust escapes unprintable characters, as Python does, and also combining marks without a base, which Python keeps.
+/// Whether Python leaves a character as it is. Rust also escapes combining marks at the start of a text, so the test puts a letter before
+/// it.
 fn is_printable(c: char) -> bool {
     let mut bytes = [b'x'; 5];
     let len = 1 + c.encode_utf8(&mut bytes[1..]).len();

@@ -1,4 +1,4 @@
-//! Texts with placeholders.
+//! Renders texts with placeholders.
 
 use super::eval::{Environment, Evaluator, Scope};
 use super::fuel::{Fuel, fail};
@@ -6,7 +6,7 @@ use super::{EvalError, format};
 use crate::model::{Template, TemplatePart};
 use alloc::string::String;
 
-/// The text with its placeholders replaced, like Python's `str.format`.
+/// Replaces the placeholders of a text, like Python's `str.format`.
 ///
 /// # Errors
 /// A placeholder has no value, or its format spec does not accept the value.
@@ -20,10 +20,10 @@ pub fn render(
     Ok(to)
 }
 
-/// Like [`render`], in the scope of an `each` whose current element is given.
+/// Like [`render`], with the element of an `each` bound to its local.
 ///
 /// # Errors
-/// As [`render`].
+/// As for [`render`].
 pub(crate) fn render_for(
     template: &Template,
     element: Option<&crate::value::Value>,

@@ -1,4 +1,4 @@
-//! The JSON form of values.
+//! The JSON form of values, for `serde`.
 
 use super::{Map, Value};
 use alloc::format;
@@ -89,6 +89,7 @@ impl<'de> Visitor<'de> for Any {
         Ok(Value::Int(i))
     }
 
+    // Numbers beyond an Int become Floats, as in JavaScript.
     fn visit_u64<E>(self, i: u64) -> Result<Value, E> {
         Ok(i64::try_from(i).map_or(Value::Float(i as f64), Value::Int))
     }

@@ -1,43 +1,44 @@
-//! A host that the machines of a family lend each other.
+//! The host, which the machines of a family lend to each other.
 
 use crate::expr::Value;
 use crate::host::Host;
 use alloc::string::String;
 
-/// The slot of a host. While a child runs, its host is lent to the child: one host serves the whole family.
+/// The slot of a machine for the host. There is one host for the whole family, so a parent's slot is empty while its child handles an
+/// input.
 #[derive(Debug, Clone, Default)]
 pub struct Lent<H>(Option<H>);
 
 impl<H> Lent<H> {
-    /// A slot, with or without a host.
+    /// A slot with a host, or an empty one.
     pub const fn of(host: Option<H>) -> Self {
         Self(host)
     }
 
-    /// Takes the host away.
+    /// Takes the host out of the slot.
     pub fn take(&mut self) -> Option<H> {
         self.0.take()
     }
 
-    /// Puts a host back; `None` changes nothing.
+    /// Puts the host back. `None` leaves the slot as it is.
     pub fn put(&mut self, host: Option<H>) {
         if host.is_some() {
             self.0 = host;
         }
     }
 
-    /// The host, which is present whenever no child runs.
+    /// The host. It is present whenever no child handles an input.
     ///
     /// # Panics
-    /// Never between two inputs.
+    /// The slot is empty, which cannot be the case between two inputs.
     pub fn get(&self) -> &H {
         self.0.as_ref().expect("no child is at work")
     }
 
-    /// The host, which is present whenever no child runs.
+    /// The host. It is present whenever no child handles an input.
     ///
     /// # Panics
-    /// Never between two inputs.
+    /// The slot is empty, which cannot be the case between two inputs.
     pub fn get_mut(&mut self) -> &mut H {
         self.0.as_mut().expect("no child is at work")
     }

@@ -1,4 +1,4 @@
-//! Children: their start, and their end as outcomes of the steps that run them.
+//! Children: their creation, and their end, which becomes the outcome of the step that runs them.
 
 use super::tree::joined;
 use super::{DEPTH, Handling, MemberPath, Origin, ROUNDS, Task};
@@ -18,10 +18,10 @@ impl<M: Machine> Handling<'_, M> {
         })
     }
 
-    /// Makes the child of a started step.
+    /// Creates the child of a started `run` step, and queues its start.
     pub(super) fn begin(&mut self, member: &MemberPath, key: StepKey, sink: &mut dyn Sink) {
         if self.goes_round(sink) {
-            // The chart may react to the failure by starting the step again.
+            // Only the first refused step fails: the chart may react to a failure by starting the step again.
             if self.tasks.rounds == ROUNDS + 1 {
                 self.answer(
                     member.clone(),
@@ -46,7 +46,7 @@ impl<M: Machine> Handling<'_, M> {
         }
     }
 
-    /// Turns the end of a child into an outcome of the step that runs it.
+    /// Answers the step that runs a child, after the child's run has ended.
     pub(super) fn ended(&mut self, member: &MemberPath, status: Status) {
         let Some((key, parent)) = member.split_last() else { return };
         match status {

@@ -1,7 +1,15 @@
 //! A machine with the machines of its `run` steps, driven as one: no I/O, no clock.
 //!
-//! The machines own each other ([`Machine::begin_child`]); a family decides who handles what and when. A member is identified by the keys
-//! of the `run` steps that lead to it; the list is empty for the chart itself. Rules:
+//! The machines own each other ([`Machine::begin_child`]); a family decides which of them handles an input, and when. A member is named by
+//! the keys of the `run` steps that lead to it; [] is the chart itself. For example, with a step `run help = Helper` and its key `k`:
+//!
+//! ```text
+//! the host gives Turn to []      the walk starts `help`: the child [k] is created, and its Start is queued
+//! [k] handles Start              Helper runs and ends as `ok`: the end of [k] and Answer(k, Done(result)) for [] are queued
+//! [k] is dropped                 [] handles the answer and takes `done help`. The queue is empty: the input of the host is done
+//! ```
+//!
+//! Rules:
 //!
 //! * Inputs are handled one after the other, in the order in which they were given or arose. The queue is empty between two inputs of the
 //!   host, so a snapshot of the root is a snapshot of the family.
@@ -45,18 +53,18 @@ use tasks::Task;
 use tree::{below, joined, reach};
 use watch::{Notice, Watch};
 
-/// The keys of the `run` steps that lead to a member, outermost first.
+/// The keys of the `run` steps that lead to a member, outermost first. Empty for the root.
 pub type MemberPath = Vec<StepKey>;
 
-/// The maximum depth of nested children. A step that would exceed it fails.
+/// The maximum depth of nested children. A `run` step that would exceed it fails.
 pub const DEPTH: usize = 16;
 
-/// A machine and the machines that its `run` steps have begun. It takes no memory besides theirs.
+/// A machine and the machines that its `run` steps have created. It takes no memory besides theirs.
 pub struct Family<M> {
     root: M,
 }
 
-/// A family together with the tasks that it handles.
+/// A family together with the tasks that it still has to handle.
 pub struct Handling<'f, M> {
     family: &'f mut Family<M>,
     tasks: &'f mut Tasks,
@@ -76,32 +84,32 @@ impl<M> DerefMut for Handling<'_, M> {
     }
 }
 
-/// The origin of an input.
+/// The source of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// The host gave it.
+    /// The host.
     Host,
-    /// It arose in the family.
+    /// The family itself: the start, turn, tick or end of a member, or an answer to one.
     Family,
-    /// Another member sent it to this one; the key is that of the sender if it is a child. The event is offered to no other member, and the
-    /// sender gets no copy.
+    /// Another member, which sent the event to this one. The key is that of the sender if it is a child: it gets no copy of the event. The
+    /// event is offered to no further member.
     Member(Option<StepKey>),
 }
 
-/// An input that was handled.
+/// A report on an input that was handled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandledInput {
     /// The member that handled it.
     pub member: MemberPath,
-    /// The result.
+    /// The receipt of the member, or the reason why the input does not fit.
     pub receipt: Result<Receipt, Mismatch>,
-    /// The key of the question, if the input was an answer with an effect.
+    /// The key of the question or step, if the input was an answer with an effect.
     pub answered: Option<StepKey>,
-    /// Whether the host gave the input, or it is an event of the host that is offered to a child.
+    /// Whether the input came from the host. An event of the host that is offered to a child counts, too.
     pub asked: bool,
-    /// Whether the input is an event that the member did not handle and that is now offered to its children.
+    /// Whether the input is an event that the member did not handle, and that is now offered to its children.
     pub passed_on: bool,
-    /// The data by field name, if the input is an event that another member has sent or forwarded to this one.
+    /// The data by field name, if another member has sent or forwarded the event.
     pub data: Option<Map>,
 }
 
@@ -111,34 +119,34 @@ impl<M: Machine> Family<M> {
         Self { root }
     }
 
-    /// The family with its tasks, to handle inputs.
+    /// Borrows the family with its tasks, to handle inputs.
     pub fn handling<'f>(&'f mut self, tasks: &'f mut Tasks) -> Handling<'f, M> {
         Handling { family: self, tasks }
     }
 
-    /// The chart's own machine.
+    /// The machine of the chart itself.
     pub fn root(&self) -> &M {
         &self.root
     }
 
-    /// The chart's own machine, mutable.
+    /// The machine of the chart itself, mutable.
     pub fn root_mut(&mut self) -> &mut M {
         &mut self.root
     }
 
-    /// Returns the machine.
+    /// Takes the family apart, and returns the machine of the chart itself.
     pub fn into_root(self) -> M {
         self.root
     }
 
-    /// The members, each before its children, and children in the order of their start.
+    /// The members: each before its children, and children in the order of their start.
     pub fn members(&self) -> Vec<MemberPath> {
         let mut found = Vec::new();
         below(&self.root, &mut Vec::new(), &mut |member, _| found.push(member.clone()));
         found
     }
 
-    /// Read access to a member.
+    /// The member with this path, read-only.
     pub fn member(&self, member: &[StepKey]) -> Option<&dyn Machine> {
         let mut at: &dyn Machine = &self.root;
         for key in member {
@@ -147,7 +155,7 @@ impl<M: Machine> Family<M> {
         Some(at)
     }
 
-    /// Calls `act` with a member; `None` if there is no such member.
+    /// Calls `act` with the member with this path. Returns `None` if there is no such member.
     pub fn with_member<R>(
         &mut self,
         member: &[StepKey],
@@ -165,7 +173,7 @@ impl<M: Machine> Family<M> {
         result
     }
 
-    /// The earliest time at which a tick has an effect.
+    /// The earliest time at which a tick has an effect on any member.
     pub fn next_deadline(&self) -> Option<Instant> {
         let mut earliest = self.root.next_deadline();
         self.root.each_child(&mut |_, child| {
@@ -178,8 +186,8 @@ impl<M: Machine> Family<M> {
 }
 
 impl<M: Machine> Handling<'_, M> {
-    /// Queues a tick for each member with a deadline that is due by `now`, then an input of the host. `Input::Tick` stands for all these
-    /// ticks.
+    /// Queues an input of the host, behind a tick for each member with a deadline that is due by `now`. An `Input::Tick` is replaced by
+    /// these ticks if there are any.
     pub fn tell(&mut self, member: MemberPath, input: Input<Vec<Value>>, now: Instant) {
         let tick = matches!(input, Input::Tick);
         self.tasks.rounds = 0;
@@ -202,7 +210,7 @@ impl<M: Machine> Handling<'_, M> {
         self.tasks.queue.push_back(Task::Handle(member, input, Origin::Host));
     }
 
-    /// Has the effect of [`Handling::tell`] followed by [`Handling::handle_next`], but bypasses the queue if the machine has no children.
+    /// Has the effect of [`Handling::tell`] followed by [`Handling::handle_next`], but skips the queue if the machine has no children.
     pub fn put<S: Sink>(
         &mut self,
         member: MemberPath,
@@ -210,7 +218,7 @@ impl<M: Machine> Handling<'_, M> {
         now: Instant,
         sink: &mut S,
     ) -> Option<HandledInput> {
-        // Without children, no other member has deadlines that are due first, gets the tick, or is offered the event.
+        // Without children, there are no deadlines of others to fire first, and no member to offer the event to.
         if self.tasks.is_empty() && member.is_empty() && self.root.children().is_empty() {
             self.tasks.rounds = 0;
             let (answered, stopping) = (answered(&input), matches!(input, Input::Stop));
@@ -225,8 +233,8 @@ impl<M: Machine> Handling<'_, M> {
         self.handle_next(now, sink)
     }
 
-    /// Handles the oldest input; `None` if there is nothing to do. The member's effects and records go to `sink`; the family itself handles
-    /// the start and end of `run` steps.
+    /// Handles the oldest task that is an input. Returns `None` if there is nothing to do. The member's effects and records go to `sink`;
+    /// the family itself handles the start and end of `run` steps.
     pub fn handle_next<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<HandledInput> {
         loop {
             match self.tasks.queue.pop_front()? {
@@ -298,7 +306,7 @@ impl<M: Machine> Handling<'_, M> {
         Some(HandledInput { member, receipt, answered, asked, passed_on, data: None })
     }
 
-    /// Drops an answer to a member that no longer exists. The record names the step of the nearest existing ancestor.
+    /// Drops an answer to a member that no longer exists. The record names the step of its nearest ancestor that exists.
     fn late(&self, member: MemberPath, asked: bool, sink: &mut dyn Sink) -> HandledInput {
         let living = (0..member.len()).rev().find(|n| self.member(&member[..*n]).is_some());
         let living = living.unwrap_or(0);
@@ -314,7 +322,7 @@ impl<M: Machine> Handling<'_, M> {
         }
     }
 
-    /// Handles those effects of a member that concern its family.
+    /// Handles the notices of a member that concern its family.
     fn follow(
         &mut self,
         member: &MemberPath,
@@ -323,7 +331,7 @@ impl<M: Machine> Handling<'_, M> {
         sink: &mut dyn Sink,
     ) {
         let mut first = Vec::new();
-        // When the turn ends, all children that run by then have a turn anyway.
+        // At the end of the turn, all children get a turn anyway.
         let is_turn = seen.iter().any(|one| matches!(one, Notice::TurnEnded))
             || self.member(member).is_some_and(Machine::is_walking);
         for one in seen.drain(..) {
@@ -361,6 +369,7 @@ impl<M: Machine> Handling<'_, M> {
                 Notice::Start(_) | Notice::Ended(_) | Notice::Dead => {}
             }
         }
+        // Pushed in reverse, so that they are handled in order, before anything that is queued already.
         for task in first.into_iter().rev() {
             self.tasks.queue.push_front(task);
         }
@@ -368,7 +377,7 @@ impl<M: Machine> Handling<'_, M> {
     }
 }
 
-/// The key of an answer with an effect.
+/// The key of an answer that has an effect on a step or question.
 fn answered(input: &Input<Vec<Value>>) -> Option<StepKey> {
     match input {
         Input::Answer(key, Outcome::Done(_) | Outcome::Choice(..) | Outcome::Call(..)) => {

@@ -1,4 +1,4 @@
-//! Events that are forwarded to children.
+//! Events that members forward to their children.
 
 use super::tree::{Offered, joined, meant, named};
 use super::watch::Watch;
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 impl<M: Machine> Handling<'_, M> {
-    /// The event by its names, so that children can handle it if this member does not.
+    /// The event of an input by its names, for the children to which it may be offered or copied. `None` if there are no children.
     pub(super) fn offered(
         &self,
         member: &MemberPath,
@@ -36,18 +36,20 @@ impl<M: Machine> Handling<'_, M> {
         })
     }
 
-    /// The children to which an event that this member did not handle is offered.
+    /// The descendants to which an event that this member did not handle is offered, in order.
     pub(super) fn takers(&self, member: &MemberPath, event: &Offered) -> VecDeque<MemberPath> {
         let mut members = self.members();
+        // Descendants only.
         members.retain(|m| m.len() > member.len() && m.starts_with(member));
         members.retain(|m| {
+            // All `run` steps between the member and the descendant must forward the event.
             (member.len()..m.len()).all(|n| self.forward(&m[..n], m[n]) == Forward::Rest)
         });
         members.retain(|m| self.member(m).is_some_and(|m| named(m, event).is_some()));
         members.into()
     }
 
-    /// Which events are forwarded to a child.
+    /// The declaration of which events are forwarded to a child.
     fn forward(&self, member: &[StepKey], key: StepKey) -> Forward {
         let steps = self.member(member).map(|machine| machine.tables().steps);
         match steps.and_then(|steps| steps.get(key.step.index())).map(|row| row.kind) {
@@ -63,8 +65,8 @@ impl<M: Machine> Handling<'_, M> {
         }
     }
 
-    /// Queues copies of an event that a member is about to handle, for the children to which all events are forwarded, except for the one
-    /// that sent it.
+    /// Queues copies of an event for the children to which all events are forwarded, except for the child that sent it. Called before the
+    /// member handles the event.
     pub(super) fn copy(
         &mut self,
         member: &MemberPath,
@@ -93,6 +95,7 @@ impl<M: Machine> Handling<'_, M> {
         sink: &mut S,
     ) -> Option<HandledInput> {
         while let Some(member) = members.pop_front() {
+            // The members were collected earlier; one may have ended since.
             let Some(id) = self.member(&member).and_then(|machine| named(machine, &event)) else {
                 continue;
             };
@@ -103,6 +106,7 @@ impl<M: Machine> Handling<'_, M> {
                 self.with_member(&member, |machine| machine.handle(input, now, &mut watch));
             let seen = watch.seen;
             let Some(Ok(receipt)) = receipt else { continue };
+            // The copy of the event to the next members waits until this one's effects are followed.
             if receipt == Receipt::Unhandled && !members.is_empty() {
                 self.tasks.queue.push_front(Task::Offer(members, event.clone()));
             }

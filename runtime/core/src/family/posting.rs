@@ -9,7 +9,7 @@ use crate::machine::{Element, Instant, Receipt, Receiver, Record, Sink, StepKey}
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// An event on its way.
+/// An event that is under way from one member to another.
 pub(super) struct Message {
     from: MemberPath,
     /// The event, by its id in the sender's chart.
@@ -19,7 +19,7 @@ pub(super) struct Message {
 }
 
 impl<M: Machine> Handling<'_, M> {
-    /// Handles those effects of a member that concern its family, and collects the events that it has sent to others.
+    /// Handles the effects of a member that concern its family, among them the events that it has sent to other members.
     #[inline]
     pub(super) fn follow_all(
         &mut self,
@@ -47,6 +47,7 @@ impl<M: Machine> Handling<'_, M> {
         let mut down = Vec::new();
         for post in posted {
             let (event, to) = (post.event, post.to);
+            // A child that is stopped sends no more events.
             let message = self.message(member, post).filter(|_| !stopping);
             let Some(message) = message.filter(|_| !self.goes_round(sink)) else {
                 sink.record(Record::Undelivered(event, to));
@@ -56,7 +57,7 @@ impl<M: Machine> Handling<'_, M> {
                 Receiver::Own | Receiver::Parent => {
                     self.tasks.queue.push_back(Task::Deliver(message));
                 }
-                // Delivered after the starts of this input, because the child may be one of them.
+                // Delivered after the children of this input have started, because one of them may be the receiver.
                 Receiver::Child(_) | Receiver::Element(..) => down.push(Task::Deliver(message)),
             }
         }
@@ -66,7 +67,7 @@ impl<M: Machine> Handling<'_, M> {
         }
     }
 
-    /// The event that a member sends; `None` if it has no parent to receive it.
+    /// The message for an event that a member sends; `None` if it is for a parent that does not exist or does not declare the event.
     fn message(&self, member: &MemberPath, post: Post) -> Option<Message> {
         let tables = self.member(member)?.tables();
         let row = tables.events.get(post.event.index())?;
@@ -84,7 +85,7 @@ impl<M: Machine> Handling<'_, M> {
         Some(Message { from: member.clone(), event: post.event, to: post.to, written })
     }
 
-    /// The children that a step of a member runs, in the order of their start.
+    /// The keys of the children that a step of a member runs, in the order of their start.
     fn children_of(
         &self,
         member: &MemberPath,
@@ -94,7 +95,7 @@ impl<M: Machine> Handling<'_, M> {
         children.into_iter().filter(move |key| key.step == step)
     }
 
-    /// Delivers an event to its receiver, or one to each of several.
+    /// Delivers an event to its receiver. An event for several children is replaced by a message for each.
     pub(super) fn deliver<S: Sink>(
         &mut self,
         message: Message,
@@ -110,7 +111,8 @@ impl<M: Machine> Handling<'_, M> {
                 let of_elements = self.children_of(&from, step).filter_map(|key| key.element);
                 let of_elements: Vec<Element> = of_elements.collect();
                 if !of_elements.is_empty() {
-                    // Each receiver gets a copy of its own, in the order of their start.
+                    // Each receiver gets a copy of its own. They are pushed in reverse, so that they are delivered in the order of the
+                    // starts.
                     for element in of_elements.into_iter().rev() {
                         let (from, written) = (from.clone(), written.clone());
                         let to = Receiver::Element(step, element);

@@ -1,11 +1,11 @@
-//! A family as data.
+//! Saves and restores a family.
 
 use super::Family;
 use crate::host::Machine;
 use crate::saved::{Saved, Unfit};
 
 impl<M: Machine> Family<M> {
-    /// The states of all machines, between two inputs; `None` if one cannot be saved.
+    /// The state of all machines, between two inputs; `None` if one of them cannot be saved.
     pub fn save(&self) -> Option<Saved> {
         fn of(machine: &dyn Machine) -> Option<Saved> {
             let mut saved = machine.save()?;
@@ -19,14 +19,14 @@ impl<M: Machine> Family<M> {
         of(&self.root)
     }
 
-    /// Takes over the states of all machines.
+    /// Replaces the state of all machines by a saved one.
     ///
     /// # Errors
-    /// As [`Machine::load`], for each of them.
+    /// As for [`Machine::load`], for each machine.
     pub fn load(&mut self, saved: &Saved) -> Result<(), Unfit> {
         fn into(machine: &mut dyn Machine, saved: &Saved) -> Result<(), Unfit> {
             let found = saved.compare(machine.tables());
-            // If the chart has another name, `load` returns the error for this case.
+            // Under another name, `load` returns the error for another chart.
             if saved.chart() == machine.tables().name && !found.differences.is_empty() {
                 return Err(Unfit::Differs(found.differences));
             }

@@ -9,29 +9,29 @@ use crate::machine::Input;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// The inputs that a family still has to handle; empty between two inputs of the host.
+/// The inputs that a family still has to handle. Empty between two inputs of the host.
 #[derive(Default)]
 pub struct Tasks {
     pub(super) queue: Queue,
-    /// Children started and events sent since the last input of the host.
+    /// The number of children started and events sent since the last input of the host.
     pub(super) rounds: u32,
-    /// An empty buffer for the effects and records of machines that concern the family.
+    /// An empty buffer, kept for the notices of the next input.
     pub(super) seen: Vec<Notice>,
 }
 
 impl Tasks {
-    /// An empty queue.
+    /// An empty list of tasks.
     pub const fn new() -> Self {
         Self { queue: Queue(None), rounds: 0, seen: Vec::new() }
     }
 
-    /// Whether there is nothing to handle.
+    /// Whether no task is left.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 }
 
-/// A queue that does not allocate until the first task.
+/// A queue that does not allocate before the first task.
 #[derive(Default)]
 pub(super) struct Queue(Option<VecDeque<Task>>);
 
@@ -55,14 +55,14 @@ impl Queue {
 
 /// A task in the queue.
 pub(super) enum Task {
-    /// An input to handle, and its origin.
+    /// A member, an input that it handles, and the source of the input.
     Handle(MemberPath, Input<Vec<Value>>, Origin),
-    /// An event to offer to these members, until one handles it.
+    /// An event that is offered to these members, until one handles it.
     Offer(VecDeque<MemberPath>, Offered),
     /// A copy of an event, for a child to which all events are forwarded.
     Copy(MemberPath, Offered),
-    /// An event that a member has sent to another.
+    /// An event that a member has sent to another one.
     Deliver(Message),
-    /// A child that has ended, to be dropped.
+    /// A child that has ended and is dropped.
     Forget(MemberPath),
 }

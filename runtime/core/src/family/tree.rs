@@ -1,4 +1,4 @@
-//! Paths through a tree of machines.
+//! Paths through the tree of a family's machines.
 
 use super::MemberPath;
 use crate::arena::EventId;
@@ -8,7 +8,7 @@ use crate::machine::StepKey;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// An event by its names.
+/// An event by name, which another chart can understand.
 #[derive(Clone)]
 pub(super) struct Offered {
     pub(super) name: String,
@@ -18,7 +18,7 @@ pub(super) struct Offered {
 }
 
 impl Offered {
-    /// Its data by field name.
+    /// The data of the event, by field name.
     pub(super) fn data(&self) -> Map {
         self.fields.iter().cloned().zip(self.payload.iter().cloned()).collect()
     }
@@ -30,7 +30,7 @@ pub(super) fn joined(member: &[StepKey], key: StepKey) -> MemberPath {
     child
 }
 
-/// Calls `act` with a machine and those below it, each before its children.
+/// Calls `act` with a machine and all machines below it, each before its children.
 pub(super) fn below(
     machine: &dyn Machine,
     at: &mut MemberPath,
@@ -57,8 +57,8 @@ pub(super) fn reach(
     }
 }
 
-/// The event of this chart that corresponds to one of another chart, with its payload: the event with the same name and fields. A chart
-/// that accepts undeclared events accepts any, with as many fields as it declares.
+/// The event of this machine's chart with the same name and fields, and its payload. A chart that accepts undeclared events accepts any
+/// event; the payload is cut or filled with `none` to the number of fields that the chart declares.
 pub(super) fn meant(machine: &dyn Machine, event: &Offered) -> Option<(EventId, Vec<Value>)> {
     let tables = machine.tables();
     if !tables.is_open() {
@@ -70,7 +70,7 @@ pub(super) fn meant(machine: &dyn Machine, event: &Offered) -> Option<(EventId, 
     Some((id, payload))
 }
 
-/// The event with this name and these fields.
+/// The event of this machine's chart with the same name and fields.
 pub(super) fn named(machine: &dyn Machine, event: &Offered) -> Option<EventId> {
     let tables = machine.tables();
     let found = tables.events.iter().position(|row| {

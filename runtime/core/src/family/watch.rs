@@ -1,4 +1,4 @@
-//! Effects and records of a machine that concern its family.
+//! The effects and records of a machine that concern its family.
 
 use crate::arena::TransitionId;
 use crate::machine::{Effect, ErrorKind, Record, Sink, Status, StepKey};
@@ -18,14 +18,14 @@ pub(super) enum Notice {
     Dead,
 }
 
-/// A sink that passes everything on to another one, and collects what concerns the family.
+/// A sink that passes everything on to another sink, and collects the notices for the family.
 pub(super) struct Watch<'s, S> {
     sink: &'s mut S,
     pub(super) seen: Vec<Notice>,
 }
 
 impl<'s, S: Sink> Watch<'s, S> {
-    /// `seen` is an empty buffer.
+    /// A watch on `sink`. `seen` is an empty buffer for the notices.
     pub(super) fn new(sink: &'s mut S, seen: Vec<Notice>) -> Self {
         Self { sink, seen }
     }
@@ -36,6 +36,7 @@ impl<S: Sink> Sink for Watch<'_, S> {
         match effect {
             Effect::Start(key) => self.seen.push(Notice::Start(key)),
             Effect::Cancel(key) => self.seen.push(Notice::Cancel(key)),
+            // A run that ends in its dead end is reported as ended only.
             Effect::Ended(status) => {
                 self.seen.retain(|one| !matches!(one, Notice::Dead));
                 self.seen.push(Notice::Ended(status));
@@ -51,7 +52,7 @@ impl<S: Sink> Sink for Watch<'_, S> {
         match record {
             Record::TurnEnded(_) => self.seen.push(Notice::TurnEnded),
             Record::Error(ErrorKind::StuckDead) => self.seen.push(Notice::Dead),
-            // The machine has left the dead end; the new configuration may have none.
+            // The machine has left its dead end. The new configuration may not be one.
             Record::Entered(_) if !self.seen.is_empty() => {
                 self.seen.retain(|one| !matches!(one, Notice::Dead));
             }

@@ -1,4 +1,4 @@
-//! Support for `serde_by_name!`: reads the value of an enum from its name.
+//! Support for `serde_by_name!`: reads an enum by the name of its variant.
 
 use super::UnknownName;
 use core::fmt;
@@ -22,10 +22,10 @@ impl<T: FromStr<Err = UnknownName>> Visitor<'_> for Name<T> {
     }
 }
 
-/// Reads a name.
+/// Reads an enum by the name of its variant.
 ///
 /// # Errors
-/// The value is not a text, or nothing of this kind has the name.
+/// The value is not a text, or not a name of this kind.
 pub fn read_name<'de, T, D>(from: D) -> Result<T, D::Error>
 where
     T: FromStr<Err = UnknownName>,

@@ -16,7 +16,7 @@ pub use alloc::string::{String, ToString};
 pub use alloc::vec;
 pub use alloc::vec::Vec;
 
-/// Why a guard, an action or a prompt of a chart failed.
+/// The reason why a guard, an action or a prompt failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure(pub String);
 
@@ -36,7 +36,7 @@ fn error(message: impl Into<String>) -> Failure {
     Failure(message.into())
 }
 
-/// Always fails, for this reason.
+/// Fails with this reason.
 ///
 /// # Errors
 /// Always.
@@ -44,18 +44,19 @@ pub fn fails<T>(why: &str) -> Result<T, Failure> {
     Err(error(why))
 }
 
-/// A value to be stored under a name of the chart.
+/// Checks that a value is not nested too deeply to be stored under a name of the chart.
 ///
 /// # Errors
 /// The value nests too deeply.
 pub fn kept<T: IntoValue + Clone>(name: &str, value: T) -> Result<T, Failure> {
+    // Only a value has a depth, so a typed one has to be converted.
     match fit_depth(&value.clone().into_value()) {
         Ok(()) => Ok(value),
         Err(why) => Err(error(alloc::format!("`{name}`: {why}"))),
     }
 }
 
-/// Like [`kept`], for JSON, which is checked without a copy.
+/// Like [`kept`] for Json, which is checked without a copy.
 ///
 /// # Errors
 /// The value nests too deeply.
@@ -66,8 +67,8 @@ pub fn kept_json(name: &str, value: Value) -> Result<Value, Failure> {
     }
 }
 
-/// The result of a host function, or its fallback. Records the call with its arguments for the trace. If nobody takes notes, `arguments` is
-/// not called.
+/// The result of a host function, or its fallback. The call with its arguments is noted for the trace. `arguments` is called only if the
+/// notes are kept.
 ///
 /// # Errors
 /// The function failed and has no fallback.
@@ -90,7 +91,7 @@ pub fn called<T: IntoValue + Clone, const N: usize>(
     }
 }
 
-/// The note of a call; `value` is its result, or the fallback after a failure.
+/// The note about a call. `value` is its result, or the fallback after a failure.
 fn call_note(name: &str, arguments: &[Value], value: Option<&Value>, why: Option<&String>) -> Note {
     let arguments: Vec<String> = arguments.iter().map(shown_short).collect();
     let end = match (value.map(shown_short), why) {
@@ -102,7 +103,7 @@ fn call_note(name: &str, arguments: &[Value], value: Option<&Value>, why: Option
     Note { about: About::Call(name.to_string()), text }
 }
 
-/// The fallback of a host function that is not called because its arguments failed. The reason is recorded for the trace.
+/// The fallback of a host function that is not called because its arguments failed. The reason is noted for the trace.
 pub fn uncalled<T: IntoValue + Clone>(
     notes: &mut Notes,
     name: &str,
@@ -116,10 +117,10 @@ pub fn uncalled<T: IntoValue + Clone>(
     fallback
 }
 
-/// The outcome of an effect of the host; records the call like [`called`].
+/// The outcome of a `do` function of the host. The call is noted as by [`called`].
 ///
 /// # Errors
-/// The effect failed.
+/// The function failed.
 #[inline]
 pub fn did<const N: usize>(
     notes: &mut Notes,
@@ -141,23 +142,23 @@ fn shown_short(value: &Value) -> String {
     }
 }
 
-/// A value as `{last_result}` shows it.
+/// The text of a value in `{last_result}`.
 pub fn shown(value: &Value) -> String {
     python::str(value).unwrap_or_default()
 }
 
-/// Records the reason of a fault for the trace; `what` failed.
+/// Notes the reason why something failed, named by `what`, and returns the fault for the step algorithm.
 pub fn note<W: fmt::Display>(notes: &mut Notes, what: impl FnOnce() -> W, why: Failure) -> Fault {
     notes.add(|| alloc::format!("{}: {}", what(), why.0).into());
     Fault
 }
 
-/// Records the text of a `log` action for the trace.
+/// Notes the text of a `log` action.
 pub fn log(notes: &mut Notes, text: &str) {
     notes.add(|| alloc::format!("log: {text}").into());
 }
 
-/// Whether a condition holds. A condition that fails is false, and the reason is recorded.
+/// Whether a condition holds. A condition that fails is false, and the reason is noted.
 pub fn holds(notes: &mut Notes, what: &str, result: Result<bool, Failure>) -> bool {
     result.unwrap_or_else(|why| {
         note(notes, || what, why);
@@ -165,7 +166,7 @@ pub fn holds(notes: &mut Notes, what: &str, result: Result<bool, Failure>) -> bo
     })
 }
 
-/// Adds an option without name and text, unless it is a tool that an earlier transition permits.
+/// Adds an option without name and text, unless it is a tool that an earlier transition already permits.
 pub fn add_offer(offers: &mut Vec<Offer>, choice: ChoiceId, tool: Option<ToolId>) {
     if tool.is_none() || !offers.iter().any(|other| other.tool == tool) {
         let (name, text, arguments) = (Cow::Borrowed(""), Cow::Borrowed(""), Vec::new());
@@ -173,7 +174,7 @@ pub fn add_offer(offers: &mut Vec<Offer>, choice: ChoiceId, tool: Option<ToolId>
     }
 }
 
-/// The text of an option. If it cannot be rendered, it is empty, and the reason is recorded.
+/// The text of an option that cannot be rendered: empty. The reason is noted.
 pub fn offered(notes: &mut Notes, tables: &Tables<'_>, choice: ChoiceId, why: Failure) -> String {
     note(notes, || "text of an option", why);
     notes.add(|| {
@@ -183,20 +184,20 @@ pub fn offered(notes: &mut Notes, tables: &Tables<'_>, choice: ChoiceId, why: Fa
     String::new()
 }
 
-/// The answer to `step` as a payload, if it fits; otherwise the reason is recorded.
+/// The answer to `step` as a payload; `None` if it does not fit, and the reason is noted.
 pub fn usable<P>(notes: &mut Notes, step: &str, read: Result<P, Mismatch>) -> Option<P> {
     match read {
         Ok(payload) => Some(payload),
         Err(Mismatch(why)) => {
             let text = alloc::format!("answer to `{step}`: {why}");
-            // Kept even if nobody takes notes, because the question is put again with this reason.
+            // Kept even if nobody takes notes, because the question is repeated with this reason.
             notes.keep(Note { about: About::Answer, text });
             None
         }
     }
 }
 
-/// An input that the host must have set.
+/// The value of an input, which the host must have set.
 ///
 /// # Errors
 /// The host has not set it.
@@ -204,10 +205,10 @@ pub fn given<'v, T>(value: &'v Option<T>, name: &str) -> Result<&'v T, Failure> 
     value.as_ref().ok_or_else(|| error(alloc::format!("`{name}` has no value yet")))
 }
 
-/// A field of the current event or answer.
+/// A field of the current event, choice or answer.
 ///
 /// # Errors
-/// Nothing with this field is being handled.
+/// The current event, choice or answer has no such field.
 pub fn handled<T>(field: Option<&T>) -> Result<&T, Failure> {
     field.ok_or_else(|| error("what is handled has no such field"))
 }
@@ -220,23 +221,23 @@ pub fn some<T>(value: Option<T>) -> Result<T, Failure> {
     value.ok_or_else(|| error("`none` where a value is needed"))
 }
 
-/// An optional value as a value, `none` if it is missing.
+/// The value of an optional Json; `none` if there is none.
 pub fn json(value: &Option<Value>) -> &Value {
     value.as_ref().unwrap_or(&Value::None)
 }
 
-/// A value converted to its declared type.
+/// Converts a value to its declared type.
 ///
 /// # Errors
-/// The value does not fit.
+/// The value does not fit the type.
 pub fn typed<T: FromValue>(value: Value) -> Result<T, Failure> {
     T::from_value(value).map_err(|Mismatch(why)| error(why))
 }
 
-/// A value from the host, converted.
+/// Converts a value from the host.
 ///
 /// # Errors
-/// The value does not fit.
+/// The value does not fit the type.
 pub fn read<T: FromValue>(value: Value) -> Result<T, Mismatch> {
     T::from_value(value)
 }
@@ -258,27 +259,27 @@ pub fn has(list: &[String], text: &str) -> bool {
     list.iter().any(|item| item == text)
 }
 
-/// `of.name`; the field of `none` is `none`.
+/// `of.name` of an optional record: the field, or `none` if the record is `none`.
 ///
 /// # Errors
-/// No such field.
+/// The record has no such field.
 pub fn optional_field(of: &Value, name: &str) -> Result<Value, Failure> {
     if *of == Value::None { Ok(Value::None) } else { Ok(field(of, name)?.clone()) }
 }
 
-/// Appends a placeholder's value as `spec` asks.
+/// Appends the value of a placeholder, formatted by `spec`.
 ///
 /// # Errors
-/// The spec does not go with the kind of value.
+/// The spec does not accept this kind of value.
 pub fn show(text: &mut String, value: &Value, spec: &str) -> Result<(), Failure> {
     text.push_str(&format::format(value, spec)?);
     Ok(())
 }
 
-/// Appends the options of a question.
+/// Appends the options of a question, for `{options}`.
 ///
 /// # Errors
-/// There are none.
+/// The prompt is not that of a question.
 pub fn push_options(text: &mut String, options: Option<&str>) -> Result<(), Failure> {
     match options {
         Some(options) => {
@@ -289,7 +290,7 @@ pub fn push_options(text: &mut String, options: Option<&str>) -> Result<(), Fail
     }
 }
 
-/// The reason of a failed step.
+/// The text of a failed step's reason.
 pub fn reason(values: Vec<Value>) -> String {
     match values.into_iter().next() {
         Some(Value::Text(why)) => why,
@@ -298,10 +299,10 @@ pub fn reason(values: Vec<Value>) -> String {
     }
 }
 
-/// The answer of a step: at most one value.
+/// The answer of a step, which is at most one value; `none` without one.
 ///
 /// # Errors
-/// There are more.
+/// There are several values.
 pub fn answer(mut values: Vec<Value>) -> Result<Value, Mismatch> {
     if values.len() > 1 {
         return Err(Mismatch(alloc::format!("an answer is one value, not {}", values.len())));
@@ -309,7 +310,7 @@ pub fn answer(mut values: Vec<Value>) -> Result<Value, Mismatch> {
     Ok(values.pop().unwrap_or_default())
 }
 
-/// The call of a tool with its arguments in declared order; `result` is the schema of what it returns.
+/// A call of a tool, with its arguments in declared order. `result` is the JSON Schema of its result.
 pub fn tool_call(
     tables: &Tables<'_>,
     tool: ToolId,
@@ -322,19 +323,19 @@ pub fn tool_call(
     ToolCall { tool: row.name.into(), arguments, result: result.into() }
 }
 
-/// What a tool returned does not fit its declared type; kept for the trace.
+/// Notes that the result of a tool does not fit its declared type, and returns the text.
 pub fn unfit(notes: &mut Notes, tool: &str, Mismatch(why): Mismatch) -> String {
     let why = alloc::format!("what `{tool}` returned does not fit: {why}");
     notes.add(|| why.clone().into());
     why
 }
 
-/// There is nothing of that number.
+/// The error for a number that is not an id of the given kind.
 pub fn no_row(what: &str, number: u32) -> Mismatch {
     Mismatch(alloc::format!("no {what} has the number {number}"))
 }
 
-/// There is no input of that name.
+/// The error for a name that is not an input.
 pub fn no_input(name: &str) -> Mismatch {
     Mismatch(alloc::format!("no input is named `{name}`"))
 }

@@ -1,4 +1,4 @@
-//! Arithmetic with several reasons for failure, which the error names: for charts whose hosts keep a trace.
+//! Arithmetic whose errors name the reason, for charts whose hosts keep a trace.
 
 use super::data::{Failure, fails};
 use crate::duration::Duration;
@@ -36,15 +36,15 @@ divisions! {
     modulo_float(f64) -> f64, 0.0;
 }
 
-/// `a ** b` as a Float.
+/// `a ** b` of Ints, as a Float.
 ///
 /// # Errors
-/// As [`power_float`].
+/// As for [`power_float`].
 pub fn power(a: i64, b: i64) -> Result<f64, Failure> {
     if b >= 0 { Ok(ops::power(a, b)? as f64) } else { power_float(a as f64, b as f64) }
 }
 
-/// `a ** b`.
+/// `a ** b` of Floats.
 ///
 /// # Errors
 /// Zero to a negative power, a negative number to a fractional one, and a result that is out of range.

@@ -1,4 +1,4 @@
-//! The list of a step with an `each`, and the answers of its elements.
+//! Storage for the list of a step with an `each`, and for the answers of its elements.
 
 use super::data::Failure;
 use crate::arena::StepId;
@@ -8,7 +8,7 @@ use crate::machine::{Element, StepKey};
 use crate::saved::Gathered;
 use alloc::vec::Vec;
 
-/// The elements of a step with an `each` and their answers, while the step is under way.
+/// The elements of a step with an `each` and their answers. Empty while the step is not under way.
 #[derive(Debug, Clone)]
 pub struct Gathering<E, A> {
     elements: Vec<E>,
@@ -16,12 +16,12 @@ pub struct Gathering<E, A> {
 }
 
 impl<E, A> Gathering<E, A> {
-    /// Not under way.
+    /// No elements.
     pub const fn new() -> Self {
         Self { elements: Vec::new(), answers: Vec::new() }
     }
 
-    /// Stores the list, and returns its size.
+    /// Stores the list, and returns the number of elements.
     pub fn begin(&mut self, elements: Vec<E>) -> u32 {
         self.answers.clear();
         self.answers.resize_with(elements.len(), || None);
@@ -29,7 +29,7 @@ impl<E, A> Gathering<E, A> {
         u32::try_from(self.elements.len()).unwrap_or(u32::MAX)
     }
 
-    /// The element for which a step was started.
+    /// The element that an attempt is for.
     ///
     /// # Errors
     /// The step is not under way, or has no such element.
@@ -48,18 +48,19 @@ impl<E, A> Gathering<E, A> {
         }
     }
 
-    /// Takes the answers in the order of the elements.
+    /// Takes the answers, in the order of the elements.
     pub fn take(&mut self) -> impl Iterator<Item = Option<A>> + use<E, A> {
         self.elements.clear();
         core::mem::take(&mut self.answers).into_iter()
     }
 
-    /// The elements and answers as values; `None` for a step that is not under way.
+    /// The elements and answers as values; `None` if the step is not under way.
     pub fn saved(&self, step: StepId) -> Option<Gathered>
     where
         E: IntoValue + Clone,
         A: IntoValue + Clone,
     {
+        // A step with an empty list ends at once, so an empty store means that the step is not under way.
         if self.elements.is_empty() {
             return None;
         }
@@ -68,7 +69,7 @@ impl<E, A> Gathering<E, A> {
         Some((step, elements, answers.map(|one| one.map(IntoValue::into_value)).collect()))
     }
 
-    /// A step under way, from values.
+    /// Restores a step that is under way, from values.
     ///
     /// # Errors
     /// A value does not fit its type.

@@ -1,4 +1,5 @@
-//! The data of the current event, choice or answer. With an allocator it is boxed, so that an idle machine stores only a null pointer.
+//! Storage for the data of the current event, choice or answer. With an allocator it is boxed, so that an idle machine has only a null
+//! pointer.
 
 /// An optional value, boxed if there is an allocator.
 #[derive(Debug, Clone)]
@@ -21,7 +22,7 @@ impl<T> Held<T> {
         self.0 = value;
     }
 
-    /// The value.
+    /// The value, if there is one.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         #[cfg(feature = "alloc")]

@@ -1,5 +1,16 @@
-//! Functions for generated code besides the step algorithm and [`ops`]: small ones that every generated file would otherwise contain. They
-//! are not meant for code written by hand.
+//! Functions that generated code calls, besides the step algorithm and [`ops`]. They are not meant for code written by hand.
+//!
+//! Code that is the same for all charts is here, so that a generated file contains only what differs. For example, an assignment in a
+//! `code` step becomes a few calls, and a failure becomes a note for the trace:
+//!
+//! ```text
+//! chart       code rate { success_rate = successes / max(total, 1) }
+//! generated   self.data.success_rate =
+//!                 generated::explained::div_float(self.data.successes as f64, core::cmp::max(self.data.total, 1) as f64)?;
+//! on failure  `?` returns a `Failure` with the reason; `note` adds the reason to the notes, and the step algorithm gets a `Fault`
+//! ```
+//!
+//! Charts that need no allocator use [`ops`] instead, whose errors have no text.
 
 use crate::machine::Fault;
 use core::fmt;
@@ -38,13 +49,13 @@ pub use values::*;
 #[cfg(feature = "alloc")]
 pub use work::*;
 
-/// Tool calls of the model.
+/// The tool calls of models.
 #[cfg(feature = "alloc")]
 pub mod calls {
     pub use crate::calls::*;
 }
 
-/// Arithmetic.
+/// Arithmetic with Python's semantics.
 pub mod ops {
     pub use crate::ops::*;
 }
@@ -67,21 +78,21 @@ macro_rules! include_chart {
     };
 }
 
-/// Expands to its items if chartc-core has the feature `alloc`, otherwise to nothing.
+/// Expands to its items with the feature `alloc` of chartc-core, otherwise to nothing.
 #[cfg(feature = "alloc")]
 #[macro_export]
 macro_rules! when_alloc {
     ($($item:item)*) => { $($item)* };
 }
 
-/// Expands to its items if chartc-core has the feature `alloc`, otherwise to nothing.
+/// Expands to its items with the feature `alloc` of chartc-core, otherwise to nothing.
 #[cfg(not(feature = "alloc"))]
 #[macro_export]
 macro_rules! when_alloc {
     ($($item:item)*) => {};
 }
 
-/// Serializes an enum of names as its name, and reads it back, if chartc-core has the feature `serde`; otherwise expands to nothing.
+/// Serializes an enum by the name of its variant, with the feature `serde` of chartc-core; otherwise expands to nothing.
 #[cfg(feature = "serde")]
 #[macro_export]
 macro_rules! serde_by_name {
@@ -105,18 +116,18 @@ macro_rules! serde_by_name {
     };
 }
 
-/// Serializes an enum of names as its name, and reads it back, if chartc-core has the feature `serde`; otherwise expands to nothing.
+/// Serializes an enum by the name of its variant, with the feature `serde` of chartc-core; otherwise expands to nothing.
 #[cfg(not(feature = "serde"))]
 #[macro_export]
 macro_rules! serde_by_name {
     ($name:ident) => {};
 }
 
-/// What [`serde_by_name`] names.
+/// The items that the expansion of [`serde_by_name`] refers to.
 #[cfg(feature = "serde")]
 pub use by_name::{read_name, serde};
 
-/// A text is not the name of anything of this kind, such as `state`.
+/// The error for a text that is not a name of the given kind, such as `state`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownName(pub &'static str);
 
@@ -128,12 +139,12 @@ impl fmt::Display for UnknownName {
 
 impl core::error::Error for UnknownName {}
 
-/// A value of a param that an instance does not accept.
+/// The error for a value of a param that an instance does not accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadParam {
-    /// The name as spelled in the chart.
+    /// The name of the param in the chart.
     pub name: &'static str,
-    /// The rest of a sentence that begins with the name.
+    /// The reason, which continues a sentence that begins with the name.
     pub why: &'static str,
 }
 
@@ -145,7 +156,7 @@ impl fmt::Display for BadParam {
 
 impl core::error::Error for BadParam {}
 
-/// The value of an optional, or a fault.
+/// The value of an optional; a fault if there is none.
 ///
 /// # Errors
 /// The optional is `None`.
@@ -153,17 +164,17 @@ pub fn set<T>(value: Option<T>) -> Result<T, Fault> {
     value.ok_or(Fault)
 }
 
-/// `min(a, b)`: `a` unless `b` is less.
+/// `min(a, b)`: `b` if it is less than `a`, otherwise `a`, also for NaN.
 pub fn min(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
 }
 
-/// `max(a, b)`: `a` unless `b` is greater.
+/// `max(a, b)`: `b` if it is greater than `a`, otherwise `a`, also for NaN.
 pub fn max(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-/// `a ** b` as a Float.
+/// `a ** b` as a Float. For a non-negative `b` it is computed as an Int, which must not overflow.
 ///
 /// # Errors
 /// As [`ops::power`] and [`ops::power_float`].
@@ -203,7 +214,7 @@ pub fn div_duration(a: Duration, b: Duration) -> Result<f64, Fault> {
     if b.0 == 0 { Err(Fault) } else { Ok(a.0 as f64 / b.0 as f64) }
 }
 
-/// A number of turns to wait for.
+/// The number of turns that an `after n turns` waits for.
 ///
 /// # Errors
 /// The number is negative.

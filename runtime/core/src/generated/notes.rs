@@ -1,10 +1,10 @@
-//! The notes of a machine for the trace of its host.
+//! The notes that a machine keeps for the trace of its host.
 
 use super::{Box, Vec};
 use crate::host::{self, Note};
 use crate::machine::Sink;
 
-/// Notes that the host has not taken yet.
+/// The notes that the host has not taken yet.
 #[derive(Debug, Clone, Default)]
 pub struct Notes {
     #[allow(
@@ -21,13 +21,13 @@ impl Notes {
         Self { kept: None, is_deaf: false }
     }
 
-    /// Called when an input begins. From now on notes are kept if the sink takes them.
+    /// Called when an input begins. Until the next input, notes are kept only if the sink takes them.
     #[inline]
     pub fn heed<S: Sink + ?Sized>(&mut self, sink: &S) {
         self.is_deaf = !sink.takes_notes();
     }
 
-    /// Adds a note. It is not built if nobody takes notes.
+    /// Adds a note. If nobody takes notes, it is not built.
     #[inline]
     pub(crate) fn add(&mut self, note: impl FnOnce() -> Note) {
         if !self.is_deaf {

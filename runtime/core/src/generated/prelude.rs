@@ -1,4 +1,4 @@
-//! Items that generated code uses by their short names.
+//! The items that generated code uses by their short names.
 
 #[cfg(feature = "alloc")]
 pub use crate::expr::{IntoValue as _, Map, Value};

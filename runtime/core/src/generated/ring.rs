@@ -1,4 +1,5 @@
-//! Queues and slots for the data of events. With an allocator they take memory only while they hold something. Without one they are arrays.
+//! Queues and slots for the payloads of events. With an allocator they take memory only while they are not empty. Without one they are
+//! arrays.
 
 #[cfg(not(feature = "alloc"))]
 pub use few::{Ring, Slots};
@@ -31,7 +32,7 @@ mod few {
             self.len == 0
         }
 
-        /// Adds an item if there is room.
+        /// Appends an item; drops it if there is no room.
         pub fn push_back(&mut self, item: T) {
             if self.len < N {
                 self.items[(self.head + self.len) % N] = Some(item);
@@ -39,7 +40,7 @@ mod few {
             }
         }
 
-        /// Takes the oldest item.
+        /// Takes the oldest item; `None` if the queue is empty.
         pub fn pop_front(&mut self) -> Option<T> {
             let item = self.items.get_mut(self.head)?.take()?;
             self.head = (self.head + 1) % N;
@@ -54,24 +55,24 @@ mod few {
         }
     }
 
-    /// Places for `N` items.
+    /// Slots for `N` items.
     #[derive(Debug, Clone)]
     pub struct Slots<T, const N: usize>([Option<T>; N]);
 
     impl<T, const N: usize> Slots<T, N> {
-        /// Empty places.
+        /// Slots that are all empty.
         pub const fn new() -> Self {
             Self([const { None }; N])
         }
 
-        /// Puts an item into a place.
+        /// Puts an item into a slot.
         pub fn put(&mut self, slot: usize, item: T) {
             if let Some(place) = self.0.get_mut(slot) {
                 *place = Some(item);
             }
         }
 
-        /// Takes the item of a place.
+        /// Takes the item out of a slot.
         pub fn take(&mut self, slot: usize) -> Option<T> {
             self.0.get_mut(slot)?.take()
         }
@@ -88,7 +89,8 @@ mod few {
 mod growing {
     use super::super::{Box, Vec, VecDeque};
 
-    /// An empty queue that has more bytes than this releases its memory.
+    /// An empty queue releases its memory if an item takes more than a quarter of this number of bytes, or if there is room for more than
+    /// four times this number of items.
     const KEPT: usize = 64;
 
     /// A queue of at most `N` items.
@@ -117,7 +119,7 @@ mod growing {
             self.len() == 0
         }
 
-        /// Adds an item if there is room.
+        /// Appends an item; drops it if there is no room.
         pub fn push_back(&mut self, item: T) {
             let items = self.0.get_or_insert_default();
             if items.len() < N {
@@ -125,7 +127,7 @@ mod growing {
             }
         }
 
-        /// Takes the oldest item.
+        /// Takes the oldest item; `None` if the queue is empty.
         #[inline]
         pub fn pop_front(&mut self) -> Option<T> {
             let items = self.0.as_mut()?;
@@ -136,7 +138,7 @@ mod growing {
             Some(item)
         }
 
-        /// Releases the memory of an empty queue.
+        /// Releases the memory if the queue is empty.
         fn give_up(&mut self) {
             self.0 = self.0.take().filter(|items| !items.is_empty());
         }
@@ -148,7 +150,7 @@ mod growing {
         }
     }
 
-    /// Places for `N` items.
+    /// Slots for `N` items.
     #[derive(Debug, Clone)]
     pub struct Slots<T, const N: usize>(Option<Box<Held<T>>>);
 
@@ -159,12 +161,12 @@ mod growing {
     }
 
     impl<T, const N: usize> Slots<T, N> {
-        /// Empty places.
+        /// Slots that are all empty.
         pub const fn new() -> Self {
             Self(None)
         }
 
-        /// Puts an item into a place.
+        /// Puts an item into a slot. A slot from `N` on is ignored.
         pub fn put(&mut self, slot: usize, item: T) {
             if slot >= N {
                 return;
@@ -178,12 +180,12 @@ mod growing {
             }
         }
 
-        /// The item of a place.
+        /// The item in a slot.
         pub fn get(&self, slot: usize) -> Option<&T> {
             self.0.as_ref()?.places.get(slot)?.as_ref()
         }
 
-        /// Takes the item of a place.
+        /// Takes the item out of a slot. The memory is released when all slots are empty.
         pub fn take(&mut self, slot: usize) -> Option<T> {
             let held = self.0.as_mut()?;
             let item = held.places.get_mut(slot)?.take()?;

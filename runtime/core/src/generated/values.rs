@@ -1,4 +1,4 @@
-//! Conversion of records, enums and payloads from and to values.
+//! Converts records, enums and payloads from and to values.
 
 use super::data::{String, Vec};
 use crate::expr::{self, FromValue, Map, Value, inside, mismatch, short};
@@ -9,15 +9,15 @@ use crate::tables::Tables;
 use alloc::vec;
 use core::str::FromStr;
 
-/// A value of an enum.
+/// The value for a variant of an enum.
 pub fn text(name: &str) -> Value {
     Value::Text(name.into())
 }
 
-/// Reads a value of an enum with these names.
+/// Reads an enum with these names from a value.
 ///
 /// # Errors
-/// The text is not one of them.
+/// The value is not a text, or not one of the names.
 pub fn parsed<T: FromValue + FromStr>(value: Value, names: &[&str]) -> Result<T, Mismatch> {
     let Value::Text(text) = value else { return Err(mismatch::<T>(&value)) };
     text.parse().map_err(|_| {
@@ -26,12 +26,12 @@ pub fn parsed<T: FromValue + FromStr>(value: Value, names: &[&str]) -> Result<T,
     })
 }
 
-/// A record with these fields.
+/// The value for a record with these fields.
 pub fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Map(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
 }
 
-/// The fields of a record that are still to be read.
+/// A record that is being read: the fields that are still to be taken.
 #[derive(Debug)]
 pub struct Fields {
     fields: Map,
@@ -39,7 +39,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// The fields of a value that should be a `T`.
+    /// The fields of a value that has to be a `T`.
     ///
     /// # Errors
     /// The value is not a record.
@@ -59,7 +59,7 @@ impl Fields {
         self.take(name)
     }
 
-    /// Takes a field; an absent one is `none`.
+    /// Takes a field that may be absent, which reads as `none`.
     ///
     /// # Errors
     /// The value does not fit.
@@ -74,11 +74,12 @@ impl Fields {
         T::from_value(value).map_err(|why| inside(&alloc::format!(".{name}"), why))
     }
 
-    /// Checks that only the `declared` fields were given.
+    /// Checks that no other than the declared fields were given.
     ///
     /// # Errors
     /// Another field was given.
     pub fn end(self, declared: &[&str]) -> Result<(), Mismatch> {
+        // The names are compared only if a field is left over.
         if self.taken < self.fields.len()
             && let Some((extra, _)) = self.fields.iter().find(|(key, _)| !declared.contains(key))
         {
@@ -88,7 +89,7 @@ impl Fields {
     }
 }
 
-/// The values of an event, option or answer, in declared order.
+/// The payload of an event, option or answer that is being read, in declared order.
 #[derive(Debug)]
 pub struct Values {
     what: &'static str,
@@ -96,10 +97,10 @@ pub struct Values {
 }
 
 impl Values {
-    /// The values of a list that should have `wanted` values; `what` begins the error message.
+    /// The payload that has to have `wanted` values. `what` begins the error message.
     ///
     /// # Errors
-    /// The list has another length.
+    /// The payload has another number of values.
     pub fn of(what: &'static str, values: Vec<Value>, wanted: usize) -> Result<Self, Mismatch> {
         if values.len() == wanted {
             return Ok(Self { what, values: values.into_iter() });
@@ -108,7 +109,7 @@ impl Values {
         Err(Mismatch(alloc::format!("{what}{wanted} fields are declared, not {found}")))
     }
 
-    /// Takes the next value, for the field `name`.
+    /// Takes the next value, which belongs to the field `name`.
     ///
     /// # Errors
     /// The value does not fit.
@@ -119,16 +120,16 @@ impl Values {
     }
 }
 
-/// A host that is called by name, as the interpreter calls it, for all charts of a family.
+/// A host whose functions are called by name, so that one host can serve all charts of a family.
 #[derive(Debug, Clone)]
 pub struct ByName<H>(pub H);
 
-/// The params that a `run` step passes, by name.
+/// The params that a `run` step gives to a child chart, by name.
 #[derive(Debug)]
 pub struct Given(Vec<(&'static str, Value)>);
 
 impl Given {
-    /// All params that were given.
+    /// The params that were given.
     pub const fn of(given: Vec<(&'static str, Value)>) -> Self {
         Self(given)
     }
@@ -141,6 +142,7 @@ impl Given {
         let Some(place) = self.0.iter().position(|(given, _)| *given == name) else {
             return Ok(None);
         };
+        // The order of the params does not matter: they are taken by name.
         let (_, value) = self.0.swap_remove(place);
         T::from_value(value)
             .map(Some)
@@ -163,23 +165,23 @@ impl From<BadParam> for Unfit {
     }
 }
 
-/// A variable with its value, if it has one.
+/// A variable with its value; `None` if it has none.
 pub fn named(name: &str, value: Option<Value>) -> Option<(String, Value)> {
     Some((name.into(), value?))
 }
 
-/// A saved value with its declared type.
+/// Converts a saved value to its declared type.
 ///
 /// # Errors
-/// The value does not fit.
+/// The value does not fit the type.
 pub fn fitted<T: FromValue>(name: &str, value: Value) -> Result<T, Unfit> {
     T::from_value(value).map_err(|Mismatch(why)| Unfit::Data(alloc::format!("`{name}`: {why}")))
 }
 
-/// A saved param that has a default.
+/// The saved value of a param; `None` if none was saved.
 ///
 /// # Errors
-/// The value does not fit.
+/// The value does not fit the type.
 pub fn take_saved<T: FromValue>(
     tables: &Tables<'_>,
     saved: &Saved,
@@ -188,7 +190,7 @@ pub fn take_saved<T: FromValue>(
     saved.variable(tables, name).map(|value| fitted(name, value.clone())).transpose()
 }
 
-/// A saved param.
+/// The saved value of a param that must have one.
 ///
 /// # Errors
 /// It is missing, or its value does not fit.
@@ -201,7 +203,7 @@ pub fn need_saved<T: FromValue>(
     take_saved(tables, saved, name)?.ok_or_else(missing)
 }
 
-/// Checks that the value of a param is in its range.
+/// Checks that the value of a param is within its range.
 ///
 /// # Errors
 /// The value is out of range.
@@ -209,15 +211,15 @@ pub fn within(name: &str, value: &Value, low: &Value, high: &Value) -> Result<()
     expr::within(name, value, low, high).map_err(Mismatch)
 }
 
-/// The machine of a child chart, or the reason why it cannot be created.
+/// The machine of a child chart.
 ///
 /// # Errors
-/// The machine cannot be created with a param.
+/// A param has a value that the machine does not accept.
 pub fn made<T>(machine: Result<T, super::BadParam>) -> Result<T, Mismatch> {
     machine.map_err(|why| Mismatch(alloc::format!("param {why}")))
 }
 
-/// The error for params of a chart that cannot be computed.
+/// The error for a child chart whose params cannot be computed.
 pub fn no_params(chart: &str) -> Mismatch {
     Mismatch(alloc::format!("the params of `{chart}` cannot be computed"))
 }

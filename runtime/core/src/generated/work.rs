@@ -1,11 +1,11 @@
-//! The bound on repetitions by loops of generated code.
+//! The bound on the work of loops in generated code.
 
 use super::{Failure, Vec, fails};
 use crate::expr::Fuel;
 use core::cell::Cell;
 
-/// The remaining repetitions of loops, in nodes of expressions: in this input, and in the current block or condition. The bounds are those
-/// of [`Fuel`]. A loop pays for all its repetitions when it begins.
+/// The work that loops may still do, in nodes of expressions: within this input, and within the current block or condition. The bounds are
+/// those of [`Fuel`]. A loop pays for all its iterations when it begins.
 #[derive(Debug, Clone)]
 pub struct Work {
     input: Cell<u64>,
@@ -13,18 +13,18 @@ pub struct Work {
 }
 
 impl Work {
-    /// The full amount.
+    /// The full budget.
     pub const fn new() -> Self {
         Self { input: Cell::new(Fuel::INPUT), evaluation: Cell::new(Fuel::USUAL) }
     }
 
-    /// Restores both amounts. Called when an input begins.
+    /// Refills both budgets. Called when an input begins.
     pub fn refuel(&self) {
         self.input.set(Fuel::INPUT);
         self.begin();
     }
 
-    /// Restores the amount of a block or condition. Called when one begins.
+    /// Refills the budget of a block or condition, from that of the input. Called when a block or condition begins.
     pub fn begin(&self) {
         self.evaluation.set(self.input.get().clamp(Fuel::LEAST, Fuel::USUAL));
     }
@@ -36,12 +36,13 @@ impl Default for Work {
     }
 }
 
-/// The elements of a loop, each of which costs `nodes` nodes.
+/// Pays for a loop over these elements, each of which costs `nodes` nodes, and returns them.
 ///
 /// # Errors
-/// The loop exceeds the bound.
+/// The budget does not suffice.
 pub fn over<T>(elements: Vec<T>, nodes: u64, work: &Work) -> Result<Vec<T>, Failure> {
     let units = (elements.len() as u64).saturating_mul(nodes);
+    // Charged even if the evaluation fails below, so that a loop which is too long cannot be tried again and again.
     work.input.set(work.input.get().saturating_sub(units));
     match work.evaluation.get().checked_sub(units) {
         Some(left) => {

@@ -1,4 +1,4 @@
-//! The execution of actions.
+//! Executes the actions of blocks and `code` steps, apart from branches and loops.
 
 use super::context::Context;
 use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, python};
@@ -9,7 +9,7 @@ use crate::outbox::Outbox;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Evaluates arguments for declared fields.
+/// Evaluates arguments, and converts them to the types of the declared fields.
 pub(super) fn fields(
     arguments: &[Expr],
     declared: &[Field],
@@ -23,7 +23,7 @@ pub(super) fn fields(
     values.collect()
 }
 
-/// Executes an action without effect on events.
+/// Executes an action that neither adds events nor removes any.
 pub(super) fn act<H: Host>(
     action: &Action,
     context: &mut Context<'_, H>,
@@ -56,7 +56,7 @@ pub(super) fn act<H: Host>(
             context.data.more.finals.insert(*state, values);
             Ok(())
         }
-        // `execute` handles the first two itself, and `put` the others; `code` steps contain none of them.
+        // `execute` handles `if` and `for` itself, and `put` handles the others. `code` steps contain none of the latter.
         Action::If(..)
         | Action::For(..)
         | Action::Raise(..)
@@ -65,7 +65,7 @@ pub(super) fn act<H: Host>(
     }
 }
 
-/// Executes an action that adds events to the outbox or removes them.
+/// Executes an action that adds events to the outbox or removes waiting ones.
 pub(super) fn put<H: Host>(
     action: &Action,
     context: &mut Context<'_, H>,
@@ -96,6 +96,7 @@ pub(super) fn put<H: Host>(
         if !outbox.raise(event) {
             return Err(EvalError { message: format!("no room to raise `{}`", declared.name) });
         }
+        // In the order of the queue, from which `dequeue` takes both.
         context.data.raised.push_back((event, payload));
         return Ok(());
     };
@@ -122,6 +123,7 @@ pub(super) fn put<H: Host>(
         }
         (_, to) => to,
     };
+    // Without a delay there is nothing to wait for in the queue of sent events.
     if to != Receiver::Own && delay == 0 {
         outbox.post(event, to);
         context.data.more.posted.push(Post { event, to, payload });

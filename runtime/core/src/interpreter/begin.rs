@@ -13,7 +13,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 impl<H: Host> Runner<'_, H> {
-    /// The budget of the next evaluation.
+    /// The budget for the next evaluation.
     pub(super) fn fuel(&self) -> Fuel {
         Fuel::new(self.room())
     }
@@ -22,7 +22,7 @@ impl<H: Host> Runner<'_, H> {
         self.input.get().clamp(Fuel::LEAST, Fuel::USUAL).min(self.allowance.get())
     }
 
-    /// Subtracts from the input's budget and the allowance what an evaluation has used of [`Self::fuel`].
+    /// Subtracts the units that an evaluation has used of [`Self::fuel`] from the budgets of the input and of the run.
     pub(super) fn burn(&self, fuel: &Fuel) {
         let spent = self.room() - fuel.left();
         self.input.set(self.input.get().saturating_sub(spent));
@@ -32,7 +32,7 @@ impl<H: Host> Runner<'_, H> {
         }
     }
 
-    /// The alternatives of a guard that hold. They have an evaluation budget of their own, so that tracing does not change the run.
+    /// The alternatives of a guard that hold. They are evaluated on a budget of their own, so that tracing does not change the run.
     pub(super) fn held_alternatives(&mut self, line: TransitionId, view: &View<'_>) -> u64 {
         let alternatives = self.chart.alternatives(line);
         let most = self.reasons.get().min(Fuel::USUAL);
@@ -45,7 +45,7 @@ impl<H: Host> Runner<'_, H> {
         held
     }
 
-    /// Sets params and inputs.
+    /// Sets the given params, and the defaults of the other variables.
     pub(super) fn begin(
         &mut self,
         params: Vec<(VarId, Value)>,
@@ -63,7 +63,7 @@ impl<H: Host> Runner<'_, H> {
                 (Some(default), VariableKind::Param { .. } | VariableKind::Input) => {
                     self.set_default(VarId::at(i), default, view)?;
                 }
-                // A value that cannot be computed yet, because it reads an input, is computed when the run begins.
+                // A default that reads an input cannot be computed yet. It is computed when the run begins.
                 (Some(default), VariableKind::Var { .. }) => {
                     let _ = self.set_default(VarId::at(i), default, view);
                 }
@@ -73,12 +73,13 @@ impl<H: Host> Runner<'_, H> {
                 (None, VariableKind::Input | VariableKind::Var { .. }) => {}
             }
         }
+        // The notes are about defaults that failed for now; they would confuse the trace.
         self.data.take_notes();
         super::check::ranges(chart, &self.data.variables)?;
         self.set_limits(view)
     }
 
-    /// Computes the limits that depend on params.
+    /// Computes the limits that are expressions over params.
     pub(super) fn set_limits(&mut self, view: &View<'_>) -> Result<(), Mismatch> {
         let chart = self.chart;
         let mut limits = Vec::new();
@@ -102,7 +103,7 @@ impl<H: Host> Runner<'_, H> {
         Ok(())
     }
 
-    /// Initializes the vars, whose defaults may read inputs.
+    /// Sets the vars to their defaults, which may read inputs. Called once, when `Start` is handled.
     pub(super) fn begin_run(&mut self, view: &View<'_>) -> Result<(), Mismatch> {
         if self.data.begun {
             return Ok(());
@@ -135,7 +136,7 @@ impl<H: Host> Runner<'_, H> {
     }
 }
 
-/// The bound that a value stands for: a number, milliseconds, or millionths of money; `None` if it is negative.
+/// Converts the value of a limit to a number, milliseconds, or millionths of money; `None` if it is negative or of another kind.
 fn bound_of(kind: LimitKind, value: &Value) -> Option<u64> {
     match (kind, value) {
         (LimitKind::Cost, Value::Int(whole)) => bound_of_cost(*whole as f64),
@@ -146,7 +147,7 @@ fn bound_of(kind: LimitKind, value: &Value) -> Option<u64> {
     }
 }
 
-/// The variable with this name that the host sets.
+/// The input with this name.
 pub(super) fn input_named(chart: &Chart, name: &str) -> Option<VarId> {
     let found = chart.variables.iter().position(|v| v.name == name && is_input(&v.kind));
     found.map(VarId::at)

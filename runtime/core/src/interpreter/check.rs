@@ -1,4 +1,4 @@
-//! Checks that external data fits its declared types.
+//! Checks that external data fits its declared types, and converts it.
 
 use super::begin::input_named;
 use super::program::Runner;
@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The params by id, converted to their types.
+/// The given params by id, converted to their types.
 pub(super) fn params(
     chart: &Chart,
     given: impl IntoIterator<Item = (String, Value)>,
@@ -31,7 +31,7 @@ pub(super) fn params(
     fitted.collect()
 }
 
-/// Checks that every param is in its range.
+/// Checks that every param is within its range.
 pub(super) fn ranges(chart: &Chart, values: &[Option<Value>]) -> Result<(), Mismatch> {
     for (variable, value) in chart.variables.iter().zip(values) {
         let VariableKind::Param { range: Some((low, high)) } = &variable.kind else { continue };
@@ -44,7 +44,7 @@ pub(super) fn ranges(chart: &Chart, values: &[Option<Value>]) -> Result<(), Mism
     Ok(())
 }
 
-/// The id and value of an input, converted to its type.
+/// An input by id, with its value converted to its type.
 pub(super) fn input(chart: &Chart, name: &str, value: Value) -> Result<(VarId, Value), Mismatch> {
     let Some(id) = input_named(chart, name) else {
         return Err(Mismatch(format!("no input is named `{name}`")));
@@ -55,7 +55,7 @@ pub(super) fn input(chart: &Chart, name: &str, value: Value) -> Result<(VarId, V
     }
 }
 
-/// The payload of a host event, converted to its types.
+/// The payload of a host event, converted to the types of its fields.
 #[inline]
 pub(super) fn event(
     chart: &Chart,
@@ -65,6 +65,7 @@ pub(super) fn event(
     let Some(declared) = chart.events.get(event.index()) else {
         return Err(Mismatch(format!("no event has the number {}", event.0)));
     };
+    // Most events have no data.
     if declared.fields.is_empty() && payload.is_empty() {
         return Ok(payload);
     }
@@ -80,7 +81,7 @@ fn event_fields(
         .map_err(|why| Mismatch(format!("event `{}`: {why}", declared.name)))
 }
 
-/// One value for each declared field, converted to its type.
+/// The values of the declared fields, converted to their types.
 fn fields(chart: &Chart, declared: &[Field], given: Vec<Value>) -> Result<Vec<Value>, String> {
     if given.len() != declared.len() {
         return Err(format!("{} fields are declared, not {}", declared.len(), given.len()));
@@ -91,7 +92,7 @@ fn fields(chart: &Chart, declared: &[Field], given: Vec<Value>) -> Result<Vec<Va
     fitted.collect()
 }
 
-/// The result of a tool, converted to its type. A result that does not fit is a failure of the tool.
+/// The outcome of a tool's result, converted to its type. A result that does not fit is a failure of the tool.
 fn returned<H: Host>(
     chart: &Chart,
     tool: ToolId,
@@ -109,8 +110,8 @@ fn returned<H: Host>(
     }
 }
 
-/// The outcome of a step, converted to its type; `calling` is the tool that is being called with this key. An answer that does not fit is
-/// unusable, and the notes give the reason.
+/// Converts the outcome of a step to its type. `calling` is the tool whose call is under way for this key. An answer that does not fit is
+/// unusable, and a note gives the reason.
 pub(super) fn outcome<H: Host>(
     chart: &Chart,
     key: StepKey,
@@ -159,7 +160,7 @@ pub(super) fn outcome<H: Host>(
     };
     Ok(fitted.unwrap_or_else(|why| {
         let text = format!("answer to `{}`: {why}", step.name);
-        // StoredValue even if nobody takes notes, because the question is put again with this reason.
+        // Kept even if nobody takes notes, because the question is repeated with this reason.
         program.data.keep_note(Note { about: About::Answer, text });
         Outcome::Unusable
     }))

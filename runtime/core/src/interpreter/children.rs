@@ -1,4 +1,4 @@
-//! The machines of `run` steps: created from the charts beside this one, with the host lent while they run.
+//! The machines of `run` steps. They are created from charts given to this machine, and borrow its host while they run.
 
 use super::data::Data;
 use super::{Interpreter, check};
@@ -11,21 +11,21 @@ use alloc::format;
 use alloc::string::String;
 
 impl<'p, H: Host> Interpreter<'p, H> {
-    /// The charts that `run` steps may name, including this machine's own if it runs itself. Without them every such step fails.
+    /// Sets the charts that `run` steps can start, including this machine's own if it runs itself. Without them every such step fails.
     #[must_use]
     pub fn with_charts(mut self, charts: &'p [Plan<'p>]) -> Self {
         self.charts = charts;
         self
     }
 
-    /// Whether the step under way with this key runs the named chart.
+    /// Whether the step with this key is under way and runs the chart with this name.
     pub(super) fn runs(&self, key: StepKey, name: &str) -> bool {
         let step = self.plan.chart().steps.get(key.step.index());
         let runs = matches!(step.map(|s| &s.kind), Some(StepKind::Run(run)) if run.chart == name);
         runs && self.pending().contains(&key)
     }
 
-    /// Creates the machine of a started `run` step.
+    /// Creates the machine of a started `run` step, and replaces an earlier one of the same key.
     pub(super) fn begin(&mut self, key: StepKey) -> Result<(), Mismatch> {
         let chart = self.plan.chart();
         let step = chart.steps.get(key.step.index());
@@ -43,6 +43,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         };
         let given = check::params(plan.chart(), given)?;
         let mut child = Self::with_data(plan, None, Data::new(plan.chart())).with_charts(charts);
+        // Defaults of the child's variables may call host functions.
         self.hand_over(&mut child);
         let begun = child.engine.with_view(StateId(0), |program, view| program.begin(given, view));
         child.hand_over(self);
@@ -52,8 +53,9 @@ impl<'p, H: Host> Interpreter<'p, H> {
         Ok(())
     }
 
-    /// Lends the host to a child and calls `act` with it. Returns whether the child exists.
+    /// Calls `act` with a child, which has the host meanwhile. Returns whether the child exists.
     pub(super) fn lend(&mut self, key: StepKey, act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
+        // Taken out, because `self` and the child are both borrowed.
         let mut children = core::mem::take(&mut self.children);
         let found = children.iter_mut().find(|(k, _)| *k == key);
         let is_there = found.is_some();
@@ -66,7 +68,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         is_there
     }
 
-    /// Hands the host and the evaluation budget, of which a family has only one each, to the machine that runs.
+    /// Hands the host and the evaluation budget to the machine that runs next. A family has only one of each.
     fn hand_over(&mut self, to: &mut Self) {
         to.engine.program.host().put(self.engine.program.host().take());
         to.engine.program.allowance.set(self.engine.program.allowance.get());

@@ -1,4 +1,4 @@
-//! The data of a run and the machine, as expressions see them.
+//! The data of a run and its machine, as expressions see them.
 
 use super::data::Data;
 use crate::arena::{FunctionId, PredicateId, StepId, VarId};
@@ -19,7 +19,7 @@ pub(super) struct Context<'a, H> {
     pub(super) data: &'a mut Data,
     pub(super) host: &'a RefCell<H>,
     pub(super) view: &'a View<'a>,
-    /// The options of the question whose prompt is rendered.
+    /// The options of the question whose prompt is being rendered.
     pub(super) options: Option<&'a str>,
 }
 
@@ -109,6 +109,7 @@ impl<H: Host> Environment for Context<'_, H> {
                 }
             }
         }
+        // The host is borrowed already if one of its functions has led here.
         let answer = match self.host.try_borrow_mut() {
             Ok(mut host) => host.call(name, &fitted),
             Err(_) => Err("the host is busy".to_string()),
@@ -161,7 +162,7 @@ fn shown(value: &Value) -> String {
 }
 
 impl<H: Host> Context<'_, H> {
-    /// Sets a variable; fails if the value does not have its type.
+    /// Sets a variable. Fails if the value does not fit the variable's type.
     pub(super) fn assign(&mut self, id: VarId, value: Value) -> Result<(), EvalError> {
         let Some(variable) = self.chart.variables.get(id.index()) else {
             return Err(failed("an unknown variable".to_string()));

@@ -14,7 +14,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-/// The list of a step with an `each`, and the answers so far.
+/// The list of a step with an `each`, and the answers of its elements so far.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Gathering {
     pub(super) elements: Vec<Value>,
@@ -25,14 +25,14 @@ pub(super) struct Gathering {
 pub(super) struct Data {
     /// Whether `Start` was handled.
     pub(super) begun: bool,
-    /// Params, inputs and vars; `None` without a value yet.
+    /// The params, inputs and vars; `None` for one without a value yet.
     pub(super) variables: Box<[Option<Value>]>,
-    /// The current event, choice or answer; its fields are stored separately.
+    /// The current event, choice or answer. Its values are in `fields`.
     pub(super) bound: Bound<()>,
     fields: Vec<Value>,
-    /// Payloads of raised events that are still queued, oldest first.
+    /// The payloads of raised events that are still in the internal queue, oldest first.
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
-    /// Data that most runs do not have.
+    /// Answers, sent events, calls and other data that most runs do not have.
     pub(super) more: Lazily<More>,
     #[allow(
         clippy::box_collection,
@@ -42,24 +42,24 @@ pub(super) struct Data {
     is_deaf: bool,
 }
 
-/// Data that many runs do not have, or have only after a while.
+/// Data that many runs never have, or not for some time.
 #[derive(Default)]
 pub(super) struct More {
-    /// Answers of this turn, by step; empty while there are none.
+    /// The answers of this turn, by step; empty while there are none.
     pub(super) answers: Vec<Option<Value>>,
-    /// Payloads of sent events, by slot.
+    /// The payloads of sent events, by slot.
     pub(super) sent: Vec<Vec<Value>>,
-    /// Events that were sent to other charts.
+    /// The events that were sent to other charts and not yet taken.
     pub(super) posted: Vec<Post>,
-    /// Arguments of the final states that were entered.
+    /// The arguments with which final states were entered.
     pub(super) finals: BTreeMap<StateId, Vec<Value>>,
-    /// The last result of a step or tool.
+    /// The text of the last result of a step or tool.
     pub(super) last_result: String,
-    /// Tool calls of the model.
+    /// The tool calls of the model.
     pub(super) calls: Calls,
-    /// Steps with an `each` that are under way.
+    /// The lists of steps with an `each` that are under way.
     pub(super) fans: BTreeMap<StepId, Gathering>,
-    /// The limits that are computed from params.
+    /// The values of the limits that are computed from params.
     pub(super) limits: Vec<u64>,
 }
 
@@ -77,7 +77,7 @@ impl More {
 }
 
 impl More {
-    /// Keeps the answer of a step. The chart has `steps` steps.
+    /// Stores the answer of a step. The chart has `steps` steps.
     pub(super) fn keep_answer(&mut self, step: StepId, steps: usize, answer: Value) {
         self.answers.resize(steps, None);
         if let Some(place) = self.answers.get_mut(step.index()) {
@@ -106,7 +106,7 @@ impl Nothing for More {
 }
 
 impl Clone for More {
-    /// A copy without posted events.
+    /// A copy without the events for other charts.
     fn clone(&self) -> Self {
         Self {
             answers: self.answers.clone(),
@@ -125,6 +125,7 @@ impl Clone for More {
         put_values(&mut self.answers, &kept.answers);
         self.sent.clone_from(&kept.sent);
         self.posted.clear();
+        // Cloning an empty map is not free, and these are empty most of the time.
         if !self.finals.is_empty() || !kept.finals.is_empty() {
             self.finals.clone_from(&kept.finals);
         }
@@ -167,7 +168,7 @@ impl Data {
         }
     }
 
-    /// Copies the stored data into this one and reuses its memory.
+    /// Replaces this data by a stored copy, and reuses its memory.
     pub(super) fn go_to(&mut self, kept: &Self) {
         self.begun = kept.begun;
         put_values(&mut self.variables, &kept.variables);
@@ -178,7 +179,7 @@ impl Data {
         self.notes.set(None);
     }
 
-    /// Sets the current event, choice or answer. The fields of tools are not stored, because expressions do not read them.
+    /// Sets the current event, choice or answer. The arguments and results of tools are not stored, because expressions do not read them.
     #[inline(always)]
     pub(super) fn bind(&mut self, bound: Bound<Vec<Value>>) {
         let (bound, fields) = match bound {
@@ -195,35 +196,35 @@ impl Data {
         if self.fields.capacity() > 0 || fields.capacity() > 0 {
             self.fields = fields;
         } else {
-            // Neither vector has allocated, so there is nothing to drop. This is the usual case: most events have no data.
+            // Neither vector has memory, so there is nothing to drop. This is the usual case, because most events have no data.
             core::mem::forget(fields);
         }
     }
 
-    /// The fields of the current event, choice or answer.
+    /// The values of the current event, choice or answer.
     #[inline]
     pub(super) fn payloads(&self) -> &[Value] {
         &self.fields
     }
 
-    /// The nth field of the current event, choice or answer.
+    /// The value with this index of the current event, choice or answer.
     pub(super) fn payload(&self, nth: u32) -> Option<&Value> {
         self.fields.get(nth as usize)
     }
 
-    /// Takes the payload of a sent event.
+    /// Takes the payload of a sent event out of its slot.
     pub(super) fn take_sent(&mut self, slot: usize) -> Vec<Value> {
         let more = self.more.written();
         let place = more.and_then(|more| more.sent.get_mut(slot));
         place.map(core::mem::take).unwrap_or_default()
     }
 
-    /// Called when an input begins. Until the next input, notes are kept if `sink` takes them.
+    /// Called when an input begins. Until the next input, notes are kept only if `sink` takes them.
     pub(super) fn heed(&mut self, sink: &dyn Sink) {
         self.is_deaf = !sink.takes_notes();
     }
 
-    /// Adds a note. It is not built if nobody takes notes.
+    /// Adds a note. If nobody takes notes, it is not built.
     pub(super) fn note<N: Into<Note>>(&self, note: impl FnOnce() -> N) {
         if !self.is_deaf {
             self.keep_note(note().into());
@@ -242,9 +243,10 @@ impl Data {
     }
 }
 
-/// Replaces the values of `places` and reuses their memory.
+/// Replaces the values in `to`, and reuses the memory of texts.
 fn put_values(to: &mut [Option<Value>], from: &[Option<Value>]) {
     for (to, from) in to.iter_mut().zip(from) {
+        // The derived `Clone` of `Value` does not reuse memory, but that of a text does.
         if let (Some(Value::Text(to)), Some(Value::Text(from))) = (&mut *to, from) {
             to.clone_from(from);
         } else {

@@ -11,16 +11,16 @@ use crate::wording;
 use alloc::vec::Vec;
 
 impl<H: Host> Runner<'_, H> {
-    /// The element for which a step was started.
+    /// The element of a list that an attempt is for.
     pub(super) fn element_of(&self, key: StepKey) -> Option<Value> {
         let element = key.element?.index() as usize;
         self.data.more.fans.get(&key.step)?.elements.get(element).cloned()
     }
 
-    /// Evaluates and stores the list of a step, and returns its size.
+    /// Evaluates and stores the list of a step. Returns the number of elements.
     ///
     /// # Errors
-    /// The list cannot be evaluated, or has more than `most` elements. Contains the reason, unless a note gives it.
+    /// The list cannot be evaluated, or has more than `most` elements. The error has the reason, unless a note has it.
     pub(super) fn begin_list(
         &mut self,
         step: StepId,
@@ -52,7 +52,7 @@ impl<H: Host> Runner<'_, H> {
         }
     }
 
-    /// The answers in the order of the elements. Missing answers are omitted or `none`.
+    /// Takes the answers in the order of the elements. A missing answer becomes `none` if `with_none` is set, and is left out otherwise.
     pub(super) fn gather(&mut self, step: StepId, with_none: bool) -> Option<Vec<Value>> {
         let answers = self.data.more.fans.remove(&step)?.answers;
         let all = if with_none {

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
-/// A type with an empty value.
+/// A type with an empty value that can be shared.
 pub(super) trait Nothing: Default + 'static {
     /// The empty value.
     fn nothing() -> &'static Self;
@@ -19,21 +19,21 @@ impl<T> Lazily<T> {
         Self(None)
     }
 
-    /// The written value, mutable; `None` if nothing was written.
+    /// Changes the value if it was written before; an empty value stays empty.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
         if let Some(written) = self.written() {
             change(written);
         }
     }
 
-    /// The written value; `None` if nothing was written.
+    /// The value, mutable; `None` if it was never written.
     pub(super) fn written(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }
 }
 
 impl<T: Nothing> Lazily<T> {
-    /// Frees the memory if the value is empty.
+    /// Stores a value, without memory if it is empty.
     pub(super) fn of(written: T) -> Self {
         Self((!written.is_nothing()).then(|| Box::new(written)))
     }

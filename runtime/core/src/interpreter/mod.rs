@@ -1,11 +1,25 @@
 //! A machine that runs a chart from its model.
 //!
-//! | file | what it does |
+//! The problem: the step algorithm knows only registers and tables, and leaves guards, actions and data to a [`crate::program::Program`].
+//! The idea: an [`Interpreter`] is a [`Stepper`] over the tables of a [`Plan`], with a program that evaluates the expressions of the model.
+//! For example, with `on pay(amount) if amount > 10 -> open { total = total + amount }`:
+//!
+//! ```text
+//! handle(Event(pay, [12]))   `check::event`: the payload fits the declared type
+//! engine.event               binds the payload, selects the transition, and asks for its guard
+//! Runner::guard_alone        the guard is compiled: payload 0 is greater than 10
+//! Runner::run_alone          the action is compiled, too: `total` grows by 12
+//! (not compiled)             `guard` and `run` evaluate the expressions of the model instead, with a budget
+//! ```
+//!
+//! | file | contents |
 //! |---|---|
 //! | `data` | the data of a run besides the registers |
+//! | `begin` | the initial data of a run, and the budget of evaluations |
 //! | `context` | the data and the machine as expressions see them |
 //! | `program` | guards, actions and code: [`crate::program::Program`] |
 //! | `action` | the execution of actions |
+//! | `each` | the lists of steps with an `each` |
 //! | `quick` | compiled guards and actions |
 //! | `check` | checks that external data fits its declared types |
 //! | `prompt` | prompts and offers |
@@ -13,6 +27,7 @@
 //! | `query` | evaluation of expressions outside the chart, for tests |
 //! | `snapshot` | the state of a run as data |
 //! | `point` | stored points of a run to return to |
+//! | `lazily` | data that takes no memory until it is written |
 
 mod action;
 mod begin;
@@ -49,18 +64,18 @@ use alloc::vec::Vec;
 use data::Data;
 use program::Runner;
 
-/// A chart that runs from its model: the step algorithm over the chart's tables, with an evaluator for guards and actions.
+/// A machine that runs a chart from its model: the step algorithm over the chart's tables, with an evaluator for guards and actions.
 pub struct Interpreter<'p, H: Host> {
     plan: &'p Plan<'p>,
     engine: Stepper<'p, Runner<'p, H>>,
-    /// The charts that `run` steps may name.
+    /// The charts that `run` steps can start.
     charts: &'p [Plan<'p>],
-    /// Machines of the `run` steps under way, in the order of their start.
+    /// The machines of the `run` steps that are under way, in the order of their start.
     children: Vec<(StepKey, Interpreter<'p, H>)>,
 }
 
 impl<'p, H: Host> Interpreter<'p, H> {
-    /// A machine that has not started. `params` are given by name, in any order; one with a default may be omitted.
+    /// A machine that has not started. `params` are given by name, in any order. A param with a default may be omitted.
     ///
     /// # Errors
     /// A param that is unknown, missing, of another type or out of its range.
@@ -82,14 +97,14 @@ impl<'p, H: Host> Interpreter<'p, H> {
         Self { plan, engine, charts: &[], children: Vec::new() }
     }
 
-    /// The steps and questions that wait for an answer of the host.
+    /// The keys of the steps and questions that wait for an answer of the host.
     pub fn pending(&self) -> Vec<StepKey> {
         let mut keys = Vec::new();
         self.engine.pending(&mut |key| keys.push(key));
         keys
     }
 
-    /// The tool that the model is calling with this key.
+    /// The tool whose call by the model is under way for this key.
     pub fn calls(&self, key: StepKey) -> Option<ToolId> {
         self.engine.calls(key)
     }
@@ -101,27 +116,27 @@ impl<'p, H: Host> Interpreter<'p, H> {
         tools
     }
 
-    /// The active leaves in document order; after the end of the run those of the last configuration.
+    /// The active leaves in document order. After the end of the run: those of the last configuration.
     pub fn leaves(&self) -> Vec<StateId> {
         self.engine.leaves().collect()
     }
 
-    /// The configuration as a bit set over state ids, root included.
+    /// The configuration as a bit set of state ids, root included.
     pub fn configuration(&self) -> &[u64] {
         self.engine.cells().configuration
     }
 
-    /// The number of turns ended.
+    /// The number of turns that have ended.
     pub fn turns(&self) -> u32 {
         self.engine.turns()
     }
 
-    /// The status of a run that has ended.
+    /// The status with which the run ended; `None` while it has not.
     pub fn ended(&self) -> Option<Status> {
         self.engine.ended()
     }
 
-    /// Calls `read` with the host; its effects are not recorded.
+    /// Calls `read` with the host. What the host does meanwhile is not noted.
     pub fn with_host<R>(&mut self, read: impl FnOnce(&mut H) -> R) -> R {
         read(self.engine.program.host().get_mut())
     }
@@ -142,6 +157,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Result<Receipt, Mismatch> {
+        // Whoever drives the machine has taken the events of the last input, or does not want them.
         self.engine.program.data.more.change(|more| more.posted.clear());
         let input = match input {
             Input::Event(event, payload) => {
@@ -156,7 +172,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
                 Input::Answer(key, outcome)
             }
             Input::Start => {
-                // Inputs may have been set since the machine was created.
+                // Inputs may have been set since the machine was created, and vars may read them.
                 self.engine.with_view(StateId(0), |program, view| program.begin_run(view))?;
                 Input::Start
             }
@@ -182,7 +198,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         if key.leaf.index() >= self.plan.chart().states.len() {
             return Err(Fault);
         }
-        // Only the prompt of a question can contain the options.
+        // Only the prompt of a question may contain `{options}`.
         let step = self.plan.chart().steps.get(key.step.index());
         let asks = step.is_some_and(|step| matches!(step.kind, StepKind::Ask { .. }));
         let options = if asks { listed(&self.options(key)) } else { String::new() };

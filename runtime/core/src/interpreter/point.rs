@@ -1,4 +1,4 @@
-//! Stored points of a run to return to, for trying several inputs there.
+//! Stored points of a run to return to, so that several inputs can be tried at one point.
 
 use super::Interpreter;
 use super::data::{Data, More};
@@ -17,28 +17,28 @@ pub struct Point {
     data: Data,
 }
 
-/// Read access to the data of a run besides the registers.
+/// The data of a run besides the registers, read-only.
 #[derive(Clone, Copy)]
 pub struct Facts<'m> {
-    /// Params, inputs and vars in declared order; `None` without a value yet.
+    /// The params, inputs and vars in declared order; `None` for one without a value yet.
     pub variables: &'m [Option<Value>],
-    /// Answers of this turn, by step; empty before the first one.
+    /// The answers of this turn, by step; empty before the first one.
     pub answers: &'m [Option<Value>],
-    /// Payloads of the waiting sent events, by slot.
+    /// The payloads of the waiting sent events, by slot.
     pub sent: &'m [Vec<Value>],
-    /// Tool calls of the model.
+    /// The tool calls of the model.
     pub calls: &'m Calls,
-    /// The last result of a step or tool.
+    /// The text of the last result of a step or tool.
     pub last_result: &'m str,
 }
 
 impl<H: Host> Interpreter<'_, H> {
-    /// The current point of the run. Not for runs with machines of `run` steps under way.
+    /// The present point of the run. It does not contain the machines of `run` steps.
     pub fn point(&self) -> Point {
         Point { registers: self.engine.registers(), data: self.engine.program.data.kept() }
     }
 
-    /// Moves to a point of a run of the same plan, earlier or later. The host does not change.
+    /// Moves the machine to a point of any run with the same plan. The host does not change, and machines of `run` steps are dropped.
     pub fn go_to(&mut self, point: &Point) {
         self.engine.go_to(&point.registers);
         self.engine.program.data.go_to(&point.data);
@@ -54,35 +54,35 @@ impl<H: Host> Interpreter<'_, H> {
         offered
     }
 
-    /// Sets the number of turns of the run.
+    /// Sets the number of turns that have ended in the run.
     pub fn set_turns(&mut self, turns: u32) {
         self.engine.set_turns(turns);
     }
 
-    /// Sets the counters of a state's limits: model calls and turns.
+    /// Sets the counts of model calls and turns that a state's limits read; `None` keeps a count.
     pub fn set_counted(&mut self, state: StateId, calls: Option<u32>, turns: Option<u32>) {
         self.engine.set_counted(state, calls, turns);
     }
 
-    /// Read access to the registers.
+    /// The registers, read-only.
     pub fn standing(&self) -> Standing<'_> {
         self.engine.standing()
     }
 
-    /// Read access to the data of the run besides the registers.
+    /// The data of the run besides the registers, read-only.
     pub fn facts(&self) -> Facts<'_> {
         let Data { variables, more, .. } = &self.engine.program.data;
         let More { answers, sent, calls, last_result, .. } = &**more;
         Facts { variables, answers, sent, calls, last_result }
     }
 
-    /// Sets a common budget for all evaluations of actions, conditions and arguments from now on, in units of [`crate::expr::Fuel`].
-    /// Without it, only each evaluation has a bound. When the budget is used up, every evaluation fails.
+    /// Sets a budget for all evaluations from now on together, in units of [`crate::expr::Fuel`]. When it is used up, every evaluation
+    /// fails. Without it, there are only the budgets of each input and evaluation.
     pub fn allow(&mut self, units: u64) {
         self.engine.program.allowance.set(units);
     }
 
-    /// The rest of this budget.
+    /// The remaining units of the budget that [`Self::allow`] has set.
     pub fn allowed(&self) -> u64 {
         self.engine.program.allowance.get()
     }

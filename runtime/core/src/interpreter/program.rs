@@ -1,4 +1,4 @@
-//! The evaluation of a chart's guards, actions and code.
+//! The program of an interpreted chart: it evaluates guards, actions and code.
 
 use super::action::{act, fields, put};
 use super::context::Context;
@@ -24,15 +24,16 @@ use core::cell::{Cell, RefCell};
 pub(super) struct Runner<'p, H> {
     pub(super) chart: &'p Chart,
     pub(super) quick: &'p Quick,
+    // Expressions are evaluated through `&self`, but a host function needs the host mutable.
     host: RefCell<Lent<H>>,
     pub(super) data: Data,
-    /// The number of actions of the next block that have already run.
+    /// The number of actions of the next block that compiled code has already run.
     begun: usize,
-    /// The budget of all evaluations together; `u64::MAX` for no bound.
+    /// A budget of all evaluations from now on; `u64::MAX` for none.
     pub(super) allowance: Cell<u64>,
     /// The remaining budget of evaluations in this input.
     pub(super) input: Cell<u64>,
-    /// The remaining budget for the reasons of transitions in this input.
+    /// The remaining budget for alternatives of guards in this input.
     pub(super) reasons: Cell<u64>,
 }
 
@@ -50,7 +51,7 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
-    /// The slot of the host, from which a child borrows it.
+    /// The slot of the host. A child borrows the host from it.
     pub(super) fn host(&mut self) -> &mut Lent<H> {
         self.host.get_mut()
     }
@@ -63,7 +64,7 @@ impl<'p, H: Host> Runner<'p, H> {
         Context { chart: self.chart, data: &mut self.data, host: &self.host, view, options }
     }
 
-    /// Stores the result of a step or tool.
+    /// Stores the result of a step or tool as the last result, and in the variable of `into`.
     fn keep(&mut self, value: &Value, into: Option<VarId>) {
         self.data.more.last_result = self.reason(core::slice::from_ref(value));
         let Some(into) = into else { return };
@@ -74,7 +75,7 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
-    /// Stores the parts of a payload that outlive it.
+    /// Stores the parts of a payload that guards and actions read after another payload is bound.
     fn keep_bound(&mut self, bound: &Bound<Vec<Value>>) {
         match bound {
             Bound::Answer(step, fields) => {
@@ -101,7 +102,7 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
-    /// A value as prompts show it.
+    /// The text of a value in prompts.
     fn reason(&self, fields: &[Value]) -> String {
         let Some(value) = fields.first() else { return String::new() };
         python::str(value).unwrap_or_else(|error| {
@@ -110,7 +111,7 @@ impl<'p, H: Host> Runner<'p, H> {
         })
     }
 
-    /// The tool call of a started `call` step.
+    /// The tool and the arguments of a started `call` step.
     pub(super) fn step_call(
         &mut self,
         key: StepKey,
@@ -133,7 +134,7 @@ impl<'p, H: Host> Runner<'p, H> {
         Ok((*tool, values))
     }
 
-    /// The params of the chart that a started `run` step runs.
+    /// The params that a started `run` step gives to its child chart.
     pub(super) fn step_run(
         &mut self,
         key: StepKey,
@@ -325,6 +326,7 @@ impl<H: Host> Program for Runner<'_, H> {
 
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault> {
         let chart = self.chart;
+        // `run_alone` may have run the first actions.
         let begun = core::mem::take(&mut self.begun);
         let done = self.run_quickly(self.compiled(block), begun, view, outbox);
         let actions = match block {

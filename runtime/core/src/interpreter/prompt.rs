@@ -1,4 +1,4 @@
-//! Prompts and offers.
+//! Renders prompts and the offers of questions.
 
 use super::program::Runner;
 use crate::arena::{ChoiceId, ToolId};
@@ -13,11 +13,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The separator between a step's own text and the texts of components.
+/// The text between a step's own prompt and those of components.
 const BETWEEN: &str = "\n\n";
 
 impl<H: Host> Runner<'_, H> {
-    /// The rendered prompt of a step with its components.
+    /// The rendered prompt of a step, with its components.
     pub(super) fn prompt(
         &mut self,
         key: StepKey,
@@ -48,6 +48,7 @@ impl<H: Host> Runner<'_, H> {
                 Position::End => end.push(&component.text),
             }
         }
+        // A component with `replace` takes the place of the step's own text.
         if middle.is_empty() {
             middle.extend(chart.own_prompt(step));
         }
@@ -61,7 +62,7 @@ impl<H: Host> Runner<'_, H> {
         Ok(self.explain(texts, || wording::prompt_of(view.tables, step))?.join(BETWEEN))
     }
 
-    /// Records in the notes why something failed.
+    /// Adds a note with the reason if something has failed, named by `what`.
     pub(super) fn explain<T>(
         &self,
         result: Result<T, EvalError>,
@@ -73,7 +74,7 @@ impl<H: Host> Runner<'_, H> {
         })
     }
 
-    /// An option as offered by a question. If its text cannot be rendered, it is empty, and the notes give the reason.
+    /// An option of a question. A text that cannot be rendered is empty, and a note gives the reason.
     pub(super) fn offer(&mut self, id: ChoiceId, tool: Option<ToolId>, view: &View<'_>) -> Offer {
         let chart = self.chart;
         let choice = &chart.choices[id.index()];
@@ -103,7 +104,7 @@ impl<H: Host> Runner<'_, H> {
         Offer { choice: id, tool, name: name.clone().into(), text: text.into(), arguments }
     }
 
-    /// A tool as offered by an `llm` step.
+    /// A tool that the model of an `llm` step may call.
     pub(super) fn tool_offer(&self, id: ToolId) -> Offer {
         let tool = &self.chart.tools[id.index()];
         let typed = |field: &Field| {

@@ -1,4 +1,4 @@
-//! Evaluation of expressions outside the chart over a run, for tests.
+//! Evaluates expressions that are not part of the chart over a run, for tests.
 
 use super::Interpreter;
 use crate::arena::{FunctionId, PredicateId, StateId, StepId, VarId};
@@ -6,7 +6,7 @@ use crate::expr::{Environment, EvalError, Value, evaluate};
 use crate::host::Host;
 use crate::model::{Expr, Observable, Template};
 
-/// The environment of the chart's expressions, with another payload.
+/// The environment of the chart's own expressions, but with another payload.
 struct With<'a> {
     inner: &'a dyn Environment,
     payload: &'a [Value],
@@ -55,8 +55,8 @@ impl Environment for With<'_> {
 }
 
 impl<H: Host> Interpreter<'_, H> {
-    /// The current value of an expression over this chart in an active leaf; it reads `payload` as the fields of the current event. The run
-    /// does not change, apart from effects of its host functions.
+    /// The present value of an expression over this chart, in an active leaf. It reads `payload` as the fields of the current event. The
+    /// run does not change, but host functions may have effects.
     ///
     /// # Errors
     /// The reason why the expression has no value.
@@ -66,6 +66,7 @@ impl<H: Host> Interpreter<'_, H> {
         expr: &Expr,
         payload: &[Value],
     ) -> Result<Value, EvalError> {
+        // The notes of this evaluation are dropped, and those of the run are put back.
         let notes = self.engine.program.data.take_notes();
         let value = self.engine.with_view(leaf, |program, view| {
             let fuel = program.fuel();

@@ -1,4 +1,4 @@
-//! Compiled guards and actions. Cases that they do not cover are left to the evaluator.
+//! Runs compiled guards and actions. A case that they do not cover is left to the evaluator.
 
 use super::data::Data;
 use super::program::Runner;
@@ -15,12 +15,13 @@ impl Data {
         Scalars { variables: &self.variables, payload: self.payloads(), configuration }
     }
 
-    /// Runs compiled actions as far as possible without the machine. Returns their number.
+    /// Runs compiled actions until one needs the machine or the evaluator. Returns the number of actions that have run.
     #[inline]
     pub(super) fn run(&mut self, acts: &[Act], configuration: &[u64]) -> usize {
         for (done, act) in acts.iter().enumerate() {
             let went = match act {
                 Act::Step(variable, by) => self.step(*variable, *by),
+                // The outbox is needed, which only `run_quickly` has.
                 Act::Raise(_) => None,
                 Act::Int(variable, value) => value
                     .value(&self.scalars(configuration))
@@ -48,7 +49,7 @@ impl Data {
         Some(())
     }
 
-    /// Sets a variable whose type fits the value.
+    /// Sets a variable to a value that has its type.
     fn assign(&mut self, variable: u32, value: Value) -> Option<()> {
         *self.variables.get_mut(variable as usize)? = Some(value);
         Some(())
@@ -67,7 +68,7 @@ impl Data {
 }
 
 impl<'p, H: Host> Runner<'p, H> {
-    /// A block, if it is compiled; otherwise empty.
+    /// The actions of a block, if it is compiled; otherwise empty.
     #[inline]
     pub(super) fn compiled(&self, block: Block) -> &'p [Act] {
         match block {
@@ -78,7 +79,8 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
-    /// Runs compiled actions from `from` on as far as possible. Returns the number of actions that have then run.
+    /// Runs compiled actions from index `from` on, until one needs the evaluator. Returns the number of actions that have run, `from`
+    /// included.
     pub(super) fn run_quickly(
         &mut self,
         acts: &[Act],

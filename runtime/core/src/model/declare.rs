@@ -1,4 +1,4 @@
-//! Declarations: what a chart names before its states.
+//! Declarations that stand before the states of a chart: types, variables, events, functions, tools, clients, components, limits.
 
 use super::{Expr, Template, Type};
 use crate::arena::{ClientId, StateId, StepId, ToolId};
@@ -8,62 +8,62 @@ use crate::value::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A named, typed slot of a record, an event, a choice, a final state or a function.
+/// A named and typed field of a record or event, or parameter of an option, final state or function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// As written.
+    /// The name in the chart.
     pub name: String,
-    /// Resolved type.
+    /// The resolved type.
     pub ty: Type,
 }
 
-/// A record or an enum.
+/// A declared record or enum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypeDef {
-    /// UpperCamel.
+    /// The name, in UpperCamel case.
     pub name: String,
-    /// The `///` text.
+    /// The text of the `///` lines.
     pub doc: String,
-    /// A record or an enum.
+    /// Its kind, with the fields or names.
     pub kind: TypeKind,
 }
 
 /// The two kinds of declared types.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TypeKind {
-    /// Wire form: a JSON object.
+    /// A record; as JSON, an object with these fields.
     Record(Vec<Field>),
-    /// A closed set of names. Wire form: a JSON string.
+    /// A closed set of names; as JSON, a string.
     Enum(Vec<String>),
 }
 
 /// A `param`, `input` or `var`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// As written.
+    /// The name in the chart.
     pub name: String,
-    /// The `///` text.
+    /// The text of the `///` lines.
     pub doc: String,
-    /// Who sets it, and when.
+    /// Its kind, which tells who sets it and when.
     pub kind: VariableKind,
-    /// Resolved type.
+    /// The resolved type.
     pub ty: Type,
     /// The initial value, which may read variables declared earlier. A `Var` always has one; a `Param` or `Input` without one must be set
     /// by the host.
     pub default: Option<Expr>,
 }
 
-/// Who sets a variable, and when.
+/// The kind of a variable, which tells who sets it and when.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VariableKind {
-    /// Constant of an instance.
+    /// A constant of an instance, set when it is created.
     Param {
-        /// Inclusive bounds; both constant.
+        /// The inclusive bounds, both constant.
         range: Option<(Value, Value)>,
     },
-    /// Set by the host before a turn or an event.
+    /// A value that the host sets before a turn or an event.
     Input,
-    /// Set by actions and `code`.
+    /// A value that actions and `code` steps set.
     Var {
         /// Whether it is reset to its default at the start of each turn.
         per_turn: bool,
@@ -73,200 +73,200 @@ pub enum VariableKind {
 /// An event that the host may send.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// May be dotted.
+    /// The name, which may be dotted.
     pub name: String,
-    /// The `///` text.
+    /// The text of the `///` lines.
     pub doc: String,
-    /// Payload.
+    /// The data of the event.
     pub fields: Vec<Field>,
 }
 
 /// A host function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
-    /// As written.
+    /// The name in the chart.
     pub name: String,
-    /// The `///` text.
+    /// The text of the `///` lines.
     pub doc: String,
-    /// Pure or effect.
+    /// Its kind: pure or with an effect.
     pub kind: FunctionKind,
-    /// Parameters in order.
+    /// The parameters in order.
     pub params: Vec<Field>,
 }
 
 /// The two kinds of host functions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FunctionKind {
-    /// `fn`: pure, may stand in guards.
+    /// `fn`: a pure function, which guards may call.
     Pure {
-        /// Type of the result.
+        /// The type of the result.
         result: Type,
-        /// The value if the call fails.
+        /// The value to use if the call fails; without it the expression fails.
         fallback: Option<Value>,
-        /// The artifact's method that it calls, if any.
+        /// The method of an artifact that the function calls, if any.
         method: Option<Method>,
     },
-    /// `do`: an effect, in action blocks only.
+    /// `do`: a function with an effect, which only action blocks may call.
     Effect,
 }
 
 /// A method of an artifact, which a host may look up: `from "artifact" "method"`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Method {
-    /// The artifact's name, any text.
+    /// The name of the artifact, any text.
     pub artifact: String,
-    /// Its method, any text.
+    /// The name of the method, any text.
     pub name: String,
 }
 
 /// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// May be dotted.
+    /// The name, which may be dotted.
     pub name: String,
-    /// The `///` text.
+    /// The text of the `///` lines.
     pub doc: String,
-    /// Arguments in order.
+    /// The arguments in order.
     pub params: Vec<Field>,
-    /// Type of the result.
+    /// The type of the result.
     pub result: Type,
-    /// Whether a call may be made twice: it is made again if nobody knows whether it was made.
+    /// Whether a call may be made twice, so that it is repeated if it is unknown whether it took effect.
     pub idempotent: bool,
 }
 
 /// A named set of tools.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSet {
-    /// As written.
+    /// The name in the chart.
     pub name: String,
     /// Whether the set starts from every declared or registered tool.
     pub any: bool,
-    /// Declared tools in the set, ascending.
+    /// The declared tools that the set names, in ascending order.
     pub tools: Vec<ToolId>,
-    /// Patterns of excluded tools, which may be undeclared; `p.*` is a prefix.
+    /// The patterns of tools that are excluded, which may be undeclared; `p.*` excludes a prefix.
     pub minus: Vec<String>,
 }
 
 /// `pred p = expr`: a named pure condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicate {
-    /// As written.
+    /// The name in the chart.
     pub name: String,
-    /// Of type Bool.
+    /// The condition, of type Bool.
     pub expr: Expr,
 }
 
-/// A model and how to call it.
+/// A model, and how it is called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
-    /// As written.
+    /// The name in the chart.
     pub name: String,
-    /// `provider:model`.
+    /// The model, as `provider:model`.
     pub model: String,
-    /// Sampling temperature.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// Upper bound of an answer, in tokens.
+    /// The maximum length of an answer, in tokens.
     pub max_tokens: Option<i64>,
-    /// Milliseconds.
+    /// The maximum duration of one call, in milliseconds.
     pub timeout: Option<u64>,
-    /// Options of its server, as a JSON object; empty without any.
+    /// Options that are passed to the client's server, as a JSON object; empty without options.
     pub options: String,
-    /// Transport retries and re-asks.
+    /// The number of retries of a failed call, and of repeated questions.
     pub retry: Option<u32>,
-    /// Price of a million input tokens.
+    /// The price of a million input tokens, in the unit of prices.
     pub input_price: Option<f64>,
-    /// Price of a million output tokens.
+    /// The price of a million output tokens, in the unit of prices.
     pub output_price: Option<f64>,
-    /// The form in which the model writes actions.
+    /// The JSON form in which the model writes actions.
     pub actions: ActionForm,
     /// The client to use when this one fails.
     pub fallback: Option<ClientId>,
 }
 
-/// A prompt fragment injected into named steps.
+/// A fragment of text that is added to the prompts of certain steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component {
-    /// As written.
+    /// The name in the chart.
     pub name: String,
-    /// The steps that it is injected into.
+    /// The steps to whose prompts it is added.
     pub inserts: Vec<Insert>,
-    /// The fragment.
+    /// The text of the fragment.
     pub text: Template,
 }
 
-/// One step that a component is injected into.
+/// A step to whose prompt a component is added.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insert {
     /// The step.
     pub step: StepId,
-    /// Injected only while this holds.
+    /// The condition under which it is added.
     pub guard: Option<Expr>,
-    /// Where in the prompt.
+    /// The place in the prompt.
     pub place: Position,
 }
 
-/// Where in a prompt a component goes.
+/// The place of a component in a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
     /// Before the step's own text.
     Start,
-    /// After it.
+    /// After the step's own text.
     End,
-    /// Instead of it.
+    /// Instead of the step's own text.
     Replace,
 }
 
-/// `allow from -> to if guard`: a row of a transition table. It moves nothing by itself.
+/// `allow from -> to if guard`: a row of the transition table. It permits a move, and moves nothing itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Permission {
-    /// `None` is `*`.
+    /// The state that must be active; `None` for `*`.
     pub from: Option<StateId>,
     /// The state that may be entered.
     pub to: StateId,
-    /// Condition of the permission.
+    /// The condition of the permission.
     pub guard: Option<Expr>,
 }
 
-/// Limits on what a state (or the chart) may spend. `None` is no limit.
+/// Limits on what a state, or the whole chart, may spend. `None` is no limit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Limits {
-    /// Model calls, including retries and repeated questions.
+    /// The maximum number of model calls, including retries and repeated questions.
     pub calls: Option<i64>,
-    /// Soft bound of `calls`.
+    /// The soft limit on `calls`.
     pub calls_warn: Option<i64>,
-    /// Tokens, in and out.
+    /// The maximum number of input and output tokens.
     pub tokens: Option<i64>,
-    /// Soft bound of `tokens`.
+    /// The soft limit on `tokens`.
     pub tokens_warn: Option<i64>,
-    /// Money, in the unit of the provider's prices.
+    /// The maximum cost, in the unit of the provider's prices.
     pub cost: Option<f64>,
-    /// Soft bound of `cost`.
+    /// The soft limit on `cost`.
     pub cost_warn: Option<f64>,
-    /// Milliseconds.
+    /// The maximum time, in milliseconds.
     pub time: Option<u64>,
-    /// Soft bound of `time`.
+    /// The soft limit on `time`.
     pub time_warn: Option<u64>,
-    /// Turns.
+    /// The maximum number of turns.
     pub turns: Option<i64>,
-    /// Soft bound of `turns`.
+    /// The soft limit on `turns`.
     pub turns_warn: Option<i64>,
-    /// The bounds that are computed from the params; they are `None` above.
+    /// The limits that are computed from params. Their fields above are `None`.
     pub computed: Vec<ComputedLimit>,
 }
 
-/// A bound that is an expression over params.
+/// A limit that is an expression over params.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComputedLimit {
-    /// What is bounded.
+    /// The quantity that is bounded.
     pub kind: LimitKind,
-    /// Whether it is the soft bound.
+    /// Whether the limit is soft.
     pub is_soft: bool,
-    /// Int, Float for `cost`, Duration for `time`.
+    /// The expression: a Float for `cost`, a Duration for `time`, otherwise an Int.
     pub value: Expr,
 }
 
 impl Limits {
-    /// Whether a hard bound of this kind is declared, also one that is computed.
+    /// Whether a hard limit of this kind is declared, as a constant or an expression.
     pub fn has(&self, kind: LimitKind) -> bool {
         let fixed = match kind {
             LimitKind::Calls => self.calls.is_some(),
@@ -278,7 +278,7 @@ impl Limits {
         fixed || self.formula(kind).is_some()
     }
 
-    /// The hard bound of this kind, if it is computed.
+    /// The hard limit of this kind, if it is an expression.
     pub fn formula(&self, kind: LimitKind) -> Option<&Expr> {
         let found = self.computed.iter().find(|limit| limit.kind == kind && !limit.is_soft);
         found.map(|limit| &limit.value)
@@ -288,9 +288,9 @@ impl Limits {
 /// A `check` line: a property to prove.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// `reaches`, `always_reaches`, `never`, `no_call`, `ends_within`, `at_most`.
+    /// The name of the property: `reaches`, `always_reaches`, `never`, `no_call`, `ends_within` or `at_most`.
     pub name: String,
-    /// The arguments in the order written.
+    /// The arguments in the order in which they are written.
     pub arguments: Vec<CheckArgument>,
 }
 
@@ -299,8 +299,8 @@ pub struct Check {
 pub enum CheckArgument {
     /// A state.
     State(StateId),
-    /// `a before b`.
+    /// `a before b`: two states.
     Before(StateId, StateId),
-    /// A bound with its unit, as in `max_steps + 1 turns`.
+    /// A number with its unit, as in `max_steps + 1 turns`.
     Bound(Expr, String),
 }

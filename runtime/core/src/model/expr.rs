@@ -14,21 +14,21 @@ use alloc::vec::Vec;
 pub enum Type {
     /// `true` or `false`.
     Bool,
-    /// 64 bits, signed; overflow is an error.
+    /// A signed number of 64 bits. Overflow is an error.
     Int,
-    /// IEEE 754 double. An Int given where a Float is wanted becomes one.
+    /// An IEEE 754 double. An Int where a Float is wanted becomes one.
     Float,
     /// Unicode text.
     Text,
-    /// Milliseconds.
+    /// A number of milliseconds.
     Duration,
-    /// Any JSON value, checked where it is used.
+    /// Any JSON value, whose type is checked where it is used.
     Json,
-    /// Elements of one type.
+    /// A list of elements of one type.
     List(Box<Type>),
-    /// Text keys, values of one type.
+    /// A map with text keys, and values of one type.
     Map(Box<Type>),
-    /// The value or `none`.
+    /// A value or `none`.
     Optional(Box<Type>),
     /// A declared record or enum.
     Named(TypeId),
@@ -36,93 +36,93 @@ pub enum Type {
 
 /// An expression and the type of its value.
 ///
-/// A tested optional has the type without `?`: a variable declared `T?` may be used as a `T`, and fails if it is `none` at run time. An
+/// A variable declared `T?` may be used as a `T`; it fails if it is `none` at run time. Once it was tested, its type has no `?`. An
 /// expression of type `T` may be used where `T?` or `Json` is wanted. One of type `Json` (also inside a list, a map or an optional) may be
 /// used anywhere, and is checked there. An Int where a Float is wanted is a call of [`Builtin::Float`]; comparisons mix both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
-    /// The operation.
+    /// The operation, with its operands.
     pub kind: ExprKind,
-    /// Resolved; `Json` if the type is known only at run time.
+    /// The resolved type; `Json` if it is known only at run time.
     pub ty: Type,
 }
 
-/// What an expression computes. Evaluation is left to right, total and free of side effects.
+/// The operation of an expression. Evaluation goes from left to right, always ends, and has no side effects.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExprKind {
     /// `none`.
     None,
-    /// A literal.
+    /// `true` or `false`.
     Bool(bool),
-    /// A literal.
+    /// A whole number.
     Int(i64),
-    /// A literal.
+    /// A number with a fraction or exponent.
     Float(f64),
-    /// A literal, or one with placeholders.
+    /// A text, with or without placeholders.
     Text(Template),
-    /// A literal, milliseconds.
+    /// A duration in milliseconds.
     Duration(u64),
-    /// `E.a`: the wire form is the name.
+    /// `E.a`: a name of an enum. Its JSON form is the name.
     Enum(TypeId, String),
-    /// A param, input or var.
+    /// The value of a param, input or var.
     Variable(VarId),
-    /// Bound by a comprehension or a `for`.
+    /// A variable that a comprehension or a `for` binds.
     Local(LocalId),
-    /// The nth field of the current event, choice or answer.
+    /// The field with this index of the current event, choice or answer.
     Payload(u32),
-    /// The last answer of a step in this turn; `none` without one.
+    /// The last answer of a step in this turn; `none` without an answer.
     Answer(StepId),
-    /// A named condition.
+    /// The value of a named condition.
     Predicate(PredicateId),
-    /// A property of the machine.
+    /// A property of the running machine.
     Observable(Observable),
-    /// `x.f`.
+    /// `x.f`: a field of a record or map.
     Field(Box<Expr>, String),
-    /// `x[i]`.
+    /// `x[i]`: an element of a list, text or map.
     Index(Box<Expr>, Box<Expr>),
-    /// `x[from:to]`.
+    /// `x[from:to]`: a part of a list or text.
     Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
-    /// Prefix operator.
+    /// A prefix operator and its operand.
     Unary(UnaryOp, Box<Expr>),
-    /// Infix operator. `and` and `or` take Bool only and short-circuit.
+    /// An infix operator and its operands. `and` and `or` take only Bools, and skip the second operand if the first decides.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// `a < b <= c`: each operand evaluated at most once.
+    /// A chain such as `a < b <= c`. Each operand is evaluated at most once.
     Compare(Box<Expr>, Vec<(CompareOp, Expr)>),
     /// `if c then a else b`.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `x ?? d`: `d` if `x` is `none`.
     Default(Box<Expr>, Box<Expr>),
-    /// A function of the language.
+    /// A call of a function of the language.
     Builtin(Builtin, Vec<Expr>),
-    /// A pure host function.
+    /// A call of a pure host function.
     Call(FunctionId, Vec<Expr>),
-    /// `[a, b]`.
+    /// `[a, b]`: a list.
     List(Vec<Expr>),
-    /// `{"a": b}`: keys are Text.
+    /// `{"a": b}`: a map, whose keys are Texts.
     Map(Vec<(Expr, Expr)>),
-    /// `P { a: b }`: every field once, in declared order.
+    /// `P { a: b }`: a record with every field once, in declared order.
     Record(TypeId, Vec<(String, Expr)>),
-    /// `[item for local in source if filter]`.
+    /// `[item for local in source if filter]`: a list.
     Comprehension {
-        /// Evaluated for each kept element.
+        /// The element of the result, evaluated for each element that is kept.
         item: Box<Expr>,
-        /// Bound to each element.
+        /// The variable that is bound to each element.
         local: Local,
-        /// A list, the characters of a text, or the keys of a map.
+        /// The list, the text (for its characters) or the map (for its keys) that is iterated.
         source: Box<Expr>,
-        /// Keeps the elements for which it holds.
+        /// The condition for keeping an element.
         filter: Option<Box<Expr>>,
     },
-    /// A name that is not in scope: reported by the checker, an error at run time.
+    /// A name that is not in scope. The checker reports it, and evaluating it is an error.
     Unknown(String),
 }
 
 /// A variable that a comprehension or a loop binds.
 #[derive(Debug, Clone, Eq)]
 pub struct Local {
-    /// The number of locals in scope around it.
+    /// The number of locals in scope around this one.
     pub id: LocalId,
-    /// The name in the source, for texts that people read. It has no meaning, and is not compared.
+    /// The name in the source, for texts that people read. It is not compared, because the id identifies the local.
     pub name: String,
 }
 
@@ -132,67 +132,67 @@ impl PartialEq for Local {
     }
 }
 
-/// A property of the machine. "Here" means the active leaf from which the transition is tried.
+/// A property of the running machine. "Here" means the active leaf from which the transition is tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Observable {
-    /// Text: dotted path of the active leaf.
+    /// Text: the dotted path of the active leaf.
     State,
-    /// Int: turns ended so far.
+    /// Int: the number of turns that have ended.
     Turns,
-    /// Int: of the active leaf.
+    /// Int: the number of whole turns since the active leaf was entered.
     TurnsHere,
-    /// Int: over the whole run.
+    /// Int: the number of turns of the run in which the state was active.
     TurnsIn(StateId),
-    /// Int: tool errors, forbidden calls and unusable answers since the leaf was entered.
+    /// Int: the number of tool errors, forbidden calls and unusable answers since the leaf was entered.
     FailsHere,
-    /// Duration since the run began.
+    /// Duration: the time since the run began.
     Elapsed,
-    /// Duration since the leaf was entered.
+    /// Duration: the time since the leaf was entered.
     ElapsedHere,
-    /// Bool.
+    /// Bool: whether the state is active.
     In(StateId),
     /// Text: `STUCK` while an active state declares advice, else `HEALTHY`.
     Health,
-    /// Text of the innermost active state that declares advice, else empty.
+    /// Text: the advice of the innermost active state that declares one, else empty.
     Advice,
     /// Text: the last result of a step or tool, else empty.
     LastResult,
-    /// Text: name of the current event, else empty.
+    /// Text: the name of the current event, else empty.
     Event,
-    /// Int: model calls charged, of the run or since the leaf was entered.
+    /// Int: the number of model calls, of the run or since the leaf was entered.
     Calls(Since),
-    /// Int: tokens of calls that are paid, of the run or since the leaf was entered.
+    /// Int: the tokens of the calls that the host has charged, of the run or since the leaf was entered.
     Tokens(Since),
-    /// Float: money for calls that are paid, in the unit of the prices; of the run or since the leaf was entered.
+    /// Float: the cost of the calls that the host has charged, in the unit of prices; of the run or since the leaf was entered.
     Cost(Since),
-    /// Int: how often in succession the tool, or the argument, was the same.
+    /// Int: the number of last tool calls in succession with the same tool or argument.
     Streak(StreakOf),
-    /// Json: the value that `streak` of this argument counts, of the last call of these tools.
+    /// Json: the value that `streak` of this argument counts; `none` if it counts nothing.
     Repeated(ToolSetId, String),
 }
 
 impl Observable {
-    /// Whether it is what calls took.
+    /// Whether the property is an amount that calls took: calls, tokens or cost.
     pub fn is_amount(&self) -> bool {
         matches!(self, Self::Calls(_) | Self::Tokens(_) | Self::Cost(_))
     }
 }
 
-/// Since when an amount is added up.
+/// The time from which an amount is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Since {
-    /// The start of the run.
+    /// From the start of the run.
     Start,
-    /// The last entry of the active leaf.
+    /// From the last entry of the active leaf.
     Entry,
 }
 
-/// What `streak` counts.
+/// The property of tool calls that `streak` compares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StreakOf {
-    /// `streak(tool)`.
+    /// `streak(tool)`: the tool.
     Tool,
-    /// `streak(set.argument)`.
+    /// `streak(set.argument)`: the value of this argument in calls of tools of this set.
     Argument(ToolSetId, String),
 }
 
@@ -204,7 +204,7 @@ pub enum UnaryOp {
     Negate,
 }
 
-/// Infix operators. Arithmetic is Python's: `/` gives Float, `//` and `%` round towards minus infinity.
+/// Infix operators. Arithmetic is Python's: `/` returns a Float, and `//` and `%` round towards minus infinity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words are the operators' names")]
 pub enum BinaryOp {
@@ -233,7 +233,7 @@ pub enum CompareOp {
     NotIn,
 }
 
-/// Functions of the language. Each means what Python's function of the same name does; those that begin with `Js` follow ECMAScript.
+/// Functions of the language. Each does what Python's function of the same name does; those that begin with `Js` follow ECMAScript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words are the functions' names")]
 pub enum Builtin {
@@ -248,85 +248,85 @@ pub enum Builtin {
     Sorted,
     Lower,
     Upper,
-    /// Joins its arguments as texts.
+    /// The concatenation of its arguments as texts.
     Concat,
     StartsWith,
     Str,
     Float,
     Int,
     Bool,
-    /// Distinct elements in the order first seen.
+    /// The distinct elements of a list, in the order first seen.
     Set,
     /// `get(map, key)` or `get(map, key, default)`.
     Get,
-    /// `is_a(x, "int")`: Python's `isinstance` with the type's name.
+    /// `is_a(x, "int")`: Python's `isinstance`, with the name of the type.
     IsA,
-    /// `fail("why")`: always fails, for this reason.
+    /// `fail("why")`: always fails, with this reason.
     Fail,
-    /// The value itself, as a Json.
+    /// The argument itself, typed as Json.
     JsValue,
-    /// `a + b`: of two numbers, or else of two texts.
+    /// `a + b`: a sum if both are numbers, otherwise a concatenation of texts.
     JsAdd,
-    /// `Number(x)`, if the result is a number.
+    /// `Number(x)`; fails if `x` is no number.
     JsNumber,
     /// `String(x)`.
     JsText,
     /// Whether `x` is truthy.
     JsTruth,
-    /// `a === b`; lists and maps are compared by content.
+    /// `a === b`, but lists and maps are compared by content.
     JsSame,
-    /// `a % b`: has the sign of `a`.
+    /// `a % b`, with the sign of `a`.
     JsRemainder,
     /// `x[key]`; `none` if there is no such entry.
     JsGet,
-    /// `x` with another value for a key.
+    /// A copy of `x` with another value for a key.
     JsSet,
     /// `JSON.stringify(x)`.
     JsJson,
-    /// The value itself if it is a list.
+    /// The argument itself; fails if it is not a list.
     JsList,
-    /// The Duration of a text such as `1.5s`.
+    /// The Duration that a text such as `1.5s` stands for.
     JsDuration,
 }
 
-/// One item of an action block or of a `code` step, which holds `=`, `if` and `for` only.
+/// An action. A `code` step contains only `=`, `if` and `for`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// `x = e`.
+    /// `x = e`: sets a variable.
     Assign(VarId, Expr),
-    /// `if c { } else { }`; an `else if` is a nested one.
+    /// `if c { } else { }`. An `else if` is nested in the second list.
     If(Expr, Vec<Action>, Vec<Action>),
-    /// `for x in xs { }`: bounded by the list.
+    /// `for x in xs { }`. The list is evaluated once, which bounds the loop.
     For(Local, Expr, Vec<Action>),
-    /// A `do` call.
+    /// A call of a `do` function.
     Do(FunctionId, Vec<Expr>),
-    /// `raise e(args)`: to the internal queue.
+    /// `raise e(args)`: puts an event into the internal queue.
     Raise(EventId, Vec<Expr>),
-    /// `send e(args) after 5s as id`: delivered like an event of the host when it is due.
+    /// `send e(args) after 5s as id`: the event is handled like a host event when it is due.
     Send {
-        /// The event.
+        /// The event to send.
         event: EventId,
-        /// The payload, evaluated when the action runs.
+        /// The payload, which is evaluated when the action runs.
         arguments: Vec<Expr>,
-        /// Of type Duration.
+        /// The delay, of type Duration; `None` for none.
         after: Option<Expr>,
-        /// The id for `cancel`.
+        /// The id by which `cancel` finds the event.
         id: Option<SendId>,
-        /// The receiver.
+        /// The chart that receives the event.
         to: Receiver,
-        /// Of a step with an `each`, the index of the element whose chart alone receives it; of type Int.
+        /// The index of the element whose child chart alone receives the event, if the step has an `each`; of type Int.
         element: Option<Box<Expr>>,
     },
-    /// `cancel id`: removes every undelivered event sent with this id.
+    /// `cancel id`: removes every waiting event that was sent with this id.
     Cancel(SendId),
-    /// `log "text"`.
+    /// `log "text"`: adds a note to the trace.
     Log(Template),
-    /// The arguments of the final state that is being entered, one for each of its params.
+    /// Stores the arguments of the final state that is being entered, one for each of its params.
     Result(StateId, Vec<Expr>),
 }
 
 impl Action {
-    /// Calls `visit` with each of `actions` and with the actions in their branches and loops, in document order.
+    /// Calls `visit` with each action, and with the actions in its branches and loops, in document order.
     pub fn walk<'a>(actions: &'a [Self], visit: &mut dyn FnMut(&'a Self)) {
         for action in actions {
             visit(action);

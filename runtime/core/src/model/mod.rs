@@ -1,5 +1,16 @@
 //! The resolved chart, which emitters, analyses and the interpreter read.
 //!
+//! The problem: readers should not resolve names, check types or walk parents again. The idea: rows in vectors, which refer to each other
+//! by typed ids; every name and type is resolved. For example:
+//!
+//! ```text
+//! chart Ticket { event reply(text: Text)  initial open  state open { on reply(text) if text != "" -> closed }  state closed {} }
+//!
+//! states        0 `Ticket`: Compound { initial: [1] }, end 3     1 `open`: Atomic, end 2     2 `closed`: Atomic, end 3
+//! events        0 `reply`, with the field `text`
+//! transitions   0 source 1, trigger Event([0]), guard Payload(0) != "", targets [2], External
+//! ```
+//!
 //! Three invariants hold for every [`Chart`] that the compiler makes (asserted in the tests of `lower`):
 //! 1. ids follow document order, so comparing ids compares document order;
 //! 2. a subtree is the id range `id..state.end`, so containment is a comparison;
@@ -46,10 +57,10 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The capacity for waiting sent events, for each `send` of a chart.
+/// The number of sent events that may wait, for each `send` of a chart.
 pub const SENDS: usize = 16;
 
-/// The capacity for waiting sent events, for a `send` in a `for`.
+/// The number of sent events that may wait, for each `send` in a `for`.
 pub const SENDS_IN_A_LOOP: usize = 1024;
 
 fn places(actions: &[Action], each: usize) -> usize {
@@ -67,70 +78,69 @@ fn places(actions: &[Action], each: usize) -> usize {
     actions.iter().map(place).sum()
 }
 
-/// One chart, names and types resolved. Row 0 of `states` is the root: the chart itself.
+/// A chart with resolved names and types. Row 0 of `states` is the root, which is the chart itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// UpperCamel name, or the quoted name of an `agent.yaml` agent.
+    /// The name in UpperCamel case, or the quoted name of an agent in an `agent.yaml`.
     pub name: String,
-    /// The `///` text, lines joined by `
-    /// `; empty without one.
+    /// The text of the `///` lines, joined by line ends; empty without one.
     pub doc: String,
     /// Metadata that chartc keeps but does not interpret, in the order written.
     pub meta: Vec<(String, Value)>,
-    /// Records and enums.
+    /// The declared records and enums.
     pub types: Vec<TypeDef>,
-    /// Params, inputs and vars, in document order.
+    /// The params, inputs and vars, in document order.
     pub variables: Vec<Variable>,
-    /// Declared host events.
+    /// The declared host events.
     pub events: Vec<Event>,
-    /// Host functions.
+    /// The declared host functions.
     pub functions: Vec<Function>,
-    /// Tool signatures.
+    /// The declared tools.
     pub tools: Vec<Tool>,
-    /// Named tool sets.
+    /// The tool sets that have names.
     pub tool_sets: Vec<ToolSet>,
-    /// Named conditions.
+    /// The conditions that have names.
     pub predicates: Vec<Predicate>,
-    /// Models.
+    /// The declared models.
     pub clients: Vec<Client>,
-    /// Prompt fragments.
+    /// The declared prompt components.
     pub components: Vec<Component>,
-    /// Document order (preorder): a parent before its children.
+    /// The states in document order: a parent precedes its children.
     pub states: Vec<State>,
-    /// Grouped by source state in document order; within a state, in the order in which they are tried.
+    /// The transitions, grouped by source state in document order. Within a state they are in the order in which they are tried.
     pub transitions: Vec<Transition>,
-    /// The `may` transitions; `Trigger::Choice` refers to them.
+    /// The options of the `may` transitions, to which `Trigger::Choice` refers.
     pub choices: Vec<Choice>,
-    /// Document order, in which a turn's walk visits them.
+    /// The steps in document order, in which walks visit them.
     pub steps: Vec<Step>,
-    /// The ids that `send … as id` lines name, each once.
+    /// The ids of `send … as id`, each once.
     pub send_ids: Vec<String>,
-    /// The `allow` lines; empty means permissive.
+    /// The `allow` lines. If there are none, every move is permitted.
     pub permissions: Vec<Permission>,
-    /// The maximum number of model steps in one turn's walk; `None` for no limit. 1 unless the chart sets another.
+    /// The maximum number of model steps in one walk; `None` for no limit. The default is 1.
     pub calls_per_turn: Option<u32>,
-    /// What a failed step does by default.
+    /// The default treatment of failed steps.
     pub defaults: FailurePolicy,
-    /// The number of trace records that an instance keeps; `None` for all.
+    /// The number of transitions in an instance's history; `None` for all.
     pub history_kept: Option<u32>,
-    /// `check` lines.
+    /// The `check` lines.
     pub checks: Vec<Check>,
     /// Whether an expression reads what calls took: their number, tokens or cost.
     pub reads_amounts: bool,
-    /// Earlier names, in document order.
+    /// The earlier names of states, steps and variables, in document order.
     pub renames: Vec<Rename>,
-    /// For traces: the source text of each of [`Chart::alternatives`], of the transitions that have any.
+    /// The source texts of [`Chart::alternatives`], for traces; only for transitions that have alternatives.
     pub alternative_texts: BTreeMap<TransitionId, Vec<String>>,
 }
 
 impl Chart {
-    /// Whether a line names `error.stuck.loop`, so that repeated tool calls of the model are told.
+    /// Whether a transition names `error.stuck.loop`, so that loops of tool calls are reported.
     pub fn names_loops(&self) -> bool {
         let mut lines = self.transitions.iter();
         lines.any(|l| matches!(&l.trigger, Trigger::Error(p) if ErrorKind::names_loops(p)))
     }
 
-    /// A chart with this name and without declarations; its root is atomic.
+    /// A chart without declarations, whose root is atomic.
     pub fn empty(name: &str) -> Self {
         let root = State {
             name: name.into(),
@@ -176,12 +186,12 @@ impl Chart {
         }
     }
 
-    /// The row of `id`.
+    /// The row of a state.
     pub fn state(&self, id: StateId) -> &State {
         &self.states[id.index()]
     }
 
-    /// Whether a call of this step can end in doubt: it is not made again by itself.
+    /// Whether a call of this step can end in doubt. If not, an interrupted call is made again.
     pub fn may_doubt(&self, step: StepId) -> bool {
         let row = &self.steps[step.index()];
         let is_free =
@@ -189,7 +199,7 @@ impl Chart {
         !row.retries_doubt && !is_free
     }
 
-    /// The declared tools of a set, ascending.
+    /// The declared tools of a set, in ascending order.
     pub fn tools_of(&self, set: ToolSetId) -> Vec<ToolId> {
         let set = &self.tool_sets[set.index()];
         let away = |name: &str| {
@@ -199,12 +209,13 @@ impl Chart {
             })
         };
         let tools = self.tools.iter().enumerate().map(|(i, tool)| (ToolId::at(i), &tool.name));
+        // The patterns exclude tools from `any`, but not those that the set names.
         let all = tools.filter(|(id, name)| set.tools.contains(id) || set.any && !away(name));
         all.map(|(id, _)| id).collect()
     }
 
-    /// The capacity for waiting sent events: [`SENDS`] for each `send`, [`SENDS_IN_A_LOOP`] for each in a `for`. A `send` beyond it fails
-    /// its block.
+    /// The maximum number of sent events that may wait: [`SENDS`] for each `send`, [`SENDS_IN_A_LOOP`] for each one in a `for`. A further
+    /// `send` fails its block.
     pub fn send_places(&self) -> usize {
         self.blocks().map(|actions| places(actions, SENDS)).sum()
     }
@@ -215,7 +226,7 @@ impl Chart {
         states.flat_map(|(id, state)| state.limits.computed.iter().map(move |limit| (id, limit)))
     }
 
-    /// Every action block: of states, defaults and transitions.
+    /// All action blocks: of states, of defaults and of transitions.
     pub fn blocks(&self) -> impl Iterator<Item = &Vec<Action>> {
         let states = self.states.iter();
         let of_states =
@@ -223,7 +234,7 @@ impl Chart {
         of_states.chain(self.transitions.iter().map(|line| &line.actions))
     }
 
-    /// The row of `id`.
+    /// The row of a transition.
     pub fn transition(&self, id: TransitionId) -> &Transition {
         &self.transitions[id.index()]
     }
@@ -233,12 +244,12 @@ impl Chart {
         structure::contains(self, outer, inner)
     }
 
-    /// `id`, its parent, and so on up to the root.
+    /// The state itself, its parent, and so on up to the root.
     pub fn ancestors(&self, id: StateId) -> impl Iterator<Item = StateId> + '_ {
         structure::ancestors(self, id)
     }
 
-    /// The children of `id` in document order, including histories.
+    /// The children of a state in document order, including histories.
     pub fn children(&self, id: StateId) -> impl Iterator<Item = StateId> + '_ {
         structure::children(self, id)
     }

@@ -1,8 +1,8 @@
-//! The operands of an expression, visited.
+//! Visitors of the operands of an expression.
 
 use super::expr::{Expr, ExprKind};
 
-/// Visits the operands of an expression, by reference or by mutable reference, in the order evaluated.
+/// Visits the operands of an expression in the order in which they are evaluated, by reference or by mutable reference.
 macro_rules! each_part {
     ($kind:expr, $visit:ident, $holes:ident) => {
         match $kind {
@@ -70,12 +70,12 @@ macro_rules! each_part {
 }
 
 impl Expr {
-    /// Calls `visit` with each operand, in the order evaluated. The expression of a named condition is not an operand.
+    /// Calls `visit` with each operand, in the order in which they are evaluated. The expression of a named condition is not an operand.
     pub fn each_part<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
         each_part!(&self.kind, visit, holes);
     }
 
-    /// Like [`Expr::each_part`], to change the operands.
+    /// Like [`Expr::each_part`], but the operands can be changed.
     pub fn each_part_mut(&mut self, visit: &mut dyn FnMut(&mut Self)) {
         each_part!(&mut self.kind, visit, holes_mut);
     }

@@ -1,14 +1,14 @@
-//! Operators as written in charts, their precedence, and the reserved words.
+//! The operators as they are written in charts, their precedence, and the reserved words.
 
 use super::{BinaryOp, CompareOp};
 
-/// Words that are names only in back-quotes.
+/// The words that can be names only in back-quotes.
 pub const RESERVED: &[&str] = &[
     "and", "or", "not", "in", "if", "then", "else", "for", "none", "true", "false", "stay", "turn",
     "div",
 ];
 
-/// How tightly an operator binds. An operand that binds less tightly than its position requires needs parentheses.
+/// The precedence of an operator, loosest first. An operand that binds less tightly than its position requires needs parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the words are the operators' names")]
 pub enum Binding {
@@ -23,14 +23,14 @@ pub enum Binding {
     Product,
     /// Prefix `-`.
     Sign,
-    /// Right-associative.
+    /// `**`, right-associative.
     Power,
     /// No operator: a name, a literal, a call, parentheses.
     Whole,
 }
 
 impl BinaryOp {
-    /// All operators.
+    /// All infix operators but comparisons.
     pub const ALL: [Self; 9] = [
         Self::And,
         Self::Or,
@@ -63,12 +63,12 @@ impl BinaryOp {
         self.row().0
     }
 
-    /// How tightly it binds.
+    /// The precedence of the operator.
     pub const fn binding(self) -> Binding {
         self.row().1
     }
 
-    /// How tightly the left and right operands must bind.
+    /// The precedences that the left and right operands need to stand without parentheses.
     pub const fn operands(self) -> (Binding, Binding) {
         match self.binding() {
             Binding::Or => (Binding::Or, Binding::And),
@@ -87,7 +87,7 @@ impl BinaryOp {
 }
 
 impl CompareOp {
-    /// All operators.
+    /// All comparison operators.
     pub const ALL: [Self; 8] = [
         Self::Equal,
         Self::NotEqual,

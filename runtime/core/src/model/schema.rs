@@ -1,4 +1,4 @@
-//! JSON Schema of a chart's types, which tells a model what to answer.
+//! The JSON Schemas of a chart's types, which tell a model the form of its answer.
 
 use super::{Chart, ChoiceKind, Field, StepKind, Type, TypeDef, TypeKind};
 use crate::arena::{ChoiceId, StepId, ToolId, TypeId};
@@ -6,8 +6,8 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// The schema of the answer of an `llm` or `human` step. Empty if any JSON is accepted (an `llm` is asked for an action object then), and
-/// for a `human` step that returns Text.
+/// The schema of the answer of an `llm` or `human` step. Empty if any JSON is accepted (an `llm` is then asked for an action object), if a
+/// `human` step returns Text, and for other steps.
 pub fn of_answer(chart: &Chart, step: StepId) -> String {
     let row = &chart.steps[step.index()];
     match (&row.kind, row.one_returns()) {
@@ -20,7 +20,7 @@ pub fn of_answer(chart: &Chart, step: StepId) -> String {
     }
 }
 
-/// The schema of an option's arguments; empty without arguments.
+/// The schema of an option's arguments; empty without arguments, and for a `may call`.
 pub fn of_arguments(chart: &Chart, choice: ChoiceId) -> String {
     match &chart.choices[choice.index()].kind {
         ChoiceKind::Option(fields) => of_fields(chart, fields),
@@ -50,7 +50,7 @@ pub fn of_type(chart: &Chart, ty: &Type) -> String {
 }
 
 fn with_definitions(chart: &Chart, body: String, first: BTreeSet<TypeId>) -> String {
-    // Types may refer to each other in cycles, so definitions are collected until there are no new ones.
+    // Types may refer to each other in cycles, so definitions are collected until no new one is found.
     let mut open = first;
     let mut definitions = alloc::collections::BTreeMap::new();
     while let Some(id) = open.pop_first() {
@@ -66,6 +66,7 @@ fn with_definitions(chart: &Chart, body: String, first: BTreeSet<TypeId>) -> Str
         .iter()
         .map(|(id, text)| format!("{}:{text}", quoted(&chart.types[id.index()].name)))
         .collect();
+    // `$defs` becomes the first key of the object.
     let rest = body.strip_prefix('{').unwrap_or(&body);
     format!("{{\"$defs\":{{{}}},{rest}", rows.join(","))
 }
@@ -96,7 +97,7 @@ fn object(chart: &Chart, fields: &[Field], used: &mut BTreeSet<TypeId>) -> Strin
     )
 }
 
-// The recursion is as deep as the type as written, which the parsers bound.
+// The recursion is as deep as the type in the source, which the parsers bound.
 fn schema(chart: &Chart, ty: &Type, used: &mut BTreeSet<TypeId>) -> String {
     match ty {
         Type::Bool => r#"{"type":"boolean"}"#.to_string(),

@@ -6,62 +6,62 @@ use crate::status::Status;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// One state.
+/// A state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// Its own name; the root's is the chart's.
+    /// The name of the state itself; for the root, the name of the chart.
     pub name: String,
-    /// Dotted path below the root, as `stuck.search`; empty for the root.
+    /// The dotted path below the root, such as `stuck.search`; empty for the root.
     pub path: String,
-    /// The `///` text.
+    /// The text of the `///` lines.
     pub doc: String,
-    /// What kind of vertex it is.
+    /// The kind of the state.
     pub kind: StateKind,
-    /// The parent; `None` for the root only.
+    /// The parent; `None` for the root.
     pub parent: Option<StateId>,
-    /// One past the last state of the subtree.
+    /// The first state behind the subtree.
     pub end: StateId,
-    /// The `enter` blocks, none of them empty. They run in order when the state is entered, each as a separate block.
+    /// The `enter` blocks, none of them empty. They run in order when the state is entered. A block that fails does not stop the next one.
     pub entry: Vec<Vec<Action>>,
-    /// The `exit` blocks, none of them empty.
+    /// The `exit` blocks, none of them empty. They run in order when the state is exited.
     pub exit: Vec<Vec<Action>>,
-    /// The actions of a compound's `initial` or of a history's default. They run when it is entered by default: after `enter` of the
-    /// parent, before `enter` of the states inside.
+    /// The actions of a compound's `initial` or of a history's default. They run when the state is entered by default: after `enter` of the
+    /// parent, and before `enter` of the states inside.
     pub default_actions: Vec<Action>,
-    /// Its own transitions in the order in which they are tried: document order, with `from` transitions last.
+    /// The transitions of the state in the order in which they are tried: document order, with `from` transitions last.
     pub transitions: Vec<TransitionId>,
-    /// Own steps in document order.
+    /// The steps of the state, in document order.
     pub steps: Vec<StepId>,
     /// The text of `{advice}` in prompts while the state is active.
     pub advice: Option<Template>,
-    /// Limits charged while the state is active.
+    /// The limits that are charged while the state is active.
     pub limits: Limits,
 }
 
-/// The kind of a vertex.
+/// The kind of a state.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateKind {
-    /// Without children. A chart without states has an atomic root.
+    /// A state without children. The root of a chart without states is atomic.
     Atomic,
-    /// Exactly one child is active.
+    /// A state with exactly one active child.
     Compound {
-        /// Descendants that can be active together, in the order written; at least one.
+        /// The descendants that are entered by default, in the order written; at least one. They can be active together.
         initial: Vec<StateId>,
     },
-    /// Every child (region) is active.
+    /// A state whose children, its regions, are all active.
     Parallel,
-    /// The end of its parent, or of the run if its parent is the root.
+    /// A final state: it ends its parent, or the run if its parent is the root.
     Final {
-        /// Arguments that a target must give.
+        /// The params for which a transition's target must give arguments.
         params: Vec<Field>,
-        /// The status of a run that ends here.
+        /// The status of a run that ends in this state.
         status: Status,
     },
-    /// A pseudostate: never in a configuration.
+    /// A pseudostate, which is never active.
     History {
-        /// Whether it records all active descendants, instead of the active child.
+        /// Whether it records the active leaves instead of the active child.
         deep: bool,
-        /// The states entered when nothing is recorded: descendants of the parent, no histories, as for `initial`.
+        /// The states to enter if nothing is recorded: descendants of the parent, none of them a history.
         default: Vec<StateId>,
     },
 }
@@ -69,59 +69,59 @@ pub enum StateKind {
 /// A transition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transition {
-    /// The source.
+    /// The source state.
     pub source: StateId,
-    /// What makes it a candidate.
+    /// The trigger, which makes the transition a candidate.
     pub trigger: Trigger,
-    /// The names that the transition gives to the values of its trigger, in order, as far as it names them.
+    /// The names that the transition gives to the values of its trigger, in order. There may be fewer names than values.
     pub bound: Vec<String>,
     /// The scope of a `from` transition; `None` for an ordinary one.
     pub scope: Option<Scope>,
-    /// The guard.
+    /// The guard; `None` if it always holds.
     pub guard: Option<Expr>,
-    /// The targets; none for a targetless transition.
+    /// The targets; empty for a targetless transition.
     pub targets: Vec<Target>,
-    /// Internal, external or targetless.
+    /// The kind of the transition: internal, external or targetless.
     pub kind: TransitionKind,
-    /// Actions that run between exit and entry.
+    /// The actions, which run between exit and entry.
     pub actions: Vec<Action>,
 }
 
 /// The states in which a `from` transition applies: in one of `any_of` (in all if empty) and in none of `none_of`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// Whether it is written `from *`.
+    /// Whether it was written as `from *`.
     pub wildcard: bool,
-    /// `from a | b`; empty for `*`.
+    /// The states of `from a | b`; empty for `*`.
     pub any_of: Vec<StateId>,
-    /// `except` states; for `*` also the target and the final children of the source.
+    /// The states of `except`; for `*` also the target and the final children of the source.
     pub none_of: Vec<StateId>,
 }
 
-/// A state to enter, with the arguments of a final state.
+/// A state to enter, with arguments if it is a final state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Any kind of state but the root.
+    /// The state, of any kind, but never the root.
     pub state: StateId,
-    /// One argument for each parameter of a final state, evaluated before the exit.
+    /// The arguments for the params of a final state. They are evaluated before the exit.
     pub arguments: Vec<Expr>,
 }
 
-/// The kind of a transition. Source: SCXML 3.13.
+/// The kind of a transition. Source: SCXML 1.0, 3.13.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransitionKind {
-    /// Nothing is exited or entered.
+    /// Nothing is exited or entered, because there is no target.
     Targetless,
-    /// Targets are proper descendants of a compound source, which is not exited.
+    /// The source, a compound, is not exited, because the targets are its proper descendants.
     Internal,
-    /// The source is exited.
+    /// The source is exited, even if a target is inside it.
     External,
 }
 
-/// What a transition waits for.
+/// The trigger of a transition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Trigger {
-    /// One of these host events (a name and all that it is a dotted prefix of), ascending.
+    /// One of these host events, in ascending order. A name in the source stands for all events of which it is a dotted prefix, too.
     Event(Vec<EventId>),
     /// `on *`: any declared host event.
     AnyEvent,
@@ -129,23 +129,23 @@ pub enum Trigger {
     AnyOccurrence,
     /// The built-in event `turn`.
     Turn,
-    /// `when`: no event; taken as soon as its guard holds.
+    /// `when`: no event. The transition is taken as soon as its guard holds.
     When,
-    /// `on done(state)`.
+    /// `on done(state)`: the completion of a state.
     StateDone(StateId),
-    /// `after 60s`: milliseconds since `source` was entered.
+    /// `after 60s`: a time in milliseconds since `source` was entered.
     After(Expr),
-    /// `after n turns`: whole turns since `source` was entered.
+    /// `after n turns`: a number of whole turns since `source` was entered.
     AfterTurns(Expr),
-    /// A `may` line.
+    /// The choice of the option that a `may` transition offers.
     Choice(ChoiceId),
     /// `done` of a step, or `on done(step)`. The payload is the step's answer.
     StepDone(StepId),
     /// `error` of a step. The payload is the reason, a Text.
     StepError(StepId),
-    /// `timeout` of a step: milliseconds since it was started.
+    /// `timeout` of a step: a time in milliseconds since the step was started.
     StepTimeout(StepId, Expr),
-    /// `doubt` of a step: whether its call took effect is unknown.
+    /// `doubt` of a step: its call was interrupted, and whether it took effect is unknown.
     StepDoubt(StepId),
     /// The `else T` of an `ask`, or the `then -> T` of a retry policy.
     StepElse(StepId),
@@ -179,24 +179,24 @@ impl Trigger {
     }
 }
 
-/// A `may` transition: an option offered to the model.
+/// The option that a `may` transition offers to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    /// The model's answer; for `may call` the name of the tool set.
+    /// The text with which the model chooses it; for `may call` the name of the tool set.
     pub name: String,
     /// The description for the model.
     pub text: Option<Template>,
-    /// The transition.
+    /// The `may` transition itself.
     pub transition: TransitionId,
-    /// A plain option or a tool permission.
+    /// An option, or a permission to call tools.
     pub kind: ChoiceKind,
 }
 
-/// A plain option or a tool permission.
+/// The kind of a `may` transition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChoiceKind {
-    /// `may x(arg: T)`.
+    /// `may x(arg: T)`: an option with these arguments.
     Option(Vec<Field>),
-    /// `may call SET into v`.
+    /// `may call SET into v`: a permission to call tools. The variable stores the result.
     Call(ToolSetId, Option<VarId>),
 }

@@ -1,4 +1,4 @@
-//! Steps: the work of a turn.
+//! Steps: the work that a chart starts by itself.
 
 use super::{Action, Chart, Component, Expr, Insert, Local, Template, Type};
 use crate::arena::{ClientId, EventId, StateId, StepId, ToolId, ToolSetId, TransitionId, VarId};
@@ -11,47 +11,47 @@ use alloc::vec::Vec;
 pub struct Step {
     /// The name as written, or generated from kind and number.
     pub name: String,
-    /// The `///` text.
+    /// The text of the `///` lines.
     pub doc: String,
-    /// The state to which it belongs; the root for a step at chart level.
+    /// The state that the step belongs to; the root for a step at chart level.
     pub state: StateId,
-    /// What it does.
+    /// The kind of the step.
     pub kind: StepKind,
-    /// Skipped unless this holds.
+    /// The condition of the step; the step is skipped if it is false.
     pub guard: Option<Expr>,
     /// The model to call; `None` is the host's default.
     pub client: Option<ClientId>,
     /// The step's own prompt, before components.
     pub prompt: Option<Template>,
-    /// What a failure does, with the chart's `defaults` applied.
+    /// The treatment of failures, with the chart's `defaults` applied.
     pub failure: FailurePolicy,
-    /// Type of the answer; `Json` without `returns`. With an `each` a list of what each element returns.
+    /// The type of the answer; `Json` without `returns`. With an `each`, a list of the elements' answers.
     pub returns: Type,
-    /// The work is done for each element of a list.
+    /// The list that the step runs for, if it has an `each`.
     pub each: Option<Each>,
-    /// A call of which nobody knows whether it was made is made again.
+    /// Whether a call is made again if it is unknown whether it took effect.
     pub retries_doubt: bool,
-    /// A text that was cut off at the maximum number of tokens is an answer.
+    /// Whether a text that was cut off at the maximum number of tokens counts as an answer.
     pub accepts_cut: bool,
     /// The variable that stores the answer.
     pub into: Option<VarId>,
     /// The tools that the model of an `llm` step may call before it answers.
     pub tools: Option<StepTools>,
-    /// The walk ends after this step while this holds (`true` for a plain `ends turn`).
+    /// The condition under which the walk ends after this step; `true` for a plain `ends turn`.
     pub ends_turn: Option<Expr>,
-    /// Outcome transitions in the order in which they are tried: rows of `Chart::transitions` whose trigger names this step.
+    /// The transitions for outcomes of the step, in the order in which they are tried.
     pub outcomes: Vec<TransitionId>,
 }
 
 impl Step {
-    /// The type of what one call of the step returns.
+    /// The type of the answer to one call of the step.
     pub fn one_returns(&self) -> &Type {
         self.each.as_ref().map_or(&self.returns, |each| &each.returns)
     }
 }
 
 impl Chart {
-    /// The text of a step's prompt before components: of a `human` step its question.
+    /// The text of a step's prompt without components; for a `human` step its question.
     pub fn own_prompt(&self, step: StepId) -> Option<&Template> {
         let row = self.steps.get(step.index())?;
         match &row.kind {
@@ -64,7 +64,7 @@ impl Chart {
         }
     }
 
-    /// The components that go into a step's prompt, in the order declared.
+    /// The components that are added to a step's prompt, in declared order.
     pub fn inserts(&self, step: StepId) -> impl Iterator<Item = (&Component, &Insert)> {
         let all = self.components.iter().flat_map(|c| c.inserts.iter().map(move |i| (c, i)));
         all.filter(move |(_, insert)| insert.step == step)
@@ -74,19 +74,19 @@ impl Chart {
 /// `each x in list` of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Each {
-    /// Bound to each element in the prompt and the arguments of the step.
+    /// The variable that is bound to each element in the prompt and the arguments of the step.
     pub local: Local,
-    /// Evaluated once, when the step starts.
+    /// The list, evaluated once when the step starts.
     pub list: Expr,
-    /// Type of an element's answer.
+    /// The type of an element's answer.
     pub returns: Type,
-    /// The maximum number of elements under way at once.
+    /// The maximum number of elements that are under way together.
     pub at_a_time: u32,
     /// The maximum number of elements.
     pub most: u32,
-    /// So many good answers end the step.
+    /// The number of elements that end the step when they have succeeded; `None` for all.
     pub enough: Option<u32>,
-    /// What a failed element means.
+    /// The effect of an element that fails.
     pub lost: Lost,
 }
 
@@ -100,57 +100,57 @@ impl Each {
 /// `tools SET calls N` of an `llm` step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepTools {
-    /// Which tools.
+    /// The set of tools.
     pub set: ToolSetId,
     /// The maximum number of tool calls in one run of the step.
     pub calls: u32,
 }
 
 impl StepTools {
-    /// The default maximum of tool calls.
+    /// The default of `calls`.
     pub const CALLS: u32 = 10;
 }
 
-/// What a step does.
+/// The kind of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepKind {
-    /// A model call whose answer is an action or the declared type.
+    /// A model call, whose answer is an action object or of the declared type.
     Llm,
-    /// Run at once; `=`, `if` and `for` only.
+    /// Code that runs at once. It contains only `=`, `if` and `for`.
     Code(Vec<Action>),
     /// A question whose answer is one of the enabled `may` transitions.
     Ask {
-        /// When it is asked.
+        /// The time at which the question is asked.
         on: AskOn,
-        /// Asked even with a single option.
+        /// Whether a model is asked even if there is a single option.
         always: bool,
-        /// What happens without a usable answer.
+        /// The fallback without a usable answer.
         otherwise: Otherwise,
     },
     /// A tool call by the chart itself.
     Call(ToolId, Vec<Expr>),
-    /// A question to a person.
+    /// A question to a person, with its text.
     Human(Template),
-    /// A child chart.
+    /// A child chart that runs beside this one.
     Run(Run),
 }
 
 pub use crate::forward::Forward;
 
-/// Which chart a `run` step runs, and when.
+/// The chart that a `run` step runs, and when.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Its name.
+    /// The name of the child chart.
     pub chart: String,
-    /// Its params by name, in the order declared.
+    /// The arguments for its params by name, in declared order.
     pub arguments: Vec<(String, Expr)>,
-    /// Whether it starts at the end of the macrostep in which the step's state was entered, not in the walk of a turn.
+    /// Whether it starts when the macrostep ends in which the step's state was entered, instead of in the walk.
     pub on_entry: bool,
-    /// Which events of this chart are forwarded to it.
+    /// The events of this chart that are forwarded to the child chart.
     pub forward: Forward,
 }
 
-/// When a question is asked.
+/// The time at which a question is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskOn {
     /// In the walk of a turn.
@@ -159,31 +159,31 @@ pub enum AskOn {
     Event(Vec<EventId>),
 }
 
-/// What an `ask` without a usable answer does.
+/// The fallback of an `ask` without a usable answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Otherwise {
-    /// `else stay`.
+    /// `else stay`: nothing is taken.
     Stay,
-    /// `else T`: a transition with `Trigger::StepElse`.
+    /// `else -> T`: this transition, whose trigger is `Trigger::StepElse`, is taken.
     Take(TransitionId),
 }
 
-/// The number of retries, and what follows the last.
+/// The number of retries of a step, and the treatment of the last failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailurePolicy {
-    /// Further attempts after the first.
+    /// The number of attempts after the first.
     pub retries: u32,
-    /// What follows the last attempt.
+    /// The treatment of a failure of the last attempt.
     pub then: Failure,
 }
 
-/// What a step does after its last failed attempt.
+/// The treatment of a step that has failed in its last attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// The walk ends with the turn's error.
+    /// The walk ends with the error of the turn.
     Fail,
-    /// The walk goes on.
+    /// The walk continues.
     Skip,
-    /// A transition with `Trigger::StepElse`.
+    /// This transition, whose trigger is `Trigger::StepElse`, is taken.
     Take(TransitionId),
 }

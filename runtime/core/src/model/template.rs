@@ -1,4 +1,4 @@
-//! Text with placeholders.
+//! Texts with placeholders.
 
 use super::Expr;
 use alloc::string::String;
@@ -7,30 +7,30 @@ use alloc::vec::Vec;
 /// A text with placeholders.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Template {
-    /// The parts in order; adjacent texts are joined, empty texts are left out.
+    /// The parts in order. Two texts never follow each other, and no text is empty.
     pub parts: Vec<TemplatePart>,
 }
 
-/// Literal text or a placeholder.
+/// A part of a text: literal text or a placeholder.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TemplatePart {
-    /// The text as it is sent: `{{` is already `{`.
+    /// Literal text, in which `{{` was already replaced by `{`.
     Text(String),
-    /// `{expr:spec}`.
+    /// `{expr:spec}`: a placeholder.
     Hole {
-        /// The expression that is shown.
+        /// The expression whose value is inserted.
         expr: Expr,
-        /// Python format spec; empty without one.
+        /// The Python format spec; empty without one.
         spec: String,
     },
-    /// `{options}`: the options of the question, one in each line.
+    /// `{options}`: a list of the question's options, one in each line.
     Options,
-    /// Text that is no valid placeholder, as written. Rendering it is an error of the step.
+    /// Text that is not a valid placeholder, as written. Rendering it fails the step.
     Bad(String),
 }
 
 impl Template {
-    /// The text, if it has no placeholder.
+    /// The whole text, if it has no placeholder.
     pub fn literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
@@ -39,7 +39,7 @@ impl Template {
         }
     }
 
-    /// The expressions of its placeholders.
+    /// The expressions in the placeholders.
     pub fn holes(&self) -> impl Iterator<Item = &Expr> {
         self.parts.iter().filter_map(|part| match part {
             TemplatePart::Hole { expr, .. } => Some(expr),
@@ -47,7 +47,7 @@ impl Template {
         })
     }
 
-    /// The expressions of its placeholders, to be changed.
+    /// The expressions in the placeholders, to be changed.
     pub(super) fn holes_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         self.parts.iter_mut().filter_map(|part| match part {
             TemplatePart::Hole { expr, .. } => Some(expr),

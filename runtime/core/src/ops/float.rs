@@ -1,7 +1,7 @@
-//! Functions on doubles that `core` lacks, by their bits.
+//! Functions on doubles that `core` lacks, computed on their bits.
 
 const FRACTION_BITS: u32 = 52;
-/// Every double from here on is a whole number.
+/// 2^52: every double from here on is a whole number.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// Rounds towards zero; keeps the sign of a zero.
@@ -25,6 +25,7 @@ pub fn remainder(x: f64, y: f64) -> f64 {
     if !x.is_finite() || y.is_nan() || y == 0.0 {
         return f64::NAN;
     }
+    // Includes an infinite `y`.
     if x.abs() < y.abs() {
         return x;
     }
@@ -50,12 +51,12 @@ pub(super) fn split(x: f64) -> (u64, i32) {
     }
 }
 
-/// 2^n for a normal result: -1022..=1023.
+/// 2^n, for `n` from -1022 to 1023, where the result is normal.
 pub(super) fn exp2(n: i32) -> f64 {
     f64::from_bits(((n + 1023) as u64) << FRACTION_BITS)
 }
 
-/// `x × 2^n` for an `x` in 1..2^64: rounded once if the result is subnormal, infinite if it is too big.
+/// `x × 2^n` for `x` in 1..2^64. Rounded once, also if the result is subnormal; infinite if it is too large.
 pub(super) fn scale(x: f64, n: i32) -> f64 {
     if n > 1023 {
         x * exp2(1023) * exp2((n - 1023).min(1023))

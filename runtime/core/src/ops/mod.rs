@@ -1,8 +1,14 @@
-//! Arithmetic that the evaluator and generated code share: Python's, over 64-bit integers and doubles.
+//! Arithmetic with Python's semantics over 64-bit integers and doubles, which the evaluator and generated code share.
 //!
-//! Without alloc and without `libm`, so that a generated guard means the same on every target. Int overflow, division by zero and results
-//! outside the wanted type are a [`Fault`]. Operations that cannot fail (`+ - *` of two Floats, comparison of two Ints) use Rust's own
-//! operators.
+//! It needs neither an allocator nor `libm`, so that a generated guard means the same on every target. Overflow of an Int, division by zero
+//! and results outside the wanted type are a [`Fault`]. Operations that cannot fail (`+ - *` of two Floats, comparison of two Ints) use
+//! Rust's own operators. For example, `-7 // 2` and `-7 % 2`:
+//!
+//! ```text
+//! floor_div(-7, 2)   Rust's quotient is -3; it is not exact and the signs differ, so the result is -4
+//! modulo(-7, 2)      Rust's remainder is -1; its sign is not that of 2, so 2 is added: 1
+//!                    (-4) * 2 + 1 = -7, as in Python
+//! ```
 
 mod float;
 mod power;
@@ -40,11 +46,12 @@ pub fn abs(a: i64) -> Result<i64, Fault> {
     a.checked_abs().ok_or(Fault)
 }
 
-/// `a / b`: the Float nearest to the exact quotient, even if the operands have more than 53 bits.
+/// `a / b`: the Float nearest to the exact quotient, also for operands of more than 53 bits.
 pub fn div(a: i64, b: i64) -> Result<f64, Fault> {
     if b == 0 {
         return Err(Fault);
     }
+    // Up to 2^53 both operands are exact as doubles, so their quotient is rounded only once.
     let exact = 1u64 << 53;
     if a.unsigned_abs() <= exact && b.unsigned_abs() <= exact {
         return Ok(a as f64 / b as f64);
@@ -55,7 +62,8 @@ pub fn div(a: i64, b: i64) -> Result<f64, Fault> {
     let wide = u128::from(a.unsigned_abs());
     let shift = wide.leading_zeros();
     let (dividend, divisor) = (wide << shift, u128::from(b.unsigned_abs()));
-    // At least 64 bits of quotient: the last bit is set if the division leaves a remainder; it is far below the rounding bit.
+    // The quotient has at least 64 bits. Its last bit is set if there is a remainder: it is far below the rounding bit and only breaks
+    // ties.
     let quotient = (dividend / divisor) | u128::from(dividend % divisor != 0);
     let size = quotient as f64 * float::exp2(-(shift as i32));
     Ok(if (a < 0) == (b < 0) { size } else { -size })
@@ -66,7 +74,7 @@ pub fn div_float(a: f64, b: f64) -> Result<f64, Fault> {
     if b == 0.0 { Err(Fault) } else { Ok(a / b) }
 }
 
-/// `a // b`: rounds towards minus infinity.
+/// `a // b`: rounded towards minus infinity.
 pub fn floor_div(a: i64, b: i64) -> Result<i64, Fault> {
     let quotient = a.checked_div(b).ok_or(Fault)?;
     let inexact = quotient.wrapping_mul(b) != a;
@@ -78,7 +86,7 @@ pub fn floor_div_float(a: f64, b: f64) -> Result<f64, Fault> {
     divide_floored(a, b).map(|(quotient, _)| quotient)
 }
 
-/// `a % b`: has the sign of `b`.
+/// `a % b`: the result has the sign of `b`.
 pub fn modulo(a: i64, b: i64) -> Result<i64, Fault> {
     if b == 0 {
         return Err(Fault);
@@ -87,7 +95,7 @@ pub fn modulo(a: i64, b: i64) -> Result<i64, Fault> {
     Ok(if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
 }
 
-/// `a % b`: has the sign of `b`.
+/// `a % b`: the result has the sign of `b`.
 pub fn modulo_float(a: f64, b: f64) -> Result<f64, Fault> {
     divide_floored(a, b).map(|(_, rest)| rest)
 }
@@ -96,6 +104,7 @@ fn divide_floored(a: f64, b: f64) -> Result<(f64, f64), Fault> {
     if b == 0.0 {
         return Err(Fault);
     }
+    // The algorithm of CPython's `float_divmod`, so that signs of zeros and roundings are the same.
     let mut rest = remainder(a, b);
     let mut quotient = (a - rest) / b;
     if rest == 0.0 {
@@ -111,7 +120,7 @@ fn divide_floored(a: f64, b: f64) -> Result<(f64, f64), Fault> {
     Ok((if quotient - whole > 0.5 { whole + 1.0 } else { whole }, rest))
 }
 
-/// `int(x)`: drops the fraction.
+/// `int(x)`: the whole part of `x`.
 pub fn to_int(x: f64) -> Result<i64, Fault> {
     let limit = 9_223_372_036_854_775_808.0; // 2^63; its negation is an Int, itself is not
     if x >= -limit && x < limit { Ok(x as i64) } else { Err(Fault) }
@@ -122,6 +131,7 @@ pub fn compare(a: i64, b: f64) -> Option<Ordering> {
     if b.is_nan() {
         return None;
     }
+    // Beyond the range of Int, the sign of the Float decides.
     let Ok(whole) = to_int(b) else {
         return Some(if b > 0.0 { Ordering::Less } else { Ordering::Greater });
     };

@@ -1,4 +1,4 @@
-//! Powers without `libm`: computed in pairs of doubles (about 106 bits), and rounded once at the end.
+//! Powers without `libm`. They are computed in pairs of doubles (about 106 bits), and rounded once at the end.
 
 use super::float::{exp2, scale, split, trunc};
 use crate::machine::Fault;
@@ -30,7 +30,7 @@ pub fn power_float(a: f64, b: f64) -> Result<f64, Fault> {
         return Ok(f64::NAN);
     }
     let whole = trunc(b) == b;
-    // Doubles from 2^53 on are even.
+    // Doubles from 2^53 on are even, so only smaller ones can be odd.
     let odd = whole && b.abs() < 9_007_199_254_740_992.0 && b as i64 % 2 != 0;
     let size = a.abs();
     let positive = if b.is_infinite() {
@@ -60,13 +60,14 @@ pub fn power_float(a: f64, b: f64) -> Result<f64, Fault> {
     Ok(if odd && a.is_sign_negative() { -positive } else { positive })
 }
 
-/// The power of a finite, positive base and a finite exponent other than 0.
+/// The power of a finite, positive base other than 0, with a finite exponent other than 0.
 fn finite(base: f64, exponent: f64) -> f64 {
     if base == 1.0 {
         return 1.0;
     }
     // base = significand × 2^shift, the significand in 1..2
     let (mantissa, shift) = split(base);
+    // The mantissa of a subnormal number has fewer than 53 bits.
     let up = mantissa.leading_zeros() as i32 - 11;
     let significand = Pair::from((mantissa << up) as f64 * exp2(-52));
     let shift = shift - up + 52;
@@ -165,9 +166,9 @@ impl Pair {
         }
     }
 
-    /// The natural logarithm of 1..2, by the series of the inverse hyperbolic tangent.
+    /// The natural logarithm of a number in 1..2, by the series of the inverse hyperbolic tangent.
     fn log(self) -> Self {
-        // Near 1, where the sum cancels least; halving is exact.
+        // A number near 1 makes the series converge faster. Halving is exact.
         let half = self.high > core::f64::consts::SQRT_2;
         let m = if half { Self { high: self.high / 2.0, low: self.low / 2.0 } } else { self };
         let s = m.plus(Self::from(-1.0)).over(m.plus(Self::from(1.0)));
@@ -182,7 +183,7 @@ impl Pair {
         if half { log.plus(LN_2) } else { log }
     }
 
-    /// e to a power of at most 0.35 either way.
+    /// The exponential function of a number between -0.35 and 0.35, by its Taylor series.
     fn exp(self) -> Self {
         let mut sum = Self::from(1.0);
         for n in (1..=26).rev() {
@@ -191,7 +192,7 @@ impl Pair {
         sum
     }
 
-    /// The nearest double to `self × 2^exponent`, for a pair from 1/2^64 to 2^64.
+    /// The double nearest to `self × 2^exponent`, for a pair between 2^-64 and 2^64.
     fn round(self, exponent: i32) -> f64 {
         let (mut high, mut low, mut exponent) = (self.high, self.low, exponent);
         while high < 1.0 {

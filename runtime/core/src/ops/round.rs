@@ -1,4 +1,4 @@
-//! Python's `round`: half to even, on the exact value.
+//! Python's `round`: halves go to the even neighbour, decided on the exact value.
 
 use super::float::trunc;
 use super::to_int;
@@ -13,13 +13,13 @@ pub fn round(x: f64) -> Result<i64, Fault> {
     let whole = to_int(x)?;
     let rest = (x - trunc(x)).abs();
     if rest > 0.5 || rest == 0.5 && whole % 2 != 0 {
-        // A fraction is left only below 2^52.
+        // Only doubles below 2^52 have a fraction, so the sum cannot overflow.
         return Ok(if x < 0.0 { whole - 1 } else { whole + 1 });
     }
     Ok(whole)
 }
 
-/// `round(i, digits)` of an Int: only negative `digits` change it.
+/// `round(i, digits)` of an Int. Only negative `digits` change it.
 ///
 /// # Errors
 /// Overflow.
@@ -31,6 +31,7 @@ pub fn round_int(i: i64, digits: i64) -> Result<i64, Fault> {
     if digits < -19 {
         return Ok(0);
     }
+    // 10^19 exceeds an i64, and doubling the remainder needs another bit.
     let unit = 10i128.pow(digits.unsigned_abs() as u32);
     let i = i128::from(i);
     let (quotient, rest) = (i.div_euclid(unit), i.rem_euclid(unit));
@@ -50,6 +51,7 @@ pub fn round_to(x: f64, digits: i64) -> Result<f64, Fault> {
     if digits < -308 {
         return Ok(0f64.copysign(x));
     }
+    // Through decimal text, because scaling by a power of ten would round twice.
     let mut text = Digits { bytes: [0; 800], len: 0 };
     if digits >= 0 {
         write!(text, "{x:.0$}", digits as usize).map_err(|_| Fault)?;
@@ -62,7 +64,7 @@ pub fn round_to(x: f64, digits: i64) -> Result<f64, Fault> {
     if rounded.is_infinite() { Err(Fault) } else { Ok(rounded.copysign(x)) }
 }
 
-/// A decimal number in a fixed buffer: up to 309 digits before the point, 323 after it, and a sign.
+/// A decimal number in a fixed buffer, which holds the longest double: a sign, 309 digits, a point and 323 decimals.
 struct Digits {
     bytes: [u8; 800],
     len: usize,
@@ -73,7 +75,7 @@ impl Digits {
         core::str::from_utf8(&self.bytes[..self.len]).unwrap_or("0")
     }
 
-    /// Rounds a whole number to `zeros` trailing zeros; `fraction` says that the exact value is a little more.
+    /// Rounds a whole number to `zeros` trailing zeros. `fraction` tells that the exact value is a little greater than the digits.
     fn round_whole(&mut self, zeros: usize, fraction: bool) -> Result<(), Fault> {
         let kept = self.len.checked_sub(zeros);
         let dropped = &self.bytes[kept.unwrap_or(0)..self.len];
@@ -93,7 +95,7 @@ impl Digits {
             self.len = 0;
             return self.write_str("0").map_err(|_| Fault);
         }
-        // The kept digits and the carried one, written with an exponent, need no more space.
+        // The kept digits, one carried digit and the exponent take no more room than the number had.
         let mut i = kept;
         let mut carry = half;
         while carry && i > 0 {

@@ -1,5 +1,5 @@
-//! The precomputed columns: what a state reacts to, which of its transitions an event makes candidates, and the exit and entry sets of a
-//! transition.
+//! Computes columns in advance: the kinds of occurrences that a state reacts to, its transitions by event, and the exit and entry sets of
+//! transitions.
 
 use super::{Plan, Pools, span};
 use crate::arena::{StateId, TransitionId};
@@ -12,17 +12,19 @@ use crate::tables::{
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A state with more transitions than this gets an index by event.
+/// The maximum number of transitions that are scanned for an event. A state with more gets an index by event.
 const SCANNED: usize = 4;
 
-/// A transition that enters more states than this computes them when it is taken, so that the tables stay linear in the size of the chart.
+/// The maximum size of an entry set that is stored. A larger one is computed when its transition is taken, so that the tables stay linear
+/// in the size of the chart.
 const LONGEST: usize = 32;
 
-/// Fills the columns in time linear in the size of the chart, up to a logarithmic factor.
+/// Fills the columns, in time linear in the size of the chart up to a logarithmic factor.
 pub(super) fn fill(plan: &mut Plan<'_>) {
     for index in 0..plan.states.len() {
         let own = reacts(plan, index);
         let parent = plan.states[index].parent.index();
+        // Parents precede their children, so the parent's column is already filled.
         let above = if parent == index { Reacts::NOTHING } else { plan.states[parent].on_path };
         let tree = Rows { states: &plan.states, pool: &plan.pools.states };
         let is_history = |child: &StateId| matches!(tree.shape(*child), Shape::History(_));
@@ -44,11 +46,11 @@ pub(super) fn fill(plan: &mut Plan<'_>) {
     places(&mut plan.states);
 }
 
-/// Gives each state a place such that states which can be active together have different places. Children come after their parent. Children
-/// of a parallel state get disjoint ranges; other siblings share one.
+/// Gives each state a place, so that states which can be active together have different places. Children of a parallel state get disjoint
+/// ranges, because they are active together; other siblings share a range.
 fn places(states: &mut [StateRow<'_>]) {
     let sizes = together(states);
-    // The next free place for a child of each state.
+    // The first free place for a child, for each state.
     let mut next = vec![0; states.len()];
     for index in 0..states.len() {
         let parent = states[index].parent.index();
@@ -63,16 +65,16 @@ fn places(states: &mut [StateRow<'_>]) {
     }
 }
 
-/// For each state, the maximum number of states in its subtree that are active together.
+/// The maximum number of states that are active together in the subtree of each state.
 pub(super) fn together(states: &[StateRow<'_>]) -> Vec<u32> {
     summed(states, |kind| u32::from(!matches!(kind, StateRowKind::History { .. })))
 }
 
-/// For each state, the maximum of the sum of `own` over the states of its subtree that are active together: a parallel state adds all its
-/// children, any other state only the child with the greatest sum.
+/// The maximum of the sum of `own` over states that are active together, in the subtree of each state. A parallel state adds the sums of
+/// all its children; any other state adds only the greatest sum of a child.
 pub(super) fn summed(states: &[StateRow<'_>], own: impl Fn(StateRowKind) -> u32) -> Vec<u32> {
     let mut below = vec![0; states.len()];
-    // Children follow their parents, so this reverse order completes each subtree before its parent.
+    // Children follow their parents, so reverse order completes each subtree before its parent.
     for (index, row) in states.iter().enumerate().rev() {
         below[index] += own(row.kind);
         let (all, parent) = (below[index], row.parent.index());
@@ -90,12 +92,14 @@ pub(super) fn summed(states: &[StateRow<'_>], own: impl Fn(StateRowKind) -> u32)
     below
 }
 
-/// Finds the regions, and for each state the innermost one that contains it.
+/// Finds the regions, and the innermost region that contains each state.
 fn walks(plan: &mut Plan<'_>) {
     plan.walks.push(WalkRow::PLAIN);
+    // Nothing is walked without steps.
     if plan.steps.is_empty() {
         return;
     }
+    // Each step belongs to the walk of its region and to those of all regions around it.
     for index in 1..plan.states.len() {
         let row = plan.states[index];
         let (parent, outer) = (row.parent, plan.states[row.parent.index()].walk);
@@ -167,7 +171,7 @@ const fn kind(trigger: &TriggerRow<'_>) -> Reacts {
     }
 }
 
-/// The transitions of a state by event, if it has many.
+/// The transitions of a state sorted by event, if the state has many.
 fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools<'_>) -> Span {
     if (state.transitions.len as usize) <= SCANNED {
         return Span::EMPTY;
@@ -198,12 +202,13 @@ fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools
             | TriggerRow::LimitWarn(_) => {}
         }
     }
+    // No two entries are equal, so the sort need not be stable.
     pools.dispatch[start..].sort_unstable();
     let len = pools.dispatch.len() - start;
     if len == 0 { Span::EMPTY } else { Span { start: start as u32, len: len as u32 } }
 }
 
-/// The exit and entry sets of a transition.
+/// The exit and entry sets of a transition, if they do not depend on histories.
 fn route(line: &TransitionRow<'_>, states: &[StateRow<'_>], pools: &mut Pools<'_>) -> Route {
     let targets = line.targets.of(&pools.states);
     if targets.is_empty() {
@@ -224,11 +229,12 @@ fn route(line: &TransitionRow<'_>, states: &[StateRow<'_>], pools: &mut Pools<'_
         return Route::Computed;
     }
     let entry = entry.states;
+    // A span of the targets is shared if they are exactly the entry set.
     let entry = if entry == targets { line.targets } else { span(&mut pools.states, entry) };
     Route::Known { domain, entry }
 }
 
-/// An entry set in document order that is always the same: it involves no history and no default actions.
+/// The entry set of a transition in document order, if it is always the same: no history and no default with actions is involved.
 struct Known<'t> {
     tree: Rows<'t>,
     states: Vec<StateId>,
@@ -252,6 +258,7 @@ impl EntrySet for Known<'_> {
 
     fn enter_default(&mut self, state: StateId) -> bool {
         let row = &self.tree.states[state.index()];
+        // Default actions run only when an entry set is computed.
         !row.default_actions && !matches!(row.kind, StateRowKind::History { .. })
     }
 }

@@ -1,9 +1,9 @@
-//! The structural hash of a chart.
+//! The structural hash of a chart: FNV-1a, 64 bits, over a canonical form.
 //!
-//! FNV-1a, 64 bits, over a canonical form: every part of the chart in the order of its declaration here, integers as eight bytes
-//! little-endian, doubles by their bits, texts and lists preceded by their length, a variant by its number. Documentation, `meta`, `check`
-//! lines and the length of the stored history do not count: charts that differ only in these are equivalent. The form does not depend on
-//! the platform, the compiler or feature flags. A change of the form changes the numbers below and every hash.
+//! The form contains every part of the chart in the order of its declaration here: integers as eight bytes little-endian, doubles by their
+//! bits, texts and lists preceded by their length, a variant by its number. Documentation, `meta`, `check` lines and the length of the
+//! stored history are left out: charts that differ only in these are equivalent. The form does not depend on the platform, the compiler or
+//! feature flags. Saved runs contain the hash, so after a change of the form they count as runs of another version of their chart.
 
 use crate::arena::{
     ChoiceId, ClientId, EventId, FunctionId, LocalId, PredicateId, SendId, StateId, StepId, ToolId,
@@ -24,7 +24,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A hash that is equal for equivalent charts; see the [module](self) for what counts.
+/// A hash that is equal for equivalent charts. See the [module](self) for the parts that count.
 pub fn structural_hash(chart: &Chart) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     chart.feed(&mut hash);
@@ -45,7 +45,7 @@ impl Fnv {
     }
 }
 
-/// A part of the canonical form.
+/// A part of the canonical form, which is fed into the hash.
 trait Feed {
     fn feed(&self, to: &mut Fnv);
 }
@@ -133,7 +133,7 @@ impl Feed for Map {
     }
 }
 
-/// The fields that count, then the others: a new field must be added to one of the two.
+/// The fields that count, then those that do not. A new field does not compile until it is added to one of the two lists.
 macro_rules! records {
     ($($ty:ident { $($part:ident)* } $(without $($other:ident)*)?;)*) => {$(
         impl Feed for $ty {
@@ -175,7 +175,7 @@ records! {
     Local { id } without name;
 }
 
-/// A tool that is not idempotent keeps the form that it had before any was.
+/// A tool that is not idempotent has the form from before the field `idempotent` existed, so that old hashes stay valid.
 impl Feed for Tool {
     fn feed(&self, to: &mut Fnv) {
         let Self { name, params, result, idempotent, doc: _ } = self;
@@ -188,7 +188,7 @@ impl Feed for Tool {
     }
 }
 
-/// A step without an `each`, `doubt retry` or `cut ok` keeps the form that it had before there was one.
+/// A step without `each`, `doubt retry` and `cut ok` has the form from before these existed.
 impl Feed for Step {
     fn feed(&self, to: &mut Fnv) {
         let Self { name, state, kind, guard, client, prompt, failure, .. } = self;
@@ -218,7 +218,7 @@ impl Feed for Step {
     }
 }
 
-/// A client without options of its server keeps the form that it had before there were any.
+/// A client without `options` has the form from before they existed.
 impl Feed for Client {
     fn feed(&self, to: &mut Fnv) {
         let Self { name, model, temperature, max_tokens, timeout, retry, .. } = self;
@@ -239,7 +239,7 @@ impl Feed for Client {
     }
 }
 
-/// Limits of which none is computed keep the form that they had before any was.
+/// Limits that are all constant have the form from before computed limits existed.
 impl Feed for Limits {
     fn feed(&self, to: &mut Fnv) {
         let Self { calls, calls_warn, tokens, tokens_warn, cost, cost_warn, .. } = self;
@@ -262,7 +262,7 @@ impl Feed for Limits {
     }
 }
 
-/// A function with a method has a number of its own, so that functions without one keep their form.
+/// A function with a method has a number of its own, so that the form of functions without one did not change.
 impl Feed for FunctionKind {
     fn feed(&self, to: &mut Fnv) {
         match self {
@@ -280,7 +280,7 @@ impl Feed for FunctionKind {
     }
 }
 
-/// Variants with their numbers, which stay the same when one is added. A field behind `|` counts only where it is there.
+/// Variants with their numbers, which never change. A field behind `|` counts only if it is present.
 macro_rules! variants {
     ($($ty:ident { $($number:literal $variant:ident $(($($a:ident)*))? $({$($b:ident)* $(| $rare:ident)?})?;)* })*) => {$(
         impl Feed for $ty {

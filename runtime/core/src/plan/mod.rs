@@ -1,4 +1,10 @@
-//! A chart's tables, built from the model.
+//! The tables of a chart, built from the model: rows with spans instead of vectors, and columns that are computed in advance.
+//! ```text
+//! state a { on go | stop -> b  after 5s -> b }  state b {}         `a` is state 1 and has transitions 0 and 1; `b` is state 2
+//! states[1]        transitions 0..2; precomputed: it reacts to EVENT and DEADLINE
+//! transitions[0]   trigger Event([go, stop]), targets [2]; precomputed: domain 0, entry set [2]
+//! transitions[1]   trigger After(slot 0), targets [2]; precomputed: domain 0, entry set [2]
+//! ```
 
 mod ahead;
 mod hash;
@@ -24,7 +30,7 @@ use crate::tables::{
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The tables of a chart, and the chart that owns their strings. The Rust emitter writes the same rows as `static`s.
+/// The tables of a chart, which borrow their strings from it. The Rust emitter writes the same rows as `static`s.
 #[derive(Debug, Clone)]
 pub struct Plan<'c> {
     chart: &'c Chart,
@@ -64,7 +70,7 @@ struct Pools<'c> {
 }
 
 impl<'c> Plan<'c> {
-    /// Builds the rows in time linear in the size of the chart.
+    /// Builds the tables in time linear in the size of the chart, up to a logarithmic factor.
     pub fn new(chart: &'c Chart) -> Self {
         let mut pools = Pools {
             send_ids: chart.send_ids.iter().map(String::as_str).collect(),
@@ -146,17 +152,17 @@ impl<'c> Plan<'c> {
         plan
     }
 
-    /// The chart.
+    /// The chart from which the tables were built.
     pub fn chart(&self) -> &'c Chart {
         self.chart
     }
 
-    /// The compiled expressions.
+    /// The compiled guards and expressions.
     pub(crate) fn quick(&self) -> &Quick {
         &self.quick
     }
 
-    /// The tables, borrowed.
+    /// The tables, borrowed from this plan.
     pub fn tables(&self) -> Tables<'_> {
         Tables {
             name: &self.chart.name,
@@ -191,7 +197,7 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// Appends to a pool.
+/// Appends items to a pool, and returns their range.
 fn span<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Span {
     let start = pool.len();
     pool.extend(items);
@@ -231,7 +237,7 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
             StateRowKind::History { deep: *deep, default, slot: pools.histories - 1 }
         }
     };
-    // Transitions are grouped by source, so the index of the first and their number suffice.
+    // Transitions are grouped by source, so the first and their number suffice.
     let first = state.transitions.first().map_or(0, |id| id.0);
     StateRow {
         path: &state.path,

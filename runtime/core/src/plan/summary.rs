@@ -1,11 +1,11 @@
-//! The summary of a chart's rows.
+//! Computes the summary of a chart's rows.
 
 use super::ahead;
 use crate::tables::{
     LimitsRow, Reacts, Route, StateRow, StateRowKind, StepRowKind, Summary, Tables,
 };
 
-/// The summary of these rows.
+/// Computes the summary of these tables.
 pub(super) fn summary(tables: &Tables<'_>) -> Summary {
     let states = tables.states.iter();
     let kinds = || tables.steps.iter().map(|row| row.kind);
@@ -23,7 +23,7 @@ pub(super) fn summary(tables: &Tables<'_>) -> Summary {
     }
 }
 
-/// The maximum number of leaves that are active together. A compound state without children, which only a faulty chart has, counts none.
+/// The maximum number of leaves that are active together. A compound state without children, which only a faulty chart has, adds no leaf.
 fn leaves(states: &[StateRow<'_>]) -> u32 {
     let is_leaf = |kind| u32::from(matches!(kind, StateRowKind::Atomic | StateRowKind::Final(_)));
     ahead::summed(states, is_leaf).first().copied().unwrap_or(0).max(1)

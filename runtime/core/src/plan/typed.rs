@@ -1,4 +1,4 @@
-//! Rows of types and earlier names.
+//! Builds the rows of types and of earlier names.
 
 use super::{Pools, span};
 use crate::arena::{EventId, StepId};
@@ -6,7 +6,7 @@ use crate::model::{Chart, Renamed, StepKind, Type, TypeKind, VariableKind};
 use crate::tables::{RenameRow, RenamedRow, TypeRow, TypedRow};
 use alloc::vec::Vec;
 
-/// A row for every place that holds values between two inputs.
+/// A row for each part of the chart that holds values between two inputs.
 pub(super) fn types<'c>(chart: &'c Chart, pools: &mut Pools<'c>) -> Vec<TypeRow<'c>> {
     let variables = chart.variables.iter().map(|row| {
         let is_needed = matches!(row.kind, VariableKind::Param { .. }) && row.default.is_none();
@@ -21,6 +21,7 @@ pub(super) fn types<'c>(chart: &'c Chart, pools: &mut Pools<'c>) -> Vec<TypeRow<
         answers.then(|| (TypedRow::Answer(StepId::at(i)), &row.returns))
     });
     let sends = chart.send_places() > 0;
+    // Only events that were sent can wait between two inputs.
     let events = chart.events.iter().enumerate().filter(|_| sends);
     let events = events.flat_map(|(i, row)| {
         row.fields
@@ -71,7 +72,7 @@ fn put<'c>(chart: &'c Chart, ty: &'c Type, parts: &mut Vec<&'c str>) {
     }
 }
 
-/// The earlier names.
+/// A row for each earlier name.
 pub(super) fn renames(chart: &Chart) -> Vec<RenameRow<'_>> {
     let rows = chart.renames.iter().map(|row| RenameRow {
         what: match row.what {

@@ -1,4 +1,4 @@
-//! A saved machine and another version of its chart.
+//! Compares a saved machine with another version of its chart.
 
 use super::Saved;
 use crate::semantics::{Change, Comparison, Difference, Numbers};
@@ -9,8 +9,8 @@ use alloc::string::ToString;
 use alloc::vec;
 
 impl Saved {
-    /// How it fits a version of its chart and of the charts that it runs, whose tables are found by their names. Whether the values fit their
-    /// types is found when it goes on.
+    /// Compares the machine and its children with versions of their charts, whose tables are found by chart name. Whether the values fit
+    /// their types is checked when the run continues.
     pub fn compare_all<'t>(&self, tables: &dyn Fn(&str) -> Option<Tables<'t>>) -> Comparison {
         let Some(own) = tables(&self.chart) else {
             let differences = vec![Difference::Chart(self.chart.clone())];
@@ -28,7 +28,7 @@ impl Saved {
         found
     }
 
-    /// A difference, as that of a chart that is run.
+    /// Wraps a difference of a child chart, so that it names that chart.
     pub(crate) fn differs(&self, one: Difference) -> Difference {
         if matches!(one, Difference::Chart(_)) {
             return one;
@@ -36,8 +36,7 @@ impl Saved {
         Difference::Child(self.chart.clone(), Box::new(one))
     }
 
-    /// How it fits a version of its chart, without the charts that it runs: nothing differs and nothing changes for the version that has saved
-    /// it.
+    /// Compares the machine with a version of its chart, without its children. The result is empty for the version that saved it.
     pub fn compare(&self, tables: &Tables<'_>) -> Comparison {
         if self.is_of(tables) {
             return Comparison::default();

@@ -1,17 +1,17 @@
-//! A machine as data, by the chart's names: interpreted and generated machines write the same, and read what the other has written. A later
-//! version of the chart reads it too, if it has all that the run needs.
+//! A machine as data, by the chart's names.
 //!
-//! | part | by |
-//! |---|---|
-//! | active states, histories, counters, deadlines | path of the state |
-//! | open steps and questions, walks, lists of `each` | name of the step, path of the leaf, number of the event, attempt, element |
-//! | params, inputs, variables | name |
-//! | answers, the current event, sent events, tool calls | name |
-//! | machines of `run` steps | the step that runs them |
-//! | types of the values | as written |
+//! The problem: a saved run has to continue in another program, where the ids differ: as a generated instead of an interpreted machine, or
+//! in a later version of the chart. The idea: names replace numbers. States go by their path, steps and variables by their name, keys by
+//! step, leaf, event, attempt and element; types are saved as written. A version of the chart reads it if it has all that the run needs.
 //!
-//! With the feature `serde` it is data. Values are JSON; those without a JSON form (durations, NaN, infinity) become a map with one key that
-//! begins with `$`.
+//! ```text
+//! in memory   configuration {0, 2}, deadlines [_, 5000]        state 2 is `open`, with `after 5s -> closed`
+//! saved       active ["", "open"], deadlines [{state: "open", kind: "after", nth: 0, due: 5000, to: ["closed"]}]
+//! restored    configuration {0, 3}, deadlines [5000]           in a version where `open` is state 3 and has the only deadline
+//! ```
+//!
+//! With the feature `serde` it is data. Values are JSON; those without a JSON form (durations, NaN, infinity) become a map with one key
+//! that begins with `$`.
 
 mod compare;
 mod types;
@@ -32,10 +32,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Version of the layout of [`Saved`].
+/// The version of the layout of [`Saved`].
 pub const FORMAT: u32 = 1;
 
-/// A machine between two inputs.
+/// A machine between two inputs, with its children.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Saved {
@@ -48,46 +48,46 @@ pub struct Saved {
     variables: BTreeMap<String, StoredValue>,
     answers: BTreeMap<String, StoredValue>,
     handled: Handled,
-    /// The data of events that were sent and are not delivered yet, in their order.
+    /// The payloads of the sent events that are not delivered yet, in order of delivery.
     sent: Vec<Vec<StoredValue>>,
-    /// What final states were given, by path.
+    /// The arguments with which final states were entered, by path.
     finals: BTreeMap<String, Vec<StoredValue>>,
     last_result: String,
-    /// Tool calls of the model under way.
+    /// The tool calls of models that are under way.
     calls: Vec<Called>,
-    /// Tool calls that streaks count, with the number of repetitions.
+    /// The ended tool calls that streaks count, with the number of successive repetitions.
     called: Vec<(String, Vec<StoredValue>, u32)>,
-    /// Lists of steps with an `each` under way, and the answers so far.
+    /// The lists of steps with an `each` that are under way, and the answers of their elements so far.
     gathered: BTreeMap<String, (Vec<StoredValue>, Vec<Option<StoredValue>>)>,
-    /// Machines of the `run` steps under way.
+    /// The machines of the `run` steps that are under way.
     children: Vec<(Key, Saved)>,
-    /// The types of the values.
+    /// The declared types of the saved values; absent in old files.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     types: Option<types::Types>,
 }
 
-/// A value with an exact form as data.
+/// A value whose form as data is exact, see the module `wire`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StoredValue(pub(crate) Value);
 
 impl Key {
-    /// A key by the names of its chart.
+    /// Converts a key to the names of its chart.
     pub fn of(tables: &Tables<'_>, key: &StepKey) -> Self {
         named_key(tables, key)
     }
 
-    /// The names of the leaf and of the step.
+    /// The path of the leaf and the name of the step.
     pub fn names(&self) -> (&str, &str) {
         (&self.leaf, &self.step)
     }
 
-    /// The key with the numbers of this chart; `None` if the chart has no such step or leaf.
+    /// Converts the key to the numbers of this chart; `None` if the chart has no such step or leaf.
     pub fn number(&self, tables: &Tables<'_>) -> Option<StepKey> {
         Numbers::of(tables).key(self).ok()
     }
 }
 
-/// What guards and actions read as the current event or answer.
+/// The payload that guards and actions read when the machine was saved.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Handled {
@@ -95,75 +95,75 @@ enum Handled {
     Event(String, Vec<StoredValue>),
     Answer(String, Vec<StoredValue>),
     Reason(String, Vec<StoredValue>),
-    /// The state that declares the option, and its name.
+    /// The state that declares the option, the option, and its arguments.
     Choice(String, String, Vec<StoredValue>),
 }
 
-/// A tool call of the model.
+/// A tool call of a model. Exactly one of `leaf` and `step` is set.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Called {
-    /// The leaf whose question it answers; empty for a step.
+    /// The leaf whose question the call belongs to.
     leaf: Option<String>,
     step: Option<String>,
     tool: String,
     arguments: Vec<StoredValue>,
 }
 
-/// The current event or answer.
+/// The payload that guards and actions read: the current event or answer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Current {
-    /// None.
+    /// No payload is bound.
     #[default]
     Nothing,
-    /// An event.
+    /// The data of a host event.
     Event(EventId, Vec<Value>),
     /// The answer of a step.
     Answer(StepId, Vec<Value>),
-    /// Why a step failed.
+    /// The reason why a step failed.
     Reason(StepId, Vec<Value>),
-    /// The arguments of an option.
+    /// The arguments of a chosen option.
     Choice(ChoiceId, Vec<Value>),
 }
 
-/// The data of a program, besides the registers.
+/// The data of a program. The registers are saved beside it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProgramData {
     /// Whether `Start` was handled.
     pub begun: bool,
-    /// Params, inputs and variables that have a value.
+    /// The params, inputs and variables that have a value.
     pub variables: Vec<(String, Value)>,
-    /// Answers of this turn.
+    /// The answers of steps in this turn.
     pub answers: Vec<(StepId, Value)>,
-    /// What guards and actions read.
+    /// The payload that guards and actions read.
     pub current: Current,
-    /// The data of sent events, in the order in which they are due.
+    /// The payloads of the sent events, in order of delivery.
     pub sent: Vec<Vec<Value>>,
-    /// What final states were given.
+    /// The arguments with which final states were entered.
     pub finals: Vec<(StateId, Vec<Value>)>,
-    /// The last result of a step or tool.
+    /// The text of the last result of a step or tool.
     pub last_result: String,
-    /// Tool calls of the model.
+    /// The tool calls of models.
     pub calls: Calls,
-    /// Steps with an `each` under way: their elements, and the answers so far.
+    /// The steps with an `each` that are under way.
     pub gathered: Vec<Gathered>,
 }
 
-/// A step with an `each` under way: its elements, and the answers so far.
+/// A step with an `each` that is under way: the step, its elements, and their answers so far.
 pub type Gathered = (StepId, Vec<Value>, Vec<Option<Value>>);
 
-/// Why a machine cannot go on from what was saved.
+/// The reason why a saved machine cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfit {
-    /// Another version of chartc has written it.
+    /// It was written in this other version of the format.
     Format(u32),
-    /// It is of another chart.
+    /// It belongs to the chart with this name.
     OtherChart(String),
-    /// The chart has no longer what the run needs.
+    /// The chart does not have a part that the run needs.
     Gone(String),
-    /// The chart is another version, in which the run cannot go on.
+    /// The chart is another version, in which the run cannot continue, for these reasons.
     Differs(Vec<Difference>),
-    /// Its registers are impossible in the chart.
+    /// Its registers are impossible in this chart.
     Registers(semantics::RestoreError),
     /// A value does not fit its declared type.
     Data(String),
@@ -216,7 +216,7 @@ fn given(values: &[StoredValue]) -> Vec<Value> {
 }
 
 impl Saved {
-    /// A machine without its children.
+    /// Saves a machine without its children.
     pub fn of(tables: &Tables<'_>, registers: &semantics::Snapshot, data: &ProgramData) -> Self {
         let step = |id: StepId| tables.steps[id.index()].name.to_string();
         let tool = |id: ToolId| tables.tools[id.index()].name.to_string();
@@ -279,7 +279,7 @@ impl Saved {
         }
     }
 
-    /// Adds the machine that a `run` step has begun.
+    /// Adds the machine of a `run` step that is under way.
     pub fn with_child(&mut self, tables: &Tables<'_>, key: StepKey, child: Self) {
         self.children.push((named_key(tables, &key), child));
     }
@@ -289,7 +289,7 @@ impl Saved {
         &self.chart
     }
 
-    /// Whether it was written by this very chart, not by another version of it.
+    /// Whether exactly this version of the chart has saved it.
     pub fn is_of(&self, tables: &Tables<'_>) -> bool {
         self.hash == format!("{:016x}", tables.hash)
     }
@@ -299,12 +299,12 @@ impl Saved {
         &self.hash
     }
 
-    /// Params and variables, by the names that they had.
+    /// The params and variables, by the names that they had when they were saved.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.variables.iter().map(|(name, StoredValue(value))| (name.as_str(), value))
     }
 
-    /// The value of a param or variable that a version of the chart calls so.
+    /// The value of a param or variable that is called `name` in this version of the chart.
     pub fn variable(&self, tables: &Tables<'_>, name: &str) -> Option<&Value> {
         let old = tables.renames.iter();
         let old = old.filter(|row| row.what == RenamedRow::Variable(name)).map(|row| row.old);
@@ -315,17 +315,17 @@ impl Saved {
     /// The machines of `run` steps.
     ///
     /// # Errors
-    /// The chart has no such step.
+    /// This chart has no such step.
     pub fn children(&self, tables: &Tables<'_>) -> Result<Vec<(StepKey, &Self)>, Unfit> {
         let numbers = Numbers::of(tables);
         let children = self.children.iter();
         children.map(|(key, child)| Ok((numbers.key(key)?, child))).collect()
     }
 
-    /// Registers and data with the numbers of this chart.
+    /// The registers and the program's data, with the numbers of this chart.
     ///
     /// # Errors
-    /// It is of another chart or format, or names what the chart does not have.
+    /// It has another format, belongs to another chart, or names a part that this chart does not have.
     pub fn parts(&self, tables: &Tables<'_>) -> Result<(semantics::Snapshot, ProgramData), Unfit> {
         if self.format != FORMAT {
             return Err(Unfit::Format(self.format));
@@ -349,19 +349,19 @@ impl Saved {
         }
         let mut ended = Vec::new();
         for (tool, arguments, times) in &self.called {
-            // A tool that is gone has no streak.
+            // A tool that does not exist any more has no streak.
             if let Ok(tool) = numbers.tool(tool) {
                 ended.push((Call { tool, arguments: given(arguments) }, *times));
             }
         }
-        // Nothing is handled between two inputs: what is gone is not missed.
+        // Nothing is handled between two inputs, so a payload that cannot be named any more is not missed.
         let current = self.current(&numbers).unwrap_or_default();
         let mut gathered = Vec::new();
         for (name, (elements, answers)) in &self.gathered {
             let answers = answers.iter().map(|one| one.as_ref().map(|kept| kept.0.clone()));
             gathered.push((numbers.step(name)?, given(elements), answers.collect()));
         }
-        // What a step or a state that is gone has said, nothing reads.
+        // Nothing reads the answers of steps and states that do not exist any more.
         let answers = self.answers.iter();
         let answers = answers.filter_map(|(n, v)| Some((numbers.step(n).ok()?, v.0.clone())));
         let finals = self.finals.iter();

@@ -1,4 +1,4 @@
-//! The types of the values that a saved machine has, for a comparison with another version of its chart.
+//! The types of a saved machine's values, for a comparison with another version of its chart.
 
 use super::ProgramData;
 use crate::arena::{EventId, StepId};
@@ -10,18 +10,18 @@ use alloc::vec::Vec;
 
 type Named = BTreeMap<String, String>;
 
-/// Types as written.
+/// The types of values, as written in the chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Types {
     variables: Named,
-    /// Of the steps that are under way, or were answered in this turn.
+    /// The types of the answers of steps that are under way, or were answered in this turn.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
     answers: Named,
-    /// Of the fields of events that are sent and not delivered yet.
+    /// The types of the fields of events that are sent and not delivered yet.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
     events: BTreeMap<String, Named>,
-    /// Of the fields of the records that these hold.
+    /// The types of the fields of the records that the other types contain.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
     records: BTreeMap<String, Named>,
 }
@@ -30,7 +30,7 @@ fn text(tables: &Tables<'_>, row: &TypeRow<'_>) -> String {
     row.ty.of(tables.name_pool).concat()
 }
 
-/// By record: its fields.
+/// The fields of each record.
 fn records<'t>(tables: &'t Tables<'t>) -> BTreeMap<&'t str, Vec<(&'t str, &'t TypeRow<'t>)>> {
     let mut records: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for row in tables.types {
@@ -41,7 +41,7 @@ fn records<'t>(tables: &'t Tables<'t>) -> BTreeMap<&'t str, Vec<(&'t str, &'t Ty
     records
 }
 
-/// The records that types hold, directly or within others.
+/// The records that the types of `rows` contain, directly or within other records.
 fn held<'t>(
     tables: &'t Tables<'t>,
     rows: &[&'t TypeRow<'t>],
@@ -61,7 +61,7 @@ fn held<'t>(
 }
 
 impl Types {
-    /// Those of the values of a machine with these steps under way and these events sent.
+    /// The types of a machine's values. `open` are the steps under way, and `sent` the events not delivered yet.
     pub(super) fn of(
         tables: &Tables<'_>,
         data: &ProgramData,
@@ -101,10 +101,10 @@ impl Types {
         types
     }
 
-    /// How the types of another version of the chart differ from those of the values.
+    /// Adds the differences between these types and those of another version of the chart.
     pub(super) fn compare(&self, numbers: &Numbers<'_>, found: &mut Vec<Difference>) {
         let tables = numbers.tables();
-        // By their names in this version.
+        // By the names that the variables have in this version.
         let variables = self.variables.iter();
         let variables: BTreeMap<&str, (&String, &String)> =
             variables.map(|(name, ty)| (numbers.variable(name), (name, ty))).collect();
@@ -149,7 +149,7 @@ impl Types {
                 let is = text(tables, row);
                 match before.get(*field) {
                     Some(was) => compare(place(field), was, &is, found),
-                    // A value without it has `none`.
+                    // A value without the field reads as `none`, which an optional type allows.
                     None if is.ends_with('?') => {}
                     None => found.push(Difference::NewField(place(field))),
                 }
@@ -160,7 +160,7 @@ impl Types {
     }
 }
 
-/// A type may become optional.
+/// Adds a difference unless the types are equal, or the new one is the old one made optional.
 fn compare(place: Place, was: &str, is: &str, found: &mut Vec<Difference>) {
     if is.strip_suffix('?').unwrap_or(is) != was && is != was {
         found.push(Difference::Type(place, was.to_string(), is.to_string()));

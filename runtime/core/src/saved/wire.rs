@@ -1,4 +1,4 @@
-//! Values as JSON with an escape: a map whose only key begins with `$` is a value that JSON cannot say, or such a map.
+//! Values as JSON with an escape. A map whose only key begins with `$` stands for a value without a JSON form, or for a map of that shape.
 
 use super::StoredValue;
 use crate::expr::{Map, Value};
@@ -28,6 +28,7 @@ fn escape(value: &Value) -> Value {
     match value {
         Value::None | Value::Bool(_) | Value::Int(_) | Value::Text(_) => value.clone(),
         Value::Float(x) if x.is_finite() => Value::Float(*x),
+        // JSON has neither NaN nor infinity.
         Value::Float(x) => tagged("$float", Value::Text(format!("{x}"))),
         Value::Duration(millis) => match i64::try_from(*millis) {
             Ok(millis) => tagged("$duration", Value::Int(millis)),
@@ -37,6 +38,7 @@ fn escape(value: &Value) -> Value {
         Value::Map(map) => {
             let inner = map.iter().map(|(key, value)| (key.to_string(), escape(value)));
             let inner = Value::Map(inner.collect());
+            // A map that looks like an escape is escaped itself.
             match map.iter().next() {
                 Some((key, _)) if map.len() == 1 && key.starts_with('$') => {
                     tagged("$map", Value::List(vec![inner]))

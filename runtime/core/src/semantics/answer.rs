@@ -1,4 +1,4 @@
-//! The end of a step: its outcome transitions, another attempt, or its failure policy.
+//! The end of a step: transitions for its outcome, another attempt, or its failure policy.
 
 use super::Stepper;
 use crate::arena::{ChoiceId, StateId, StepId};
@@ -22,6 +22,7 @@ impl<P: Program> Stepper<'_, P> {
         if let (Some(element), Some(each)) = (element, self.each(step)) {
             return self.element_answer(key, element, each, outcome, sink);
         }
+        // While a tool is called, an answer with the question's key is the result of the tool.
         if let Some((choice, tool)) = self.calling(key) {
             return self.tool_answer(key, choice, tool, outcome, sink);
         }
@@ -62,6 +63,7 @@ impl<P: Program> Stepper<'_, P> {
             | Outcome::Forbidden(_)
             | Outcome::Unusable => self.unusable(key, in_walk, sink),
             Outcome::Failed(reason) => {
+                // `fails_here` counts errors of tools, but not failed calls of models.
                 if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
                     self.counts_mut(leaf).fails_here += 1;
                 }
@@ -86,7 +88,7 @@ impl<P: Program> Stepper<'_, P> {
         matches!(self.tables.steps[step.index()].kind, StepRowKind::Ask { .. })
     }
 
-    /// Handles an unusable answer: counts it, then tries again or takes the step's fallback.
+    /// Handles an unusable answer: counts the failure, then starts another attempt or takes the step's fallback.
     pub(super) fn unusable(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
         let StepKey { step, leaf, .. } = key;
         self.counts_mut(leaf).fails_here += 1;
@@ -110,22 +112,24 @@ impl<P: Program> Stepper<'_, P> {
             || self.question(key.leaf).is_some_and(|q| q.key == key)
     }
 
-    /// Removes an open step or question; the walk no longer waits for it.
+    /// Removes an open step or question. Its walk no longer waits for it.
     pub(super) fn close(&mut self, key: StepKey) {
         if self.question(key.leaf).is_some_and(|q| q.key == key) {
             self.take_question(key.leaf);
         }
+        // The mark `due` stays: the step's state may have been entered again in this macrostep.
         let Underway { pending, due, .. } = self.underway(key.step);
         if pending == Some(key) {
             *self.underway_mut(key.step) = Underway { due, ..Underway::NEW };
         }
+        // The timeouts of an `ask` stay armed while the question is open in another leaf.
         if !self.is_asking(key.step) {
             self.disarm_timeouts(key.step);
         }
         self.no_longer_awaits(key.step);
     }
 
-    /// Starts another attempt if any is left. It counts against the run's limits, but not against the turn's calls.
+    /// Starts another attempt if the step has one left. It is charged to the limits of the run, but not to the calls of the turn.
     fn try_again(&mut self, key: StepKey, sink: &mut dyn Sink) -> bool {
         let row = self.tables.steps[key.step.index()];
         if key.attempt > row.retries {
@@ -148,13 +152,13 @@ impl<P: Program> Stepper<'_, P> {
             self.underway_mut(key.step).pending = Some(next);
         }
         sink.record(Record::Started(next));
+        // The charge may have queued a warning, or enabled eventless transitions.
         sink.effect(if is_ask { Effect::Ask(next) } else { Effect::Start(next) });
         self.macrostep(None, sink);
         true
     }
 
-    /// Handles the success of a step: its transitions, then `ends turn`, which still reads the answer and the state from before the
-    /// transitions.
+    /// Handles the success of a step: takes the transitions for it, then applies `ends turn`, which was evaluated before those transitions.
     pub(super) fn step_done(
         &mut self,
         step: StepId,
@@ -164,6 +168,7 @@ impl<P: Program> Stepper<'_, P> {
     ) {
         sink.record(Record::Done(step));
         let row = self.tables.steps[step.index()];
+        // Evaluated first, because the transitions may change what it reads.
         let ends = row.ends_turn
             && self.in_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
         if !self.macrostep(Some(Occurrence::StepDone(step)), sink) && self.has_done_line(step) {
@@ -183,7 +188,7 @@ impl<P: Program> Stepper<'_, P> {
             .any(|t| matches!(t.trigger, TriggerRow::StepDone(s) if s == step))
     }
 
-    /// Handles the final failure of a step. Returns whether one of its `error` transitions, or a policy that continues, handled it.
+    /// Handles the final failure of a step. Returns whether a transition for the error, or a policy that continues, has handled it.
     pub(super) fn step_failed(
         &mut self,
         step: StepId,
@@ -211,7 +216,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The declared `else` of an ask.
+    /// Takes the declared `else` of an `ask`.
     pub(super) fn otherwise(&mut self, step: StepId, why: Fallback, sink: &mut dyn Sink) {
         sink.record(Record::Fallback(step, why));
         if matches!(
@@ -222,7 +227,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Handles the model's choice of an option. Its guard is evaluated again.
+    /// Handles the model's choice of an option. The option's guard is evaluated again, because data may have changed since the question.
     fn choose(
         &mut self,
         key: StepKey,
@@ -243,7 +248,7 @@ impl<P: Program> Stepper<'_, P> {
         self.chosen(key.step, key.leaf, choice, in_walk, sink);
     }
 
-    /// Takes the transition of a chosen option.
+    /// Takes the transition of a chosen option, then applies `ends turn`, which was evaluated before that transition.
     pub(super) fn chosen(
         &mut self,
         step: StepId,
@@ -252,6 +257,7 @@ impl<P: Program> Stepper<'_, P> {
         in_walk: bool,
         sink: &mut dyn Sink,
     ) {
+        // Evaluated first, because the transition may change what it reads.
         let ends = self.tables.steps[step.index()].ends_turn
             && self.in_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
         if !self.macrostep(Some(Occurrence::Choice(choice)), sink) {

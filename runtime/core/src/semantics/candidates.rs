@@ -1,27 +1,27 @@
-//! The transitions of a state that are candidates for an occurrence.
+//! The candidates of a state: the transitions that an occurrence can trigger.
 
 use crate::arena::{EventId, TransitionId};
 use crate::machine::{ErrorKind, LimitKind};
 use crate::store::Occurrence;
 use crate::tables::{Dispatch, Reacts, Span, StateRow, Tables, TransitionRow, TriggerRow};
 
-/// What may trigger transitions: an occurrence, or nothing for eventless ones. Host events have a type of their own, so that the code for
-/// most inputs is specialized for them.
+/// The cause of a microstep: an occurrence, or nothing for eventless transitions. Host events have a type of their own, so that the code
+/// for most inputs is specialized for them.
 pub(super) trait Cause: Copy {
-    /// The kind to which a state must react for any of its transitions to be triggered.
+    /// The kind of occurrence that a state must react to.
     fn kind(self) -> Reacts;
-    /// The first candidate at or after `from`, in a state that reacts to this kind.
+    /// The first candidate at or after `from` in a state that reacts to [`Cause::kind`].
     fn next(
         self,
         tables: &Tables<'_>,
         row: &StateRow<'_>,
         from: TransitionId,
     ) -> Option<TransitionId>;
-    /// Whether it is the cause of eventless transitions.
+    /// Whether the microstep is eventless.
     fn is_nothing(self) -> bool;
-    /// Whether it is an `error.*`.
+    /// Whether the occurrence is an `error.*`.
     fn is_error(self) -> bool;
-    /// Whether it is the result of a tool.
+    /// Whether the occurrence is the result of a tool that the model called.
     fn has_returned(self) -> bool;
 }
 
@@ -107,7 +107,7 @@ impl Cause for Option<Occurrence> {
     }
 }
 
-/// Like [`scanned`], for an event.
+/// Like [`scanned`], specialized for host events.
 #[inline]
 fn scanned_for_event(
     tables: &Tables<'_>,
@@ -115,6 +115,7 @@ fn scanned_for_event(
     event: EventId,
     from: TransitionId,
 ) -> Option<TransitionId> {
+    // The search goes on behind the last candidate, instead of from the first transition of the state.
     let first = lines.start.max(from.0);
     let rows = tables.transitions.get(first as usize..(lines.start + lines.len) as usize)?;
     for (line, row) in (first..).zip(rows) {
@@ -142,20 +143,21 @@ fn scanned(
         .find(|id| triggers(&tables.transitions[id.index()], *id, occurrence, tables.event_pool))
 }
 
-/// Like [`scanned_for_event`], with an index.
+/// Like [`scanned_for_event`], for a state whose transitions are indexed by event.
 #[inline(always)]
 fn indexed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {
     guessed(index, event, from).or_else(|| searched(index, event, from))
 }
 
-/// The first transition of an event. The first guess is its position if each earlier event had one transition and no transition were for
-/// any event.
+/// The transition at the most likely index: the one it has if each event before had one transition, and none is for any event. `None` if
+/// the guess is wrong.
 #[inline(always)]
 fn guessed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {
     let (first, last) = (index.first()?, index.last()?);
     let place = event.0.checked_sub(first.event.0)? as usize;
     let row = index.get(place)?;
     let is_first = place == 0 || index[place - 1].event != event;
+    // With transitions for any event, the first candidate may be one of those, so the guess is not safe.
     let is_known = row.event == event && row.line >= from && last.event != Dispatch::ANY;
     (is_known && is_first).then_some(row.line)
 }
@@ -166,18 +168,19 @@ fn searched(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<Tr
         index.get(place).filter(|row| row.event == event).map(|row| row.line)
     };
     let own = first(event);
-    // Transitions for any event are sorted last.
+    // Transitions for any event are sorted behind all others.
     if index.last().is_none_or(|row| row.event != Dispatch::ANY) {
         return own;
     }
     let any = first(Dispatch::ANY);
     match (own, any) {
+        // Document order decides between the two.
         (Some(own), Some(any)) => Some(own.min(any)),
         (own, any) => own.or(any),
     }
 }
 
-/// Whether an occurrence (`None`: none) makes the transition a candidate.
+/// Whether an occurrence makes a transition a candidate; `None` stands for eventless transitions.
 pub(super) fn triggers(
     row: &TransitionRow<'_>,
     id: TransitionId,
@@ -213,7 +216,7 @@ pub(super) fn triggers(
     }
 }
 
-/// Whether `on **` transitions of any state can be triggered by it: false for occurrences that belong to one transition alone.
+/// Whether the occurrence can trigger `on **` transitions. Occurrences that belong to a single transition cannot.
 const fn is_visible(occurrence: Occurrence) -> bool {
     match occurrence {
         Occurrence::Event(_)
@@ -231,7 +234,7 @@ const fn is_visible(occurrence: Occurrence) -> bool {
     }
 }
 
-/// Matches a dotted prefix: `limit` and `limit.*` match `limit.calls`; `*` matches all.
+/// Whether a dotted pattern matches a name: `limit` and `limit.*` match `limit.calls`; `*` matches everything.
 fn matches_pattern(pattern: &str, name: &str) -> bool {
     let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
     prefix == "*"

@@ -1,4 +1,4 @@
-//! Configurations: sets of states closed under parents.
+//! Configurations: the sets of active states. They contain the parent of each of their states.
 
 use super::Stepper;
 use crate::arena::StateId;
@@ -31,28 +31,28 @@ pub fn is_legal(tables: &Tables<'_>, configuration: &[u64]) -> bool {
         })
 }
 
-/// Whether a state is atomic or final. (A chart without states has an atomic root.)
+/// Whether a state is atomic or final. The root of a chart without states counts as atomic.
 fn is_leaf(row: &StateRow<'_>) -> bool {
     matches!(row.kind, StateRowKind::Atomic | StateRowKind::Final(_))
 }
 
-/// The maximum number of leaves for a linear search.
+/// The maximum number of leaves that are searched linearly.
 const FEW: usize = 8;
 
 impl<P: Program> Stepper<'_, P> {
-    /// Whether transitions or steps of the state itself react to any of `so`.
+    /// Whether transitions or steps of the state itself react to one of the kinds in `so`.
     #[inline]
     pub(super) fn reacts(&self, state: StateId, so: Reacts) -> bool {
         self.tables.states[state.index()].here.meets(so)
     }
 
-    /// Whether transitions or steps of the state or an ancestor react to any of `so`.
+    /// Whether transitions or steps of the state or of an ancestor react to one of the kinds in `so`.
     #[inline]
     pub(super) fn reacts_on_path(&self, state: StateId, so: Reacts) -> bool {
         self.tables.states[state.index()].on_path.meets(so)
     }
 
-    /// Whether any active state reacts to any of `so`.
+    /// Whether any active state reacts to one of the kinds in `so`.
     #[inline(always)]
     pub(super) fn some_leaf_reacts(&self, so: Reacts) -> bool {
         self.tables.summary.reacts.meets(so)
@@ -65,10 +65,11 @@ impl<P: Program> Stepper<'_, P> {
         &self.store.cells().leaves[..self.leaves as usize]
     }
 
-    /// The number of active leaves before `state`.
+    /// The number of active leaves before `state` in document order.
     #[inline]
     pub(super) fn leaves_before(&self, state: StateId) -> usize {
         let leaves = self.active_leaves();
+        // Most configurations have few leaves, for which a scan is faster than a binary search.
         if leaves.len() <= FEW {
             leaves.iter().take_while(|leaf| **leaf < state).count()
         } else {
@@ -83,7 +84,7 @@ impl<P: Program> Stepper<'_, P> {
         found.copied().filter(|leaf| leaf.index() < end)
     }
 
-    /// Makes a state active.
+    /// Adds a state to the configuration and, if it is a leaf, to the active leaves.
     #[inline(always)]
     pub(super) fn activate(&mut self, state: StateId, row: &StateRow<'_>) {
         let cells = self.store.cells_mut();
@@ -92,6 +93,7 @@ impl<P: Program> Stepper<'_, P> {
         if !is_leaf(row) {
             return;
         }
+        // Usually one leaf is active, and it was exited before the next one is entered.
         if self.leaves == 0 {
             cells.leaves[0] = state;
             self.leaves = 1;
@@ -113,7 +115,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Makes a state inactive.
+    /// Removes a state from the configuration and from the active leaves.
     pub(super) fn deactivate(&mut self, state: StateId) {
         self.take_out(state);
         let place = self.leaves_before(state);
@@ -127,7 +129,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Removes a state from the configuration, but not from the leaves.
+    /// Removes a state from the configuration, but not from the active leaves.
     #[inline(always)]
     pub(super) fn take_out(&mut self, state: StateId) {
         let cells = self.store.cells_mut();
@@ -149,7 +151,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The first active leaf among the descendants of `state`, or `state` itself.
+    /// The first active leaf in the subtree of `state`; `state` itself if there is none.
     #[inline]
     pub(super) fn leaf_of(&self, state: StateId) -> StateId {
         let end = self.tables.states[state.index()].end;
@@ -175,10 +177,10 @@ impl<P: Program> Stepper<'_, P> {
         (parent != state).then_some(parent)
     }
 
-    /// Whether the state is in a final state: a compound with an active final child, or a parallel with every region in a final state.
+    /// Whether a state has completed: a compound with an active final child, or a parallel whose regions have all completed.
     pub(super) fn is_in_final(&self, state: StateId) -> bool {
         match self.tables.states[state.index()].kind {
-            // A final state is a leaf.
+            // A final state has no children, so the first leaf tells whether a final child is active.
             StateRowKind::Compound(_) => {
                 let leaf = self.leaf_of(state);
                 matches!(self.tables.states[leaf.index()].kind, StateRowKind::Final(_))

@@ -1,4 +1,4 @@
-//! Deadlines. The machine has no clock: the host asks when the next deadline is due, and passes the time with each input.
+//! Deadlines. The machine has no clock: the host asks for the next deadline, and passes the time with each input.
 
 use super::{MICROSTEPS, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
@@ -7,23 +7,24 @@ use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Store};
 use crate::tables::{Reacts, TriggerRow};
 
-/// The deadline that is due first.
+/// The thing that is due first.
 enum Due {
     /// A sent event. It precedes a transition that is due at the same time.
     Send,
     Line(TransitionId),
-    /// A `limits { time … }` of a state; true for the soft limit.
+    /// A limit on the time of a state; true for the soft limit.
     Limit(bool),
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// The earliest time at which a tick has an effect.
+    /// The earliest time at which an `Input::Tick` has an effect; `None` if there is no such time.
     pub fn next_deadline(&self) -> Option<Instant> {
         if self.is_over() { None } else { self.next_due().map(|(at, _)| at) }
     }
 
     fn next_due(&self) -> Option<(Instant, Due)> {
         let mut first: Option<(Instant, Due)> = None;
+        // Of equal times the first offer wins: sent events, then transitions, then limits.
         let mut offer = |at: Instant, due: Due| {
             if at != u64::MAX && first.as_ref().is_none_or(|(earliest, _)| at < *earliest) {
                 first = Some((at, due));
@@ -43,10 +44,11 @@ impl<P: Program> Stepper<'_, P> {
         first
     }
 
-    /// Sets the clock and fires everything that is due by then, each at its own time.
+    /// Sets the clock to `now`, and fires everything that is due by then, each at its own time.
     #[inline(always)]
     pub(super) fn pass_time(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = now.max(self.scalars.now);
+        // The usual case: nothing can be due, so nothing is searched.
         if self.scalars.sends == 0
             && self.armed == 0
             && !self.tables.summary.reacts.meets(Reacts::TIME)
@@ -64,13 +66,14 @@ impl<P: Program> Stepper<'_, P> {
                 return;
             }
             if fired == MICROSTEPS {
-                // Deadlines without duration arm each other without end.
+                // Deadlines of no duration arm each other without end.
                 sink.record(Record::Error(ErrorKind::Livelock));
                 self.program.bind(Bound::Nothing);
                 self.macrostep(Some(Occurrence::Error(ErrorKind::Livelock)), sink);
                 break;
             }
             fired += 1;
+            // What is overdue fires at the present time, because the clock never goes back.
             self.set_clock(at.max(self.scalars.now));
             match due {
                 Due::Send => {
@@ -81,14 +84,14 @@ impl<P: Program> Stepper<'_, P> {
             }
             self.walk_on(sink);
             if self.is_in_livelock() {
-                // Other due deadlines wait for the next input: each of their macrosteps could end in a livelock too.
+                // Other due deadlines wait for the next input: each of their macrosteps could end in a livelock, too.
                 break;
             }
         }
         self.set_clock(now);
     }
 
-    /// Sets the clock. If it advances, the count of deliveries starts again.
+    /// Sets the clock. The count of deliveries starts again when the clock advances.
     fn set_clock(&mut self, now: Instant) {
         if now != self.scalars.now {
             self.delivered = 0;
@@ -100,10 +103,11 @@ impl<P: Program> Stepper<'_, P> {
         let trigger = self.tables.transitions[id.index()].trigger;
         self.set_deadline(id, u64::MAX);
         self.program.bind(Bound::Nothing);
+        // The transition may end the step, so its key is looked up before.
         let pending = trigger.timed_step().and_then(|step| self.open_key(step));
         let taken = self.macrostep(Some(Occurrence::Deadline(id)), sink);
         let Some(first) = pending.filter(|_| taken) else { return };
-        // The transition did not leave the state, but the step is over; for an `ask`, in all leaves.
+        // The transition did not exit the state, but a timeout ends its step; an `ask` is ended in all leaves.
         while let Some(key) = self.open_key(first.step)
             && (key == first || self.is_ask(first.step))
         {
@@ -117,16 +121,17 @@ impl<P: Program> Stepper<'_, P> {
         self.underway(step).pending.or_else(asked)
     }
 
-    /// Fires the `after n turns` transitions whose number of turns is reached, in document order. Runs at the end of a turn.
+    /// Fires the `after n turns` transitions that have reached their number of turns, in document order. Called at the end of a turn.
     pub(super) fn fire_turn_deadlines(&mut self, sink: &mut dyn Sink) {
         let mut from = TransitionId(0);
         while let Some(line) = self.first_full(from) {
             self.fire(line, sink);
+            // Each is checked once, so that deadlines that arm each other do not fire without end.
             from = TransitionId(line.0 + 1);
         }
     }
 
-    /// The first `after n turns` transition from `from` on whose number of turns is reached.
+    /// The first `after n turns` transition at or after `from` that has reached its number of turns.
     fn first_full(&self, from: TransitionId) -> Option<TransitionId> {
         let mut first: Option<TransitionId> = None;
         for leaf in self.active_leaves() {
@@ -205,6 +210,7 @@ impl<P: Program> Stepper<'_, P> {
         if bound.is_err() {
             self.raise_error(ErrorKind::Execution, sink);
         }
+        // `u64::MAX` means that the deadline is not armed.
         let at = bound.map_or(u64::MAX, |bound| origin.saturating_add(bound).min(u64::MAX - 1));
         self.set_deadline(id, at);
     }

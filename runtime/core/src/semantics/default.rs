@@ -1,4 +1,4 @@
-//! The actions of an `initial` and of a history's default, which run on entry by default.
+//! The actions of an `initial` and of a history's default, which run when a state is entered by default.
 
 use super::Stepper;
 use crate::arena::StateId;
@@ -7,28 +7,28 @@ use crate::program::{Block, Program};
 use crate::store::{Store, bits};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Notes that the `initial` of a state or the default of a history is used, if it has actions.
+    /// Marks the `initial` of a state or the default of a history, if it has actions that have to run.
     pub(super) fn note_default(&mut self, state: StateId) {
         if self.tables.states[state.index()].default_actions {
             bits::insert(self.with_sets().defaults, state.index());
         }
     }
 
-    /// Runs the noted actions of histories whose parents are already active, before any entry.
+    /// Runs the marked actions of histories whose parents are already active. Called before any entry.
     pub(super) fn run_defaults_inside(&mut self, sink: &mut dyn Sink) {
         let end = self.tables.states.len();
         let mut at = 0;
         while let Some(index) = bits::first_in(self.with_sets().defaults, at, end) {
             at = index + 1;
             let parent = self.tables.states[index].parent;
-            // A state that is about to be entered is not active, and neither is the parent of its histories; the root is its own parent.
+            // A state that is about to be entered is not active yet. The root is its own parent.
             if parent.index() != index && self.is_active(parent) && self.is_history(index) {
                 self.run_default(StateId::at(index), parent, sink);
             }
         }
     }
 
-    /// Runs the noted actions of a state that was just entered: of its `initial`, then of its histories.
+    /// Runs the marked actions for a state that was just entered: of its `initial`, then of its histories.
     pub(super) fn run_defaults(&mut self, state: StateId, sink: &mut dyn Sink) {
         if bits::has(self.store.cells_mut().defaults, state.index()) {
             self.run_default(state, state, sink);

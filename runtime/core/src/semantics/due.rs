@@ -1,4 +1,4 @@
-//! The armed deadlines of time as a heap: the earliest is on top; equal ones are in document order.
+//! A heap of the armed deadlines of time. The earliest is on top; of equal ones, the first in document order.
 
 use super::Stepper;
 use crate::arena::TransitionId;
@@ -8,13 +8,13 @@ use crate::store::{Part, Store};
 use crate::tables::TriggerRow;
 
 impl<P: Program> Stepper<'_, P> {
-    /// The transition that is due first, and its time.
+    /// The transition that is due first, with its time; `None` if no deadline is armed.
     #[inline]
     pub(super) fn first_due(&self) -> Option<(Instant, TransitionId)> {
         if self.armed == 0 { None } else { Some(self.due_at(0)) }
     }
 
-    /// Sets the deadline of a transition, as a time or a number of turns; `u64::MAX` disarms it.
+    /// Sets the deadline of a transition, in milliseconds or in turns; `u64::MAX` disarms it.
     pub(super) fn set_deadline(&mut self, line: TransitionId, at: u64) {
         let trigger = &self.tables.transitions[line.index()].trigger;
         let is_time = !matches!(trigger, TriggerRow::AfterTurns(_));
@@ -23,6 +23,7 @@ impl<P: Program> Stepper<'_, P> {
         let was_armed = *deadline != u64::MAX;
         *deadline = at;
         let is_armed = at != u64::MAX;
+        // Deadlines in turns are few and checked only at the end of a turn, so they are not in the heap.
         if !is_time || !was_armed && !is_armed {
             return;
         }
@@ -41,6 +42,7 @@ impl<P: Program> Stepper<'_, P> {
             }
             self.place_due(place, last);
         }
+        // The entry may have moved either way; at most one of the two does anything.
         self.rise(place);
         self.sink(place);
     }
@@ -51,7 +53,7 @@ impl<P: Program> Stepper<'_, P> {
         self.armed = 0;
     }
 
-    /// Restores the heap order of deadlines that were set as a whole.
+    /// Rebuilds the heap for deadlines that were set as a whole.
     #[cfg(feature = "alloc")]
     pub(super) fn order_deadlines(&mut self) {
         self.armed = 0;
@@ -59,6 +61,7 @@ impl<P: Program> Stepper<'_, P> {
             let line = TransitionId::at(index);
             let Some(slot) = self.tables.transitions[index].trigger.deadline() else { continue };
             let at =
+                // Disarmed first, so that `set_deadline` inserts it into the heap.
                 core::mem::replace(&mut self.store.cells_mut().deadlines[slot as usize], u64::MAX);
             self.set_deadline(line, at);
         }

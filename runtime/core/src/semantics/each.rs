@@ -1,4 +1,4 @@
-//! Steps that run for each element of a list: several at a time, until all elements are settled or enough are done.
+//! Steps that run for each element of a list: several at a time, until every element has succeeded or failed, or enough have succeeded.
 
 use super::Stepper;
 use crate::arena::{StateId, StepId};
@@ -10,12 +10,12 @@ use crate::store::{Fan, Occurrence, Part, Store};
 use crate::tables::{EachRow, Lost, StepRowKind};
 
 impl<P: Program> Stepper<'_, P> {
-    /// The `each` of a step.
+    /// The `each` of a step, if it has one.
     pub(super) fn each(&self, step: StepId) -> Option<EachRow> {
         self.tables.steps.get(step.index())?.each
     }
 
-    /// The register of a step with an `each`.
+    /// The register of a step with an `each`; empty while the step is not under way.
     pub(super) fn fan(&self, each: EachRow) -> &Fan {
         const NONE: &Fan = &Fan::NONE;
         self.store.cells().fans.get(each.slot as usize).unwrap_or(NONE)
@@ -49,7 +49,9 @@ impl<P: Program> Stepper<'_, P> {
                 return;
             }
         };
+        // An empty list needs no call.
         let is_model = matches!(row.kind, StepRowKind::Llm) && size > 0;
+        // Checked before the start for all the elements that must succeed, so that no calls are paid for a step that cannot succeed.
         if is_model {
             let region = self.region_of(row.state);
             let needed = each.needed(size);
@@ -69,9 +71,11 @@ impl<P: Program> Stepper<'_, P> {
         self.each_on(key, each, sink);
     }
 
-    /// Continues a step with an `each`: ends it if all elements are settled or enough are done; otherwise starts further ones.
+    /// Continues a step with an `each`. Ends the step if all elements are settled or enough have succeeded; otherwise starts further
+    /// elements.
     fn each_on(&mut self, whole: StepKey, each: EachRow, sink: &mut dyn Sink) {
         loop {
+            // Starting an element can take transitions that end the step.
             if self.open_whole(whole.step) != Some(whole) {
                 return;
             }
@@ -105,12 +109,12 @@ impl<P: Program> Stepper<'_, P> {
         sink.effect(Effect::Start(key));
     }
 
-    /// The key of the step as a whole, while it is open.
+    /// The key of the step as a whole; `None` if the step is not open any more.
     fn open_whole(&self, step: StepId) -> Option<StepKey> {
         if self.is_over() { None } else { self.underway(step).pending }
     }
 
-    /// Handles the answer of an open element.
+    /// Handles the answer to an open element.
     pub(super) fn element_answer(
         &mut self,
         key: StepKey,
@@ -181,7 +185,7 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// Handles an element without an answer: the step fails, or continues without it. The reason must be bound already.
+    /// Handles an element that failed for good: the step fails, or continues without it. The reason must be bound already.
     pub(super) fn lose(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) {
         let whole = self.open_whole(key.step);
         if self.settle_lost_element(key, each, sink)
@@ -191,7 +195,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Like [`Self::lose`], but does not continue the step. Returns whether the step continues.
+    /// Like [`Self::lose`], but does not start further elements. Returns whether the step continues.
     fn settle_lost_element(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
         let step = key.step;
         let Some(whole) = self.open_whole(step) else { return false };
@@ -201,6 +205,7 @@ impl<P: Program> Stepper<'_, P> {
         sink.record(Record::ElementLost(key));
         let fan = self.fan(each);
         let needed = each.enough.map_or(0, |_| each.needed(fan.size));
+        // Without `enough`, any number of elements may fail.
         let goes_on = each.lost != Lost::Fail && fan.size - fan.lost >= needed;
         if !goes_on {
             let in_walk = self.awaits(whole);
@@ -211,9 +216,10 @@ impl<P: Program> Stepper<'_, P> {
         goes_on
     }
 
-    /// Ends the step successfully: all elements are settled, or enough are done.
+    /// Ends the step successfully: all elements are settled, or enough have succeeded.
     fn finish_each(&mut self, whole: StepKey, each: EachRow, sink: &mut dyn Sink) {
         let in_walk = self.awaits(whole);
+        // The answers are collected first: canceling the other elements drops the list.
         let answer = self.program.gathered(whole.step, each.lost == Lost::None);
         self.cancel(whole, sink);
         self.close(whole);
@@ -221,7 +227,7 @@ impl<P: Program> Stepper<'_, P> {
         self.step_done(whole.step, whole.leaf, in_walk, sink);
     }
 
-    /// Cancels the elements that are under way.
+    /// Cancels the elements that are under way, and drops the list and its answers.
     pub(super) fn cancel_elements(&mut self, step: StepId, each: EachRow, sink: &mut dyn Sink) {
         while let Some(key) = self.fan_mut(each).remove(None) {
             sink.effect(Effect::Cancel(key));

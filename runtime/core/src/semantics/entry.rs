@@ -1,4 +1,4 @@
-//! Steps that start on entry: at the end of the macrostep in which their state was entered, if it is still active.
+//! Steps that start on entry: at the end of the macrostep in which their state was entered, if the state is still active.
 //!
 //! Source: SCXML 1.0, 6.4 and appendix D (`statesToInvoke`).
 
@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::tables::StepRowKind;
 
 impl<P: Program> Stepper<'_, P> {
-    /// Notes the steps that the entry of a state starts.
+    /// Marks the steps that the entry of a state starts.
     pub(super) fn note_entry_runs(&mut self, state: StateId) {
         if !self.tables.summary.entry_runs {
             return;
@@ -23,13 +23,14 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Starts these steps in document order. Returns whether there were any, so that the macrostep continues.
+    /// Starts the marked steps in document order. Returns whether there were any, so that the macrostep continues.
     pub(super) fn start_entered(&mut self, sink: &mut dyn Sink) -> bool {
         if !self.tables.summary.entry_runs {
             return false;
         }
         let mut any = false;
         for index in 0..self.tables.steps.len() {
+            // Without registers, no step is marked.
             let Some(register) = self.store.cells_mut().steps.get_mut(index) else { break };
             if !core::mem::take(&mut register.due) || register.pending.is_some() {
                 continue;
@@ -54,7 +55,7 @@ impl<P: Program> Stepper<'_, P> {
                 return;
             }
         }
-        // The start counts as a host event, which distinguishes its key from that of an earlier start.
+        // The start counts as an event, so that its key differs from that of an earlier start.
         self.scalars.events += 1;
         let key = self.open_step(step, leaf, sink);
         sink.record(Record::Started(key));

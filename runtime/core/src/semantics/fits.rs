@@ -1,4 +1,4 @@
-//! Compares the registers of a saved run with a version of its chart: what the version lacks, and what changes.
+//! Compares the registers of a saved run with a version of its chart: the parts that the version lacks, and the changes for the run.
 
 use super::named::{Named, kind_of};
 use super::number::Numbers;
@@ -12,7 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Named {
-    /// Compares these registers with a version of their chart that did not save them.
+    /// Compares the registers with a version of their chart that has not saved them.
     pub(crate) fn compare(&self, numbers: &Numbers<'_>) -> Comparison {
         let tables = numbers.tables;
         let mut found = Comparison::default();
@@ -34,7 +34,7 @@ impl Named {
         found
     }
 
-    /// The active states, as far as this version has them.
+    /// Compares the active states. Returns the set of those that this version has.
     fn compare_active(&self, numbers: &Numbers<'_>, found: &mut Vec<Difference>) -> Vec<u64> {
         let tables = numbers.tables;
         let mut active = alloc::vec![0; bits::words(tables.states.len())];
@@ -48,7 +48,7 @@ impl Named {
         for state in bits::iter(&active).filter(|state| *state != 0) {
             *counts.entry(tables.states[state].parent).or_default() += 1;
         }
-        // States all of whose active children are unknown to this version have been reported already.
+        // A state whose active children all are unknown to this version needs no further difference: they have been reported.
         let had = self.active.iter().filter(|path| !path.is_empty());
         let had = had.map(|path| path.rsplit_once('.').map_or("", |(above, _)| above));
         let had: BTreeSet<StateId> = had.filter_map(|path| numbers.state(path).ok()).collect();
@@ -64,6 +64,7 @@ impl Named {
             match row.kind {
                 StateRowKind::Atomic | StateRowKind::History { .. } => {}
                 StateRowKind::Compound(_) if below == 0 => found.push(Difference::Nested(path())),
+                // Only a parallel state can have several active children, so it was one.
                 StateRowKind::Compound(_) if below > 1 => found.push(Difference::Apart(path())),
                 StateRowKind::Compound(_) => {}
                 StateRowKind::Parallel if below == 0 => found.push(Difference::Nested(path())),
@@ -82,12 +83,13 @@ impl Named {
         active
     }
 
-    /// The steps that are under way, as far as this version has them.
+    /// Compares the steps that are under way. Returns those that this version has.
     fn compare_open(&self, numbers: &Numbers<'_>, found: &mut Vec<Difference>) -> BTreeSet<StepId> {
         let tables = numbers.tables;
         let pending = self.steps.values().filter_map(|counts| counts.pending.as_ref());
         let asked = self.questions.iter().map(|asked| &asked.key);
         let fans = self.fans.values().flat_map(|fan| &fan.open);
+        // A step with several open elements is reported once.
         let (mut open, mut told) = (BTreeSet::new(), BTreeSet::new());
         for key in pending.chain(asked).chain(fans) {
             let Ok(step) = numbers.step(&key.step) else {
@@ -113,7 +115,7 @@ impl Named {
         open
     }
 
-    /// Compares the walks of a turn that continue.
+    /// Compares the order of steps in the walks that are not over.
     fn compare_walks(&self, numbers: &Numbers<'_>, found: &mut Vec<Difference>) {
         for walk in self.walks.values().filter(|walk| walk.stage == WalkStage::Open) {
             let order = walk.order.iter().filter_map(|name| {
@@ -133,7 +135,7 @@ impl Named {
         }
     }
 
-    /// Adds the new names of everything that is active or under way.
+    /// Adds the new names of active states and of steps to the changes.
     fn add_renames(&self, numbers: &Numbers<'_>, found: &mut Vec<Change>) {
         for path in &self.active {
             if let Ok(state) = numbers.state(path)

@@ -6,9 +6,9 @@ use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
 use crate::program::{Bound, Program};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Handles one input; effects and records go to `sink` in the order in which they happen.
+    /// Handles one input. Effects and records go to `sink` in the order in which they happen.
     ///
-    /// `now` must not decrease. Deadlines that are due by then fire first.
+    /// Deadlines that are due by `now`, in milliseconds, fire first. A `now` before that of an earlier input counts as that one.
     pub fn handle(
         &mut self,
         input: Input<P::Payload>,
@@ -18,6 +18,7 @@ impl<P: Program> Stepper<'_, P> {
         self.program.refuel();
         self.program.heed(sink);
         let receipt = match input {
+            // The most frequent input has a path of its own.
             Input::Event(event, payload) => return self.event(event, payload, now, sink),
             Input::Start => return self.begin(now, sink),
             Input::Stop => return self.stop(now, sink),
@@ -46,6 +47,7 @@ impl<P: Program> Stepper<'_, P> {
                 self.soft(kind, sink);
                 Receipt::Handled
             }
+            // Nothing in the chart reads the amounts.
             Input::Charge(..) if !self.tables.reads_amounts => Receipt::Refused,
             Input::Charge(key, charge) => {
                 self.charge(key, charge, sink);
@@ -56,7 +58,7 @@ impl<P: Program> Stepper<'_, P> {
         receipt
     }
 
-    /// Handles a host event like [`Stepper::handle`].
+    /// Handles a host event, like [`Stepper::handle`] with `Input::Event`.
     pub fn event(
         &mut self,
         event: EventId,
@@ -91,6 +93,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         self.delivered = 0;
         self.scalars.now = now.max(self.scalars.now);
+        // Deadlines that are due by now do not fire any more.
         self.finish(Status::Canceled, sink);
         self.calm();
         self.program.rest();
@@ -110,6 +113,7 @@ impl<P: Program> Stepper<'_, P> {
 
     #[inline]
     fn host_event(&mut self, event: EventId, payload: P::Payload, sink: &mut dyn Sink) -> Receipt {
+        // The id comes from the host, and may belong to another chart.
         if event.index() >= self.tables.events.len() {
             return Receipt::Unhandled;
         }
@@ -120,7 +124,7 @@ impl<P: Program> Stepper<'_, P> {
         self.external(event, sink)
     }
 
-    /// Handles an event from outside whose data is already bound.
+    /// Handles an event from outside the macrostep, whose payload is already bound.
     #[inline(always)]
     pub(super) fn external(&mut self, event: EventId, sink: &mut dyn Sink) -> Receipt {
         let taken = !self.is_over() && self.macrostep_of(event, sink);

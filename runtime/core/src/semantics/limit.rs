@@ -1,5 +1,5 @@
-//! Limits, charged to a state and its ancestors. A hard limit that no transition handles ends the run. The host counts tokens and money,
-//! because only it knows what a call uses, and reports when a limit is reached.
+//! Limits, charged to a state and its ancestors. A hard limit that no transition handles ends the run. The host counts tokens and cost,
+//! because only it knows them, and reports when such a limit is reached.
 
 use super::Stepper;
 use crate::arena::StateId;
@@ -11,13 +11,13 @@ use crate::store::{Occurrence, Part, Store, bits};
 use crate::tables::{LimitsRow, Reacts, StepRowKind};
 
 impl<P: Program> Stepper<'_, P> {
-    /// The limits of a state.
+    /// The limits of a state, with those that the program computes.
     pub fn limits(&self, state: StateId) -> LimitsRow {
         self.tables.limits(state, |nth| self.program.limit(nth))
     }
 
-    /// Charges one model call to `state` and its ancestors before it is made. Returns false if a limit forbids it; the transitions for the
-    /// error have been taken then, or the run has ended.
+    /// Charges one model call to `state` and its ancestors before the call is made. Returns false if a limit forbids it; then transitions
+    /// for the error have been taken, or the run has ended.
     pub(super) fn charge_call(
         &mut self,
         state: StateId,
@@ -33,13 +33,14 @@ impl<P: Program> Stepper<'_, P> {
             }
             path = self.parent(at);
         }
+        // Charged only after every limit was checked, so that a refused call is charged to no state.
         let mut path = Some(state);
         while let Some(at) = path {
             let calls = &mut self.counts_mut(at).calls;
             *calls += 1;
             if Some(*calls) == self.limits(at).calls_warn {
                 sink.record(Record::Warned(LimitKind::Calls));
-                // The error is handled by the macrostep that follows the start of the step.
+                // The macrostep that follows the start of the step handles the warning.
                 let _ = self.enqueue(Occurrence::Warn(LimitKind::Calls));
             }
             path = self.parent(at);
@@ -57,14 +58,15 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Adds what a call took to the amounts of the run and of its leaf. If its outcome is still to come, the macrostep of the outcome tries the
-    /// transitions that read them, so that no answer is dropped because of its own price.
+    /// Adds the tokens and the cost of a call to the amounts of the run and of its leaf. Transitions that read them are tried now only if
+    /// no outcome is awaited; otherwise the macrostep of the outcome tries them, so that no answer is dropped because of its own price.
     pub(super) fn charge(&mut self, key: StepKey, charge: Charge, sink: &mut dyn Sink) {
         let is_open = self.is_open(key);
         self.need_amounts();
         let amounts = self.store.cells_mut().amounts;
-        // If the call was canceled, its leaf may have been entered again since.
+        // The leaf of a canceled call may have been exited and entered again, so it is not charged.
         let leaf = Some(key.leaf.index()).filter(|leaf| is_open && *leaf != 0);
+        // Index 0 is the root, which has the amounts of the run.
         for place in core::iter::once(0).chain(leaf) {
             if let Some(amounts) = amounts.get_mut(place) {
                 amounts.tokens = amounts.tokens.saturating_add(charge.tokens);
@@ -76,8 +78,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Handles a charged call that was not made and will not be: takes the charge back. If the step is still open, it fails without another
-    /// attempt.
+    /// Handles a charged call that was not made and will not be: the charge is taken back. If the step is still open, it fails without
+    /// another attempt.
     pub(super) fn unmade(&mut self, key: StepKey, sink: &mut dyn Sink) -> Receipt {
         let Some(row) = self.tables.steps.get(key.step.index()).copied() else {
             return Receipt::Refused;
@@ -100,7 +102,7 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// Fails an open step, or its element, without another attempt, because its call is not made.
+    /// Fails an open step, or an element of it, without another attempt, because its call is not made.
     fn give_up(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
         self.program.bind(Bound::Nothing);
         if let Some(each) = self.each(key.step) {
@@ -110,8 +112,8 @@ impl<P: Program> Stepper<'_, P> {
         self.step_failed(key.step, key.leaf, in_walk, sink);
     }
 
-    /// Whether the limits allow this number of further model calls for `state`. If not, the transitions for the error have been taken, or
-    /// the run has ended.
+    /// Whether the limits allow this number of further model calls for `state`. If not, transitions for the error have been taken, or the
+    /// run has ended.
     pub(super) fn ensure_room_for(
         &mut self,
         state: StateId,
@@ -131,7 +133,7 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// Checks the turns of every active state after a turn was counted.
+    /// Checks the limits on turns of every active state. Called after a turn was counted.
     pub(super) fn check_turn_limits(&mut self, sink: &mut dyn Sink) {
         if !self.tables.summary.limits {
             return;
@@ -145,9 +147,11 @@ impl<P: Program> Stepper<'_, P> {
             if self.is_over() {
                 return;
             }
+            // A state that a transition for another limit has just entered has had no turn yet.
             if turns == 0 {
                 continue;
             }
+            // Equal, not greater, so that each limit is reported once.
             if Some(turns) == limits.turns_warn {
                 self.soft(LimitKind::Turns, sink);
             }
@@ -157,8 +161,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The next time at which an active state uses up its `time`, with `true` for the soft limit. Among equal times, the first state in
-    /// document order.
+    /// The next time at which an active state uses up its `time`, and whether that is the soft limit. Among equal times, the first state in
+    /// document order comes first.
     pub(super) fn first_time_limit(&self) -> Option<(Instant, bool)> {
         let cells = self.store.cells();
         let mut first: Option<(Instant, StateId, bool)> = None;
@@ -170,7 +174,7 @@ impl<P: Program> Stepper<'_, P> {
                 for (bound, hard) in [(limits.time_warn, false), (limits.time, true)] {
                     let Some(bound) = bound else { continue };
                     let at = cells.entered_at(state, &self.tables).saturating_add(bound);
-                    // Earlier ones have been reported already, because the clock never goes back.
+                    // Earlier times have been reported already, because the clock never goes back.
                     if at > self.scalars.now {
                         let one = (at, state, hard);
                         first = Some(first.map_or(one, |first| first.min(one)));
@@ -185,8 +189,8 @@ impl<P: Program> Stepper<'_, P> {
         if soft { self.soft(LimitKind::Time, sink) } else { self.hard(LimitKind::Time, sink) }
     }
 
-    /// Handles a call of an open step that a limit forbids the host to make: takes the limit's transitions, then applies the failure policy
-    /// of the step if it is still open.
+    /// Handles a call of an open step that a limit forbids the host to make. Takes the transitions for the limit, then applies the step's
+    /// failure policy if the step is still open.
     pub(super) fn exhausted(
         &mut self,
         key: StepKey,

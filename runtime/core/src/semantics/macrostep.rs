@@ -1,25 +1,26 @@
-//! The macrostep: microsteps until no transition is enabled and the queue is empty. The step algorithm and direct code share this loop.
+//! The macrostep: microsteps until no transition is enabled and the internal queue is empty. The stepper and direct code share this loop.
 
 use crate::machine::{ErrorKind, Record, Sink, Status};
 
-/// The parts of a macrostep. `S` is the sink.
+/// The parts of a macrostep that the stepper and direct code implement. `S` is the sink.
 pub(crate) trait Microsteps<S: ?Sized> {
-    /// The number of microsteps after which a macrostep is a livelock.
+    /// The number of microsteps after which a macrostep is stopped as a livelock.
     fn bound(&self) -> u32;
 
-    /// The status of a run whose last microstep has entered a final child of the root.
+    /// The status of the run, if its last microstep has entered a final child of the root.
     fn ending(&self) -> Option<Status>;
 
-    /// Ends the run.
+    /// Ends the run with this status.
     fn finish(&mut self, status: Status, sink: &mut S);
 
-    /// The eventless microstep. Returns whether a transition was taken. `faults` counts guards that failed in this macrostep.
+    /// Takes the eventless transitions that are enabled. Returns whether there were any. `faults` counts the guards that failed in this
+    /// macrostep.
     fn eventless(&mut self, faults: &mut u32, sink: &mut S) -> bool;
 
-    /// The microstep of the oldest occurrence in the internal queue; false if the queue is empty.
+    /// Takes the transitions of the oldest occurrence in the internal queue. Returns false if the queue is empty.
     fn queued(&mut self, sink: &mut S) -> bool;
 
-    /// Starts the steps that start in a stable configuration. Returns whether there were any.
+    /// Starts the steps of states that were entered in this macrostep. Returns whether there were any.
     fn start_entered(&mut self, _sink: &mut S) -> bool {
         false
     }
@@ -27,17 +28,17 @@ pub(crate) trait Microsteps<S: ?Sized> {
     /// Empties the internal queue.
     fn give_up_queue(&mut self);
 
-    /// The microstep of an error that the loop itself raises.
+    /// Runs the microstep of an error that the loop itself raises.
     fn error(&mut self, kind: ErrorKind, sink: &mut S);
 }
 
-/// The rest of a macrostep, after `steps` microsteps.
+/// Runs the rest of a macrostep, of which `steps` microsteps have been taken.
 pub(crate) fn go_on<M, S>(machine: &mut M, mut steps: u32, sink: &mut S)
 where
     M: Microsteps<S>,
     S: Sink + ?Sized,
 {
-    // A guard that fails after every microstep is reported once.
+    // Counted for the whole macrostep: a `when` guard that fails after every microstep raises one error.
     let mut faults = 0;
     let mut livelock = false;
     loop {
@@ -49,7 +50,7 @@ where
             if livelock {
                 return;
             }
-            // The error's own transitions get one microstep. Then the macrostep stops, even if transitions are still enabled.
+            // The error's own transitions get one microstep. Then the macrostep stops, even if further transitions are enabled.
             livelock = true;
             sink.record(Record::Error(ErrorKind::Livelock));
             machine.error(ErrorKind::Livelock, sink);

@@ -1,4 +1,4 @@
-//! Microsteps: the transitions that are taken together, and their sequence in a macrostep.
+//! Microsteps: the selection of transitions, and their execution together.
 
 use super::candidates::Cause;
 use super::macrostep::{self, Microsteps};
@@ -15,6 +15,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Enters the initial configuration and runs until the machine is stable.
     pub(super) fn start(&mut self, sink: &mut dyn Sink) {
         self.enter_initial(sink);
+        // The initial configuration may contain a final child of the root.
         if let Phase::Ending(status) = self.scalars.phase {
             return self.finish(status, sink);
         }
@@ -29,8 +30,8 @@ impl<P: Program> Stepper<'_, P> {
         self.enter_all(sink);
     }
 
-    /// Handles one occurrence (`None`: only eventless transitions) until the machine is stable. Returns whether a transition was taken, or
-    /// chosen and denied, for the occurrence itself.
+    /// Handles one occurrence (`None`: only eventless transitions) until the machine is stable. Returns whether a transition was taken for
+    /// the occurrence itself, or was chosen and denied.
     pub(super) fn macrostep(&mut self, first: Option<Occurrence>, sink: &mut dyn Sink) -> bool {
         if self.is_over() {
             return false;
@@ -42,7 +43,7 @@ impl<P: Program> Stepper<'_, P> {
         false
     }
 
-    /// The macrostep of a turn's event. An `on turn` transition hides the asks of its region.
+    /// The macrostep of the built-in event `turn`. An `on turn` transition that is taken hides the `ask … on turn` steps of its region.
     pub(super) fn macrostep_of_turn(&mut self, sink: &mut dyn Sink) {
         let cause = Some(Occurrence::Turn);
         let mut faults = 0;
@@ -50,6 +51,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut selected = P::Store::selected(self.leaves as usize);
         let selected = selected.as_mut();
         let (count, _) = self.select(cause, &mut faults, selected, sink);
+        // Before the transitions are taken, so that the error precedes the events that they raise.
         self.raise_faults(0, faults, cause, sink);
         let selected = &selected[..count];
         for line in selected {
@@ -60,9 +62,10 @@ impl<P: Program> Stepper<'_, P> {
         macrostep::go_on(self, 1, sink);
     }
 
-    /// Like [`Stepper::macrostep`], for a given cause.
+    /// Like [`Stepper::macrostep`], for a cause whose type is known at compile time.
     #[inline(always)]
     pub(super) fn macrostep_of(&mut self, cause: impl Cause, sink: &mut dyn Sink) -> bool {
+        // One microstep handles most events; they skip the loop of `go_on`.
         let taken = self.microstep(cause, &mut 0, sink);
         if !self.is_stable() {
             macrostep::go_on(self, 1, sink);
@@ -70,7 +73,8 @@ impl<P: Program> Stepper<'_, P> {
         taken
     }
 
-    /// Whether nothing follows a microstep: no end, eventless transitions, raised events, or steps to start.
+    /// Whether the macrostep is over after one microstep: no end of the run, eventless transition, queued occurrence or step to start
+    /// remains.
     #[inline(always)]
     fn is_stable(&self) -> bool {
         !self.is_over()
@@ -79,9 +83,11 @@ impl<P: Program> Stepper<'_, P> {
             && !self.some_leaf_reacts(Reacts::WHEN)
     }
 
-    /// Selects and takes transitions. `faults` counts guards that failed; only the first raises `error.execution`.
+    /// Selects and takes transitions. Returns whether one was taken or denied. `faults` counts the guards that failed in this macrostep;
+    /// only the first raises `error.execution`.
     #[inline(always)]
     fn microstep(&mut self, cause: impl Cause, faults: &mut u32, sink: &mut dyn Sink) -> bool {
+        // With one active leaf, no transition can preempt another, so one choice is the whole selection.
         if self.leaves == 1 {
             let leaf = self.store.cells().leaves[0];
             let before = *faults;
@@ -114,7 +120,8 @@ impl<P: Program> Stepper<'_, P> {
         count > 0 || denied
     }
 
-    /// Raises an error for the first guard that fails. If the guard of an error's handler fails, no other handler is triggered.
+    /// Raises `error.execution` for the first guard that fails. A guard of an error's own transition raises none, so that errors cannot
+    /// loop.
     #[inline(always)]
     fn raise_faults(&mut self, before: u32, faults: u32, cause: impl Cause, sink: &mut dyn Sink) {
         if before == 0 && faults > 0 && !cause.is_error() {
@@ -122,14 +129,14 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Puts `error.*` into the internal queue.
+    /// Puts an `error.*` occurrence into the internal queue.
     pub(super) fn raise_error(&mut self, kind: ErrorKind, sink: &mut dyn Sink) {
         sink.record(Record::Error(kind));
-        // A full queue leads to a livelock, which the bound on microsteps reports.
+        // The error is lost if the queue is full. Then the macrostep ends as a livelock, which is reported.
         let _ = self.enqueue(Occurrence::Error(kind));
     }
 
-    /// Runs a block of a state or of one of its transitions.
+    /// Runs a block of a state or of one of its transitions. Blocks that need only the configuration skip the view and the outbox.
     #[inline]
     pub(super) fn run_block(&mut self, block: Block, state: StateId, sink: &mut dyn Sink) {
         if !self.program.run_alone(block, self.store.cells().configuration) {
@@ -140,6 +147,7 @@ impl<P: Program> Stepper<'_, P> {
     fn run_in_view(&mut self, block: Block, state: StateId, sink: &mut dyn Sink) {
         let leaf = self.leaf_of(state);
         let scalars = &mut self.scalars;
+        // Not `in_view`: the view reads some registers while the outbox writes others.
         let cells = self.store.cells_mut();
         let view = View {
             tables: &self.tables,
@@ -170,7 +178,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// In a stable configuration: raises `error.stuck.dead` once if it is a dead end. Returns whether it did.
+    /// Raises `error.stuck.dead` if the stable configuration is a dead end that was not reported yet. Returns whether it did.
     pub(super) fn look_for_dead_end(&mut self, sink: &mut dyn Sink) -> bool {
         if self.is_over() || self.scalars.dead || self.scalars.walking || self.may_go_on() {
             return false;
@@ -215,6 +223,7 @@ impl<'s, P: Program> Microsteps<dyn Sink + 's> for Stepper<'_, P> {
         } else {
             self.program.bind(Bound::Nothing);
         }
+        // A count of its own: each occurrence may raise one `error.execution`.
         self.microstep(Some(next), &mut 0, sink);
         true
     }
@@ -228,6 +237,7 @@ impl<'s, P: Program> Microsteps<dyn Sink + 's> for Stepper<'_, P> {
     }
 
     fn error(&mut self, kind: ErrorKind, sink: &mut (dyn Sink + 's)) {
+        // Events that the stopped macrostep has sent without delay would start it again.
         self.end_burst();
         self.program.bind(Bound::Nothing);
         self.microstep(Some(Occurrence::Error(kind)), &mut 0, sink);

@@ -1,37 +1,56 @@
-//! The step algorithm, one implementation for the interpreter, generated code and the analyses.
+//! The step algorithm: one implementation for the interpreter, generated code and the analyses.
+//!
+//! The problem: an input takes a machine from one stable configuration to the next, and this must happen in the same way whether the chart
+//! is interpreted, compiled or explored. The idea: a [`Stepper`] holds only registers (numbers and bit sets) and runs over [`Tables`]. It
+//! calls guards and actions through [`Program`], asks the host for everything else by an [`Effect`], and reports each decision as a
+//! [`Record`]. For example:
+//!
+//! ```text
+//! state open { on pay if paid -> busy }
+//! state busy { enter { raise ready }  on ready -> closed }
+//! state closed {}
+//!
+//! input Event(pay) while `open` is active                      records
+//! 1. the deadlines that are due fire: there are none           Event(pay)
+//! 2. microstep of `pay`: the guard holds, `open` is exited,    Taken, Exited(open), Entered(busy)
+//!    `busy` is entered; its `enter` block raises `ready`
+//! 3. eventless microstep: no transition is enabled
+//! 4. microstep of `ready`, from the internal queue             Taken, Exited(busy), Entered(closed)
+//! 5. nothing is enabled or queued: the macrostep has ended     (the receipt is `Handled`)
+//! ```
 //!
 //! Source: W3C SCXML 1.0, appendix D, with two corrections (a state that is already active is never entered again; `done` propagates
 //! through every parallel ancestor) and the agent extensions: turns, steps, questions, limits.
 //!
-//! | file | what it decides |
+//! | file | subject |
 //! |---|---|
 //! | `input` | inputs of the host: events, time, the start, the end |
-//! | `configuration` | which leaves are active, whether a configuration is legal |
-//! | `candidates` | which lines an occurrence can trigger |
-//! | `select` | which lines are taken |
+//! | `configuration` | the active leaves; legal configurations |
+//! | `candidates` | the transitions that an occurrence can trigger |
+//! | `select` | the transitions that are taken: guards, permissions, preemption |
 //! | `sets` | transition domain, exit set, entry set |
 //! | `default` | the actions of entry by default |
-//! | `macrostep` | when a macrostep is over: the loop around microsteps |
-//! | `microstep` | which lines a microstep takes |
+//! | `macrostep` | the loop around microsteps, and when it ends |
+//! | `microstep` | one microstep: select, then take |
 //! | `take` | exit, actions, entry |
 //! | `turn` | a turn and the steps that its walks visit |
-//! | `walk` | where walks fork, wait, join and end |
+//! | `walk` | how walks fork, wait, join and end |
 //! | `entry` | steps that start on entry |
 //! | `answer` | the end of a step |
 //! | `each` | a step for each element of a list |
-//! | `tool` | tools that the model calls |
-//! | `question` | which options are enabled, when a question is put |
-//! | `deadline` | what is due |
-//! | `sending` | when sent events are delivered |
-//! | `due` | the armed deadlines in the order they are due |
+//! | `tool`, `step_tool` | tools that models call: of a question, of an `llm` step |
+//! | `question` | the enabled options, and when a question is put |
+//! | `deadline` | deadlines and timeouts that fire |
+//! | `sending` | the delivery of sent events |
+//! | `due` | the heap of armed deadlines |
 //! | `limit` | limits and what is charged to them |
-//! | `registers` | which registers take memory |
+//! | `registers` | the registers that take memory only while they are used |
 //! | `snapshot` | all registers as data |
 //! | `named`, `number` | conversion between registers by number and by name |
 //! | `version`, `fits`, `rearm` | registers by names in another version of the chart |
 //! | `plain` | the registers of machines with direct code |
 //! | `point` | stored registers to return to |
-//! | `unroll` | nothing: it records the effects of the others as data for an emitter |
+//! | `unroll` | the effects of the algorithm in one configuration, recorded as data for an emitter |
 
 mod answer;
 mod candidates;
@@ -97,18 +116,19 @@ use crate::store::{Cells, Observed, Occurrence, Store, bits};
 use crate::tables::Tables;
 use core::ops::Range;
 
-/// The default bound on microsteps in a macrostep.
+/// The number of microsteps after which a macrostep is stopped as a livelock, by default.
 pub const MICROSTEPS: u32 = 1000;
 
-/// The bounds of an empty entry set.
+/// The range of an empty entry set, chosen so that `min` and `max` extend it.
 const NO_STATES: Range<u32> = Range { start: u32::MAX, end: 0 };
 
-/// One machine: tables, registers and a program.
+/// The engine of one machine: tables, registers and a program.
 pub struct Stepper<'t, P: Program> {
     tables: P::Tables<'t>,
     store: P::Store,
     scalars: Scalars,
-    /// The number of deliveries at this moment of the clock within this input. It stops a chart that keeps sending to itself without delay.
+    /// The number of deliveries within this input at the present time of the clock. It stops a chart that sends to itself without delay
+    /// forever.
     delivered: u32,
     /// The number of active leaves.
     leaves: u32,
@@ -116,13 +136,13 @@ pub struct Stepper<'t, P: Program> {
     armed: u32,
     /// The number of open questions.
     open: u32,
-    /// All states of the entry set are in this range; empty between microsteps.
+    /// A range that contains all states of the entry set; empty between microsteps.
     entry: Range<u32>,
-    /// Guards, actions, data.
+    /// The guards, actions and data of the chart.
     pub program: P,
 }
 
-/// Registers other than those of states, steps and deadlines.
+/// The registers of the machine as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Scalars {
@@ -138,15 +158,15 @@ struct Scalars {
     queue_len: u32,
     /// The number of waiting sent events.
     sends: u32,
-    /// Whether a turn is walked.
+    /// Whether a turn is being walked.
     walking: bool,
-    /// Whether nothing further starts in this turn.
+    /// Whether nothing further may start in this turn.
     stopped: bool,
-    /// Whether `error.stuck.dead` was raised and nothing was entered since.
+    /// Whether `error.stuck.dead` was raised and no state was entered since.
     dead: bool,
 }
 
-/// The phase of a machine's life.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
@@ -196,7 +216,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         self.store.cells()
     }
 
-    /// Whether a state is active. After the end of the run: whether it was in the last configuration.
+    /// Whether a state is active. After the end of the run: whether it is in the last configuration.
     pub fn is_active(&self, state: StateId) -> bool {
         bits::has(self.store.cells().configuration, state.index())
     }
@@ -206,7 +226,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         !matches!(self.scalars.phase, Phase::New)
     }
 
-    /// The status of a run that has ended.
+    /// The status with which the run ended; `None` while it has not.
     pub fn ended(&self) -> Option<Status> {
         match self.scalars.phase {
             Phase::Ended(status) => Some(status),
@@ -214,7 +234,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         }
     }
 
-    /// The number of turns ended.
+    /// The number of turns that have ended.
     pub fn turns(&self) -> u32 {
         self.scalars.turns
     }
@@ -224,7 +244,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         self.scalars.walking
     }
 
-    /// Calls `each` with every step and question that waits for an answer of the host.
+    /// Calls `each` with the key of every step, element and question that waits for an answer of the host.
     pub fn pending(&self, each: &mut dyn FnMut(StepKey)) {
         let cells = self.store.cells();
         for (register, row) in cells.steps.iter().zip(self.tables.steps) {
@@ -241,14 +261,15 @@ impl<'t, P: Program> Stepper<'t, P> {
         }
     }
 
-    /// Calls `read` with the view of the machine that a guard or prompt has in `leaf`.
+    /// Calls `read` with the program and the view of the machine that a guard or prompt has in `leaf`.
     pub fn with_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
         self.program.refuel();
         self.in_view(leaf, read)
     }
 
-    /// Like [`Stepper::with_view`], while an input is handled.
+    /// Like [`Stepper::with_view`], but within an input, so that the budget of evaluations is not refilled.
     fn in_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
+        // Only fields are borrowed, so that `read` gets the program mutable beside the view.
         let view = View {
             tables: &self.tables,
             cells: observed(&self.store.cells()),
@@ -265,7 +286,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         !matches!(self.scalars.phase, Phase::Running)
     }
 
-    /// Puts an occurrence into the internal queue; false if it is full.
+    /// Appends an occurrence to the internal queue. Returns false if the queue is full.
     fn enqueue(&mut self, occurrence: Occurrence) -> bool {
         let Scalars { queue_head, queue_len, .. } = &mut self.scalars;
         self.store.cells_mut().queue.push(queue_head, queue_len, occurrence)
@@ -282,18 +303,21 @@ impl<'t, P: Program> Stepper<'t, P> {
         Some(occurrence)
     }
 
-    /// Empties the internal queue and the program's data for the raised events in it.
+    /// Empties the internal queue, together with the payloads of its raised events.
     fn give_up_queue(&mut self) {
         while let Some(occurrence) = self.dequeue() {
+            // Other occurrences have no payload.
             if matches!(occurrence, Occurrence::Event(_)) {
                 self.program.dequeue();
             }
         }
     }
 
-    /// Ends the run: every active state runs its `exit`, and nothing is pending any more. The configuration remains readable.
+    /// Ends the run. Every active state runs its `exit`, and nothing is pending any more. The configuration remains readable.
     fn finish(&mut self, status: Status, sink: &mut dyn Sink) {
+        // The phase stops macrosteps that an `exit` block or a cancellation would start.
         self.scalars.phase = Phase::Ending(status);
+        // Reverse document order exits descendants before their ancestors.
         for index in (0..self.tables.states.len()).rev() {
             let state = StateId::at(index);
             if self.is_active(state) {
@@ -302,6 +326,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         }
         self.give_up_queue();
         self.scalars.sends = 0;
+        // A turn that the end of the run interrupts counts as ended.
         if core::mem::take(&mut self.scalars.walking) {
             self.scalars.turns += 1;
         }

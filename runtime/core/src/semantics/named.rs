@@ -1,4 +1,4 @@
-//! Registers by name. The module `number` converts them back to the numbers of a chart.
+//! Registers by the chart's names, which other versions of the chart can read. The module `number` converts them back to numbers.
 
 use super::snapshot::Snapshot;
 use super::{Phase, Scalars};
@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// All registers of a machine, by the chart's names.
+/// All registers of a machine, with the names of the chart's states, steps and events.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Named {
@@ -24,34 +24,35 @@ pub struct Named {
     pub(super) walking: bool,
     pub(super) stopped: bool,
     pub(super) dead: bool,
-    /// Paths of the active states. The path of the root is empty.
+    /// The paths of the active states. The path of the root is empty.
     pub(super) active: Vec<String>,
     pub(super) touched: Vec<String>,
     pub(super) unbroken: Vec<String>,
-    /// The states that each history has recorded, by its path.
+    /// The states that each history has recorded, by the history's path.
     pub(super) history: BTreeMap<String, Vec<String>>,
-    /// By path. States whose registers are all 0 are omitted.
+    /// The registers of states, by path. States whose registers are all 0 are omitted.
     pub(super) states: BTreeMap<String, StateCounts>,
     pub(super) questions: Vec<SavedQuestion>,
-    /// By name. Steps that never ran are omitted.
+    /// The registers of steps, by name. Steps that never ran are omitted.
     pub(super) steps: BTreeMap<String, StepCounts>,
-    /// By path of the region.
+    /// The walks, by the path of their region.
     pub(super) walks: BTreeMap<String, WalkAt>,
     pub(super) fans: BTreeMap<String, FanAt>,
     pub(super) deadlines: Vec<Armed>,
-    /// The other lines with a deadline of active states and of steps that are under way.
+    /// The transitions with a deadline that is not armed, in active states and of steps that are under way. They tell a deadline that has
+    /// fired from one that is new in a later version.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) passed: Vec<Passed>,
-    /// Paths of the active states that are final.
+    /// The paths of the active states that are final.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) finals: Vec<String>,
-    /// The kinds of the steps that are under way.
+    /// The kinds of the steps that are under way, by name.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
     pub(super) kinds: BTreeMap<String, String>,
     pub(super) sends: Vec<Posted>,
 }
 
-/// A key by names.
+/// A [`StepKey`] with names instead of ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Key {
@@ -79,7 +80,7 @@ pub(super) struct StateCounts {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SavedQuestion {
     pub(super) key: Key,
-    /// The option, with the state that declares it, and the tool.
+    /// The state that declares the option, the option, and the tool.
     pub(super) calling: Option<(String, String, String)>,
 }
 
@@ -97,15 +98,15 @@ pub(super) struct StepCounts {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct WalkAt {
     pub(super) stage: WalkStage,
-    /// The next step to visit; `None` after the last.
+    /// The next step to visit; `None` after the last one.
     pub(super) next: Option<String>,
     pub(super) at: Option<String>,
-    /// The leaf after the last one in which the question of `at` was put; `None` if there is no further leaf.
+    /// The leaf from which the question of `at` is to be put next; `None` if no leaf remains.
     pub(super) leaf: Option<String>,
     pub(super) calls: u32,
     pub(super) spent: bool,
     pub(super) turn_taken: bool,
-    /// The steps in order, while the walk continues.
+    /// The names of the walk's steps in order, while the walk is open. A version without the step `next` continues with a later one.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) order: Vec<String>,
 }
@@ -120,7 +121,8 @@ pub(super) struct FanAt {
     pub(super) open: Vec<Key>,
 }
 
-/// A deadline: the state of its line, its kind, its number among those of the state, and when it is due.
+/// An armed deadline: the state of its transition, its kind, its number among those of this state and kind, and the time or turn at which
+/// it is due.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Armed {
@@ -128,12 +130,12 @@ pub(super) struct Armed {
     pub(super) kind: String,
     pub(super) nth: u32,
     pub(super) due: u64,
-    /// The targets of the line.
+    /// The paths of the transition's targets.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(super) to: Option<Vec<String>>,
 }
 
-/// A line whose deadline has passed.
+/// A transition whose deadline has fired.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Passed {
@@ -160,18 +162,18 @@ pub(super) enum To {
     Element(String, u32),
 }
 
-/// Something that registers name and the chart lacks.
+/// A part of the chart that the registers name and that the chart does not have, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gone(pub String);
 
-/// The option with the state that declares it.
+/// The path of the state that declares an option, and the option's name.
 pub(crate) fn option(tables: &Tables<'_>, id: ChoiceId) -> (String, String) {
     let row = &tables.choices[id.index()];
     let source = tables.transitions[row.transition.index()].source;
     (tables.state(source).path.to_string(), row.name.to_string())
 }
 
-/// A key by names.
+/// Converts a key to names.
 pub(crate) fn key(tables: &Tables<'_>, key: &StepKey) -> Key {
     Key {
         step: tables.steps[key.step.index()].name.to_string(),
@@ -182,20 +184,20 @@ pub(crate) fn key(tables: &Tables<'_>, key: &StepKey) -> Key {
     }
 }
 
-/// A line with a deadline.
+/// A transition with a deadline, with the names that identify it.
 pub(super) struct Line<'t> {
     pub(super) slot: u32,
     pub(super) source: StateId,
     pub(super) state: &'t str,
     pub(super) kind: String,
-    /// The step of a `timeout`.
+    /// The step of a `timeout` trigger.
     pub(super) step: Option<StepId>,
-    /// Its number among the lines of its state and kind.
+    /// The number of the transition among those of its state and kind, from 0.
     pub(super) nth: u32,
     pub(super) targets: &'t [StateId],
 }
 
-/// The lines with a deadline, with their names.
+/// All transitions with a deadline, in document order.
 pub(super) fn lines<'t>(tables: &'t Tables<'_>) -> impl Iterator<Item = Line<'t>> {
     let mut seen: BTreeMap<(u32, String), u32> = BTreeMap::new();
     tables.transitions.iter().filter_map(move |row| {
@@ -221,7 +223,7 @@ pub(super) fn lines<'t>(tables: &'t Tables<'_>) -> impl Iterator<Item = Line<'t>
     })
 }
 
-/// The keyword of a step's kind.
+/// The keyword of a step's kind, followed by `… each` for a step with a list.
 pub(super) fn kind_of(tables: &Tables<'_>, id: StepId) -> &'static str {
     let row = &tables.steps[id.index()];
     match (row.kind, row.each.is_some()) {
@@ -239,14 +241,14 @@ pub(super) fn kind_of(tables: &Tables<'_>, id: StepId) -> &'static str {
 }
 
 impl Snapshot {
-    /// The steps that are under way.
+    /// The steps that are under way, including questions.
     pub(crate) fn open_steps(&self) -> BTreeSet<StepId> {
         let steps = self.steps.iter().enumerate().filter(|(_, one)| one.pending.is_some());
         let asked = self.questions.iter().flatten().map(|question| question.key.step);
         steps.map(|(i, _)| StepId::at(i)).chain(asked).collect()
     }
 
-    /// The registers by names.
+    /// Converts the registers to names.
     pub fn named(&self, tables: &Tables<'_>) -> Named {
         let path = |state: usize| tables.states[state].path.to_string();
         let paths = |set: &[u64]| bits::iter(set).map(path).collect::<Vec<_>>();
@@ -323,6 +325,7 @@ impl Snapshot {
         for Line { slot, source, state, kind, step, nth, targets } in lines(tables) {
             let due = self.deadlines[slot as usize];
             let (state, to) = (state.to_string(), targets.iter().map(|id| path(id.index())));
+            // A deadline that is not armed, in a state where it could be, has fired: another version must not arm it again.
             if due != u64::MAX {
                 armed.push(Armed { state, kind, nth, due, to: Some(to.collect()) });
             } else if step.map_or(bits::has(configuration, source.index()), |id| open.contains(&id))

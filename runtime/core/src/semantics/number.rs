@@ -1,4 +1,4 @@
-//! Conversion of named registers to the numbers of a chart: the version that saved them, or another one.
+//! Converts registers by name to the numbers of a chart, which may be another version than the one that saved them.
 
 use super::Scalars;
 use super::named::{Gone, Key, Named, To, WalkAt};
@@ -14,12 +14,12 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The numbers of names, including earlier names that nothing else has now.
+/// Looks up names of a chart's parts. Earlier names (`renamed_from`) count unless another part has that name now.
 pub(crate) struct Numbers<'t> {
     pub(super) tables: &'t Tables<'t>,
     states: BTreeMap<&'t str, StateId>,
     steps: BTreeMap<&'t str, StepId>,
-    /// The earlier names of states, by parent.
+    /// The earlier names of states, by parent. They do not contain the names of the ancestors.
     renamed: BTreeMap<StateId, Vec<(&'t str, StateId)>>,
     variables: BTreeMap<&'t str, &'t str>,
 }
@@ -39,6 +39,7 @@ impl<'t> Numbers<'t> {
                 RenamedRow::Variable(name) => drop(variables.insert(row.old, name)),
             }
         }
+        // Present names replace equal earlier ones.
         steps.extend(tables.steps.iter().enumerate().map(|(i, row)| (row.name, StepId::at(i))));
         Self { tables, states: states.collect(), steps, renamed, variables }
     }
@@ -48,7 +49,7 @@ impl<'t> Numbers<'t> {
         found.ok_or_else(|| Gone(format!("the state `{path}`")))
     }
 
-    /// The state with an earlier name, or below one.
+    /// The state that this path names, if some of its names are earlier ones.
     fn renamed(&self, path: &str) -> Option<StateId> {
         if self.renamed.is_empty() {
             return None;
@@ -56,7 +57,7 @@ impl<'t> Numbers<'t> {
         let (mut above, mut begin) = (StateId(0), 0);
         let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
         for end in ends {
-            // A name may contain dots: if a part is not a name, it is extended to the next dot.
+            // A name may contain dots. A part that is not a name is extended to the next dot.
             if let Some(found) = self.child(above, &path[begin..end]) {
                 (above, begin) = (found, end + 1);
             }
@@ -64,7 +65,7 @@ impl<'t> Numbers<'t> {
         (begin > path.len()).then_some(above)
     }
 
-    /// The child of a state with this name, now or earlier.
+    /// The child of a state with this present or earlier name.
     fn child(&self, above: StateId, name: &str) -> Option<StateId> {
         let prefix = self.tables.state(above).path;
         let now = if prefix.is_empty() { name.into() } else { format!("{prefix}.{name}") };
@@ -78,7 +79,7 @@ impl<'t> Numbers<'t> {
         self.tables
     }
 
-    /// The current name of a variable.
+    /// The present name of a variable.
     pub(crate) fn variable<'n>(&'n self, name: &'n str) -> &'n str {
         self.variables.get(name).copied().unwrap_or(name)
     }
@@ -117,15 +118,15 @@ impl<'t> Numbers<'t> {
 }
 
 impl Named {
-    /// Events that were sent and are not delivered yet, in order.
+    /// The names of the sent events that are not delivered yet, in order of delivery.
     pub(crate) fn sent(&self) -> impl Iterator<Item = &str> {
         self.sends.iter().map(|sent| sent.event.as_str())
     }
 
-    /// The registers with the numbers of this chart.
+    /// Converts the registers to the numbers of this chart. `is_same` tells that this version of the chart has saved them.
     ///
     /// # Errors
-    /// The run needs something that the chart does not have. Registers that only remember such things are dropped.
+    /// The run needs a part that the chart does not have. Registers that only remember a part that is gone are dropped.
     pub(crate) fn numbered(&self, numbers: &Numbers<'_>, is_same: bool) -> Result<Snapshot, Gone> {
         let tables = numbers.tables;
         let (states, words) = (tables.states.len(), bits::words(tables.states.len()));
@@ -144,7 +145,7 @@ impl Named {
         for (path, recorded) in &self.history {
             let Ok(state) = numbers.state(path) else { continue };
             let StateRowKind::History { slot, .. } = tables.state(state).kind else { continue };
-            // If some of the recorded states are gone, the rest would not be a legal configuration.
+            // If one of the recorded states is gone, the others would not be a legal configuration.
             if let Ok(recorded) = set(recorded, true) {
                 history[slot as usize * words..][..words].copy_from_slice(&recorded);
             }
@@ -184,6 +185,7 @@ impl Named {
             sends: Vec::new(),
             queue: Vec::new(),
         };
+        // The counts of a state that does not exist any more are dropped.
         for (path, counts) in &self.states {
             let Ok(state) = numbers.state(path) else { continue };
             let i = state.index();
@@ -272,12 +274,14 @@ impl Named {
             } as u32;
             let leaf = match &at.leaf {
                 Some(path) if at.at.is_some() => numbers.state(path)?.0,
+                // Behind all leaves: the question needs to be put in none.
                 Some(_) | None => tables.states.len() as u32,
             };
             *to = Walk {
                 stage: at.stage,
                 cursor,
                 at: match &at.at {
+                    // Only a walk that goes on needs its step.
                     Some(name) if at.stage == WalkStage::Open => Some(numbers.step(name)?),
                     Some(name) => numbers.step(name).ok(),
                     None => None,
@@ -292,7 +296,7 @@ impl Named {
     }
 }
 
-/// The number of the step that a walk visits next: the first remaining step that this version has.
+/// The step that a walk visits next: the first of its remaining steps that this version has.
 fn next_step(numbers: &Numbers<'_>, at: &WalkAt, name: &str) -> Option<usize> {
     let from = at.order.iter().position(|one| one == name);
     let rest = from.map_or(&[][..], |from| &at.order[from..]);

@@ -1,4 +1,4 @@
-//! Registers of machines with direct code, which remember little more than their configuration.
+//! The registers of machines with direct code, which keep little more than their configuration.
 
 use super::snapshot::{FORMAT, Snapshot};
 use super::{Phase, Scalars};
@@ -9,16 +9,16 @@ use crate::tables::{StateRowKind, Tables};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The registers of such a machine.
+/// The registers that a machine with direct code has.
 #[derive(Debug, Clone, Copy)]
 pub struct Plain<'l> {
-    /// `None` before the start. Afterwards, the status of the run if it has ended.
+    /// `None` before the start. Afterwards the status of the run, if it has ended.
     pub ended: Option<Option<Status>>,
-    /// The number of turns ended.
+    /// The number of turns that have ended.
     pub turns: u32,
-    /// Whether a turn is walked.
+    /// Whether a turn is being walked.
     pub walking: bool,
-    /// Whether its dead end has been reported.
+    /// Whether the machine is in a dead end that was reported.
     pub dead: bool,
     /// The current host event.
     pub event: Option<EventId>,
@@ -27,7 +27,7 @@ pub struct Plain<'l> {
 }
 
 impl Snapshot {
-    /// All registers. Those that the machine does not have get their initial values.
+    /// A snapshot of a machine with direct code. Registers that the machine does not have get their initial values.
     pub fn plain(tables: &Tables<'_>, plain: Plain<'_>) -> Self {
         let (states, words) = (tables.states.len(), bits::words(tables.states.len()));
         let mut active = vec![0; words];
@@ -61,6 +61,7 @@ impl Snapshot {
                 stopped: false,
                 dead: plain.dead,
             },
+            // Between two turns the sets of a turn equal the configuration, as in the snapshots of a stepper.
             bits: [active.clone(), vec![0; words * tables.histories()], active.clone(), active],
             entered_at: vec![0; states],
             counters: [vec![0; states], vec![0; states], vec![0; states], vec![0; states]],
@@ -76,7 +77,7 @@ impl Snapshot {
         }
     }
 
-    /// The registers of such a machine, without the leaves.
+    /// The registers of a machine with direct code, but without the leaves.
     pub fn as_plain(&self) -> Plain<'static> {
         let Scalars { phase, turns, walking, dead, event, .. } = self.scalars;
         let ended = match phase {

@@ -1,4 +1,4 @@
-//! Stored registers to return to, for trying several inputs at one point of a run.
+//! Stored registers to return to, so that several inputs can be tried at one point of a run.
 
 use super::{Scalars, Stepper};
 use crate::arena::StateId;
@@ -6,7 +6,7 @@ use crate::machine::Instant;
 use crate::program::Program;
 use crate::store::{Cells, Question, Sent, Store};
 
-/// The registers of a machine in a stable configuration. Cheaper than a snapshot, and only for machines of the same plan.
+/// The registers of a machine in a stable configuration. Cheaper than a snapshot, and only for machines with the same tables.
 #[derive(Debug, Clone)]
 pub struct Registers<S> {
     scalars: Scalars,
@@ -16,7 +16,7 @@ pub struct Registers<S> {
     open: u32,
 }
 
-/// Read access to the registers of a machine, on which its future depends, besides the program's data.
+/// Read access to the registers of a machine. Together with the program's data, they determine its future.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing<'m> {
     /// The registers of states, steps and deadlines.
@@ -25,22 +25,22 @@ pub struct Standing<'m> {
     pub questions: &'m [Question],
     /// The waiting sent events.
     pub sends: &'m [Sent],
-    /// The number of turns ended.
+    /// The number of turns that have ended.
     pub turns: u32,
-    /// The clock.
+    /// The present time of the clock.
     pub now: Instant,
-    /// The time at which the run began.
+    /// The time at which the run started.
     pub started_at: Instant,
-    /// Whether `error.stuck.dead` was raised and nothing was entered since.
+    /// Whether `error.stuck.dead` was raised and no state was entered since.
     pub dead: bool,
-    /// Whether a turn is walked.
+    /// Whether a turn is being walked.
     pub walking: bool,
-    /// Whether nothing further starts in this turn.
+    /// Whether nothing further may start in this turn.
     pub stopped: bool,
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// Read access to the registers.
+    /// Read access to all registers.
     pub fn standing(&self) -> Standing<'_> {
         let Scalars { turns, now, started_at, dead, walking, stopped, .. } = self.scalars;
         Standing {
@@ -65,7 +65,7 @@ impl<P: Program> Stepper<'_, P> {
         Registers { scalars, store: self.store.clone(), leaves, armed, open }
     }
 
-    /// Restores the registers of a machine with the same tables.
+    /// Restores registers of a machine with the same tables.
     pub(crate) fn go_to(&mut self, registers: &Registers<P::Store>)
     where
         P::Store: Clone,
@@ -77,12 +77,12 @@ impl<P: Program> Stepper<'_, P> {
         self.open = registers.open;
     }
 
-    /// Sets the number of turns of the run.
+    /// Sets the number of turns that have ended in the run.
     pub(crate) fn set_turns(&mut self, turns: u32) {
         self.scalars.turns = turns;
     }
 
-    /// Sets the counters of a state's limits.
+    /// Sets the counts that a state's limits on calls and turns read; `None` keeps a count.
     pub(crate) fn set_counted(&mut self, state: StateId, calls: Option<u32>, turns: Option<u32>) {
         let row = self.counts_mut(state);
         row.calls = calls.unwrap_or(row.calls);

@@ -1,4 +1,4 @@
-//! Questions: their enabled options, and whether the model is asked.
+//! Questions: their enabled options, and when a model is asked.
 
 use super::Stepper;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
@@ -7,25 +7,25 @@ use crate::program::{Bound, Program};
 use crate::store::{Question, Store, bits};
 use crate::tables::{Reacts, StepRow, StepRowKind};
 
-/// The effect on questions of an event for which no transition was taken.
+/// The result of offering an event, for which no transition was taken, to the `ask` steps.
 pub(super) enum QuestionEffect {
-    /// No `ask` waits for it.
+    /// No `ask` waits for the event.
     Nobody,
-    /// The leaf's question is already open.
+    /// The question that waits for it is already open.
     AlreadyOpen,
-    /// A question was asked, or settled without the model.
+    /// A question was asked, or was settled without the model.
     Put,
 }
 
 impl<P: Program> Stepper<'_, P> {
     /// Calls `each` with the options that are enabled now for the question's leaf, innermost state first, in document order; for a `may
-    /// call` transition once with each of its tools. If several of them permit a tool, it belongs to the first.
+    /// call` transition once with each of its tools. A tool that several transitions permit belongs to the first.
     pub fn options(&mut self, key: StepKey, each: &mut dyn FnMut(ChoiceId, Option<ToolId>)) {
         self.program.refuel();
         self.each_option(key, each);
     }
 
-    /// Like [`Stepper::options`], while an input is handled.
+    /// Like [`Stepper::options`], but within an input, so that the budget of evaluations is not refilled.
     pub(super) fn each_option(
         &mut self,
         key: StepKey,
@@ -36,6 +36,7 @@ impl<P: Program> Stepper<'_, P> {
             for choice in self.tables.states[state.index()].choices.of(self.tables.choice_pool) {
                 let id = self.tables.choices[choice.index()].transition;
                 let row = self.tables.transitions[id.index()];
+                // The host may ask with an outdated key, whose leaf is not active any more.
                 if self.is_active(state)
                     && self.in_scope(&row)
                     && (!row.guard
@@ -56,7 +57,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The innermost `ask` on `event` (`None`: on turn) whose `if` holds, from `leaf` outward.
+    /// The innermost `ask` for an event (`None`: for the turn) whose `if` holds, searched from `leaf` outwards.
     pub(super) fn innermost_ask(
         &mut self,
         leaf: StateId,
@@ -88,8 +89,8 @@ impl<P: Program> Stepper<'_, P> {
         None
     }
 
-    /// Asks the question that waits for `event` in every leaf that has one and is active now. A question that is settled at once may lead
-    /// to other leaves, to which the event does not apply.
+    /// Asks the question that waits for `event` in every leaf that has one. Leaves that become active meanwhile are not asked: a question
+    /// that is settled at once may enter them, but the event does not apply to them.
     pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> QuestionEffect {
         let mut asked = QuestionEffect::Nobody;
         if !self.some_leaf_reacts(Reacts::ASK) {
@@ -97,6 +98,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         let end = self.tables.states.len();
         let cells = self.with_sets();
+        // An exit removes a state from `found`, and an entry does not add it again.
         cells.found.copy_from_slice(cells.configuration);
         let mut from = 0;
         while let Some(leaf) = self.next_leaf(from, end) {
@@ -118,7 +120,7 @@ impl<P: Program> Stepper<'_, P> {
         asked
     }
 
-    /// The first leaf below an `ask … on turn` in which it was not put yet. Each region stores its own progress.
+    /// The first leaf below an `ask … on turn` in which it was not put yet. Each region keeps its own progress.
     pub(super) fn next_leaf_to_ask(&self, step: StepId) -> Option<StateId> {
         let state = self.tables.steps[step.index()].state;
         let (cells, tables) = (self.store.cells(), &self.tables);
@@ -130,7 +132,7 @@ impl<P: Program> Stepper<'_, P> {
         })
     }
 
-    /// Puts an `ask … on turn` of a walk in a leaf, if it is the innermost there.
+    /// Puts an `ask … on turn` of a walk in a leaf, unless another `ask` further inside takes precedence.
     pub(super) fn walk_question(
         &mut self,
         walk: usize,
@@ -139,24 +141,27 @@ impl<P: Program> Stepper<'_, P> {
         leaf: StateId,
         sink: &mut dyn Sink,
     ) {
+        // Noted before the `if` runs, so that a question which is skipped is not visited again.
         self.nth_walk_mut(walk).at = Some(step);
         self.walk_mut(leaf).leaf = leaf.0 + 1;
         if !self.step_holds(step, leaf, sink) {
             sink.record(Record::Skipped(step));
             return;
         }
+        // An outer `ask` gives way to one further inside.
         let inner = self.innermost_ask(leaf, None);
         let hidden = inner.is_some_and(|inner| {
             let state = self.tables.steps[inner.index()].state;
             state != row.state && self.contains(row.state, state)
         });
+        // The condition may have raised an error whose transitions left the leaf, and an event may have put a question.
         if !hidden && self.is_active(leaf) && self.question(leaf).is_none() {
             self.put(step, leaf, true, sink);
         }
     }
 
-    /// Asks the model, with two exceptions: without options, takes the `else`; a single option without payload is taken at once, unless
-    /// `always`.
+    /// Asks the model. There are two exceptions: without options, `else` is taken; a single option without arguments is taken at once,
+    /// unless the step is `always`.
     fn put(&mut self, step: StepId, leaf: StateId, in_walk: bool, sink: &mut dyn Sink) {
         let row = self.tables.steps[step.index()];
         let StepRowKind::Ask { always, .. } = row.kind else { return };
@@ -165,7 +170,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut only = None;
         self.each_option(key, &mut |choice, tool| {
             count += 1;
-            // An option that calls a tool is never taken without asking the model.
+            // A tool is never called without asking the model.
             only = Some((choice, tool.is_none()));
         });
         let Some((first, is_plain)) = only else {
@@ -180,6 +185,7 @@ impl<P: Program> Stepper<'_, P> {
             self.chosen(step, leaf, first, in_walk, sink);
             return;
         }
+        // The bound of the turn is checked first, because `charge_call` charges the limits of the run.
         let region = self.region_of(leaf);
         if in_walk && !self.admits_call(region) || !self.charge_call(row.state, leaf, sink) {
             self.end_walk(WalkEnd::Calls(region), sink);

@@ -1,5 +1,5 @@
-//! Deadlines of a saved run in another version of its chart. Armed deadlines keep their due time. The deadlines of new lines count from the
-//! beginning of their state or step.
+//! Deadlines of a saved run in another version of its chart. Armed deadlines keep their due time. The deadlines of new transitions count
+//! from the entry of their state or the start of their step.
 
 use super::named::{Line, Named, lines};
 use super::number::Numbers;
@@ -11,7 +11,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The kind of a line. Only lines of the same state and kind are matched between versions.
+/// The kind of a transition with a deadline. Only transitions of the same state and kind are matched between versions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum TimerKind {
     After,
@@ -19,23 +19,23 @@ enum TimerKind {
     Timeout(StepId),
 }
 
-/// A line of the version that saved the run.
+/// A transition of the version that saved the run.
 struct Old {
-    /// When it is due; `None` if it has passed.
+    /// The time or turn at which it is due; `None` if it has fired.
     due: Option<u64>,
-    /// Its targets; `None` if they were not saved, or if one is gone.
+    /// Its targets; `None` if they were not saved, or if one of them does not exist any more.
     to: Option<Vec<StateId>>,
 }
 
-/// The deadlines of this version.
+/// The deadlines in this version.
 pub(super) struct Deadlines {
     pub(super) due: Vec<u64>,
-    /// The slots of new lines, which must be armed.
+    /// The slots of new transitions, which must be armed.
     pub(super) added: Vec<u32>,
     pub(super) changes: Vec<Change>,
 }
 
-/// The deadlines, for the version that saved them.
+/// The deadlines in the version that saved them, by slot.
 pub(super) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
     let armed: BTreeMap<_, u64> = (named.deadlines.iter())
         .map(|one| ((one.state.as_str(), one.kind.as_str(), one.nth), one.due))
@@ -49,7 +49,7 @@ pub(super) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
     due
 }
 
-/// The deadlines, for another version in which these states are active and these steps are under way.
+/// The deadlines in another version. `active` are the active states, and `open` the steps under way, that this version has.
 pub(super) fn other(
     named: &Named,
     numbers: &Numbers<'_>,
@@ -74,7 +74,7 @@ pub(super) fn other(
     for (state, kind, due, to) in armed.chain(passed) {
         let Ok(source) = numbers.state(state) else { continue };
         let Some(kind) = kind_of(kind, numbers) else {
-            // A run with a step under way that is gone is rejected elsewhere.
+            // A step that is under way and does not exist any more is reported elsewhere.
             continue;
         };
         let to = to.and_then(|to| to.iter().map(|path| numbers.state(path).ok()).collect());
@@ -92,13 +92,14 @@ pub(super) fn other(
     for ((source, kind), lines) in new {
         let mut old = old.remove(&(source, kind)).unwrap_or_default();
         let mut rest = Vec::new();
+        // Transitions with equal targets are matched first, so that a reordering does not exchange their deadlines.
         for line in lines {
             match old.iter().position(|one| one.to.as_deref() == Some(line.targets)) {
                 Some(at) => set(&mut found.due, line.slot, old.remove(at).due),
                 None => rest.push(line),
             }
         }
-        // Lines whose targets are unknown are matched by their order.
+        // Transitions whose old targets are unknown are matched by their order.
         let mut unknown =
             old.extract_if(.., |one| one.to.is_none()).collect::<Vec<_>>().into_iter();
         for line in rest {
@@ -113,6 +114,7 @@ pub(super) fn other(
                 found.changes.push(Change::Armed(path(tables, source), timed(tables, kind)));
             }
         }
+        // The transitions without a match are gone, which matters only for armed deadlines.
         let gone = old.iter().chain(unknown.as_slice()).filter(|one| one.due.is_some());
         lost.extend(gone.map(|_| (source, kind)));
     }

@@ -1,5 +1,5 @@
-//! The registers that a store may leave out. Missing registers read as their initial values. They are allocated on the first write, and
-//! released when nothing is under way.
+//! The registers that a store may leave out. They read as their initial values, are allocated on the first write, and are released when
+//! nothing is under way.
 
 use super::Stepper;
 use crate::arena::{StateId, StepId};
@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::store::{CellsMut, Counts, Part, Question, Store, Underway, Walk};
 
 impl<P: Program> Stepper<'_, P> {
-    /// The counts of a state, mutable.
+    /// The counts of a state, writable.
     pub(super) fn counts_mut(&mut self, state: StateId) -> &mut Counts {
         self.store.need(Part::Counts, &self.tables);
         &mut self.store.cells_mut().counts[state.index()]
@@ -19,25 +19,25 @@ impl<P: Program> Stepper<'_, P> {
         self.store.cells().underway(step.index())
     }
 
-    /// The same, mutable.
+    /// Like [`Stepper::underway`], writable.
     pub(super) fn underway_mut(&mut self, step: StepId) -> &mut Underway {
         self.store.need(Part::Steps, &self.tables);
         &mut self.store.cells_mut().steps[step.index()]
     }
 
-    /// A walk, by its number.
+    /// The walk with this number in `Tables::walks`.
     #[inline]
     pub(super) fn nth_walk(&self, nth: usize) -> Walk {
         self.store.cells().walk(nth)
     }
 
-    /// A walk by its number, mutable.
+    /// Like [`Stepper::nth_walk`], writable.
     pub(super) fn nth_walk_mut(&mut self, nth: usize) -> &mut Walk {
         self.store.need(Part::Walks, &self.tables);
         &mut self.store.cells_mut().walks[nth]
     }
 
-    /// The registers with the sets of a microstep.
+    /// Write access to the registers, with the sets of a microstep allocated.
     #[inline]
     pub(super) fn with_sets(&mut self) -> CellsMut<'_> {
         self.store.need(Part::Sets, &self.tables);
@@ -56,7 +56,7 @@ impl<P: Program> Stepper<'_, P> {
         self.questions().iter().find(|question| question.key.leaf == leaf).copied()
     }
 
-    /// Opens a question, or replaces the one of its leaf.
+    /// Opens a question, or replaces the open one of its leaf.
     pub(super) fn put_question(&mut self, question: Question) {
         self.store.need(Part::Questions, &self.tables);
         let open = self.open as usize;
@@ -70,7 +70,7 @@ impl<P: Program> Stepper<'_, P> {
         places[at] = question;
     }
 
-    /// Closes the question of a leaf.
+    /// Closes the question of a leaf, and returns it.
     pub(super) fn take_question(&mut self, leaf: StateId) -> Option<Question> {
         let open = self.open as usize;
         let at = self.questions().iter().position(|question| question.key.leaf == leaf)?;
@@ -81,7 +81,7 @@ impl<P: Program> Stepper<'_, P> {
         Some(question)
     }
 
-    /// Called between two inputs: releases the memory for what is under way if nothing is.
+    /// Releases the memory for what is under way, if nothing is. Called between two inputs.
     #[inline(always)]
     pub(super) fn calm(&mut self) {
         if self.store.is_busy() {
@@ -91,7 +91,7 @@ impl<P: Program> Stepper<'_, P> {
 
     fn give_up_room(&mut self) {
         let cells = self.store.cells();
-        // Charts with computed routes need the sets often, so they keep them.
+        // Charts with computed routes need the sets often, so they keep the memory.
         let rests = !self.tables.summary.computed
             && !self.scalars.walking
             && self.open == 0
@@ -100,7 +100,7 @@ impl<P: Program> Stepper<'_, P> {
             && cells.steps.iter().all(|step| *step == Underway::NEW)
             && cells.fans.iter().all(|fan| fan.size == 0);
         if rests {
-            // The queue is empty, so its head can go back to the first place.
+            // The queue is empty. Its head goes back to 0, because a released ring has fewer places.
             self.scalars.queue_head = 0;
             self.store.calm();
         }

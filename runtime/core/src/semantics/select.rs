@@ -1,4 +1,4 @@
-//! The selection of transitions: a pure function of configuration, occurrence and guards.
+//! The selection of transitions. It depends only on the configuration, the occurrence and the results of guards and permissions.
 
 use super::candidates::Cause;
 use super::{Stepper, candidates};
@@ -8,24 +8,24 @@ use crate::program::Program;
 use crate::store::{Occurrence, Store};
 use crate::tables::{TransitionRow, TriggerRow};
 
-/// The result of trying one transition that an occurrence could trigger.
+/// The result of trying one candidate.
 enum Verdict {
     Enabled,
-    /// Enabled, but no `allow` line permits its target: nothing is taken instead.
+    /// Enabled, but no `allow` line permits its target. No other transition is taken instead.
     Denied,
     Lost(Loss),
 }
 
-/// The transition that an occurrence triggers for one leaf.
+/// The result of the selection for one leaf.
 pub(super) enum Picked {
-    /// None, or one already picked for an earlier leaf.
+    /// No transition, or one that was already picked for an earlier leaf.
     Nothing,
     Line(TransitionId),
     Denied,
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// Fills `selected` with the optimal enabled set. Returns its size, and whether a transition was chosen but denied.
+    /// Fills `selected` with the optimal enabled set. Returns its size, and whether a transition was enabled but denied.
     pub(super) fn select(
         &mut self,
         cause: impl Cause,
@@ -46,7 +46,7 @@ impl<P: Program> Stepper<'_, P> {
         (count, denied)
     }
 
-    /// The first enabled transition on the path from a leaf to the root, in addition to those that were picked for earlier leaves.
+    /// The first enabled transition on the path from a leaf to the root. `picked` are the transitions of earlier leaves.
     pub(super) fn pick(
         &mut self,
         leaf: StateId,
@@ -59,7 +59,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut state = leaf;
         loop {
             let row = &states[state.index()];
-            // If no ancestor reacts either, the search ends.
+            // `on_path` covers the ancestors, too, so the search can end early.
             if !row.on_path.meets(cause.kind()) {
                 return Picked::Nothing;
             }
@@ -68,6 +68,7 @@ impl<P: Program> Stepper<'_, P> {
                 && let Some(id) = cause.next(&self.tables, row, from)
             {
                 from = TransitionId(id.0 + 1);
+                // It was picked for an earlier leaf, and is taken once for all of them.
                 if picked.contains(&id) {
                     return Picked::Nothing;
                 }
@@ -77,7 +78,7 @@ impl<P: Program> Stepper<'_, P> {
                         sink.record(Record::Denied(id));
                         return Picked::Denied;
                     }
-                    // A `when` transition is tried after every microstep, so false guards are not recorded.
+                    // `when` transitions are tried after every microstep; records of false guards would fill the trace.
                     Verdict::Lost(Loss::Guard | Loss::Scope) if cause.is_nothing() => {}
                     Verdict::Lost(loss) => sink.record(Record::Lost(id, loss)),
                 }
@@ -89,8 +90,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Adds an enabled transition unless it is preempted, and removes those that it preempts. A transition that lost to one removed later
-    /// does not come back.
+    /// Adds an enabled transition unless it is preempted, and removes the transitions that it preempts. A transition that was preempted by
+    /// one that is removed later is not reconsidered.
     fn add(
         &mut self,
         id: TransitionId,
@@ -102,11 +103,13 @@ impl<P: Program> Stepper<'_, P> {
             selected[0] = id;
             return 1;
         }
+        // Only transitions with a target have an exit set, so others preempt nothing and are not preempted.
         let domain = self.domain(id);
         let source = self.tables.transitions[id.index()].source;
         if let Some(domain) = domain {
             for other in selected[..count].iter().copied() {
                 let other_source = self.tables.transitions[other.index()].source;
+                // Of two transitions that conflict, the one of the descendant wins, otherwise the earlier one.
                 if self.meets(domain, other)
                     && !(source != other_source && self.contains(other_source, source))
                 {
@@ -131,8 +134,8 @@ impl<P: Program> Stepper<'_, P> {
         count + 1
     }
 
-    /// Whether the exit set of a transition with this `domain` intersects that of `other`. A domain is active and has active descendants,
-    /// so exit sets intersect exactly when one domain contains the other.
+    /// Whether the exit set of a transition with this `domain` intersects that of `other`. Every domain is active and has active
+    /// descendants, so two exit sets intersect exactly if one domain contains the other.
     fn meets(&mut self, domain: StateId, other: TransitionId) -> bool {
         self.domain(other).is_some_and(|d| self.contains(d, domain) || self.contains(domain, d))
     }
@@ -149,7 +152,7 @@ impl<P: Program> Stepper<'_, P> {
         if !self.in_scope(row) {
             return Verdict::Lost(Loss::Scope);
         }
-        // The guard of a `may call` transition held when the call began.
+        // The guard of a `may call` transition held when the call began, and is not evaluated again.
         if row.guard && !cause.has_returned() {
             let held = match self.program.guard_alone(id, self.store.cells().configuration) {
                 Some(held) => Ok(held),
@@ -174,7 +177,7 @@ impl<P: Program> Stepper<'_, P> {
             && (row.none_of.len == 0 || !row.none_of.of(pool).iter().any(|s| self.is_active(*s)))
     }
 
-    /// Whether an `allow` line permits the target of a transition by a step or choice. Other transitions need no permission.
+    /// Whether `allow` lines permit the target of a transition. Only transitions of steps and choices need a permission.
     #[inline]
     fn check_permitted(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
         self.tables.permissions.is_empty()
@@ -185,6 +188,7 @@ impl<P: Program> Stepper<'_, P> {
     fn check_permission(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
         row.targets.of(self.tables.state_pool).iter().all(|target| {
             (0..self.tables.permissions.len()).any(|nth| {
+                // A condition that cannot be evaluated permits nothing.
                 let permission = self.tables.permissions[nth];
                 permission.to == *target
                     && permission.from.is_none_or(|from| self.is_active(from))
@@ -196,8 +200,8 @@ impl<P: Program> Stepper<'_, P> {
         })
     }
 
-    /// Calls `each` with every host event that an active state would handle now, in ascending order. A guard that needs the event's payload
-    /// counts as true, unless the guard passes the payload to a host function with a fallback: then the fallback decides.
+    /// Calls `each` with every host event that an active state would handle now, in ascending order. A guard that reads the event's payload
+    /// counts as true. If it passes the payload to a host function with a fallback, the fallback decides.
     pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
         self.program.refuel();
         self.program.bind(crate::program::Bound::Nothing);
@@ -220,6 +224,7 @@ impl<P: Program> Stepper<'_, P> {
                 for index in lines.start..lines.start + lines.len {
                     let id = TransitionId(index);
                     let row = &self.tables.transitions[id.index()];
+                    // A guard that cannot be evaluated may need the payload, so it counts as true.
                     let occurrence = Some(Occurrence::Event(event));
                     if candidates::triggers(row, id, occurrence, self.tables.event_pool)
                         && self.in_scope(row)

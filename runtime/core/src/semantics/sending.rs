@@ -1,4 +1,4 @@
-//! Events that blocks have sent. Each is handled like an event of the host when it is due.
+//! Events that action blocks have sent. Each is handled like a host event when it is due.
 
 use super::{MICROSTEPS, Stepper};
 use crate::machine::{ErrorKind, Instant, Receiver, Record, Sink};
@@ -6,7 +6,7 @@ use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Sent, Store};
 
 impl<P: Program> Stepper<'_, P> {
-    /// The undelivered sent events in the order of their delivery.
+    /// The sent events that are not delivered yet, in the order of their delivery.
     pub fn sends(&self) -> &[Sent] {
         if self.scalars.sends == 0 {
             return &[];
@@ -14,15 +14,16 @@ impl<P: Program> Stepper<'_, P> {
         &self.store.cells().sends[..self.scalars.sends as usize]
     }
 
-    /// The time at which the next sent event is due.
+    /// The time at which the next sent event is due; `None` if none waits.
     #[inline]
     pub(super) fn next_send(&self) -> Option<Instant> {
         if self.scalars.sends == 0 { None } else { self.sends().first().map(|sent| sent.due) }
     }
 
-    /// Continues the walk, delivers events that are sent without delay and reports dead ends, until the machine waits for the host.
+    /// Continues the walks, delivers events that were sent without delay, and reports dead ends, until the machine waits for the host.
     #[inline(always)]
     pub(super) fn settle(&mut self, sink: &mut dyn Sink) {
+        // The usual case: nothing waits, and the configuration is not a new dead end.
         let rests = !self.scalars.walking
             && self.scalars.sends == 0
             && (self.scalars.dead || self.is_over() || self.may_go_on());
@@ -34,7 +35,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn settle_all(&mut self, sink: &mut dyn Sink) {
-        // If a dead end's own transitions lead back into it and send each time, it is reported once more after its livelock.
+        // If transitions for the dead end lead back into it and send each time, it is reported once more after its livelock.
         let mut last = false;
         loop {
             self.walk_on(sink);
@@ -45,8 +46,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Delivers the first sent event if it is due. It is handled like an event of the host: questions that wait for it are asked, and an
-    /// event that nothing handles is refused.
+    /// Delivers the first sent event if it is due. Returns whether it did. The event is handled like a host event: a question that waits
+    /// for it is asked, and it is refused if nothing handles it.
     pub(super) fn deliver(&mut self, sink: &mut dyn Sink) -> bool {
         let now = self.scalars.now;
         if self.scalars.sends == 0 || self.is_over() {
@@ -63,6 +64,7 @@ impl<P: Program> Stepper<'_, P> {
             self.stop_burst(sink);
             return false;
         }
+        // The entry moves behind the waiting ones, so that its slot becomes free.
         waiting.rotate_left(1);
         self.scalars.sends -= 1;
         if first.to != Receiver::Own {
@@ -78,18 +80,18 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// Ends the deliveries after a livelock: discards the events that the stopped macrostep and earlier ones have sent without delay.
+    /// Stops deliveries at this moment of the clock after a livelock, so that the events that were sent without delay are discarded.
     pub(super) fn end_burst(&mut self) {
         self.delivered = MICROSTEPS + 1;
     }
 
-    /// Whether a macrostep, or a series of events sent without delay, was stopped at this moment.
+    /// Whether a macrostep, or a series of events sent without delay, was stopped at this moment of the clock.
     pub(super) fn is_in_livelock(&self) -> bool {
         self.delivered > MICROSTEPS
     }
 
-    /// Handles too many events sent without delay: discards those that are due, as a livelock discards the internal queue. The error is
-    /// raised once. Events that its own transitions send without delay are discarded, too.
+    /// Handles too many events sent without delay. Those that are due are discarded, as a livelock discards the internal queue. The error
+    /// is raised once; events that its own transitions send without delay are discarded, too.
     fn stop_burst(&mut self, sink: &mut dyn Sink) {
         let now = self.scalars.now;
         let mut sends = self.store.cells_mut().sends;

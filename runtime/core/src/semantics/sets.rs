@@ -8,8 +8,8 @@ use crate::structure::{self, EntrySet};
 use crate::tables::{Route, StateRowKind};
 
 impl<P: Program> Stepper<'_, P> {
-    /// The domain: the state whose active descendants a transition exits; `None` for a targetless transition. It is never a parallel state,
-    /// because its regions would become empty. It is computed when the transition is taken, because it depends on recorded histories.
+    /// The domain of a transition: the state whose active descendants are exited; `None` without a target. It is never a parallel state,
+    /// whose regions would become inactive. Some domains depend on recorded histories and are computed when the transition is taken.
     #[inline]
     pub(super) fn domain(&self, id: TransitionId) -> Option<StateId> {
         match self.tables.transitions[id.index()].route {
@@ -27,21 +27,22 @@ impl<P: Program> Stepper<'_, P> {
         }))
     }
 
-    /// The states that a history has recorded.
+    /// The set of states that a history has recorded.
     fn recorded(&self, slot: u32) -> &[u64] {
         let words = bits::words(self.tables.states.len());
         let start = slot as usize * words;
         &self.store.cells().history[start..start + words]
     }
 
-    /// The first state at or after `from` that the history `history` has recorded.
+    /// The first state at or after `from` that a history has recorded. `slot` is the history's number.
     fn next_recorded(&self, history: StateId, slot: u32, from: usize) -> Option<StateId> {
         let parent = self.tables.states[history.index()].parent;
+        // A history records only descendants of its parent, so the search is limited to that subtree.
         let end = self.tables.states[parent.index()].end.index();
         bits::first_in(self.recorded(slot), from.max(parent.index()), end).map(StateId::at)
     }
 
-    /// The last active descendant of `domain` in document order, which is exited first.
+    /// The active descendant of `domain` that is exited first: the last leaf in document order.
     #[inline]
     pub(super) fn first_exited(&self, domain: StateId) -> Option<StateId> {
         let end = self.tables.states[domain.index()].end;
@@ -49,12 +50,13 @@ impl<P: Program> Stepper<'_, P> {
         Some(self.active_leaves()[before]).filter(|leaf| *leaf > domain)
     }
 
-    /// The active descendant of `domain` before `state` in document order, which is exited next.
+    /// The active descendant of `domain` that is exited after `state`: the last leaf before it, or else its parent.
     #[inline]
     pub(super) fn next_exited(&self, domain: StateId, state: StateId) -> Option<StateId> {
         let parent = self.tables.states[state.index()].parent;
         if let Some(before) = self.leaves_before(state).checked_sub(1) {
             let leaf = self.active_leaves()[before];
+            // A leaf inside the same parent is in an earlier region, which is exited before the parent.
             if leaf > parent {
                 return Some(leaf);
             }
@@ -62,7 +64,7 @@ impl<P: Program> Stepper<'_, P> {
         (parent > domain).then_some(parent)
     }
 
-    /// Records the histories of a state before its exit.
+    /// Records the present configuration for the histories of a state that will be exited.
     pub(super) fn record_history(&mut self, state: StateId) {
         let row = &self.tables.states[state.index()];
         let (first, end) = (self.leaves_before(state), row.end);
@@ -74,10 +76,12 @@ impl<P: Program> Stepper<'_, P> {
             };
             let cells = self.store.cells_mut();
             let record = &mut cells.history[slot as usize * words..(slot as usize + 1) * words];
+            // Only the words of the parent's subtree are cleared and written; the others are always zero.
             bits::clear(&mut record[state.index() / 64..end.index().div_ceil(64)]);
             for leaf in
                 cells.leaves[first..self.leaves as usize].iter().take_while(|leaf| **leaf < end)
             {
+                // A shallow history keeps the child of its parent instead of the leaf.
                 let mut kept = *leaf;
                 while !deep && self.tables.states[kept.index()].parent > state {
                     kept = self.tables.states[kept.index()].parent;
@@ -87,7 +91,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Adds a transition's targets to the entry set, with their ancestors below `domain`. Runs after the exit.
+    /// Adds a transition's targets to the entry set, with their ancestors below `domain`. Called after the exit.
     pub(super) fn add_targets(&mut self, id: TransitionId, domain: StateId) {
         let tables = self.tables;
         for target in tables.transitions[id.index()].targets.of(tables.state_pool) {
@@ -107,7 +111,7 @@ impl<P: Program> Stepper<'_, P> {
         bits::first_in(self.store.cells().entry, at, end).map(StateId::at)
     }
 
-    /// Completes the entry set with default children of compounds and regions of parallels.
+    /// Completes the entry set with initial states of compounds and regions of parallels.
     pub(super) fn complete_entry_set(&mut self) {
         let tables = self.tables;
         structure::complete(&tables.tree(), self);

@@ -1,4 +1,4 @@
-//! All registers as data.
+//! All registers of a machine as data, by number.
 
 use super::{Scalars, Stepper, is_legal};
 use crate::arena::{StateId, StepId, TransitionId};
@@ -11,10 +11,10 @@ use crate::store::{
 use crate::tables::{StateRowKind, StepRowKind, Tables, TriggerRow};
 use alloc::vec::Vec;
 
-/// Version of the layout of [`Snapshot`].
+/// The version of the layout of [`Snapshot`].
 pub(super) const FORMAT: u32 = 4;
 
-/// The registers of a machine in a stable configuration. The owner of the program stores the program's data beside them.
+/// The registers of a machine in a stable configuration. The program's data is saved beside them, by the program's owner.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot {
@@ -32,22 +32,23 @@ pub struct Snapshot {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) amounts: Vec<Amounts>,
     pub(super) deadlines: Vec<u64>,
-    /// The deadlines that must be armed: those of lines that are new since the version of the chart that saved the registers.
+    /// The slots of deadlines that still have to be armed: their transitions are new since the version of the chart that saved the
+    /// registers.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) added: Vec<u32>,
-    /// The waiting events in order; the index of each is its slot.
+    /// The waiting sent events in order of delivery. The slot of each is its index.
     pub(super) sends: Vec<Sent>,
     pub(super) queue: Vec<Occurrence>,
 }
 
-/// Why a snapshot does not fit.
+/// The reason why a snapshot cannot be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreError {
     /// The snapshot has the layout of another version of this crate.
     Format,
-    /// It belongs to another chart, or to an earlier version of this chart.
+    /// The snapshot belongs to another chart, or to another version of this chart.
     OtherChart,
-    /// Its configuration is not legal in the chart.
+    /// The snapshot's configuration is not legal in the chart.
     IllegalConfiguration,
     /// A register refers to something that the chart does not have, or holds a count that no run can reach.
     ImpossibleRegister,
@@ -66,18 +67,19 @@ impl core::fmt::Display for RestoreError {
 
 impl core::error::Error for RestoreError {}
 
-/// Copies registers into their places. Either slice may be empty.
+/// Copies registers to their places. Either slice may be shorter or empty.
 fn put<T: Clone>(places: &mut [T], registers: &[T]) {
     for (place, register) in places.iter_mut().zip(registers) {
         place.clone_from(register);
     }
 }
 
-/// An upper bound for counts. No run reaches it, and registers with larger values could overflow.
+/// A bound for counts that no run reaches. Larger values could overflow later.
 const FAR: u32 = u32::MAX / 2;
+// The same for times in milliseconds.
 const FAR_AWAY: u64 = u64::MAX / 2;
 
-/// Whether every register could occur in a run: external data is not trusted.
+/// Whether every register could occur in a run. Snapshots are external data and are not trusted.
 fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
     let states = tables.states.len();
     let in_chart = |set: &[u64]| bits::iter(set).all(|i| i < states);
@@ -90,6 +92,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
                 let recorded = &history[slot as usize * words..][..words];
                 bits::iter(recorded).all(|r| {
                     let inner = StateId::at(r);
+                    // A history records states below its parent, none of them a history.
                     inner != row.parent
                         && tables.contains(row.parent, inner)
                         && r != i
@@ -113,6 +116,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         .filter_map(|(i, question)| question.as_ref().map(|question| (i, question)))
         .all(|(i, question)| {
             key(&question.key)
+                // Questions are stored by leaf, and only an active leaf has one.
                 && question.key.leaf.index() == i
                 && bits::has(configuration, i)
                 && matches!(tables.states[i].kind, StateRowKind::Atomic | StateRowKind::Final(_))
@@ -137,6 +141,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         walk.cursor as usize <= tables.steps.len()
             && walk.leaf as usize <= states
             && walk.calls < FAR
+            // A walk is at an `ask`, or waits for a step that is open.
             && walk.at.is_none_or(|step| {
                 step.index() < tables.steps.len() && (is_ask(step) || open(step))
             })
@@ -148,6 +153,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         (is_pending || open.is_empty())
             && *size < FAR
             && next <= size
+            // Each element that was started is done, lost or open.
             && done.saturating_add(*lost).saturating_add(open.len() as u32) == *next
             && open.iter().all(|open| {
                 key(open)
@@ -184,33 +190,34 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
 }
 
 impl Snapshot {
-    /// The steps with an `each`, with the sizes of the lists of those under way.
+    /// The steps with an `each`, and the number of elements of each list; 0 if the step is not under way.
     pub(crate) fn fans(&self, tables: &Tables<'_>) -> Vec<(StepId, u32)> {
         let steps = (0..).map(StepId).zip(tables.steps);
         let fans = steps.filter(|(_, row)| row.each.is_some()).zip(&self.fans);
         fans.map(|((step, _), fan)| (step, fan.size)).collect()
     }
 
-    /// The waiting sent events.
+    /// The waiting sent events, in order of delivery.
     pub(crate) fn sends(&self) -> impl Iterator<Item = &Sent> {
         self.sends.iter()
     }
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// The registers. Between two inputs the configuration is always stable.
+    /// A copy of all registers. Between two inputs the configuration is always stable.
     pub fn snapshot(&self) -> Snapshot {
         let (cells, tables) = (self.store.cells(), &*self.tables);
         let states: Vec<StateId> = (0..tables.states.len()).map(StateId::at).collect();
         let counts = || states.iter().map(|state| cells.counts(*state));
         let amounts = if tables.reads_amounts { states.len() } else { 0 };
-        // Between two turns the sets of a turn have no meaning, and the store may have left them out.
+        // Between two turns the sets of a turn mean nothing, and the store may have left them out.
         let of_turn = |set: &[u64]| {
             if self.scalars.walking { set.to_vec() } else { cells.configuration.to_vec() }
         };
         Snapshot {
             format: FORMAT,
             hash: self.tables.hash,
+            // The internal queue is empty, so the position of its head means nothing.
             scalars: Scalars { queue_head: 0, ..self.scalars },
             bits: [
                 cells.configuration.to_vec(),
@@ -234,15 +241,17 @@ impl<P: Program> Stepper<'_, P> {
                 .collect(),
             deadlines: cells.deadlines.to_vec(),
             added: Vec::new(),
+            // The slots are numbered anew: the program saves the payloads in the same order.
             sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),
             queue: Vec::new(),
         }
     }
 
-    /// Takes over the registers of a snapshot.
+    /// Replaces the registers by those of a snapshot.
     ///
     /// # Errors
-    /// The snapshot has another format or chart, an illegal configuration, or impossible registers. The machine is unchanged then.
+    /// The snapshot has another format, belongs to another chart, or has an illegal configuration or impossible registers. The machine is
+    /// unchanged then.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         if snapshot.format != FORMAT {
             return Err(RestoreError::Format);
@@ -267,8 +276,10 @@ impl<P: Program> Stepper<'_, P> {
             && snapshot.deadlines.len() == cells.deadlines.len()
             && snapshot.sends.len() <= tables.sends as usize;
         if !fits {
+            // Everything is checked before the first register is written.
             return Err(RestoreError::OtherChart);
         }
+        // Before the start no state is active, which is not a legal configuration.
         let is_new = matches!(snapshot.scalars.phase, super::Phase::New);
         if !is_new && !is_legal(&self.tables, configuration) {
             return Err(RestoreError::IllegalConfiguration);
@@ -306,7 +317,7 @@ impl<P: Program> Stepper<'_, P> {
         Ok(())
     }
 
-    /// Takes over the registers that a store may leave out.
+    /// Restores the registers that a store may leave out. Room is made only for those that differ from their initial values.
     fn take_parts(&mut self, snapshot: &Snapshot, counts: &[Counts], steps: &[Underway]) {
         let parts = [
             (Part::Counts, counts.iter().any(|one| *one != Counts::NEW)),
@@ -319,6 +330,7 @@ impl<P: Program> Stepper<'_, P> {
             self.store.need(part, &self.tables);
         }
         let mut cells = self.store.cells_mut();
+        // Parts that were left out above are empty slices here.
         put(cells.counts, counts);
         put(cells.walks, &snapshot.walks);
         put(cells.amounts, &snapshot.amounts);
@@ -333,6 +345,7 @@ impl<P: Program> Stepper<'_, P> {
             }
         }
         for (slot, place) in (0..).zip(cells.sends.all()).skip(snapshot.sends.len()) {
+            // Each slot must occur exactly once.
             *place = Sent::free(slot);
         }
         self.open = 0;
@@ -341,8 +354,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Arms the deadlines of lines that are new in this version of the chart. They count from the beginning of their state or step. The data
-    /// of the program was restored before.
+    /// Arms the deadlines of transitions that are new in this version of the chart. They count from the entry of their state or the start
+    /// of their step. The program's data must have been restored, because durations may read it.
     pub fn arm_added(&mut self, snapshot: &Snapshot) {
         if snapshot.added.is_empty() {
             return;
@@ -363,7 +376,7 @@ impl<P: Program> Stepper<'_, P> {
                 None if matches!(row.trigger, TriggerRow::AfterTurns(_)) => (0, row.source),
                 None => (cells.entered_at(row.source, &self.tables), row.source),
             };
-            // A deadline that cannot be computed is not armed.
+            // A deadline that cannot be computed stays disarmed.
             self.arm(id, origin, leaf, &mut ());
         }
     }

@@ -1,4 +1,4 @@
-//! Tools of an `llm` step: its model calls them, receives the results, and is asked again, until it answers.
+//! Tools that the model of an `llm` step calls: it receives each result and is asked again, until it answers.
 
 use super::Stepper;
 use crate::arena::{StepId, ToolId};
@@ -12,7 +12,7 @@ impl<P: Program> Stepper<'_, P> {
         self.tables.steps.get(step.index()).is_some_and(|row| row.tools.len > 0)
     }
 
-    /// Calls `each` with the tools that the model of this open step may call now. After its last permitted call there are none.
+    /// Calls `each` with the tools that the model of this open step may call now: none after the last permitted call.
     pub fn step_tools(&self, key: StepKey, each: &mut dyn FnMut(ToolId)) {
         let Some(row) = self.tables.steps.get(key.step.index()) else { return };
         if self.underway(key.step).called < row.tool_calls {
@@ -50,8 +50,8 @@ impl<P: Program> Stepper<'_, P> {
         self.macrostep(None, sink);
     }
 
-    /// Handles the result of a tool call of the step's model. Whether the call succeeded or failed, the model is asked again under the same
-    /// key. This counts as a call for the limits of the run.
+    /// Handles the result of a tool that the step's model called. Whether the call succeeded or failed, the model is asked again under the
+    /// same key, which is charged as a further model call.
     pub(super) fn step_tool_answer(
         &mut self,
         key: StepKey,

@@ -8,13 +8,14 @@ use crate::store::{Amounts, Occurrence, Store, Underway, bits};
 use crate::tables::{Reacts, Route, StateRow, StateRowKind, TransitionRow, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Takes the selected transitions together.
+    /// Takes the selected transitions together: all exits, then all actions, then all entries.
     pub(super) fn take(&mut self, selected: &[TransitionId], sink: &mut dyn Sink) {
         match selected {
             [] => return,
             [id] => return self.take_one(*id, sink),
             [_, _, ..] => {}
         }
+        // All are reported before anything changes: arguments and domains depend on the old configuration.
         let mut all_known = true;
         for id in selected {
             let row = &self.tables.transitions[id.index()];
@@ -24,7 +25,7 @@ impl<P: Program> Stepper<'_, P> {
         self.take_begun(selected, all_known, sink);
     }
 
-    /// Like [`Stepper::take`], for one transition.
+    /// Like [`Stepper::take`], for a single transition.
     pub(super) fn take_one(&mut self, id: TransitionId, sink: &mut dyn Sink) {
         let row = &self.tables.transitions[id.index()];
         self.begin_line(id, row, sink);
@@ -46,8 +47,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The rest of a microstep after its transitions were begun: exit, actions, entry. `all_known` says whether the exit and entry sets of
-    /// all of them are known.
+    /// Runs the rest of a microstep whose transitions have been reported: exit, actions, entry. `all_known` tells that no exit or entry set
+    /// has to be computed.
     fn take_begun(&mut self, selected: &[TransitionId], all_known: bool, sink: &mut dyn Sink) {
         let lines = self.tables.transitions;
         self.exit_all(selected, sink);
@@ -58,6 +59,7 @@ impl<P: Program> Stepper<'_, P> {
             match lines[id.index()].route {
                 Route::Stay => {}
                 Route::Known { entry, .. } => {
+                    // Entry sets of different domains are disjoint and in document order, so they can be entered one after the other.
                     for state in entry.of(self.tables.state_pool) {
                         if all_known {
                             self.enter(*state, sink);
@@ -79,7 +81,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Reports that a transition is taken, evaluates the arguments of its final target, and notes its domain if it is computed.
+    /// Reports that a transition is taken, evaluates the arguments of its final target, and stores its domain if that is computed.
     #[inline(always)]
     fn begin_line(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
         if row.alternatives.len > 0 && sink.asks_why() {
@@ -97,7 +99,7 @@ impl<P: Program> Stepper<'_, P> {
                 self.raise_error(ErrorKind::Execution, sink);
             }
         }
-        // Such a domain depends on recorded histories, which the exit is about to change.
+        // A computed domain depends on recorded histories, which the exit is about to change.
         if row.route == Route::Computed
             && let Some(domain) = self.domain(id)
         {
@@ -105,7 +107,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Reports which alternatives of a guard hold, for the first active leaf below the source for which the guard holds.
+    /// Reports the alternatives of a guard that hold, for the first active leaf below the source in which any holds.
     #[cold]
     #[inline(never)]
     fn tell_why(&mut self, id: TransitionId, source: StateId, sink: &mut dyn Sink) {
@@ -128,7 +130,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The domain of a selected transition with a target, as it was when the transition was taken.
+    /// The domain that a selected transition had when the microstep began. The transition has a target.
     fn taken_domain(&self, id: TransitionId) -> StateId {
         let row = &self.tables.transitions[id.index()];
         if let Route::Known { domain, .. } = row.route {
@@ -136,6 +138,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         let domains = self.store.cells().domains;
         let mut domain = row.source;
+        // Domains of one microstep are disjoint, so the first one found outwards belongs to this transition.
         while !bits::has(domains, domain.index()) {
             match self.parent(domain) {
                 Some(parent) => domain = parent,
@@ -145,8 +148,8 @@ impl<P: Program> Stepper<'_, P> {
         domain
     }
 
-    /// Exits the active states in the domains of the selected transitions, in reverse document order. All histories are recorded before.
-    /// Transitions are selected leaf by leaf and their domains are disjoint, so the domains are in document order.
+    /// Exits the active states in the domains of the selected transitions, in reverse document order. Transitions are selected leaf by leaf
+    /// and their domains are disjoint, so the domains are in document order. All histories are recorded before the first exit.
     fn exit_all(&mut self, selected: &[TransitionId], sink: &mut dyn Sink) {
         let recorded = if self.tables.summary.histories { selected } else { &[] };
         for id in recorded {
@@ -161,7 +164,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Records the histories of the active states in a domain.
+    /// Records the histories of all active states in a domain.
     fn record_all(&mut self, domain: StateId) {
         let mut next = self.first_exited(domain);
         while let Some(state) = next {
@@ -189,10 +192,11 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The same if only one leaf is active: exits the leaf and its ancestors in the domain.
+    /// Like [`Stepper::exit_tree`], if only one leaf is active: exits the leaf and its ancestors in the domain.
     #[inline(always)]
     fn exit_path(&mut self, domain: StateId, sink: &mut dyn Sink) {
         let mut state = self.store.cells().leaves[0];
+        // Ancestors precede their descendants, so the path ends at the domain.
         while state > domain {
             let row = &self.tables.states[state.index()];
             self.leave_row(state, row, sink);
@@ -202,7 +206,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Enters the entry set in document order, and empties it.
+    /// Enters the states of the entry set in document order, and empties the set.
     pub(super) fn enter_all(&mut self, sink: &mut dyn Sink) {
         if self.tables.summary.default_actions {
             self.run_defaults_inside(sink);
@@ -226,6 +230,7 @@ impl<P: Program> Stepper<'_, P> {
         self.activate(state, row);
         *self.store.entered_mut(row.place) = now;
         let cells = self.store.cells_mut();
+        // Counts that are left out are zero already.
         if let Some(counts) = cells.counts.get_mut(state.index()) {
             counts.turns_here = 0;
             counts.fails_here = 0;
@@ -235,6 +240,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         self.scalars.dead = false;
         sink.record(Record::Entered(state));
+        // Most states have nothing to begin; they skip the call.
         let is_plain = row.entry == 0
             && !row.here.meets(Reacts::DEADLINE)
             && !self.tables.summary.entry_runs
@@ -244,7 +250,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Runs a state's `enter`, arms its deadlines, and notes the steps that it starts and the states that it completes.
+    /// Runs a state's `enter` blocks, arms its deadlines, marks the steps that it starts, and completes its parent if it is final.
     #[inline(never)]
     fn begin_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
         for nth in 0..row.entry {
@@ -257,13 +263,15 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Handles the entry of a final state: its parent is done, and so is every parallel ancestor whose regions are all done.
+    /// Handles the entry of a final state: the parent has completed, and so has every parallel ancestor whose regions have all completed.
     fn complete(&mut self, state: StateId, status: crate::machine::Status) {
         let Some(parent) = self.parent(state) else { return };
+        // A final child of the root ends the run instead of raising `done`.
         if self.parent(parent).is_none() {
             self.scalars.phase = Phase::Ending(status);
             return;
         }
+        // If the queue is full, the macrostep is about to end as a livelock.
         let _ = self.enqueue(Occurrence::StateDone(parent));
         let mut above = self.parent(parent);
         while let Some(ancestor) = above {
@@ -277,7 +285,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Ends everything under way in a state, and reports the exit.
+    /// Ends everything that is under way in a state, and reports its exit.
     pub(super) fn leave(&mut self, state: StateId, sink: &mut dyn Sink) {
         self.leave_row(state, &self.tables.states[state.index()], sink);
     }
@@ -295,13 +303,15 @@ impl<P: Program> Stepper<'_, P> {
         sink.record(Record::Exited(state));
     }
 
-    /// Runs a state's `exit`, cancels its steps and its question, disarms its deadlines.
+    /// Runs a state's `exit` blocks, cancels its steps and its question, and disarms its deadlines.
     #[inline(never)]
     fn end_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
+        // The blocks run first, while the steps and the question are still open.
         for nth in 0..row.exit {
             self.run_block(Block::Exit(state, nth), state, sink);
         }
         for step in row.steps.of(self.tables.step_pool) {
+            // Without registers, no step is under way.
             let underway = self.store.cells_mut().steps.get_mut(step.index());
             let underway = underway.map(|it| core::mem::replace(it, Underway::NEW));
             let Some(Underway { pending, calling, .. }) = underway else { break };

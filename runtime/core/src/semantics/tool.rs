@@ -1,5 +1,5 @@
-//! Tools that the model calls: a `may call` transition permits a call, the call belongs to the leaf of the question, and the transition is
-//! taken when the tool has returned.
+//! Tools that the model of an `ask` calls. A `may call` transition permits the call, the call belongs to the leaf of the question, and the
+//! transition is taken when the tool has returned.
 
 use super::Stepper;
 use crate::arena::{ChoiceId, ToolId};
@@ -11,7 +11,7 @@ use crate::store::{Occurrence, Question};
 use crate::tables::{StepRowKind, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Handles an answer that names a tool which no enabled transition permits.
+    /// Handles an answer that names a tool which no enabled transition permits: it counts as unusable.
     pub(super) fn forbidden(
         &mut self,
         key: StepKey,
@@ -23,7 +23,7 @@ impl<P: Program> Stepper<'_, P> {
         self.unusable(key, in_walk, sink);
     }
 
-    /// The first enabled `may call` transition, from the question's leaf outward, whose set contains the tool.
+    /// The first enabled `may call` transition whose set contains the tool, from the question's leaf outwards.
     pub(super) fn permits(&mut self, key: StepKey, tool: ToolId) -> Option<ChoiceId> {
         let mut first = None;
         self.each_option(key, &mut |choice, offered| {
@@ -34,7 +34,7 @@ impl<P: Program> Stepper<'_, P> {
         first
     }
 
-    /// Begins the call that the model chose. It belongs to the question's leaf and is canceled when that leaf is exited.
+    /// Begins the call that the model chose. It is canceled when the question's leaf is exited.
     pub(super) fn call_tool(
         &mut self,
         key: StepKey,
@@ -44,9 +44,11 @@ impl<P: Program> Stepper<'_, P> {
         sink: &mut dyn Sink,
     ) {
         self.put_question(Question { key, calling: Some((choice, tool)) });
+        // A timeout bounds the time of the models' answers, not that of tools.
         if !self.is_asking(key.step) {
             self.disarm_timeouts(key.step);
         }
+        // Binding `Call` stores the arguments with the caller. Nothing stays bound for guards.
         self.program.bind(Bound::Call(Caller::Question(key.leaf), tool, payload));
         self.program.bind(Bound::Nothing);
         sink.record(Record::Called(key, Some(choice), tool));
@@ -54,7 +56,7 @@ impl<P: Program> Stepper<'_, P> {
         self.macrostep(None, sink);
     }
 
-    /// Handles the result of a tool call of the model.
+    /// Handles the result of a tool that the model called.
     pub(super) fn tool_answer(
         &mut self,
         key: StepKey,
@@ -101,7 +103,7 @@ impl<P: Program> Stepper<'_, P> {
                 self.program.bind(Bound::Nothing);
                 self.macrostep(Some(Occurrence::StepDoubt(step)), sink);
             }
-            // The question has been answered already.
+            // These are answers to a question, which was answered by the call.
             Outcome::Choice(..) | Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable => {
                 sink.record(Record::Dropped(key));
                 return Receipt::Refused;
@@ -110,8 +112,8 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// Called when a tool call has ended. If the chart names `error.stuck.loop`, raises it after every [`LOOP`] repetitions of the same
-    /// call.
+    /// Called when a tool call has ended. Raises `error.stuck.loop` after every [`LOOP`] repetitions of the same call, if the chart has a
+    /// transition for it.
     pub(super) fn look_for_loop(&mut self, sink: &mut dyn Sink) {
         let times = self.program.repeated();
         if times > 0 && times.is_multiple_of(LOOP) && self.names_loops() {
@@ -124,12 +126,12 @@ impl<P: Program> Stepper<'_, P> {
         rows.any(|row| matches!(row.trigger, TriggerRow::Error(p) if ErrorKind::names_loops(p)))
     }
 
-    /// The call under way for this open question.
+    /// The option and the tool of the call that is under way for this open question.
     pub(super) fn calling(&self, key: StepKey) -> Option<(ChoiceId, ToolId)> {
         self.question(key.leaf).filter(|question| question.key == key)?.calling
     }
 
-    /// The owner of the call with this key.
+    /// The caller that the call with this key belongs to.
     pub fn caller(&self, key: StepKey) -> Caller {
         let row = self.tables.steps.get(key.step.index());
         match row.map(|row| row.kind) {
@@ -138,7 +140,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The tool whose call with this key is under way.
+    /// The tool whose call is under way for this key.
     pub fn calls(&self, key: StepKey) -> Option<ToolId> {
         self.calling(key).map(|(_, tool)| tool).or_else(|| self.step_calling(key))
     }

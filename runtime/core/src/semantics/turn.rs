@@ -1,4 +1,4 @@
-//! A turn: the built-in event, then the walks over the steps in document order.
+//! Turns: the built-in event `turn`, then the walks over the steps in document order.
 
 use super::Stepper;
 use super::walk::Next;
@@ -17,6 +17,7 @@ impl<P: Program> Stepper<'_, P> {
         sink.record(Record::Turn(self.scalars.turns + 1));
         self.store.need(Part::Walks, &self.tables);
         let cells = self.with_sets();
+        // From here on, entries add to `touched`, and exits remove from `unbroken`.
         cells.touched.copy_from_slice(cells.configuration);
         cells.unbroken.copy_from_slice(cells.configuration);
         cells.walks.fill(Walk::NEW);
@@ -30,8 +31,8 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// Continues the walks until each waits for an answer, or ends the turn. Before each step, and at the end, sent events that are due are
-    /// delivered.
+    /// Continues the walks until each of them waits for an answer, or ends the turn. Sent events that are due are delivered before each
+    /// step and at the end.
     pub(super) fn walk_on(&mut self, sink: &mut dyn Sink) {
         let mut first = 0;
         loop {
@@ -41,6 +42,7 @@ impl<P: Program> Stepper<'_, P> {
             }
             match self.next_of_walks(first) {
                 Some((walk, next)) => {
+                    // The same walk goes on as long as it can; then the next one.
                     first = walk;
                     self.go(walk, next, sink);
                 }
@@ -67,6 +69,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn walk_step(&mut self, step: StepId, row: &StepRow<'_>, sink: &mut dyn Sink) {
+        // A `human` or `run` step of an earlier turn may still be pending. It is not started again.
         if matches!(row.kind, StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true, .. })
             || !self.is_active(row.state)
             || self.underway(step).pending.is_some()
@@ -112,7 +115,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Evaluates the `if` of a step. A condition that fails counts as false and raises `error.execution`.
+    /// Evaluates the `if` of a step. A condition that cannot be evaluated counts as false and raises `error.execution`.
     pub(super) fn step_holds(&mut self, step: StepId, leaf: StateId, sink: &mut dyn Sink) -> bool {
         if !self.tables.steps[step.index()].guard {
             return true;
@@ -147,7 +150,7 @@ impl<P: Program> Stepper<'_, P> {
         self.macrostep(None, sink);
     }
 
-    /// Makes a step pending, with its timeouts armed.
+    /// Makes a step pending, and arms its timeouts. Returns the key of the first attempt.
     pub(super) fn open_step(
         &mut self,
         step: StepId,
@@ -172,6 +175,7 @@ impl<P: Program> Stepper<'_, P> {
         for state in bits::iter(cells.unbroken) {
             cells.counts[state].turns_here += 1;
         }
+        // The counts are complete before limits and deadlines read them.
         sink.record(Record::TurnEnded(self.scalars.turns));
         self.program.bind(Bound::Nothing);
         self.check_turn_limits(sink);

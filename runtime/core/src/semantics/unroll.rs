@@ -1,7 +1,7 @@
-//! Unrolling: the effects of the step algorithm in one configuration as data, from which an emitter writes code.
+//! Unrolling: the effects of the step algorithm in one configuration as data, from which an emitter writes direct code.
 //!
-//! This module decides nothing. It puts a machine into a configuration, lets the engine select and take transitions as usual, and stores
-//! what the engine reports to the sink and requests from the program.
+//! This module makes no decisions. It puts a machine into a configuration, lets the engine select and take transitions as usual, and
+//! records the reports to the sink and the requests to the program.
 
 use super::{Phase, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
@@ -14,23 +14,23 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-/// The state of the machine that a block or guard can observe.
+/// The part of a machine that a block or guard can observe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The active states without active descendants, in document order. Exactly they and their ancestors are active.
+    /// The active states without active descendants, in document order. They and their ancestors are the configuration.
     pub lowest: Rc<[StateId]>,
-    /// The leaf for which the transition is tried or the block runs.
+    /// The leaf from which the transition is tried, or for which the block runs.
     pub leaf: StateId,
 }
 
 /// One effect of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// The engine reported to its sink.
+    /// The engine sent a record to its sink.
     Told(Record),
     /// The engine ran a block.
     Ran(Block, Place),
-    /// The engine read the arguments for a transition's final target.
+    /// The engine evaluated the arguments for a transition's final target.
     Read(TransitionId, Place),
     /// The engine evaluated a guard.
     Asked(TransitionId, Place),
@@ -38,50 +38,50 @@ pub enum Operation {
     Queued(Occurrence),
 }
 
-/// A transition that an occurrence could trigger.
+/// A transition that an occurrence could trigger, as an emitter needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Candidate {
-    /// It is enabled if its guard holds.
+    /// The transition is enabled if its guard holds.
     Guarded(TransitionId, Place),
-    /// It is a `from` transition outside its scope, and is reported as such.
+    /// The transition is a `from` transition outside its scope. A record says so.
     OutOfScope(TransitionId),
-    /// It is enabled, so no transition is tried after it.
+    /// The transition is enabled without a guard, so none is tried after it.
     Sure(TransitionId),
 }
 
-/// The effects of a microstep, the start or the end.
+/// The effects of a microstep, of the start, or of the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unrolled {
     /// All effects, in order.
     pub operations: Vec<Operation>,
-    /// The next configuration, in the form of [`Place::lowest`].
+    /// The configuration afterwards, in the form of [`Place::lowest`].
     pub lowest: Rc<[StateId]>,
     /// Whether a transition was taken.
     pub taken: bool,
-    /// The status, if a final child of the root was entered.
+    /// The status of the run, if a final child of the root was entered.
     pub ending: Option<Status>,
 }
 
-/// An engine that can be put into configurations. Each query takes time linear in the number of states.
+/// An engine that can be put into any configuration. Each query takes time linear in the number of states.
 pub struct Unroll<'t> {
     engine: Stepper<'t, Probe>,
     operations: Rc<RefCell<Vec<Operation>>>,
 }
 
 impl<'t> Unroll<'t> {
-    /// For a chart without histories.
+    /// An engine for these tables. The chart must not have histories, whose records a configuration does not contain.
     pub fn new(tables: Tables<'t>) -> Self {
         let operations = Rc::new(RefCell::new(Vec::new()));
         let probe = Probe(Rc::clone(&operations));
         Self { engine: Stepper::new(Own(tables), Dynamic::new(&tables), probe), operations }
     }
 
-    /// The transitions that an occurrence could trigger while `leaf` is the only active leaf, in the order tried. Without an occurrence:
-    /// the eventless ones.
+    /// The transitions that an occurrence could trigger while `leaf` is the only active leaf, in the order in which they are tried; the
+    /// eventless ones if `occurrence` is `None`.
     pub fn candidates(&mut self, leaf: StateId, occurrence: Option<Occurrence>) -> Vec<Candidate> {
         self.put(&[leaf]);
         let mut sink = Ear(Rc::clone(&self.operations));
-        // Every guard is false.
+        // The probe reports every guard as false, so all guarded candidates are tried.
         let mut selected = [TransitionId(0)];
         let (count, _) = self.engine.select(occurrence, &mut 0, &mut selected, &mut sink);
         let sure: Vec<Candidate> = selected[..count].iter().copied().map(Candidate::Sure).collect();
@@ -97,7 +97,7 @@ impl<'t> Unroll<'t> {
         tried.chain(sure).collect()
     }
 
-    /// The effects of taking `line` while `leaf` is the only active leaf.
+    /// The effects of taking a transition while `leaf` is the only active leaf.
     pub fn take(&mut self, leaf: StateId, line: TransitionId) -> Unrolled {
         self.put(&[leaf]);
         let mut sink = Ear(Rc::clone(&self.operations));
@@ -105,7 +105,7 @@ impl<'t> Unroll<'t> {
         self.unrolled(true)
     }
 
-    /// The microstep of an occurrence (`None`: none) while `leaves` are active, for a chart without guards.
+    /// The microstep of an occurrence (`None`: an eventless one) while `leaves` are active, for a chart without guards.
     pub fn step(&mut self, leaves: &[StateId], occurrence: Option<Occurrence>) -> Unrolled {
         self.put(leaves);
         let mut sink = Ear(Rc::clone(&self.operations));
@@ -117,6 +117,7 @@ impl<'t> Unroll<'t> {
 
     /// The effects of the start, up to the first configuration.
     pub fn start(&mut self) -> Unrolled {
+        // `put` resets the engine. Before the start no state is active, so the configuration is cleared again.
         self.put(&[StateId(0)]);
         bits::clear(self.engine.store.cells_mut().configuration);
         self.engine.find_leaves();
@@ -125,7 +126,7 @@ impl<'t> Unroll<'t> {
         self.unrolled(false)
     }
 
-    /// The effects of the end of the run while `leaves` are active.
+    /// The effects of the end of a run while `leaves` are active.
     pub fn finish(&mut self, leaves: &[StateId]) -> Unrolled {
         self.put(leaves);
         let mut sink = Ear(Rc::clone(&self.operations));
@@ -139,7 +140,7 @@ impl<'t> Unroll<'t> {
         !self.engine.may_go_on()
     }
 
-    /// Makes `leaves` and their ancestors the configuration.
+    /// Makes these leaves and their ancestors the configuration.
     fn put(&mut self, leaves: &[StateId]) {
         self.operations.borrow_mut().clear();
         self.engine.scalars.phase = Phase::Running;
@@ -166,7 +167,7 @@ impl<'t> Unroll<'t> {
         Unrolled { operations: self.with_queued(operations), lowest, taken, ending }
     }
 
-    /// Adds queued completions at their place: after the entry of a final state, starting with that of its parent.
+    /// Adds the queued completions where the engine queues them: after the entry of a final state, its parent first.
     fn with_queued(&mut self, operations: Vec<Operation>) -> Vec<Operation> {
         let mut all = Vec::with_capacity(operations.len());
         let mut entered = None;
@@ -178,6 +179,7 @@ impl<'t> Unroll<'t> {
         };
         for operation in operations {
             if let Operation::Told(Record::Entered(state)) = operation {
+                // Completions of the last final state come before the next entry.
                 while is_of(next, entered) {
                     all.extend(next.map(Operation::Queued));
                     next = self.engine.dequeue();
@@ -206,7 +208,7 @@ fn lowest(tables: &Tables<'_>, configuration: &[u64]) -> Rc<[StateId]> {
     all.into()
 }
 
-/// Records the engine's reports.
+/// A sink that records the engine's reports.
 struct Ear(Rc<RefCell<Vec<Operation>>>);
 
 impl Sink for Ear {
@@ -217,7 +219,7 @@ impl Sink for Ear {
     }
 }
 
-/// Records the engine's requests. Guards are false, blocks do nothing.
+/// A program that records the engine's requests. Guards are false, and blocks do nothing.
 struct Probe(Rc<RefCell<Vec<Operation>>>);
 
 impl Probe {

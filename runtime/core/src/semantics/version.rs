@@ -1,103 +1,103 @@
-//! The differences between two versions of a chart, for a run that one of them has saved.
+//! The differences between two versions of a chart that matter to a saved run.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Why a run cannot continue in this version of its chart.
+/// A reason why a saved run cannot continue in this version of its chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    /// An active state is gone.
+    /// An active state does not exist any more.
     State(String),
-    /// A step under way is gone.
+    /// A step that is under way does not exist any more.
     Step(String),
-    /// A step under way has another kind: the old one, the new one.
+    /// A step that is under way is of another kind: the step, the old kind, the new one.
     Kind(String, String, String),
-    /// A step under way no longer belongs to its leaf.
+    /// A step that is under way no longer belongs to an ancestor of its leaf: the step, the leaf.
     Moved(String, String),
     /// An active atomic state has children now.
     Nested(String),
-    /// An active parallel state has a region that is not active.
+    /// An active parallel state has a region that is not active: the state, the region.
     Region(String, String),
     /// An active parallel state is no longer parallel.
     Apart(String),
-    /// An active state is final now.
+    /// An active state is final now, and was not.
     Final(String),
-    /// Two steps have changed places in a turn that is under way: the first one was before the second.
+    /// Two steps have changed places in a turn that is under way. The first one came before the second.
     Order(String, String),
-    /// Something has another type: the old one, the new one.
+    /// A value has another type: the old type, the new one.
     Type(Place, String, String),
-    /// A record no longer has this field.
+    /// A record does not have this field any more.
     NoField(Place),
     /// A record has a new field, which the values of the run lack.
     NewField(Place),
     /// A param is new and has no default.
     NoDefault(String),
-    /// More events wait to be sent than this version can hold.
+    /// More sent events wait than this version can hold: their number, the capacity.
     Sends(usize, usize),
-    /// The chart of a `run` step is gone.
+    /// The chart of a `run` step does not exist any more.
     Chart(String),
-    /// In a chart that the run's chart runs.
+    /// A difference of a child chart: the name of that chart, the difference.
     Child(String, Box<Difference>),
 }
 
-/// Something that has a type.
+/// A part of a chart that has a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A param, an input or a var.
     Variable(String),
-    /// The answer of a step that is under way, or was answered in this turn.
+    /// The answer of a step that is under way, or that was answered in this turn.
     Answer(String),
-    /// A field of an event that is sent and not delivered yet.
+    /// A field of an event that was sent and is not delivered yet: the event, the field.
     Event(String, String),
-    /// A field of a record.
+    /// A field of a record: the record, the field.
     Record(String, String),
 }
 
-/// A change for a run that continues in another version of its chart.
+/// A change that a run undergoes when it continues in another version of its chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A state has a new name: the old path, the new path.
+    /// A state has another name: the old path, the new one.
     State(String, String),
-    /// A step has a new name.
+    /// A step has another name: the old one, the new one.
     Step(String, String),
-    /// A variable has a new name.
+    /// A variable has another name: the old one, the new one.
     Variable(String, String),
-    /// A variable is new, and gets its default.
+    /// A variable is new and gets its default.
     Added(String),
-    /// A variable is gone, and with it its value.
+    /// A variable does not exist any more, and its value is lost.
     Dropped(String),
-    /// A line with a deadline is new in an active state, or for a step under way.
+    /// A transition with a deadline is new, in an active state or for a step that is under way: the state, the kind.
     Armed(String, Timed),
-    /// A line with a deadline that was not yet due is gone.
+    /// A transition with an armed deadline does not exist any more: the state, the kind.
     Disarmed(String, Timed),
-    /// The record of a history is dropped, because a state in it is gone.
+    /// The record of a history is dropped, because the history or a recorded state does not exist any more.
     Forgotten(String),
-    /// In a chart that the run's chart runs.
+    /// A change in a child chart: the name of that chart, the change.
     Child(String, Box<Change>),
 }
 
-/// A kind of line with a deadline.
+/// The kind of a transition with a deadline.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timed {
     /// `after 5s`.
     After,
     /// `after 3 turns`.
     AfterTurns,
-    /// `timeout 5s` of a step.
+    /// `timeout 5s` of the step with this name.
     Timeout(String),
 }
 
-/// The comparison of a saved run with a version of its chart.
+/// The result of comparing a saved run with a version of its chart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comparison {
     /// The reasons why the run cannot continue; empty if it can.
     pub differences: Vec<Difference>,
-    /// The changes for the run.
+    /// The changes that the run undergoes if it continues.
     pub changes: Vec<Change>,
 }
 
-/// The name of a state in messages.
+/// Displays the path of a state for messages; the root is "the chart itself".
 struct State<'a>(&'a str);
 
 impl core::fmt::Display for State<'_> {
@@ -106,7 +106,7 @@ impl core::fmt::Display for State<'_> {
     }
 }
 
-/// The last name of a path.
+/// The last name of a dotted path.
 fn last(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }

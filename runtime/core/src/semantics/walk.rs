@@ -10,22 +10,23 @@ use crate::tables::StepRowKind;
 
 /// The next action of a walk.
 pub(super) enum Next {
-    /// Visits a step.
+    /// The walk visits a step.
     Step(StepId),
-    /// Puts an `ask` in a leaf.
+    /// The walk puts the question of an `ask` in a leaf.
     Ask(StepId, StateId),
-    /// Forks at this parallel.
+    /// The walk forks at this parallel state.
     Fork(StateId),
-    /// Nothing, until an answer comes or the walks that it has forked have ended.
+    /// The walk waits for an answer, or for the walks that it has forked.
     Waits,
-    /// Nothing, unless states with further steps are entered.
+    /// The walk has nothing to visit, unless states with further steps are entered.
     Rests,
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// The first walk that can continue, and its next action. The search begins at `first` and wraps around.
+    /// The first walk that can continue, and its next action. The search begins at walk `first` and wraps around.
     pub(super) fn next_of_walks(&mut self, first: usize) -> Option<(usize, Next)> {
         let count = self.tables.walks.len();
+        // What is open is still awaited, but nothing further starts.
         if self.scalars.stopped {
             return None;
         }
@@ -35,7 +36,7 @@ impl<P: Program> Stepper<'_, P> {
         })
     }
 
-    /// The next action of a walk. If it is at an `ask` that is answered in all leaves, it moves on first.
+    /// The next action of a walk. A walk at an `ask` that was answered in all leaves passes it first.
     fn next_in(&mut self, nth: usize) -> Next {
         let walk = self.nth_walk(nth);
         if walk.stage != WalkStage::Open {
@@ -56,7 +57,7 @@ impl<P: Program> Stepper<'_, P> {
         self.next_from(nth, self.nth_walk(nth).cursor)
     }
 
-    /// The first step at or after `cursor` that the walk can visit, or the fork before it.
+    /// The next action of a walk for the steps from `cursor` on: the first step that it can visit, or the fork before it.
     fn next_from(&mut self, nth: usize, cursor: u32) -> Next {
         let tables = self.tables;
         let steps = tables.walks[nth].steps;
@@ -88,13 +89,16 @@ impl<P: Program> Stepper<'_, P> {
         Next::Rests
     }
 
-    /// What a walk does at the steps of a region inside its own, which the walk `inner` visits: it forks, waits, or skips them.
+    /// The next action of a walk at the steps of a region inside its own, which the walk `inner` visits. The walk forks, waits, or skips
+    /// them.
     fn next_inside(&mut self, nth: usize, inner: usize) -> Next {
         let walks = self.tables.walks;
+        // The region next to this walk may be an ancestor of the one that contains the step.
         let mut child = inner;
         while walks[child].outer as usize != nth {
             child = walks[child].outer as usize;
         }
+        // Steps of regions that are not active are skipped, but not passed: the parallel may be entered later in this turn.
         let Some(parallel) = self.parent(walks[child].state).filter(|p| self.is_active(*p)) else {
             return Next::Rests;
         };
@@ -112,12 +116,13 @@ impl<P: Program> Stepper<'_, P> {
         Next::Rests
     }
 
-    /// Opens the walks of a parallel's regions.
+    /// Opens the walks of a parallel's regions that have not begun in this turn.
     pub(super) fn fork(&mut self, parallel: StateId) {
         let tables = self.tables;
         for (nth, row) in tables.walks.iter().enumerate().skip(1) {
             if tables.states[row.state.index()].parent == parallel {
                 let walk = self.nth_walk_mut(nth);
+                // A walk that is over stays so for this turn, even if its region is entered again.
                 if walk.stage == WalkStage::New {
                     *walk =
                         Walk { stage: WalkStage::Open, cursor: row.steps.start, leaf: 0, ..*walk };
@@ -126,12 +131,13 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Moves a walk past a step. The walks that it has forked before this step are over.
+    /// Moves a walk past a step. Walks that it has forked for steps before are over then.
     pub(super) fn pass(&mut self, nth: usize, step: StepId) {
         let tables = self.tables;
         self.store.need(Part::Walks, &self.tables);
         let cells = self.store.cells_mut();
         let state = tables.walks[nth].state;
+        // Walks are in document order, so those inside this one follow it directly.
         for (walk, row) in cells.walks.iter_mut().zip(tables.walks).skip(nth + 1) {
             if !tables.contains(state, row.state) {
                 break;
@@ -147,7 +153,7 @@ impl<P: Program> Stepper<'_, P> {
         walk.at = None;
     }
 
-    /// Ends a walk early, or all walks. Then nothing further starts in this turn, and the turn waits for open steps.
+    /// Ends one walk early, or all walks. Nothing further starts in it (or in the turn), and the turn waits for what is open.
     pub(super) fn end_walk(&mut self, why: WalkEnd, sink: &mut dyn Sink) {
         if !self.scalars.walking || self.scalars.stopped {
             return;
@@ -164,7 +170,7 @@ impl<P: Program> Stepper<'_, P> {
         sink.record(Record::WalkEnded(why));
     }
 
-    /// Ends the walk of a region that is exited.
+    /// Ends the walk of a region whose state is exited.
     pub(super) fn leave_region(&mut self, state: StateId) {
         let nth = self.tables.states[state.index()].walk as usize;
         if self.tables.walks[nth].state == state {
@@ -176,7 +182,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Whether a walk waits for an answer.
+    /// Whether any walk waits for an answer.
     pub(super) fn some_walk_waits(&self) -> bool {
         self.store
             .cells()
@@ -185,14 +191,15 @@ impl<P: Program> Stepper<'_, P> {
             .any(|walk| walk.at.is_some_and(|step| !self.is_ask(step) || self.has_open(step)))
     }
 
-    /// Whether the walk waits for the end of this open step or question.
+    /// Whether a walk waits for the end of this open step or question.
     pub(super) fn awaits(&self, key: StepKey) -> bool {
         let row = &self.tables.steps[key.step.index()];
         let walk = self.tables.states[row.state.index()].walk;
         self.scalars.walking && self.nth_walk(walk as usize).at == Some(key.step)
     }
 
-    /// Notes that a step of the walk is no longer open. An `ask` may still be open in other leaves.
+    /// Releases the walk that waits for a step which is no longer open. An `ask` may still be open in other leaves, so its walk is not
+    /// released here.
     pub(super) fn no_longer_awaits(&mut self, step: StepId) {
         if !self.is_ask(step) {
             let state = self.tables.steps[step.index()].state;
@@ -209,30 +216,30 @@ impl<P: Program> Stepper<'_, P> {
         self.questions().iter().any(|question| question.key.step == step)
     }
 
-    /// Whether a model is being asked this `ask` in any leaf; not while it calls a tool.
+    /// Whether a model is being asked this question in any leaf. A question whose model has called a tool does not count.
     pub(super) fn is_asking(&self, step: StepId) -> bool {
         self.questions().iter().any(|q| q.key.step == step && q.calling.is_none())
     }
 
-    /// Whether a further model step may start in the walk of the region of `state`.
+    /// Whether the walk of the region of `state` may start a further model step.
     pub(super) fn admits_call(&self, state: StateId) -> bool {
         let cap = self.tables.calls_per_turn;
         let walk = self.nth_walk(self.tables.states[state.index()].walk as usize);
         !walk.spent && (cap == 0 || walk.calls < cap)
     }
 
-    /// The innermost region that contains a state; the root if there is none.
+    /// The innermost region that contains a state; the root if no region does.
     pub(super) fn region_of(&self, state: StateId) -> StateId {
         self.tables.walks[self.tables.states[state.index()].walk as usize].state
     }
 
-    /// The walk of the innermost region that contains a state.
+    /// The walk of the innermost region that contains a state, writable.
     pub(super) fn walk_mut(&mut self, state: StateId) -> &mut Walk {
         let nth = self.tables.states[state.index()].walk as usize;
         self.nth_walk_mut(nth)
     }
 
-    /// Whether an `on turn` transition hides the asks of a leaf: one of its region, or of one around it.
+    /// Whether an `on turn` transition hides the questions of a leaf. It was taken in the leaf's region or in one around it.
     pub(super) fn hides_asks(&self, leaf: StateId) -> bool {
         let mut nth = self.tables.states[leaf.index()].walk as usize;
         loop {

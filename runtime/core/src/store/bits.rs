@@ -1,6 +1,6 @@
-//! Bit sets over 64-bit words.
+//! Bit sets over slices of 64-bit words; the bit at index `i` is bit `i % 64` of word `i / 64`.
 
-/// Words needed for `bits` bits.
+/// The number of words for `bits` bits.
 #[inline]
 pub const fn words(bits: usize) -> usize {
     bits.div_ceil(64)
@@ -12,7 +12,7 @@ pub fn has(set: &[u64], i: usize) -> bool {
     set.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 == 1)
 }
 
-/// Sets bit `i`.
+/// Sets bit `i`, which must be within the set.
 #[inline]
 pub fn insert(set: &mut [u64], i: usize) {
     set[i / 64] |= 1 << (i % 64);
@@ -26,7 +26,7 @@ pub fn add(set: &mut [u64], i: usize) {
     }
 }
 
-/// Clears bit `i`.
+/// Clears bit `i`, which must be within the set.
 #[inline]
 pub fn remove(set: &mut [u64], i: usize) {
     set[i / 64] &= !(1 << (i % 64));
@@ -53,7 +53,7 @@ pub fn iter(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
     core::iter::successors(next(0), move |found| next(found + 1))
 }
 
-/// The first set bit in `from..to`.
+/// The first set bit in `from..to`; `to` must not exceed the set.
 #[inline]
 pub fn first_in(set: &[u64], from: usize, to: usize) -> Option<usize> {
     let mut i = from;
@@ -61,6 +61,7 @@ pub fn first_in(set: &[u64], from: usize, to: usize) -> Option<usize> {
         let word = set[i / 64] >> (i % 64);
         if word != 0 {
             let found = i + word.trailing_zeros() as usize;
+            // The last word may have bits behind the range.
             return (found < to).then_some(found);
         }
         i = (i / 64 + 1) * 64;
@@ -68,7 +69,7 @@ pub fn first_in(set: &[u64], from: usize, to: usize) -> Option<usize> {
     None
 }
 
-/// Whether two sets share a bit.
+/// Whether two sets have a bit in common.
 pub fn meet(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).any(|(x, y)| x & y != 0)
 }

@@ -1,4 +1,4 @@
-//! Access to registers.
+//! Access to the registers of a machine, as slices.
 
 use super::{
     Amounts, Counts, Fan, Places, Question, Sends, Sent, StepRegister, Underway, Walk, bits,
@@ -9,18 +9,18 @@ use crate::tables::Tables;
 
 /// All registers, as slices. Each field names its length: `W` words of a set of states, `S` states, `T` the maximum number of states that
 /// are active together, `V` the maximum number of leaves that are active together, `K` steps, `D` deadlines, `H` history states, `N` sent
-/// events, `L` walks. Registers that a store leaves out are empty.
+/// events, `L` walks. A register that a store leaves out is an empty slice and reads as its initial value.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'c> {
-    /// W. Active states, root included.
+    /// W. The active states, root included.
     pub configuration: &'c [u64],
     /// V. The active leaves in document order; the engine knows their number.
     pub leaves: &'c [StateId],
-    /// H × W. The states that each history has recorded; all zero for none.
+    /// H × W. For each history, the states that it has recorded; all zero if it has recorded none.
     pub history: &'c [u64],
-    /// W, or empty while no turn is walked. States that were active at any moment of this turn.
+    /// W, or empty while no turn is walked. The states that were active at any moment of this turn.
     pub touched: &'c [u64],
-    /// W, or empty while no turn is walked. States that have been active without a break since this turn began.
+    /// W, or empty while no turn is walked. The states that have been active without a break since this turn began.
     pub unbroken: &'c [u64],
     /// W. The leaves that were active when the current event for questions occurred, and that have not been exited since.
     pub found: &'c [u64],
@@ -30,25 +30,25 @@ pub struct Cells<'c> {
     pub counts: &'c [Counts],
     /// V, or empty while none is open. The open questions in the order of their leaves; the engine knows their number.
     pub questions: &'c [Question],
-    /// K. The time of the last start.
+    /// K. The time at which the step was last started.
     pub started: &'c [Instant],
-    /// K, or empty while none is under way.
+    /// K, or empty while no step is under way.
     pub steps: &'c [Underway],
-    /// L, or empty while there was no turn. The walks of the current turn.
+    /// L, or empty before the first turn. The walks of the current turn.
     pub walks: &'c [Walk],
-    /// The steps with an `each`; empty in a store of arrays, and while none is under way.
+    /// One for each step with an `each`; empty while none is under way, and always in a store of arrays.
     pub fans: &'c [Fan],
-    /// S, or empty if the chart does not read them, before the first call, and in a store of arrays.
+    /// S. What calls took while the state was active. Empty before the first call, if the chart does not read it, and in a store of arrays.
     pub amounts: &'c [Amounts],
-    /// D. The due time or number of turns; `u64::MAX` if not armed.
+    /// D. The due time or number of turns of each deadline; `u64::MAX` if it is not armed.
     pub deadlines: &'c [u64],
-    /// Waiting sent events by due time, then by order of sending, followed by free places. Each slot of a payload occurs exactly once.
+    /// The waiting sent events by due time, then by order of sending; behind them the free entries. Each payload slot occurs exactly once.
     pub sends: &'c [Sent],
     /// W. The entry set of the microstep.
     pub entry: &'c [u64],
-    /// W. The domains of the transitions being taken, if they are computed.
+    /// W. The domains of the transitions that the microstep takes, if they are computed.
     pub domains: &'c [u64],
-    /// D, or empty while none is armed. A heap of the transitions with armed deadlines of time; the engine knows their number.
+    /// D, or empty while no deadline is armed. A heap of the transitions with armed deadlines of time; the engine knows their number.
     pub due: &'c [TransitionId],
 }
 
@@ -59,13 +59,13 @@ impl Cells<'_> {
         self.counts.get(state.index()).copied().unwrap_or(Counts::NEW)
     }
 
-    /// The time of the last entry into an active state; 0 for other states.
+    /// The time of the last entry into an active state; 0 if the state is not active.
     pub fn entered_at(&self, state: StateId, tables: &Tables<'_>) -> Instant {
         let place = tables.states[state.index()].place as usize;
         if bits::has(self.configuration, state.index()) { self.entered[place] } else { 0 }
     }
 
-    /// The register of a step.
+    /// The register of a step, with the part that is kept while it is under way.
     pub fn step(&self, index: usize) -> StepRegister {
         StepRegister::of(self.started[index], self.underway(index))
     }
@@ -76,14 +76,14 @@ impl Cells<'_> {
         self.steps.get(index).copied().unwrap_or(Underway::NEW)
     }
 
-    /// A walk.
+    /// The walk with this number in `Tables::walks`.
     #[inline]
     pub fn walk(&self, nth: usize) -> Walk {
         self.walks.get(nth).copied().unwrap_or(Walk::NEW)
     }
 }
 
-/// The part of the registers that guards and actions can see.
+/// The registers that guards and actions may read.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs, reason = "the fields are those of `Cells`")]
 pub struct Observed<'c> {
@@ -101,7 +101,7 @@ impl Observed<'_> {
     }
 }
 
-/// Write access to [`Cells`], and the scratch space of a microstep.
+/// Write access to all [`Cells`], and to the scratch space of a microstep.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the fields are those of `Cells`")]
 pub struct CellsMut<'c> {
@@ -124,11 +124,11 @@ pub struct CellsMut<'c> {
     pub sends: Sends<'c>,
     pub entry: &'c mut [u64],
     pub due: &'c mut [TransitionId],
-    /// D, or empty while none is armed. The index in `due` of each armed deadline.
+    /// D, or empty while no deadline is armed. The index in `due` of each armed deadline.
     pub places: &'c mut [u32],
     pub domains: &'c mut [u64],
-    /// W. Compound states that are being entered by an `initial` with actions, and histories by a default with actions. All zero between
-    /// microsteps.
+    /// W. The compound states that the microstep enters by an `initial` with actions, and the histories that it enters by a default with
+    /// actions. All zero between microsteps.
     pub defaults: &'c mut [u64],
     /// The internal queue.
     pub queue: Places<'c>,

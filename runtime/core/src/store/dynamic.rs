@@ -11,16 +11,17 @@ use crate::tables::Tables;
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// The maximum number of leaves that are stored inline.
+/// The maximum number of active leaves that are stored inline.
 const FEW: usize = 2;
 
 /// The maximum number of transitions of a microstep that are stored inline.
 const TOGETHER: usize = 8;
 
-/// Registers on the heap, sized by the tables.
+/// Registers on the heap, sized by the chart's tables.
 #[derive(Debug)]
 pub struct Dynamic {
-    /// The configuration, the times of entry and start, the deadlines, and the histories: see [`Dynamic::cells_mut`].
+    /// The words that every machine needs: the configuration, the times of entry and start, the deadlines, and the histories, in this
+    /// order.
     pub(super) words: Box<[u64]>,
     pub(super) leaves: Leaves,
     pub(super) queue: Growing,
@@ -30,8 +31,9 @@ pub struct Dynamic {
     pub(super) sends: Waiting,
 }
 
-/// The sizes from which the lengths of all slices follow.
+/// The numbers from which the lengths of all slices follow.
 #[derive(Debug, Clone, Copy)]
+// Four bytes each, because they are part of every idle machine.
 pub(super) struct Sizes {
     states: u32,
     /// The maximum number of states that are active together.
@@ -40,7 +42,7 @@ pub(super) struct Sizes {
     deadlines: u32,
 }
 
-/// Registers that keep results of earlier turns and calls.
+/// The registers that keep results of earlier turns and calls, and so outlive what is under way.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     pub(super) counts: Box<[Counts]>,
@@ -48,7 +50,7 @@ pub(super) struct Counted {
     pub(super) amounts: Box<[Amounts]>,
 }
 
-/// Registers of what is under way, and the sets of a microstep.
+/// The registers of what is under way, and the sets of a microstep. Allocated only while they are used.
 #[derive(Debug, Default)]
 pub(super) struct Busy {
     pub(super) questions: Box<[Question]>,
@@ -59,7 +61,7 @@ pub(super) struct Busy {
     pub(super) sets: Box<[u64]>,
 }
 
-/// The active leaves.
+/// The active leaves, inline if a chart can have few.
 #[derive(Debug, Clone)]
 pub(super) enum Leaves {
     Few([StateId; FEW]),
@@ -95,9 +97,9 @@ impl Leaves {
 /// The transitions that a microstep takes.
 #[derive(Debug)]
 pub enum Together {
-    /// A small number, stored inline.
+    /// At most [`TOGETHER`] transitions, stored inline.
     Few([TransitionId; TOGETHER]),
-    /// Any number, on the heap.
+    /// Any number of transitions, on the heap.
     Many(Box<[TransitionId]>),
 }
 
@@ -112,12 +114,13 @@ impl AsMut<[TransitionId]> for Together {
 }
 
 impl Dynamic {
-    /// Registers before the start: no state is active, no deadline is armed.
+    /// The registers before the start: no state is active, and no deadline is armed.
     pub fn new(tables: &Tables<'_>) -> Self {
         let (set, together) = (bits::words(tables.states.len()), tables.summary.together as usize);
         let (steps, deadlines) = (tables.steps.len(), tables.deadlines());
         let first = set + together + steps;
         let mut words = vec![0; first + deadlines + set * tables.histories()];
+        // No deadline is armed.
         words[first..first + deadlines].fill(u64::MAX);
         let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Self {
@@ -145,7 +148,7 @@ impl Dynamic {
     }
 }
 
-/// Allocates an empty slice with this length, and fills it.
+/// Allocates `len` copies of `with` if the slice is empty.
 fn fill<T: Clone>(slice: &mut Box<[T]>, len: usize, with: T) {
     if slice.is_empty() && len > 0 {
         *slice = vec![with; len].into();
@@ -313,12 +316,14 @@ impl Store for Dynamic {
                 fill(&mut busy.due, deadlines, TransitionId(0));
                 fill(&mut busy.places, deadlines, 0);
             }
+            // Six sets, in the order of `cells_mut`: found, entry, domains, touched, unbroken, defaults.
             Part::Sets => fill(&mut self.busy().sets, 6 * bits::words(states), 0),
         }
     }
 
     #[inline(always)]
     fn entered_mut(&mut self, place: u32) -> &mut u64 {
+        // The offset is that of `cells_mut`, which would compute all the other slices, too.
         &mut self.words[bits::words(self.sizes.states as usize) + place as usize]
     }
 
@@ -335,6 +340,7 @@ impl Store for Dynamic {
     }
 
     fn calm(&mut self) {
+        // `counted` stays, because it has results of earlier turns and calls.
         self.busy = None;
         self.sends = None;
         self.queue.shrink();

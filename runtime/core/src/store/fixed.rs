@@ -6,8 +6,8 @@ use super::{Amounts, Cells, CellsMut, Counts, Fan, Question, Store, Underway, Wa
 use crate::arena::{StateId, TransitionId};
 use crate::machine::Instant;
 
-/// Registers in arrays: `S` states, `W` words, `K` steps, `D` deadlines, `HW` history words, `Q` queue capacity, `V` the maximum number of
-/// leaves that are active together, `N` sent events, `L` walks.
+/// Registers in arrays: `S` states, `W` words of a set of states, `K` steps, `D` deadlines, `HW` words of all histories, `Q` places of the
+/// internal queue, `V` the maximum number of leaves that are active together, `N` sent events, `L` walks.
 #[derive(Debug, Clone)]
 pub struct Fixed<
     const S: usize,
@@ -20,6 +20,7 @@ pub struct Fixed<
     const N: usize,
     const L: usize,
 > {
+    // In the order of `cells_mut`: configuration, touched, unbroken, entry, domains, defaults, found.
     bits: [[u64; W]; 7],
     history: [u64; HW],
     entered: [Instant; S],
@@ -28,6 +29,7 @@ pub struct Fixed<
     started: [Instant; K],
     steps: [Underway; K],
     walks: [Walk; L],
+    // Charts that need the next two have an allocator, and use `Dynamic`.
     fans: [Fan; 0],
     amounts: [Amounts; 0],
     deadlines: [u64; D],
@@ -50,7 +52,7 @@ impl<
     const L: usize,
 > Fixed<S, W, K, D, HW, Q, V, N, L>
 {
-    /// Registers before the start: no state is active, no deadline is armed.
+    /// The registers before the start: no state is active, and no deadline is armed.
     pub const fn new() -> Self {
         Self {
             bits: [[0; W]; 7],

@@ -1,7 +1,8 @@
-//! Copies of registers that reuse their memory, so that repeated returns to the same point do not allocate.
+//! Copies of registers that reuse their memory, so that an exploration that returns to the same point again and again does not allocate.
 
 use super::dynamic::{Busy, Counted, Dynamic};
 
+// Written by hand, because a derived `Clone` has no `clone_from` that reuses the memory of the fields.
 impl Clone for Counted {
     fn clone(&self) -> Self {
         let Self { counts, walks, amounts } = self;

@@ -1,4 +1,16 @@
-//! Storage for the registers of a machine: arrays for generated code without an allocator, otherwise memory that grows when it is needed.
+//! The registers of a machine: its mutable state besides the program's data, such as the configuration, deadlines and open questions.
+//!
+//! The problem: without an allocator, registers have to be arrays; in a process with a million agents, of which most wait, an idle agent
+//! must take little memory. The idea: the step algorithm sees registers only as slices ([`Cells`], [`CellsMut`]). [`Fixed`] keeps all of
+//! them in arrays. [`Dynamic`] leaves out each [`Part`] that has its initial values: a missing register is an empty slice, reads as its
+//! initial value, and gets memory by [`Store::need`] before it is written. For example:
+//!
+//! ```text
+//! the machine waits in `idle`             the configuration, times and deadlines are in one block of words; there is no more
+//! `after 5m` is armed: need(Part::Due)    a heap for the deadlines of the chart
+//! a step starts: need(Part::Steps)        a register for each step of the chart
+//! nothing is under way any more: calm()   the heap and the registers of steps are released
+//! ```
 
 pub mod bits;
 mod cells;
@@ -25,17 +37,17 @@ use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
 use crate::machine::{ErrorKind, LimitKind};
 use crate::tables::Tables;
 
-/// An occurrence: something that can trigger transitions.
+/// Something that can trigger transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Occurrence {
-    /// An event of the host, or a raised event, whose payload is in a queue.
+    /// A host event, or a raised event, whose payload the program keeps in a queue.
     Event(EventId),
-    /// The built-in event.
+    /// The built-in event `turn`.
     Turn,
-    /// Completion of a state.
+    /// A state completed: a final child was entered, or all regions have ended.
     StateDone(StateId),
-    /// A deadline was due.
+    /// The deadline of this transition was due.
     Deadline(TransitionId),
     /// An option was chosen.
     Choice(ChoiceId),
@@ -43,61 +55,61 @@ pub enum Occurrence {
     Returned(ChoiceId),
     /// A step succeeded.
     StepDone(StepId),
-    /// A step failed for good.
+    /// A step failed, and no further attempt follows.
     StepError(StepId),
-    /// Whether a step's call took effect is unknown.
+    /// A step's call was interrupted, and whether it took effect is unknown.
     StepDoubt(StepId),
-    /// An `ask` has no usable answer, or a policy takes its transition.
+    /// An `ask` has no usable answer, or a retry policy takes its transition.
     StepElse(StepId),
-    /// `error.*`.
+    /// An error was raised as `error.*`.
     Error(ErrorKind),
-    /// `limit.warn.*`.
+    /// A soft limit was reached, which is announced as `limit.warn.*`.
     Warn(LimitKind),
 }
 
-/// Registers that a store may leave out while they have their initial values.
+/// A group of registers that a store may leave out while they have their initial values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The counts of states.
     Counts,
     /// The walks of a turn.
     Walks,
-    /// The amounts that calls took.
+    /// The tokens and costs of calls.
     Amounts,
     /// Open questions.
     Questions,
-    /// Steps under way.
+    /// The steps that are under way.
     Steps,
-    /// Steps with an `each` under way.
+    /// The steps with an `each` that are under way.
     Fans,
-    /// The armed deadlines of time in their order.
+    /// The heap of the armed deadlines of time.
     Due,
-    /// The sets of a microstep and of a turn.
+    /// The sets of states that a microstep and a turn need.
     Sets,
 }
 
 /// Storage for the registers of one machine.
 pub trait Store {
-    /// The transitions that a microstep takes.
+    /// The room for the transitions that a microstep takes.
     type Selected: AsMut<[TransitionId]>;
 
-    /// Room for one transition for each active leaf.
+    /// Room for one transition for each of `leaves` active leaves: a microstep takes at most one for each.
     fn selected(leaves: usize) -> Self::Selected;
-    /// Read access.
+    /// Read access to all registers.
     fn cells(&self) -> Cells<'_>;
-    /// Write access.
+    /// Write access to all registers.
     fn cells_mut(&mut self) -> CellsMut<'_>;
-    /// The time of the last entry into the active state with this place.
+    /// The time of the last entry into the active state with this place, writable. Cheaper than [`Store::cells_mut`].
     #[inline(always)]
     fn entered_mut(&mut self, place: u32) -> &mut u64 {
         &mut self.cells_mut().entered[place as usize]
     }
-    /// The deadline of a slot.
+    /// The deadline in this slot, writable: a time or a number of turns; `u64::MAX` if it is not armed.
     #[inline(always)]
     fn deadline_mut(&mut self, slot: u32) -> &mut u64 {
         &mut self.cells_mut().deadlines[slot as usize]
     }
-    /// Makes room for registers that the store has left out. Called before they are written.
+    /// Makes room for a group of registers that the store has left out. Called before they are written.
     #[inline(always)]
     fn need(&mut self, _part: Part, _tables: &Tables<'_>) {}
     /// Whether the store holds memory that [`Store::calm`] could release.
@@ -105,7 +117,7 @@ pub trait Store {
     fn is_busy(&self) -> bool {
         false
     }
-    /// Releases the memory for what is under way. Called between two inputs if nothing is under way.
+    /// Releases the memory for what is under way. Called between two inputs, and only if nothing is under way.
     #[inline(always)]
     fn calm(&mut self) {}
 }

@@ -1,18 +1,18 @@
-//! The internal queue: a ring buffer. Without an allocator its size is fixed; otherwise it grows up to a bound. Between two inputs it is
-//! empty and takes almost no memory.
+//! The internal queue of raised events and other occurrences: a ring buffer. Without an allocator its size is fixed; with one it grows up
+//! to a bound. Between two inputs it is empty and takes almost no memory.
 
 use super::Occurrence;
 
-/// The number of places of a growing ring that are stored inline.
+/// The capacity of a growing ring without memory on the heap.
 #[cfg(feature = "alloc")]
 const FEW: usize = 2;
 
-/// The storage of a ring. The owner keeps its head and length.
+/// The places of a ring buffer. The engine keeps its head and length.
 #[derive(Debug)]
 pub enum Places<'c> {
-    /// A fixed capacity.
+    /// A ring of fixed capacity.
     Fixed(&'c mut [Occurrence]),
-    /// A growing capacity, up to a bound.
+    /// A ring that grows up to a bound.
     #[cfg(feature = "alloc")]
     Growing(&'c mut Growing, usize),
 }
@@ -38,7 +38,7 @@ impl Places<'_> {
         }
     }
 
-    /// Appends an occurrence to the ring; false if it is full.
+    /// Appends an occurrence to the ring. Returns false if the ring is full.
     pub(crate) fn push(&mut self, head: &mut u32, len: &mut u32, occurrence: Occurrence) -> bool {
         let end = *len as usize;
         let places = match self {
@@ -61,12 +61,12 @@ impl Places<'_> {
     }
 }
 
-/// A ring that grows. The bound is stored elsewhere.
+/// A ring that grows. Its bound is stored with the owner.
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
 pub struct Growing {
     few: [Occurrence; FEW],
-    /// All places, once the inline ones do not suffice.
+    /// All places, once `few` does not suffice.
     #[allow(
         clippy::box_collection,
         reason = "it is absent most of the time, and then takes one word"
@@ -94,11 +94,12 @@ impl Growing {
         }
     }
 
-    /// Makes room in a full ring, and moves its first occurrence to the first place.
+    /// Makes room in a full ring, and moves its first occurrence to index 0.
     #[cold]
     fn grow(&mut self, head: &mut u32, bound: usize) {
         let few = &self.few;
         let places = self.many.get_or_insert_with(|| alloc::boxed::Box::new(few.to_vec()));
+        // New places are appended, so the order must not wrap around the old end.
         places.rotate_left(*head as usize);
         *head = 0;
         places.resize((4 * places.len()).min(bound), Occurrence::Turn);
@@ -115,7 +116,7 @@ impl Growing {
     }
 }
 
-/// The queue of a store in arrays. With an allocator it grows when needed.
+/// The internal queue of a store in arrays. With an allocator, it grows up to `Q` places.
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
 pub(super) struct Queue<const Q: usize>(Growing);
@@ -141,7 +142,7 @@ impl<const Q: usize> Queue<Q> {
     }
 }
 
-/// The queue of a store in arrays.
+/// The internal queue of a store in arrays: `Q` places.
 #[cfg(not(feature = "alloc"))]
 #[derive(Debug, Clone)]
 pub(super) struct Queue<const Q: usize>([Occurrence; Q]);

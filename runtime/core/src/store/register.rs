@@ -3,15 +3,15 @@
 use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId};
 use crate::machine::{Instant, Receiver, StepKey};
 
-/// The register of a step, in the form in which it is saved.
+/// The register of a step, in the form in which a run is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepRegister {
-    /// Started and not ended.
+    /// The key of the attempt that has started and not ended.
     pub pending: Option<StepKey>,
-    /// The time of its start.
+    /// The time at which the step was started.
     pub started_at: Instant,
-    /// Whether its state was entered, so that it starts when the macrostep ends.
+    /// Whether the step's state was entered in this macrostep, so that the step starts when the macrostep ends.
     #[cfg_attr(feature = "serde", serde(default))]
     pub due: bool,
     /// The tool that the model is calling.
@@ -23,7 +23,7 @@ pub struct StepRegister {
 }
 
 impl StepRegister {
-    /// A register from its parts.
+    /// Composes a register of its parts.
     pub(crate) const fn of(started_at: Instant, underway: Underway) -> Self {
         let Underway { pending, due, calling, called } = underway;
         Self { pending, started_at, due, calling, called }
@@ -41,10 +41,10 @@ pub struct Underway {
 }
 
 impl Underway {
-    /// Not under way.
+    /// A step that is not under way.
     pub(crate) const NEW: Self = Self { pending: None, due: false, calling: None, called: 0 };
 
-    /// This part of a register.
+    /// The part of a saved register that matters while the step is under way.
     #[cfg(feature = "alloc")]
     pub(crate) const fn from(register: &StepRegister) -> Self {
         let StepRegister { pending, due, calling, called, .. } = *register;
@@ -58,19 +58,19 @@ impl Underway {
 pub struct Fan {
     /// The number of elements.
     pub size: u32,
-    /// The first element that was not started.
+    /// The index of the first element that was not started yet.
     pub next: u32,
     /// The number of elements that are done.
     pub done: u32,
-    /// The number of elements that are lost.
+    /// The number of elements that failed.
     pub lost: u32,
-    /// The elements that are under way, in the order of their start.
+    /// The keys of the elements that are under way, in the order of their start.
     #[cfg(feature = "alloc")]
     pub open: alloc::vec::Vec<StepKey>,
 }
 
 impl Fan {
-    /// Not under way.
+    /// A step that is not under way.
     pub(crate) const NONE: Self = Self {
         size: 0,
         next: 0,
@@ -88,7 +88,7 @@ impl Fan {
         return &[];
     }
 
-    /// Adds an element that is under way.
+    /// Adds the key of an element that has started.
     pub(crate) fn add(&mut self, key: StepKey) {
         #[cfg(feature = "alloc")]
         self.open.push(key);
@@ -96,42 +96,44 @@ impl Fan {
         let _ = key;
     }
 
-    /// Removes the given element from those under way, or the first one.
+    /// Removes this key from the elements under way, or the first one if `key` is `None`. Returns the removed key.
     #[cfg(feature = "alloc")]
     pub(crate) fn remove(&mut self, key: Option<StepKey>) -> Option<StepKey> {
         let place = self.open.iter().position(|open| key.is_none_or(|key| key == *open))?;
         Some(self.open.remove(place))
     }
 
-    /// Without an allocator there are no elements.
+    /// Without an allocator, no element is under way.
     #[cfg(not(feature = "alloc"))]
     pub(crate) fn remove(&mut self, _: Option<StepKey>) -> Option<StepKey> {
         None
     }
 }
 
-/// The register of a walk over the steps.
+/// The register of one walk over steps: that of the chart or of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Walk {
-    /// How far the walk is.
+    /// The progress of the walk in this turn.
     pub stage: WalkStage,
-    /// The next step to visit. The walk does not pass the steps of inactive states, because these may still be entered.
+    /// The next step to visit. Steps of inactive states are skipped; while no later step can be visited, the cursor stays before them, because
+    /// their states may still be entered.
     pub cursor: u32,
-    /// The step that is being visited: one whose end is awaited, or an `ask` whose question is being put.
+    /// The step that is being visited: a step whose end is awaited, or an `ask` whose question is put in one leaf after the other.
     pub at: Option<StepId>,
-    /// The question of the current `ask`, of this walk or an outer one, has been put in all leaves of the region before this leaf.
+    /// The leaf from which the question of the current `ask`, of this walk or an outer one, is to be put next; it was put in the leaves
+    /// before.
     pub leaf: u32,
-    /// The number of model steps started.
+    /// The number of model steps that this walk has started.
     pub calls: u32,
-    /// Whether no further model step may start.
+    /// Whether the walk may start no further model step.
     pub spent: bool,
     /// Whether an `on turn` transition of the region was taken.
     pub turn_taken: bool,
 }
 
 impl Walk {
-    /// Not begun.
+    /// A walk that has not begun.
     pub(crate) const NEW: Self = Self {
         stage: WalkStage::New,
         cursor: 0,
@@ -147,25 +149,25 @@ impl Walk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WalkStage {
-    /// Not begun.
+    /// The walk has not begun.
     #[default]
     New,
-    /// Begun. There may be nothing to visit now.
+    /// The walk has begun. It may have nothing to visit now.
     Open,
-    /// Ended for this turn.
+    /// The walk has ended for this turn.
     Over,
 }
 
 /// The counts of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Whole turns since entry.
+    /// The number of whole turns since the state was entered.
     pub turns_here: u32,
-    /// Turns of the run.
+    /// The number of turns of the run in which the state was active.
     pub turns_in: u32,
-    /// Failures since entry.
+    /// The number of tool errors, forbidden calls and unusable answers since the state was entered.
     pub fails_here: u32,
-    /// Model calls charged.
+    /// The number of model calls of the run that were charged to the state.
     pub calls: u32,
 }
 
@@ -178,11 +180,11 @@ impl Counts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Amounts {
-    /// Model calls.
+    /// The number of model calls.
     pub calls: u32,
-    /// Tokens, in and out.
+    /// Tokens of prompts and answers together.
     pub tokens: u64,
-    /// Millionths of the unit of prices.
+    /// The cost in millionths of the unit of prices.
     pub cost: u64,
 }
 
@@ -197,7 +199,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// A free place.
+    /// A free entry.
     pub(super) const NONE: Self = Self {
         key: StepKey { step: StepId(0), leaf: StateId(0), event: 0, attempt: 0, element: None },
         calling: None,
@@ -212,17 +214,17 @@ pub struct Sent {
     pub event: EventId,
     /// The time at which it is due.
     pub due: Instant,
-    /// The id for `cancel`.
+    /// The id by which `cancel` finds the event.
     pub id: Option<SendId>,
     /// The slot in which the program keeps its payload.
     pub slot: u32,
-    /// The receiver.
+    /// The chart that receives the event.
     #[cfg_attr(feature = "serde", serde(default))]
     pub to: Receiver,
 }
 
 impl Sent {
-    /// A free place.
+    /// A free entry with this payload slot.
     pub(crate) const fn free(slot: u32) -> Self {
         Self { event: EventId(0), due: 0, id: None, slot, to: Receiver::Own }
     }

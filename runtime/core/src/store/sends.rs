@@ -1,18 +1,18 @@
-//! Waiting sent events, in an array, or in memory that is allocated only while events wait.
+//! The waiting sent events: in an array, or in memory that is allocated only while events wait.
 
 use super::Sent;
 
-/// The storage of sent events. The owner keeps their number.
+/// The entries for sent events. The engine keeps the number of those that wait.
 #[derive(Debug)]
 pub enum Sends<'c> {
     /// A fixed capacity.
     Fixed(&'c mut [Sent]),
-    /// A growing capacity, up to the bound of the chart.
+    /// A growing capacity. The limit is that of the chart.
     #[cfg(feature = "alloc")]
     Growing(&'c mut Waiting),
 }
 
-/// Sent events; absent while none waits.
+/// The entries for sent events; `None` while no event waits.
 #[cfg(feature = "alloc")]
 #[allow(clippy::box_collection, reason = "it is absent most of the time, and then takes one word")]
 pub(super) type Waiting = Option<alloc::boxed::Box<alloc::vec::Vec<Sent>>>;
@@ -77,7 +77,7 @@ impl<const N: usize> Slots<N> {
 }
 
 impl Sends<'_> {
-    /// The existing places.
+    /// The entries that exist: those of waiting events, then free ones.
     pub(crate) fn all(&mut self) -> &mut [Sent] {
         match self {
             Self::Fixed(places) => places,
@@ -86,7 +86,7 @@ impl Sends<'_> {
         }
     }
 
-    /// The slot of the place after the `len` waiting events; `None` if all `most` places are taken.
+    /// The slot of the free entry behind the `len` waiting events, which is created if necessary; `None` if `most` events wait.
     pub(crate) fn free(&mut self, len: u32, most: u32) -> Option<u32> {
         #[cfg(feature = "alloc")]
         if let Self::Growing(waiting) = self
@@ -94,6 +94,7 @@ impl Sends<'_> {
         {
             let waiting = waiting.get_or_insert_default();
             if waiting.len() == len as usize {
+                // The entries have the slots below `len`, so this slot is new.
                 waiting.push(Sent::free(len));
             }
         }

@@ -1,24 +1,24 @@
-//! The tree of states, and the exit and entry sets of a transition in it: one algorithm for the model, for tables under construction, and
-//! for a machine that knows what its histories have recorded.
+//! The tree of states, and the exit and entry sets of a transition in it. One algorithm serves the model, tables under construction, and
+//! machines, which know what their histories have recorded.
 //!
 //! Source: SCXML 1.0, appendix D (`getTransitionDomain`, `addDescendantStatesToEnter`, `addAncestorStatesToEnter`).
 
 use crate::arena::StateId;
 
-/// The structure of a state.
+/// The structure of a state, with the states that it enters by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape<'t> {
     /// Atomic or final, without children.
     Basic,
-    /// Exactly one child is active; these states are entered by default.
+    /// A state with exactly one active child. Entering it by default enters these states.
     Compound(&'t [StateId]),
-    /// Regions that are all active.
+    /// A state whose regions are all active.
     Parallel,
-    /// A history: it stands for the states that it has recorded, or else for these.
+    /// A history. As a target, it stands for the states that it has recorded, or for these if it has recorded none.
     History(&'t [StateId]),
 }
 
-/// A tree of states in document order: a subtree is the range of ids from its top to `end`.
+/// A tree of states in document order. A subtree is a range of ids, from its top to [`Tree::end`].
 pub trait Tree {
     /// The structure of a state.
     fn shape(&self, state: StateId) -> Shape<'_>;
@@ -26,39 +26,39 @@ pub trait Tree {
     /// The parent; `None` for the root.
     fn parent(&self, state: StateId) -> Option<StateId>;
 
-    /// The first state after its subtree.
+    /// The first state behind the subtree of this state.
     fn end(&self, state: StateId) -> StateId;
 }
 
-/// The set of states that a microstep enters, while it is computed.
+/// The set of states that a transition or microstep enters, while it is computed.
 pub trait EntrySet {
-    /// Adds a state. Returns false if that is impossible, which stops the computation.
+    /// Adds a state. Returns false if the set cannot hold it, which stops the computation.
     fn add(&mut self, state: StateId) -> bool;
 
     /// The first state of the set in `from..end`.
     fn next(&self, from: StateId, end: StateId) -> Option<StateId>;
 
-    /// Whether a state is already active, so that it is not entered again.
+    /// Whether a state is already active and not exited, so that it is not entered again.
     fn is_active(&self, _state: StateId) -> bool {
         false
     }
 
-    /// Whether a state in `from..end` is active.
+    /// Whether any state in `from..end` is active.
     fn has_active(&self, _from: StateId, _end: StateId) -> bool {
         false
     }
 
-    /// The first state that a history has recorded, at or after `from`.
+    /// The first state at or after `from` that a history has recorded.
     fn recorded(&self, _history: StateId, _from: StateId) -> Option<StateId> {
         None
     }
 
-    /// Records that a compound enters its initial states, or a history its default. Returns false if that is unknown at compile time, which
-    /// stops the computation.
+    /// Notes that a compound enters its initial states, or a history its default. Returns false if that is not known yet at compile time,
+    /// which stops the computation.
     fn enter_default(&mut self, state: StateId) -> bool;
 }
 
-/// A state, its parent, and so on up to the root.
+/// The state itself, its parent, and so on up to the root.
 pub fn ancestors<T: Tree + ?Sized>(
     tree: &T,
     state: StateId,
@@ -72,11 +72,12 @@ pub fn children<T: Tree + ?Sized>(
     state: StateId,
 ) -> impl Iterator<Item = StateId> + use<'_, T> {
     let end = tree.end(state);
+    // Document order: the first child directly follows its parent, and the next child follows the subtree of the one before.
     let first = Some(StateId(state.0 + 1)).filter(|child| *child < end);
     core::iter::successors(first, move |child| Some(tree.end(*child)).filter(|next| *next < end))
 }
 
-/// The children of a state in document order, without histories: for a parallel its regions.
+/// The children of a state in document order, without histories. Those of a parallel are its regions.
 pub fn regions<T: Tree + ?Sized>(
     tree: &T,
     state: StateId,
@@ -90,9 +91,9 @@ pub fn contains<T: Tree + ?Sized>(tree: &T, outer: StateId, inner: StateId) -> b
     outer <= inner && inner < tree.end(outer)
 }
 
-/// The transition domain: the state whose active descendants a transition with targets exits. It is the source of an internal transition,
-/// or else the innermost compound ancestor of the source that contains every target. Never a parallel, whose regions would become empty.
-/// `holds` says whether a state contains everything that the targets stand for.
+/// The transition domain: the state whose active descendants are exited by a transition with targets. It is the source of an internal
+/// transition, or else the innermost compound ancestor of the source that contains every target. It is never a parallel, whose regions
+/// would become inactive. `holds` tells whether a state contains all states that the targets stand for.
 pub fn domain<T: Tree + ?Sized>(
     tree: &T,
     source: StateId,
@@ -113,8 +114,8 @@ pub fn domain<T: Tree + ?Sized>(
     domain
 }
 
-/// The next of the states that a target stands for: those that a history has recorded, or else its default; the target itself if it is no
-/// history. A default is never a history itself: lowering rejects that.
+/// The state after `before` among those that a target stands for. A history stands for the states that it has recorded, or else for its
+/// default; any other target for itself. A default contains no history: lowering rejects that.
 fn next_effective<T: Tree + ?Sized, E: EntrySet>(
     tree: &T,
     set: &E,
@@ -133,7 +134,7 @@ fn next_effective<T: Tree + ?Sized, E: EntrySet>(
     }
 }
 
-/// Whether everything that a target stands for is a descendant of a state.
+/// Whether all states that a target stands for are descendants of `state`.
 pub fn lies_below<T: Tree + ?Sized, E: EntrySet>(
     tree: &T,
     set: &E,
@@ -145,7 +146,7 @@ pub fn lies_below<T: Tree + ?Sized, E: EntrySet>(
         .all(|one| one != state && contains(tree, state, one))
 }
 
-/// Adds the states that a target stands for, and their ancestors below `top`.
+/// Adds the states that a target stands for, and their ancestors below `top`. Returns false if the set cannot hold them.
 pub fn add_target<T: Tree + ?Sized, E: EntrySet>(
     tree: &T,
     set: &mut E,
@@ -160,7 +161,7 @@ pub fn add_target<T: Tree + ?Sized, E: EntrySet>(
     let mut next = next_effective(tree, set, target, None);
     while let Some(state) = next {
         let mut path = ancestors(tree, state).take_while(|outer| *outer != top);
-        // An active state is not entered again (appendix D does so, from a history inside).
+        // An active ancestor is not entered again. Appendix D would do so when the history is inside it.
         if !path.all(|outer| set.is_active(outer) || set.add(outer)) {
             return false;
         }
@@ -169,8 +170,8 @@ pub fn add_target<T: Tree + ?Sized, E: EntrySet>(
     true
 }
 
-/// Completes an entry set with the initial states of compounds and the regions of parallels. Ids are in document order, so one ascending
-/// pass visits every state that it adds.
+/// Completes an entry set with the initial states of compounds and the regions of parallels. Returns false if the set cannot hold them. Ids
+/// follow document order, so one ascending pass visits every state that it adds.
 pub fn complete<T: Tree + ?Sized, E: EntrySet>(tree: &T, set: &mut E) -> bool {
     let everything = tree.end(StateId(0));
     let mut next = set.next(StateId(0), everything);
@@ -178,6 +179,7 @@ pub fn complete<T: Tree + ?Sized, E: EntrySet>(tree: &T, set: &mut E) -> bool {
         let (inside, end) = (StateId(state.0 + 1), tree.end(state));
         let done = match tree.shape(state) {
             Shape::Compound(initial) => {
+                // A compound with a descendant in the set, or with an active one, already has its child.
                 set.next(inside, end).is_some()
                     || set.has_active(inside, end)
                     || set.enter_default(state)

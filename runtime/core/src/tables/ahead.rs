@@ -1,39 +1,39 @@
-//! Precomputed columns, which make the cost of an event independent of the size of the chart. They follow from the other columns;
-//! [`crate::plan`] computes them.
+//! Precomputed columns, which make the cost of an event independent of the size of the chart. [`crate::plan`] derives them from the other
+//! columns.
 
 use super::Span;
 use crate::arena::{EventId, StateId, TransitionId};
 
-/// What a state reacts to: a set of kinds of occurrences and of other features that few states have.
+/// The kinds of occurrences that a state reacts to, and other features that few states have: a bit set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reacts(pub u16);
 
 impl Reacts {
-    /// Nothing.
+    /// No kind.
     pub const NOTHING: Self = Self(0);
     /// Host events.
     pub const EVENT: Self = Self(1);
     /// Eventless transitions.
     pub const WHEN: Self = Self(1 << 1);
-    /// The built-in event.
+    /// The built-in event `turn`.
     pub const TURN: Self = Self(1 << 2);
-    /// Completion of a state.
+    /// The completion of a state.
     pub const DONE: Self = Self(1 << 3);
-    /// Deadlines.
+    /// Deadlines, including timeouts of steps.
     pub const DEADLINE: Self = Self(1 << 4);
-    /// Choices of options, and results of tools.
+    /// The choice of an option, and the result of a tool.
     pub const CHOICE: Self = Self(1 << 5);
-    /// Outcomes of steps.
+    /// The outcome of a step.
     pub const STEP: Self = Self(1 << 6);
     /// `error.*`.
     pub const ERROR: Self = Self(1 << 7);
     /// `limit.warn.*`.
     pub const WARN: Self = Self(1 << 8);
-    /// Something outside the machine can trigger it: a step, or a transition that the host, its data or the clock can trigger.
+    /// Something outside the machine can trigger it: it has a step, or a transition that the host, its data or the clock can trigger.
     pub const ALIVE: Self = Self(1 << 9);
     /// An `ask` on host events.
     pub const ASK: Self = Self(1 << 10);
-    /// A limit on time.
+    /// A limit on the time in the state.
     pub const TIME: Self = Self(1 << 11);
 
     /// The occurrences that can trigger an `on **` transition.
@@ -44,45 +44,46 @@ impl Reacts {
         .with(Self::ERROR)
         .with(Self::WARN);
 
-    /// The union of both.
+    /// The union of two sets.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether both intersect.
+    /// Whether two sets have a kind in common.
     #[inline]
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 }
 
-/// A transition that an event makes a candidate.
+/// An event, and one of the transitions that it makes candidates. Sorted by event, so that a state's transitions for an event are found by
+/// binary search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dispatch {
     /// The event, or [`Dispatch::ANY`].
     pub event: EventId,
-    /// The transition.
+    /// A transition of the state.
     pub line: TransitionId,
 }
 
 impl Dispatch {
-    /// Every event.
+    /// Stands for every event. Sorted behind all declared events.
     pub const ANY: EventId = EventId(u32::MAX);
 }
 
 /// The exit and entry sets of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// Both are empty: it has no target.
+    /// Both sets are empty, because the transition has no target.
     Stay,
-    /// Both are the same whenever it is taken.
+    /// Both sets are the same whenever the transition is taken.
     Known {
-        /// Its active descendants are exited.
+        /// The state whose active descendants are exited.
         domain: StateId,
-        /// In `state_pool`: the entry set in document order.
+        /// The entry set in document order, in `state_pool`.
         entry: Span,
     },
-    /// They depend on what histories have recorded, or are too long to be stored.
+    /// The sets depend on what histories have recorded, or are too long to be stored.
     Computed,
 }

@@ -1,36 +1,36 @@
-//! What a model may choose, and what a chart permits.
+//! Rows of the options that a model may choose, and of the tools and moves that a chart permits.
 
 use super::Span;
 use crate::arena::{StateId, TransitionId};
 
-/// One `may` transition.
+/// The option of a `may` transition, or the tools of a `may call` transition.
 #[derive(Debug, Clone, Copy)]
 pub struct ChoiceRow<'t> {
     /// The name by which the model chooses it.
     pub name: &'t str,
-    /// The transition.
+    /// The `may` transition itself.
     pub transition: TransitionId,
-    /// Payload field names, in `name_pool`; an option with fields is never taken without a question.
+    /// The names of its arguments, in `name_pool`. An option with arguments is never taken without a question.
     pub fields: Span,
     /// The tools of a `may call` transition, in `tool_pool`, ascending; `None` for an option.
     pub tools: Option<Span>,
 }
 
-/// One declared tool.
+/// The row of a declared tool.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolRow<'t> {
-    /// May be dotted.
+    /// The name, which may be dotted.
     pub name: &'t str,
-    /// Argument names, in `name_pool`.
+    /// The names of its arguments, in `name_pool`.
     pub fields: Span,
-    /// Whether a call in doubt is made again.
+    /// Whether a call is made again if it is unknown whether it took effect.
     pub idempotent: bool,
 }
 
-/// One `allow` line.
+/// The row of an `allow` line.
 #[derive(Debug, Clone, Copy)]
 pub struct PermissionRow {
-    /// The source; `None` is `*`.
+    /// The state that must be active; `None` for `*`.
     pub from: Option<StateId>,
     /// The state that may be entered.
     pub to: StateId,

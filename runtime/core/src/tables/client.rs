@@ -3,28 +3,28 @@
 use crate::arena::ClientId;
 use crate::form::ActionForm;
 
-/// One `client`. `max_tokens` and `timeout` are 0 if the chart does not set them.
+/// A `client`. `max_tokens` and `timeout` are 0 if the chart does not set them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClientRow<'t> {
-    /// As steps name it.
+    /// The name by which steps refer to it.
     pub name: &'t str,
-    /// `provider:model`.
+    /// The model, as `provider:model`.
     pub model: &'t str,
-    /// Sampling temperature.
+    /// The sampling temperature; `None` if the chart does not set it.
     pub temperature: Option<f64>,
-    /// Upper bound of an answer, in tokens.
+    /// The maximum length of an answer, in tokens.
     pub max_tokens: u64,
-    /// Milliseconds that one call may take.
+    /// The maximum duration of one call, in milliseconds.
     pub timeout: u64,
-    /// Options of its server, as a JSON object; empty without any.
+    /// Options that are passed to the client's server, as a JSON object; empty without options.
     pub options: &'t str,
-    /// Price of a million input tokens, in millionths.
+    /// The price of a million input tokens, in millionths of the unit of prices.
     pub input_price: Option<u64>,
-    /// Price of a million output tokens, in millionths.
+    /// The price of a million output tokens, in millionths of the unit of prices.
     pub output_price: Option<u64>,
-    /// The form in which the model writes actions.
+    /// The JSON form in which the model writes actions.
     pub actions: ActionForm,
-    /// The one to use when this one fails.
+    /// The client to use when this one fails.
     pub fallback: Option<ClientId>,
 }
 
@@ -44,10 +44,10 @@ impl ClientRow<'_> {
     };
 }
 
-/// Providers whose models run on machines of their users.
+/// The providers whose models run on machines of their users.
 const LOCAL: [&str; 4] = ["ollama", "lmstudio", "llamacpp", "vllm"];
 
-/// Whether a model, written `provider:model`, costs nothing unless its client states a price: it runs on a machine of its user.
+/// Whether a model, written `provider:model`, runs on a machine of its user. Its calls cost nothing unless its client states a price.
 pub fn is_free(model: &str) -> bool {
     model.split_once(':').is_some_and(|(provider, _)| LOCAL.contains(&provider))
 }
@@ -56,6 +56,7 @@ pub fn is_free(model: &str) -> bool {
 #[cfg(feature = "alloc")]
 pub(crate) fn millionths(amount: f64) -> u64 {
     let exact = amount * 1e6;
+    // The cast saturates, and turns NaN into 0.
     let whole = exact as u64;
     if (whole as f64) < exact { whole.saturating_add(1) } else { whole }
 }

@@ -1,24 +1,24 @@
-//! Steps that do their work for each element of a list.
+//! Rows of steps that run for each element of a list.
 
 pub use crate::lost::Lost;
 
 /// The `each` of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EachRow {
-    /// Its number among the steps with an `each`.
+    /// The number of the step among the steps with an `each`, from 0.
     pub slot: u32,
-    /// The maximum number of elements under way at once.
+    /// The maximum number of elements that are under way together.
     pub at_a_time: u32,
-    /// The maximum number of elements.
+    /// The maximum number of elements; a longer list fails the step.
     pub most: u32,
-    /// So many good answers end the step.
+    /// The number of elements that end the step when they have succeeded; `None` for all.
     pub enough: Option<u32>,
-    /// What an element without an answer means.
+    /// The effect of an element that fails.
     pub lost: Lost,
 }
 
 impl EachRow {
-    /// The number of good answers that a list of this size needs.
+    /// The number of elements that must succeed for a list of this size.
     pub fn needed(&self, size: u32) -> u32 {
         self.enough.unwrap_or(size).min(size)
     }

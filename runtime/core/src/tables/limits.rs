@@ -4,28 +4,28 @@ use super::Tables;
 use crate::arena::StateId;
 use crate::machine::LimitKind;
 
-/// Limits on what a state may spend; `None` is no limit, and a limit of 0 permits nothing.
+/// Limits on what is spent while a state is active. `None` is no limit; a limit of 0 permits nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LimitsRow {
-    /// Model calls.
+    /// The maximum number of model calls.
     pub calls: Option<u32>,
-    /// Soft bound of `calls`.
+    /// The soft limit on `calls`.
     pub calls_warn: Option<u32>,
-    /// Turns.
+    /// The maximum number of turns.
     pub turns: Option<u32>,
-    /// Soft bound of `turns`.
+    /// The soft limit on `turns`.
     pub turns_warn: Option<u32>,
-    /// Milliseconds.
+    /// The maximum time since the entry of the state, in milliseconds.
     pub time: Option<u64>,
-    /// Soft bound of `time`.
+    /// The soft limit on `time`.
     pub time_warn: Option<u64>,
-    /// Input and output tokens. The host counts them.
+    /// The maximum number of input and output tokens, which the host counts.
     pub tokens: Option<u64>,
-    /// Soft bound of `tokens`.
+    /// The soft limit on `tokens`.
     pub tokens_warn: Option<u64>,
-    /// Money in millionths of the unit of prices. The host counts it.
+    /// The maximum cost, in millionths of the unit of prices, which the host counts.
     pub cost: Option<u64>,
-    /// Soft bound of `cost`.
+    /// The soft limit on `cost`.
     pub cost_warn: Option<u64>,
 }
 
@@ -45,30 +45,30 @@ impl LimitsRow {
     };
 }
 
-/// The bound that a number stands for; `None` if it is negative.
+/// Converts a computed number to a limit; `None` if it is negative.
 pub fn bound_of_count(count: i64) -> Option<u64> {
     u64::try_from(count).ok()
 }
 
-/// The bound in millionths that an amount of money stands for; `None` if it is negative or no number.
+/// Converts a computed cost to a limit in millionths; `None` if it is negative or NaN.
 #[cfg(feature = "alloc")]
 pub fn bound_of_cost(amount: f64) -> Option<u64> {
     (amount >= 0.0).then(|| super::millionths(amount))
 }
 
-/// A bound that the program computes from the params.
+/// A limit that the program computes from the params.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ComputedLimitRow {
-    /// The state whose limit it is.
+    /// The state that has the limit.
     pub state: StateId,
-    /// What is bounded.
+    /// The quantity that is bounded.
     pub kind: LimitKind,
-    /// Whether it is the soft bound.
+    /// Whether the limit is soft.
     pub is_soft: bool,
 }
 
 impl Tables<'_> {
-    /// The limits of a state; `computed` gives the value of the bound at this place of [`Tables::computed_limits`].
+    /// The limits of a state. `computed` returns the value of a row of [`Tables::computed_limits`], by its index.
     pub fn limits(&self, state: StateId, computed: impl Fn(usize) -> u64) -> LimitsRow {
         let mut row = self.states[state.index()].limits;
         for (nth, limit) in self.computed_limits.iter().enumerate() {
@@ -81,10 +81,11 @@ impl Tables<'_> {
 }
 
 impl LimitsRow {
-    /// A bound of 0 turns or of no time is reached with the first of them, and a soft bound is never below 1.
+    /// Sets one limit. Turns and time are checked after they have passed, so a limit of 0 on them means 1; a soft limit is at least 1.
     fn set(&mut self, limit: ComputedLimitRow, bound: u64) {
         let is_counted_at_end = matches!(limit.kind, LimitKind::Turns | LimitKind::Time);
         let bound = if limit.is_soft || is_counted_at_end { bound.max(1) } else { bound };
+        // No run reaches a count beyond 32 bits.
         let count = Some(u32::try_from(bound).unwrap_or(u32::MAX));
         match (limit.kind, limit.is_soft) {
             (LimitKind::Calls, false) => self.calls = count,

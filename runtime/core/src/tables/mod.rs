@@ -1,6 +1,9 @@
-//! A chart as flat tables, on which the step algorithm runs, in the interpreter and in generated code.
-//!
-//! Rows refer to pools by [`Span`]; nothing here allocates, so generated code keeps its tables in `static`s.
+//! A chart as flat tables of rows, over which the step algorithm runs. Generated code must not allocate and keeps them in `static`s, so a
+//! row refers to several others by a [`Span`] of a pool. The chart `C { parallel p { state a {} state b {} } }`, for example:
+//! ```text
+//! states       0 `C`: initial Span 0..1, end 4     1 `p`: end 4     2 `p.a`: end 3     3 `p.b`: end 4
+//! state_pool   [1]                                 (the span is the initial state of `C`; the subtree of `p` is 1..4)
+//! ```
 
 mod ahead;
 mod choice;
@@ -34,15 +37,15 @@ pub use walk::WalkRow;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 
-/// The version for which generated code was written; it does not compile against another.
+/// The version of the tables. Generated code does not compile against a runtime with another version.
 pub const ABI: u32 = 12;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// First index.
+    /// The first index of the range.
     pub start: u32,
-    /// The number of indices.
+    /// The number of indices in the range.
     pub len: u32,
 }
 
@@ -57,110 +60,110 @@ impl Span {
     }
 }
 
-/// All tables of one chart. `'t` is `'static` for generated code.
+/// All tables of a chart. `'t` is `'static` in generated code.
 #[derive(Debug, Clone, Copy)]
 pub struct Tables<'t> {
-    /// The chart's name.
+    /// The name of the chart.
     pub name: &'t str,
-    /// Structural hash: equal for equivalent charts.
+    /// The structural hash, which is equal for equivalent charts.
     pub hash: u64,
-    /// Document order; row 0 is the root.
+    /// The states in document order. Row 0 is the root, which is the chart itself.
     pub states: &'t [StateRow<'t>],
-    /// Grouped by source; within a source in the order in which they are tried.
+    /// The transitions, grouped by source. Within a source they are in the order in which they are tried.
     pub transitions: &'t [TransitionRow<'t>],
-    /// Host events.
+    /// The declared host events.
     pub events: &'t [EventRow<'t>],
-    /// In walk order.
+    /// The steps in document order, in which walks visit them.
     pub steps: &'t [StepRow<'t>],
     /// The walks of a turn: first that of the chart, then one for each region, in document order. A chart without steps has only the first.
     pub walks: &'t [WalkRow],
-    /// `may` transitions.
+    /// The options of `may` transitions.
     pub choices: &'t [ChoiceRow<'t>],
-    /// Declared tools.
+    /// The declared tools.
     pub tools: &'t [ToolRow<'t>],
     /// The clients that steps may use.
     pub clients: &'t [ClientRow<'t>],
-    /// `allow` lines; without any, every move is permitted.
+    /// The `allow` lines. Without any, every move is permitted.
     pub permissions: &'t [PermissionRow],
-    /// The bounds that are computed from the params, in the order of their states.
+    /// The limits that are computed from the params, in the order of their states.
     pub computed_limits: &'t [ComputedLimitRow],
-    /// Whether an expression reads what calls took: their number, tokens or cost.
+    /// Whether an expression reads what calls took: their number, tokens or cost. If not, the amounts are not counted.
     pub reads_amounts: bool,
-    /// The places that hold values between two inputs, with their types.
+    /// The types of values that a run keeps between two inputs, for comparison with another version of the chart.
     pub types: &'t [TypeRow<'t>],
-    /// Earlier names.
+    /// The earlier names of states, steps and variables.
     pub renames: &'t [RenameRow<'t>],
-    /// Pool of states.
+    /// The pool of states: initial states, targets, scopes, entry sets.
     pub state_pool: &'t [StateId],
-    /// Pool of events.
+    /// The pool of events, for triggers and questions.
     pub event_pool: &'t [EventId],
-    /// Pool of step ids, for `StateRow::steps`.
+    /// The pool of steps, for `StateRow::steps`.
     pub step_pool: &'t [StepId],
-    /// Pool of choices, for `StateRow::choices`.
+    /// The pool of choices, for `StateRow::choices`.
     pub choice_pool: &'t [ChoiceId],
-    /// Pool of tools of `may call` transitions, for `ChoiceRow::tools`.
+    /// The pool of tools, for `ChoiceRow::tools` and `StepRow::tools`.
     pub tool_pool: &'t [ToolId],
-    /// Pool of field names and other words.
+    /// The pool of names of fields and arguments, and of other texts.
     pub name_pool: &'t [&'t str],
-    /// The ids of sends that can be canceled.
+    /// The ids with which events are sent, so that they can be canceled.
     pub send_ids: &'t [&'t str],
-    /// The capacity for waiting sent events.
+    /// The maximum number of sent events that wait.
     pub sends: u32,
-    /// Pool of candidates, for `StateRow::index`.
+    /// The pool of candidates by event, for `StateRow::index`.
     pub dispatch_pool: &'t [Dispatch],
-    /// The maximum number of model steps in a walk; 0 for no limit.
+    /// The maximum number of model steps in one walk; 0 for no limit.
     pub calls_per_turn: u32,
-    /// The number of transitions that an instance remembers; `None` for all.
+    /// The number of transitions in an instance's history; `None` for all.
     pub history_kept: Option<u32>,
-    /// The number of microsteps after which a macrostep is stopped as a livelock.
+    /// The number of microsteps after which a macrostep is stopped as a livelock; 0 for the default.
     pub microsteps: u32,
-    /// What follows from the rows together.
+    /// Properties of all rows together.
     pub summary: Summary,
 }
 
-/// One state.
+/// The row of a state.
 #[derive(Debug, Clone, Copy)]
 pub struct StateRow<'t> {
-    /// Dotted path; empty for the root.
+    /// The dotted path; empty for the root.
     pub path: &'t str,
-    /// The kind of vertex.
+    /// The kind of the state.
     pub kind: StateRowKind,
-    /// The parent; the root's is itself.
+    /// The parent; for the root, the root itself.
     pub parent: StateId,
-    /// One past the last state of the subtree.
+    /// The first state behind the subtree.
     pub end: StateId,
-    /// Its own transitions, a range of `Tables::transitions`.
+    /// The transitions with this source, a range of `Tables::transitions`.
     pub transitions: Span,
-    /// Own steps, in `step_pool`.
+    /// The steps of the state itself, in `step_pool`.
     pub steps: Span,
-    /// Its own `may` transitions, in `choice_pool`.
+    /// The options of the state itself, in `choice_pool`.
     pub choices: Span,
-    /// The number of its `enter` blocks.
+    /// The number of `enter` blocks.
     pub entry: u32,
-    /// The number of its `exit` blocks.
+    /// The number of `exit` blocks.
     pub exit: u32,
-    /// Whether its `initial`, or its default as a history, has actions.
+    /// Whether the `initial` of a compound, or the default of a history, has actions.
     pub default_actions: bool,
-    /// Declares `advice`.
+    /// Whether the state declares `advice`.
     pub advice: bool,
-    /// Limits charged while it is active.
+    /// The limits that are charged while the state is active.
     pub limits: LimitsRow,
-    /// In `state_pool`: the history states among its children.
+    /// The history states among the children, in `state_pool`.
     pub histories: Span,
-    /// What its own transitions and steps react to.
+    /// The kinds of occurrences that the state itself reacts to.
     pub here: Reacts,
-    /// What it and its ancestors react to.
+    /// The kinds of occurrences that the state or an ancestor reacts to.
     pub on_path: Reacts,
-    /// In `dispatch_pool`: its own transitions sorted by event, if it has many; otherwise empty.
+    /// The state's transitions by event, in `dispatch_pool`, if it has many; otherwise empty.
     pub index: Span,
-    /// In `Tables::walks`: the walk of the innermost region that contains it.
+    /// The walk of the innermost region that contains the state, an index of `Tables::walks`.
     pub walk: u32,
-    /// The place of the state. States that can be active together have different places.
+    /// The index of the state's time of entry in a store. States that can be active together have different places.
     pub place: u32,
 }
 
 impl StateRow<'_> {
-    /// An atomic state without anything of its own.
+    /// An atomic state without transitions, steps or actions.
     pub const PLAIN: Self = Self {
         path: "",
         kind: StateRowKind::Atomic,
@@ -183,57 +186,57 @@ impl StateRow<'_> {
     };
 }
 
-/// The kind of a vertex.
+/// The kind of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateRowKind {
-    /// Without children.
+    /// A state without children.
     Atomic,
-    /// Exactly one child is active; the initial descendants, in `state_pool`.
+    /// A state with exactly one active child. The span has its initial states, in `state_pool`.
     Compound(Span),
-    /// All children are active.
+    /// A state whose children are all active.
     Parallel,
-    /// The end of its parent.
+    /// A final state, which ends its parent.
     Final(crate::machine::Status),
-    /// Pseudostate.
+    /// A pseudostate, which is never active.
     History {
-        /// Whether it records all descendants instead of the child.
+        /// Whether it records the active leaves instead of the active child.
         deep: bool,
-        /// The states entered when nothing is recorded, in `state_pool`.
+        /// The states to enter if nothing is recorded, in `state_pool`.
         default: Span,
-        /// Its number among the chart's history states, from 0.
+        /// The number of the history among the chart's histories, from 0.
         slot: u32,
     },
 }
 
-/// One transition.
+/// The row of a transition.
 #[derive(Debug, Clone, Copy)]
 pub struct TransitionRow<'t> {
-    /// The source.
+    /// The source state.
     pub source: StateId,
-    /// What it waits for.
+    /// The trigger.
     pub trigger: TriggerRow<'t>,
-    /// In `state_pool`: it applies only in one of these states; in all if empty.
+    /// The states of which one must be active, in `state_pool`; any configuration suffices if empty.
     pub any_of: Span,
-    /// In `state_pool`: it applies in none of these states.
+    /// The states of which none may be active, in `state_pool`.
     pub none_of: Span,
     /// Whether it has a guard.
     pub guard: bool,
-    /// In `state_pool`.
+    /// The target states, in `state_pool`.
     pub targets: Span,
-    /// Whether it is internal: the source, a compound, is not exited, and the targets are its descendants.
+    /// Whether the transition is internal: its source, a compound, is not exited, and its targets are descendants of the source.
     pub internal: bool,
     /// Whether it has actions.
     pub actions: bool,
-    /// Whether it has arguments for a final target, which are evaluated before the exit.
+    /// Whether there are arguments for a final target. They are evaluated before the exit.
     pub arguments: bool,
-    /// In `name_pool`: the texts of its guard's alternatives, if it has any.
+    /// The texts of the guard's alternatives, in `name_pool`, if there are any.
     pub alternatives: Span,
-    /// Its exit and entry sets.
+    /// The exit and entry sets.
     pub route: Route,
 }
 
 impl TransitionRow<'_> {
-    /// An eventless transition of the root that applies everywhere and does nothing.
+    /// An eventless transition of the root that has no target and no actions.
     pub const PLAIN: Self = Self {
         source: StateId(0),
         trigger: TriggerRow::When,
@@ -249,7 +252,7 @@ impl TransitionRow<'_> {
     };
 }
 
-/// What a transition waits for.
+/// The trigger of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TriggerRow<'t> {
     /// One of these host events, in `event_pool`.
@@ -258,71 +261,71 @@ pub enum TriggerRow<'t> {
     AnyEvent,
     /// Any occurrence that can trigger `on` transitions.
     AnyOccurrence,
-    /// The built-in event.
+    /// The built-in event `turn`.
     Turn,
-    /// Eventless.
+    /// No event: an eventless transition.
     When,
-    /// Completion of a state.
+    /// The completion of a state.
     StateDone(StateId),
-    /// Deadline in milliseconds from the entry of the source, with its slot among the chart's deadlines.
+    /// A deadline in milliseconds since the entry of the source; the number is its slot.
     After(u32),
-    /// Deadline in whole turns from the entry of the source, with its slot.
+    /// A deadline in whole turns since the entry of the source; the number is its slot.
     AfterTurns(u32),
-    /// A choice of an option.
+    /// The choice of an option.
     Choice(ChoiceId),
-    /// Outcome of a step.
+    /// The success of a step.
     StepDone(StepId),
-    /// Outcome of a step.
+    /// The failure of a step.
     StepError(StepId),
-    /// Outcome of a step; the deadline of this slot counts from the step's start.
+    /// A deadline in milliseconds since the start of a step; the number is its slot.
     StepTimeout(StepId, u32),
-    /// Outcome of a step.
+    /// The interruption of a step's call, of which it is unknown whether it took effect.
     StepDoubt(StepId),
-    /// `else` of an ask, `then` of a retry policy.
+    /// The `else` of an `ask`, or the `then` of a retry policy.
     StepElse(StepId),
-    /// A dotted pattern below `error`.
+    /// An error whose name matches this dotted pattern below `error`.
     Error(&'t str),
-    /// A dotted pattern below `limit.warn`.
+    /// A warning whose name matches this dotted pattern below `limit.warn`.
     LimitWarn(&'t str),
 }
 
-/// One host event.
+/// The row of a host event.
 #[derive(Debug, Clone, Copy)]
 pub struct EventRow<'t> {
-    /// May be dotted.
+    /// The name, which may be dotted.
     pub name: &'t str,
-    /// Payload field names, in `name_pool`.
+    /// The names of its fields, in `name_pool`.
     pub fields: Span,
 }
 
-/// One step.
+/// The row of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct StepRow<'t> {
-    /// As written.
+    /// The name in the chart.
     pub name: &'t str,
-    /// The state to which it belongs.
+    /// The state that the step belongs to.
     pub state: StateId,
-    /// What it does.
+    /// The kind of the step.
     pub kind: StepRowKind,
     /// Whether it has an `if`.
     pub guard: bool,
-    /// Further attempts after the first.
+    /// The number of attempts after the first.
     pub retries: u32,
-    /// What follows the last attempt.
+    /// The treatment of a failure after the last attempt.
     pub failure: FailureRow,
-    /// Whether it has an `ends turn`.
+    /// Whether it has an `ends turn` condition.
     pub ends_turn: bool,
-    /// Name of the client; empty is the host's default.
+    /// The name of the client; empty for the host's default.
     pub client: &'t str,
-    /// In `tool_pool`: the tools that the model may call before it answers.
+    /// The tools that the model may call before it answers, in `tool_pool`.
     pub tools: Span,
     /// The maximum number of tool calls in one run of the step.
     pub tool_calls: u32,
-    /// For each element of a list.
+    /// The list that the step runs for, if it has an `each`.
     pub each: Option<EachRow>,
-    /// Whether a call in doubt is made again.
+    /// Whether a call is made again if it is unknown whether it took effect.
     pub retries_doubt: bool,
-    /// Whether a text that was cut off is an answer.
+    /// Whether a text that was cut off at the maximum length counts as an answer.
     pub accepts_cut: bool,
 }
 
@@ -346,7 +349,7 @@ impl StepRow<'_> {
 }
 
 impl TriggerRow<'_> {
-    /// The deadline slot of the three triggers that have one.
+    /// The slot of the deadline, for the three triggers that have one.
     pub const fn deadline(&self) -> Option<u32> {
         match self {
             Self::After(slot) | Self::AfterTurns(slot) | Self::StepTimeout(_, slot) => Some(*slot),

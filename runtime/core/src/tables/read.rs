@@ -5,7 +5,7 @@ use crate::arena::StateId;
 use crate::structure::{self, Shape, Tree};
 
 impl Tables<'_> {
-    /// The tables of no chart.
+    /// Tables without rows, as a base for others.
     pub const EMPTY: Self = Self {
         name: "",
         hash: 0,
@@ -37,7 +37,7 @@ impl Tables<'_> {
         summary: Summary::PLAIN,
     };
 
-    /// The number of histories.
+    /// The number of history states.
     pub fn histories(&self) -> usize {
         self.states.iter().filter(|s| matches!(s.kind, StateRowKind::History { .. })).count()
     }
@@ -52,7 +52,7 @@ impl Tables<'_> {
         self.steps.iter().filter(|step| step.each.is_some()).count()
     }
 
-    /// The row of `id`.
+    /// The row of a state.
     pub fn state(&self, id: StateId) -> &StateRow<'_> {
         &self.states[id.index()]
     }
@@ -69,12 +69,12 @@ impl Tables<'_> {
     }
 }
 
-/// Rows of states, with the pool to which they refer.
+/// The rows of states as a tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'t> {
-    /// In document order.
+    /// The states in document order.
     pub states: &'t [StateRow<'t>],
-    /// Of states.
+    /// The pool of states to which the rows refer.
     pub pool: &'t [StateId],
 }
 

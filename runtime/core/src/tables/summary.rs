@@ -1,33 +1,33 @@
-//! What follows from all rows together, so that no machine works it out again.
+//! Properties of all rows together, computed once for all machines of a chart.
 
 use super::{Reacts, Tables};
 use core::ops::Deref;
 
-/// What follows from all rows of a chart together.
+/// Properties of all rows of a chart together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
     /// The maximum number of leaves that are active together.
     pub leaves: u32,
     /// The maximum number of states that are active together. Every `StateRow::place` is less than this.
     pub together: u32,
-    /// The union of what all states react to.
+    /// The union of the kinds of occurrences that the states react to.
     pub reacts: Reacts,
-    /// Whether a state has limits.
+    /// Whether any state has limits.
     pub limits: bool,
-    /// Whether an `initial` or the default of a history has actions.
+    /// Whether any `initial` or default of a history has actions.
     pub default_actions: bool,
-    /// Whether there is an `ask`.
+    /// Whether the chart has an `ask`.
     pub asks: bool,
-    /// Whether a step starts on entry.
+    /// Whether any step starts on entry.
     pub entry_runs: bool,
-    /// Whether there are histories.
+    /// Whether the chart has histories.
     pub histories: bool,
-    /// Whether the entry set of a transition is computed when it is taken.
+    /// Whether the entry set of any transition is computed when it is taken.
     pub computed: bool,
 }
 
 impl Summary {
-    /// Of a chart with one state that does nothing.
+    /// The summary of a chart with one state that does nothing.
     pub const PLAIN: Self = Self {
         leaves: 1,
         together: 1,
@@ -41,7 +41,7 @@ impl Summary {
     };
 }
 
-/// Tables that a machine holds itself, because what they refer to has no owner that lasts as long.
+/// Tables that a machine holds by value, because they are borrowed from an owner that does not hold them as [`Tables`].
 #[derive(Debug, Clone, Copy)]
 pub struct Own<'t>(pub Tables<'t>);
 

@@ -1,42 +1,42 @@
-//! Types and earlier names, for runs that were saved by another version of the chart.
+//! Rows of types and of earlier names, for runs that another version of the chart has saved.
 
 use super::Span;
 use crate::arena::{EventId, StateId, StepId};
 
-/// A place for values, and its declared type.
+/// The declared type of a part of the chart that holds values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TypeRow<'t> {
-    /// What has the type.
+    /// The part that has the type.
     pub of: TypedRow<'t>,
-    /// The type as written, in parts, in `name_pool`. The name of a record is a part of its own.
+    /// The type as written, in parts, in `name_pool`. The name of a record is one part.
     pub ty: Span,
 }
 
-/// What has a type.
+/// A part of a chart that has a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypedRow<'t> {
-    /// A param without a default: a run must have its value.
+    /// A param without a default, whose value a run must have.
     Param(&'t str),
-    /// Any other variable.
+    /// Any other variable, by name.
     Variable(&'t str),
     /// The answer of a step.
     Answer(StepId),
-    /// A field of an event.
+    /// A field of an event: the event, the field.
     Event(EventId, &'t str),
-    /// A field of a record.
+    /// A field of a record: the record, the field.
     Record(&'t str, &'t str),
 }
 
-/// An earlier name.
+/// The earlier name of a part of the chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RenameRow<'t> {
-    /// What has a new name.
+    /// The part that was renamed.
     pub what: RenamedRow<'t>,
-    /// The old one; of a state without those of its ancestors.
+    /// The earlier name. For a state, without the names of its ancestors.
     pub old: &'t str,
 }
 
-/// What has a new name.
+/// A part of a chart that was renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RenamedRow<'t> {
     /// A state.

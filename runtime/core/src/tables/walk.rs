@@ -1,16 +1,16 @@
-//! The walks of a turn.
+//! Rows of the walks of a turn.
 
 use super::{Span, StepRowKind, Tables};
 use crate::arena::{StateId, StepId};
 
-/// The walk of a turn over the steps of the chart, or of a region.
+/// A walk of a turn: over the steps of the chart, or over those of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WalkRow {
-    /// The root, or the region: a child of a parallel.
+    /// The root or the region, which is a child of a parallel state.
     pub state: StateId,
-    /// The walk that forks it; the first walk's is itself.
+    /// The index of the walk that forks this one; the first walk's is its own.
     pub outer: u32,
-    /// The steps of the state and its descendants, a range of `Tables::steps`.
+    /// The steps of the state and of its descendants, a range of `Tables::steps`.
     pub steps: Span,
 }
 
@@ -20,7 +20,7 @@ impl WalkRow {
 }
 
 impl Tables<'_> {
-    /// Whether an `ask` may be open in several leaves at once: those of regions below its state.
+    /// Whether an `ask` may be open in several leaves at once, because its state contains regions.
     pub fn is_asked_in_regions(&self, step: StepId) -> bool {
         let row = &self.steps[step.index()];
         let own = self.states[row.state.index()].walk as usize;

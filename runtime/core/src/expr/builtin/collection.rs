@@ -33,7 +33,7 @@ pub(super) fn extreme(function: Builtin, items: &Value, fuel: &Fuel) -> Result<V
     extreme_of(function, &items.iter().map(Cow::as_ref).collect::<Vec<_>>(), fuel)
 }
 
-/// The first of the smallest or largest elements.
+/// The first of the smallest or the largest elements.
 pub(super) fn extreme_of(
     function: Builtin,
     items: &[&Value],
@@ -62,7 +62,7 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<V
     let mut sum = match start {
         Some(start) => fuel.copy(start)?,
         None => match items.as_slice().first().map(Cow::as_ref) {
-            // The zero of the summed type; Python's own is the Int.
+            // The zero of the type that is summed. Python always starts with the Int 0, but that does not add to a Duration.
             Some(Value::Duration(_)) => Value::Duration(0),
             _ => Value::Int(0),
         },
@@ -74,13 +74,13 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<V
     Ok(sum)
 }
 
-/// `any(xs)` searches for a true element, `all(xs)` for a false one.
+/// `any(xs)` looks for a true element, and `all(xs)` for a false one, which `wanted` tells.
 pub(super) fn any(items: &Value, wanted: bool, fuel: &Fuel) -> Result<Value, EvalError> {
     let found = elements_with(items, fuel)?.iter().any(|item| truth(item) == wanted);
     Ok(Value::Bool(found == wanted))
 }
 
-/// Stable. A merge sort of its own, since Rust's sorts may panic on elements without a total order.
+/// `sorted(xs)`: a stable merge sort. The sorts of Rust may panic on elements without a total order, such as NaN.
 pub(super) fn sorted(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     let items = elements_with(items, fuel)?;
     let mut from: Vec<&Value> = items.iter().map(Cow::as_ref).collect();
@@ -109,7 +109,7 @@ pub(super) fn sorted(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     from.into_iter().map(|item| fuel.copy(item)).collect::<Result<_, _>>().map(Value::List)
 }
 
-/// A hashable value of Python, compared by value, with all kinds of numbers together.
+/// A value that Python can hash, compared by value. Numbers of all kinds are compared with each other.
 struct Key<'v>(&'v Value);
 
 impl Key<'_> {
@@ -132,6 +132,7 @@ impl Ord for Key<'_> {
             (a, b) => match (Number::of(a), Number::of(b)) {
                 (Some(a), Some(b)) => {
                     let nan = |n: Number| n.float().is_nan();
+                    // A set needs a total order, so all NaNs are equal and the greatest number.
                     a.order(b).unwrap_or_else(|| nan(a).cmp(&nan(b)))
                 }
                 _ => self.rank().cmp(&other.rank()),
@@ -154,7 +155,7 @@ impl PartialEq for Key<'_> {
 
 impl Eq for Key<'_> {}
 
-/// `set(xs)`: distinct elements in the order of first occurrence.
+/// `set(xs)`: the distinct elements, in the order in which they occur first.
 pub(super) fn distinct(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     let items = elements_with(items, fuel)?;
     let mut seen = BTreeSet::new();
@@ -171,7 +172,7 @@ pub(super) fn distinct(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     Ok(Value::List(kept))
 }
 
-/// `get(map, key, default)`.
+/// `get(map, key, default)`: the value under a key, or the default.
 pub(super) fn get(
     map: &Value,
     key: &Value,

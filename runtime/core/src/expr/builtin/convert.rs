@@ -1,4 +1,4 @@
-//! Conversion functions.
+//! Functions that convert values, and tests of their kind.
 
 use super::super::compare::Number;
 use super::super::fuel::{Fuel, fail};
@@ -8,7 +8,7 @@ use crate::machine::Fault;
 use crate::ops;
 use alloc::string::String;
 
-/// `int(x)`: truncates a Float, parses a Text.
+/// `int(x)`: a Float without its fraction, or a Text read as an Int.
 pub(super) fn int(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     match (Number::of(value), value) {
         (Some(Number::Int(i)), _) => Ok(Value::Int(i)),
@@ -24,7 +24,7 @@ pub(super) fn int(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     }
 }
 
-/// `float(x)`: parses a Text.
+/// `float(x)`: a number as a Float, or a Text read as a Float.
 pub(super) fn float(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     match (Number::of(value), value) {
         (Some(number), _) => Ok(Value::Float(number.float())),
@@ -39,7 +39,8 @@ pub(super) fn float(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     }
 }
 
-/// The text without surrounding white space and without the single underscores that may separate digits.
+/// A text without white space around it, and without single underscores between digits, which Python allows. `None` if an underscore is
+/// elsewhere.
 fn digits(text: &str) -> Option<String> {
     let text = text.trim();
     let mut last = ' ';
@@ -53,13 +54,14 @@ fn digits(text: &str) -> Option<String> {
 }
 
 fn unreadable(function: &str, text: &str, fuel: &Fuel) -> Result<Value, EvalError> {
+    // A long text would fill the message.
     let start: String = text.chars().take(40).collect();
     let mut shown = String::new();
     python::write_repr(&Value::Text(start), &mut shown, fuel)?;
     fail!("`{function}` cannot read {shown}")
 }
 
-/// `is_a(x, "int")`.
+/// `is_a(x, "int")`: whether a value has the type with this name in Python.
 pub(super) fn is_a(value: &Value, name: &str) -> Result<bool, EvalError> {
     Ok(match name {
         "int" => matches!(value, Value::Bool(_) | Value::Int(_)),
@@ -69,13 +71,13 @@ pub(super) fn is_a(value: &Value, name: &str) -> Result<bool, EvalError> {
         "list" => matches!(value, Value::List(_)),
         "dict" => matches!(value, Value::Map(_)),
         "NoneType" => matches!(value, Value::None),
-        // No value has one of these types: a List represents what Python would store in them.
+        // No value has one of these types. A List takes the place of a tuple or set.
         "tuple" | "set" | "frozenset" | "bytes" | "complex" => false,
         other => return fail!("`is_a` knows no kind `{other}`"),
     })
 }
 
-/// `is_a(x, ["int", "float"])`.
+/// `is_a(x, ["int", "float"])`: whether a value has one of these types.
 pub(super) fn is_any(value: &Value, names: &[Value]) -> Result<bool, EvalError> {
     for name in names {
         let Value::Text(name) = name else {

@@ -1,4 +1,11 @@
-//! The functions of the language over values.
+//! The functions of the language over values: `collection` has those over lists, texts and maps, `convert` the conversions, `script` the
+//! operations of ECMAScript. This module dispatches to them by function and number of arguments. For example, `sum([1, 2.5])`:
+//!
+//! ```text
+//! builtin(Sum, [List])      one argument: `collection::sum` without a start value
+//! collection::sum           starts with the Int 0; 0 + 1 is the Int 1; 1 + 2.5 is the Float 3.5, as in Python
+//! builtin(Sum, [])          no arm matches: "`sum` does not take 0 arguments"
+//! ```
 
 mod collection;
 mod convert;
@@ -14,7 +21,7 @@ use crate::ops;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Calls a function of the language.
+/// Calls a function of the language, with a budget of its own.
 ///
 /// # Errors
 /// A wrong number or kind of arguments, or a result out of range.
@@ -38,6 +45,7 @@ pub(super) fn builtin_with(
             Some(Number::Float(x)) => Ok(Value::Float(x.abs())),
             None => refused(function, x),
         },
+        // Without digits the result is an Int, with digits it has the kind of the argument, as in Python.
         (Builtin::Round, [x] | [x, Value::None]) => match Number::of(x) {
             Some(Number::Int(i)) => Ok(Value::Int(i)),
             Some(Number::Float(x)) => ops::round(x).map(Value::Int).or_else(|Fault| overflow()),
@@ -122,7 +130,7 @@ fn refused(function: Builtin, argument: &Value) -> Result<Value, EvalError> {
     fail!("`{}` does not take {}", name(function), argument.kind())
 }
 
-/// The name of a function as written in a chart.
+/// The name of a function in a chart.
 pub const fn name(function: Builtin) -> &'static str {
     match function {
         Builtin::Len => "len",

@@ -11,10 +11,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The maximum length of a list that `x[i] = e` may create.
+/// The maximum length of a list that `x[i] = e` extends.
 const LONGEST: usize = 100_000;
 
-/// `a + b`: numbers are added, other values are joined as texts.
+/// `a + b`: the concatenation if one operand is a text, list, map or duration; otherwise the sum.
 pub(super) fn add(a: &Value, b: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     let joins = |value: &Value| {
         matches!(value, Value::Text(_) | Value::List(_) | Value::Map(_) | Value::Duration(_))
@@ -27,7 +27,7 @@ pub(super) fn add(a: &Value, b: &Value, fuel: &Fuel) -> Result<Value, EvalError>
     binary_with(BinaryOp::Add, &number(a)?, &number(b)?, fuel)
 }
 
-/// `Number(x)`.
+/// `Number(x)`: Bools count as 0 or 1, and a text is read as a number.
 pub(super) fn number(value: &Value) -> Result<Value, EvalError> {
     match value {
         Value::Int(_) | Value::Float(_) => Ok(value.clone()),
@@ -41,6 +41,7 @@ pub(super) fn number(value: &Value) -> Result<Value, EvalError> {
             if let Ok(whole) = text.parse::<i64>() {
                 return Ok(Value::Int(whole));
             }
+            // Rust also reads `inf`, `nan` and the like, which are not numbers in ECMAScript.
             match text.parse::<f64>() {
                 Ok(x) if text.chars().all(plain) && x.is_finite() => Ok(Value::Float(x)),
                 _ => fail!("a text that is no number"),
@@ -52,7 +53,7 @@ pub(super) fn number(value: &Value) -> Result<Value, EvalError> {
     }
 }
 
-/// `Boolean(x)`: lists and maps are true, even empty ones.
+/// `Boolean(x)`: lists and maps are true, even if they are empty.
 pub(super) fn truth(value: &Value) -> bool {
     match value {
         Value::None => false,
@@ -64,8 +65,9 @@ pub(super) fn truth(value: &Value) -> bool {
     }
 }
 
-/// `a === b`. Lists and maps are values here: they are compared by content.
+/// `a === b`, except that lists and maps are compared by content, because they are values here.
 pub(super) fn same(a: &Value, b: &Value, fuel: &Fuel) -> Result<bool, EvalError> {
+    // `equal` takes Bools for Ints, which `===` does not.
     let bool = |value: &Value| matches!(value, Value::Bool(_));
     if bool(a) != bool(b) {
         return Ok(false);
@@ -73,7 +75,7 @@ pub(super) fn same(a: &Value, b: &Value, fuel: &Fuel) -> Result<bool, EvalError>
     equal(a, b, fuel)
 }
 
-/// The duration of texts such as `10ms`, `1.5s`, `2m`: the syntax of CSS, with longer units.
+/// The Duration that a text such as `10ms`, `1.5s` or `2m` stands for: the syntax of CSS, with longer units.
 pub(super) fn duration(value: &Value) -> Result<Value, EvalError> {
     if let Value::Duration(_) = value {
         return Ok(value.clone());
@@ -92,25 +94,26 @@ pub(super) fn duration(value: &Value) -> Result<Value, EvalError> {
     };
     let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match number.parse::<f64>() {
-        // Half a millisecond is rounded up.
+        // Rounded to the nearest millisecond, halves up.
         Ok(x) if plain && x * unit < 9e15 => Ok(Value::Duration((x * unit + 0.5) as u64)),
         _ => fail!("a text that is no time"),
     }
 }
 
-/// `a % b`.
+/// `a % b`, with the sign of `a`.
 pub(super) fn remainder(a: &Value, b: &Value) -> Result<Value, EvalError> {
     match (Number::of(&number(a)?), Number::of(&number(b)?)) {
         (Some(Number::Int(_) | Number::Float(_)), Some(Number::Int(0))) => {
             fail!("division by zero")
         }
+        // `i64::MIN % -1` overflows in Rust, although the result is 0.
         (Some(Number::Int(a)), Some(Number::Int(b))) => Ok(Value::Int(a.wrapping_rem(b))),
         (Some(a), Some(b)) if b.float() != 0.0 => Ok(Value::Float(a.float() % b.float())),
         _ => fail!("division by zero"),
     }
 }
 
-/// The position of a key in a list or text.
+/// The index in a list or text that a key stands for; `None` if it is none.
 fn place(key: &Value) -> Option<usize> {
     match key {
         Value::Int(i) => usize::try_from(*i).ok(),
@@ -125,7 +128,7 @@ fn place(key: &Value) -> Option<usize> {
     }
 }
 
-/// `x[key]`, `x.key`.
+/// `x[key]` or `x.key`; `none` if there is no such entry.
 pub(super) fn get(value: &Value, key: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     let length = matches!(key, Value::Text(text) if text == "length");
     match value {
@@ -152,7 +155,7 @@ pub(super) fn get(value: &Value, key: &Value, fuel: &Fuel) -> Result<Value, Eval
     }
 }
 
-/// `x[key] = new`, as a new value.
+/// A copy of `x` after `x[key] = new`.
 pub(super) fn set(
     value: &Value,
     key: &Value,
@@ -170,6 +173,7 @@ pub(super) fn set(
             if at >= LONGEST.max(items.len()) {
                 return fail!("a list of more than {LONGEST} items");
             }
+            // The list may have to grow up to this index.
             fuel.charge(at)?;
             let mut all: Vec<Value> =
                 items.iter().map(|item| fuel.copy(item)).collect::<Result<_, _>>()?;
@@ -221,7 +225,7 @@ fn write_text(value: &Value, to: &mut String, fuel: &Fuel) -> Result<(), EvalErr
     Ok(())
 }
 
-/// Writes a value that has the same form in a text and in JSON.
+/// Appends a value that has the same form in a text and in JSON.
 fn write_plain(value: &Value, to: &mut String) {
     match value {
         Value::Bool(b) => to.push_str(if *b { "true" } else { "false" }),

@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl<'e> Evaluator<'e> {
-    /// The field of an optional record that is `none` is `none` too.
+    /// `x.f`. The field of an optional record that is `none` is `none`, too.
     pub(super) fn field<'s>(
         &self,
         of: &Expr,
@@ -29,6 +29,7 @@ impl<'e> Evaluator<'e> {
         }
         match value {
             Cow::Borrowed(value) => field(value, name).map(Cow::Borrowed),
+            // The rest of an owned value is dropped, so its field has to be copied.
             Cow::Owned(value) => self.fuel.copy(field(&value, name)?).map(Cow::Owned),
         }
     }
@@ -103,6 +104,7 @@ impl<'e> Evaluator<'e> {
     {
         let source = self.eval(source, scope, depth)?;
         let mut items = Vec::new();
+        // Each node that an iteration evaluates is charged, so the fuel bounds the whole comprehension.
         for element in elements_with(&source, self.fuel)? {
             let inner = Scope { outer: scope, local, value: &element };
             if let Some(filter) = filter

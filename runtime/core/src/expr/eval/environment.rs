@@ -1,4 +1,4 @@
-//! The environment of an expression.
+//! The data that an expression can read.
 
 use super::super::fuel::fail;
 use super::super::{EvalError, Value};
@@ -6,20 +6,20 @@ use crate::arena::{FunctionId, PredicateId, StepId, VarId};
 use crate::model::{Expr, Observable, Template};
 use alloc::string::ToString;
 
-/// What an expression may read besides its locals. Reading something that the environment lacks is an error of the expression, so `struct
-/// Constants; impl Environment for Constants {}` evaluates constant expressions.
+/// The data that an expression can read besides its locals. Each method has a default for data that is not there, and reading it is an
+/// error of the expression. So `struct Constants; impl Environment for Constants {}` evaluates constant expressions.
 pub trait Environment {
-    /// A param, input or var.
+    /// The value of a param, input or var; `None` without a value.
     fn variable(&self, _: VarId) -> Option<&Value> {
         None
     }
 
-    /// The reason why `variable` returns nothing.
+    /// The error for a variable for which [`Self::variable`] returns nothing.
     fn unset(&self, _: VarId) -> EvalError {
         EvalError { message: "a variable that has no value here".to_string() }
     }
 
-    /// The nth field of the current event, choice or answer.
+    /// The field with this index of the current event, choice or answer.
     fn payload(&self, _: u32) -> Option<&Value> {
         None
     }
@@ -29,22 +29,22 @@ pub trait Environment {
         None
     }
 
-    /// A named condition.
+    /// The expression of a named condition.
     fn predicate(&self, _: PredicateId) -> Option<&Expr> {
         None
     }
 
-    /// The text of the innermost active state that declares advice.
+    /// The advice of the innermost active state that declares one.
     fn advice(&self) -> Option<&Template> {
         None
     }
 
-    /// The options of the question whose prompt is rendered.
+    /// The options of the question whose prompt is being rendered.
     fn options(&self) -> Option<&str> {
         None
     }
 
-    /// An observable of the machine; never called for `Advice`.
+    /// The value of an observable. Never called for `Advice`.
     ///
     /// # Errors
     /// The observable is unknown here.
@@ -60,10 +60,10 @@ pub trait Environment {
         fail!("host functions cannot be called here")
     }
 
-    /// The value of a call whose arguments have no value: the function's fallback.
+    /// The value of a call whose arguments could not be evaluated: the fallback of the function.
     ///
     /// # Errors
-    /// The function has no fallback; `why` is returned.
+    /// The function has no fallback. The error is `why`.
     fn uncalled(&self, _: FunctionId, why: EvalError) -> Result<Value, EvalError> {
         Err(why)
     }

@@ -1,4 +1,13 @@
-//! The evaluator: total, bounded, free of side effects except what a host function does.
+//! The evaluator: it always ends, within bounds, and has no side effects but those of host functions.
+//!
+//! The idea: a value is borrowed from where it is stored, and copied only when it is stored elsewhere ([`Cow`]); each node pays a unit of
+//! fuel; chains of infix operators are a loop, so that `a + b + … + z` takes no stack. For example, `a - b < 2` with `a` = 5 and `b` = 3:
+//!
+//! ```text
+//! eval(a - b < 2)      Compare: evaluates its first operand, then one operand after the other, until one comparison is false
+//!   chain(a - b)       the innermost left operand `a` is borrowed from the environment; 5 - 3 gives an owned 2
+//!   compare(2 < 2)     false
+//! ```
 
 mod compound;
 mod environment;
@@ -17,11 +26,11 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The maximum nesting depth of expressions, including named conditions and advice; the left operands of a chain of infix operators do not
-/// count. A level takes a few kilobytes of stack at most, so that a thread with one megabyte suffices.
+/// The maximum nesting depth of expressions, including named conditions and advice. The left operands in a chain of infix operators do not
+/// count. A level takes a few kilobytes of stack, so a thread with one megabyte suffices.
 pub const MAX_DEPTH: u32 = 240;
 
-/// A bound local, and the locals around it.
+/// A local with its value, and the locals around it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'s> {
     pub(super) outer: Option<&'s Scope<'s>>,
@@ -30,7 +39,7 @@ pub(super) struct Scope<'s> {
 }
 
 impl<'s> Scope<'s> {
-    /// The scope of an `each`, outside of which there is none.
+    /// The scope of an `each`, which is always the outermost.
     pub(super) const fn of_element(value: &'s Value) -> Self {
         Self { outer: None, local: LocalId(0), value }
     }
@@ -62,10 +71,10 @@ pub fn evaluate(
     take(value, fuel)
 }
 
-/// Like [`evaluate`], in the scope of an `each` whose current element is given.
+/// Like [`evaluate`], with the element of an `each` bound to its local.
 ///
 /// # Errors
-/// As [`evaluate`].
+/// As for [`evaluate`].
 pub(crate) fn evaluate_for(
     expr: &Expr,
     element: Option<&Value>,
@@ -80,7 +89,7 @@ pub(crate) fn evaluate_for(
 /// Whether a condition holds.
 ///
 /// # Errors
-/// As [`evaluate`], and a value other than a Bool.
+/// As for [`evaluate`], or a value that is not a Bool.
 pub fn holds(
     condition: &Expr,
     environment: &dyn Environment,
@@ -108,7 +117,7 @@ pub(super) struct Evaluator<'e> {
 type Evaluated<'s> = Result<Cow<'s, Value>, EvalError>;
 
 impl<'e> Evaluator<'e> {
-    /// `depth` is the depth of `expr` itself.
+    /// Evaluates an expression at this nesting depth.
     pub(super) fn eval<'s>(
         &self,
         expr: &Expr,
@@ -148,7 +157,7 @@ impl<'e> Evaluator<'e> {
         Ok(holds)
     }
 
-    /// Each kind that recurses has its own function, so that a level of nesting costs little stack.
+    /// Evaluates the expression itself. Kinds that recurse have functions of their own, so that a level of nesting takes little stack.
     fn kind<'s>(&self, expr: &Expr, scope: Option<&'s Scope<'s>>, depth: u32) -> Evaluated<'s>
     where
         'e: 's,
@@ -215,6 +224,7 @@ impl<'e> Evaluator<'e> {
 
     fn predicate<'s>(&self, id: PredicateId, depth: u32) -> Evaluated<'s> {
         match self.environment.predicate(id) {
+            // A named condition does not see the locals of the expression that uses it.
             Some(expr) => self.bool(expr, None, depth).map(Value::Bool).map(Cow::Owned),
             None => fail!("a named condition that is not known here"),
         }
@@ -286,13 +296,14 @@ impl<'e> Evaluator<'e> {
         self.environment.observe(observable).map(Cow::Owned)
     }
 
-    /// A chain of infix operators, from its innermost left operand outwards.
+    /// Evaluates a chain of infix operators, from its innermost left operand outwards.
     fn chain<'s>(&self, whole: &Expr, scope: Option<&'s Scope<'s>>, depth: u32) -> Evaluated<'s>
     where
         'e: 's,
     {
         let mut links = Vec::new();
         let mut first = whole;
+        // A chain is as deep as it is long, so its left operands are not evaluated recursively.
         while let ExprKind::Binary(op, left, right) = &first.kind {
             self.fuel.charge(1)?;
             links.push((*op, right, &first.ty));
@@ -307,6 +318,7 @@ impl<'e> Evaluator<'e> {
                 }
                 _ => false,
             };
+            // The first operand decides, so the second must not be evaluated.
             if decided {
                 continue;
             }
@@ -332,6 +344,7 @@ impl<'e> Evaluator<'e> {
             if !compare_with(*op, &left, &right, self.fuel)? {
                 return Ok(Cow::Owned(Value::Bool(false)));
             }
+            // The right operand of one comparison is the left operand of the next.
             left = right;
         }
         Ok(Cow::Owned(Value::Bool(true)))

@@ -2,7 +2,14 @@
 //! `[[fill]align][sign][z][#][0][width][, or _][.precision][type]`.
 //!
 //! Ints accept `b c d n o x X` and every type of a Float, Floats `e E f F g G n %`, texts `s`. A Bool with a spec counts as the Int 0 or 1.
-//! A Duration is formatted as a text, as written in a chart, or with a Float's type as its seconds. Lists, maps and `none` accept no spec.
+//! A Duration is formatted as a text, in the notation of charts, or with a type of Floats as its seconds. Lists, maps and `none` accept no
+//! spec. For example, 1234.5 with `+12,.2f`:
+//!
+//! ```text
+//! parse    sign `+`, width 12, grouping `,`, precision 2, type `f`
+//! digits   "1234.50", in groups "1,234.50", with the sign "+1,234.50"
+//! pad      "   +1,234.50": numbers are aligned to the right by default
+//! ```
 
 mod number;
 mod spec;
@@ -39,6 +46,7 @@ pub(super) fn write(
         Ok(spec) => spec,
         Err(why) => return fail!("format spec `{spec}`: {why}"),
     };
+    // A fill character takes up to four bytes.
     fuel.charge_text(4 * (spec.width + spec.precision.unwrap_or(0)))?;
     match value {
         Value::Text(text) => {
@@ -79,7 +87,7 @@ fn unknown_kind(kind: char, of: &str) -> Result<(), EvalError> {
     fail!("{of} takes no format `{kind}`")
 }
 
-/// Writes `prefix` and `body` (`len` characters together), padded to the width.
+/// Appends `prefix` and `body`, padded to the width of the spec. `len` is the number of characters of both.
 fn pad(to: &mut String, spec: &Spec, default: Align, prefix: &str, body: &str, len: usize) {
     let missing = spec.width.saturating_sub(len);
     let (left, inner, right) = match spec.align.unwrap_or(default) {
@@ -95,7 +103,7 @@ fn pad(to: &mut String, spec: &Spec, default: Align, prefix: &str, body: &str, l
     to.extend(core::iter::repeat_n(spec.fill, right));
 }
 
-/// Appends formatted text; writing to a String cannot fail.
+/// Appends formatted text. Writing to a String cannot fail.
 fn append(to: &mut String, text: core::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }

@@ -1,4 +1,4 @@
-//! Numbers under a format spec.
+//! Formats numbers by a format spec.
 
 use super::super::fuel::fail;
 use super::super::{EvalError, python};
@@ -57,6 +57,7 @@ fn sign(negative: bool, spec: &Spec) -> &'static str {
 
 pub(super) fn write_float(x: f64, spec: &Spec, to: &mut String) -> Result<(), EvalError> {
     let size = x.abs();
+    // Python's default.
     let precision = spec.precision.unwrap_or(6);
     let mut text = match spec.kind {
         Some('e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'n' | '%') | None if !x.is_finite() => {
@@ -99,7 +100,7 @@ fn fixed(size: f64, precision: usize, spec: &Spec) -> String {
     text
 }
 
-/// `d.ddde±xx`.
+/// The type `e`: `d.ddde±xx`.
 fn exponential(size: f64, precision: usize, spec: &Spec) -> String {
     let text = format!("{size:.precision$e}");
     let (digits, exponent) = split(&text);
@@ -119,19 +120,20 @@ fn append_exponent(to: &mut String, exponent: i32) {
     append(to, format_args!("e{sign}{:02}", exponent.unsigned_abs()));
 }
 
-/// `g`: `precision` significant digits, with an exponent if the number is small or its decimal exponent reaches the precision. `point`
-/// requires a digit after the point if there is no exponent.
+/// The type `g`: `precision` significant digits. There is an exponent if it would be below -4, or if it reaches the precision. `point`
+/// requires a digit after the point where there is no exponent.
 fn general(size: f64, precision: usize, spec: &Spec, point: bool) -> String {
     let text = format!("{size:.*e}", precision - 1);
     let (digits, exponent) = split(&text);
+    // The digit that `point` requires counts, so the exponent appears one digit earlier.
     let limit = precision as i32 - i32::from(point);
     lay_out(digits, exponent, exponent < -4 || exponent >= limit, spec, precision, point)
 }
 
-/// Formats like `repr`, which differs from `g` in the number of digits.
+/// Formats like `repr`, with as few digits as read back as the same number.
 fn shortest(size: f64, spec: &Spec) -> String {
     let mut text = format!("{size:e}");
-    // Of two equally short and near decimals, Rust chooses the greater, Python the even one.
+    // Two decimals may be equally short and equally near. Rust chooses the greater one, Python the even one.
     let places = text.bytes().take_while(|c| *c != b'e').filter(u8::is_ascii_digit).count();
     let even = format!("{size:.*e}", places.saturating_sub(1));
     if even.parse() == Ok(size) {
@@ -147,7 +149,7 @@ pub(in crate::expr) fn repr(x: f64) -> String {
     if x.is_sign_negative() { format!("-{digits}") } else { digits }
 }
 
-/// Significant digits `d.ddd` with or without the exponent. With `#` there are `precision` digits and always a point.
+/// Lays out significant digits `d.ddd`, with or without an exponent. With `#` there are `precision` digits, and always a point.
 fn lay_out(
     digits: &str,
     exponent: i32,
@@ -181,7 +183,7 @@ fn lay_out(
     text
 }
 
-/// Writes the sign, the grouped digits, and the rest.
+/// Appends the sign or prefix, the digits in groups, and the rest.
 fn write_number(
     prefix: &str,
     digits: &str,
@@ -209,7 +211,7 @@ const fn number_align(spec: &Spec) -> Align {
     if spec.zero { Align::AfterSign } else { Align::Right }
 }
 
-/// Pads with leading zeros, separators included, to `least` characters; a separator never comes first.
+/// The digits in groups, with leading zeros up to `least` characters, separators included. A separator never comes first.
 fn in_groups(digits: &str, grouping: Grouping, group: usize, least: usize) -> String {
     let separator = match grouping {
         Grouping::Comma => ',',

@@ -1,9 +1,9 @@
-//! The parts of a format spec.
+//! Parses format specs.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// The maximum width and precision: beyond it a prompt would be mostly padding.
+/// The maximum width and precision. A greater one would fill a prompt with padding.
 pub const MAX_WIDTH: usize = 10_000;
 
 /// A parsed format spec.
@@ -11,23 +11,23 @@ pub const MAX_WIDTH: usize = 10_000;
 pub struct Spec {
     /// The fill character; a space by default.
     pub fill: char,
-    /// `<`, `>`, `^`, `=`; `None` is the default of the kind of value.
+    /// The alignment `<`, `>`, `^` or `=`; `None` for the default of the kind of value.
     pub align: Option<Align>,
-    /// `+`, `-` or a space.
+    /// The sign `+`, `-` or space.
     pub sign: Option<Sign>,
     /// `z`: a number that rounds to zero has no minus sign.
     pub no_negative_zero: bool,
-    /// `#`.
+    /// `#`: the alternate form, with prefixes of Ints and a point in Floats.
     pub alternate: bool,
-    /// `0` before the width, without a fill: numbers are filled with zeros after their sign.
+    /// `0` before the width, without a fill character: numbers are filled with zeros after their sign.
     pub zero: bool,
     /// The minimum number of characters.
     pub width: usize,
-    /// `,` or `_`.
+    /// The separator `,` or `_`.
     pub grouping: Option<Grouping>,
     /// The number of digits after the point; for a text the maximum number of characters.
     pub precision: Option<usize>,
-    /// The type: `d`, `f`, `%`, …; not yet checked against a kind of value.
+    /// The type: `d`, `f`, `%`, …. The parser does not check it against a kind of value.
     pub kind: Option<char>,
 }
 
@@ -50,28 +50,28 @@ impl Spec {
 /// The alignment of the value in its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// `<`.
+    /// `<`: at the left.
     Left,
-    /// `>`.
+    /// `>`: at the right.
     Right,
-    /// `^`.
+    /// `^`: in the middle.
     Center,
-    /// `=`: the fill comes between sign and digits.
+    /// `=`: at the right, with the fill between the sign and the digits.
     AfterSign,
 }
 
 /// The sign of a number that is not negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
-    /// `+`.
+    /// `+`: a plus sign.
     Plus,
-    /// `-`: nothing.
+    /// `-`: no sign.
     Minus,
     /// A space.
     Space,
 }
 
-/// The separator of digit groups.
+/// The separator between groups of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grouping {
     /// `,`.
@@ -90,15 +90,16 @@ const fn align(c: char) -> Option<Align> {
     }
 }
 
-/// Parses a format spec for any kind of value.
+/// Parses a format spec, for any kind of value.
 ///
 /// # Errors
-/// The reason why the text is no format spec.
+/// The reason why the text is not a format spec.
 pub fn parse(text: &str) -> Result<Spec, String> {
     let mut spec = Spec::PLAIN;
     let mut rest = text;
     let mut chars = text.chars();
     let (first, second) = (chars.next(), chars.next());
+    // Any character is a fill, but only before an alignment.
     let has_fill = second.and_then(align).is_some();
     if has_fill {
         spec.fill = first.unwrap_or(' ');

@@ -1,4 +1,4 @@
-//! The compilation of expressions and blocks, as far as it is supported.
+//! Compiles expressions and blocks, as far as they are supported.
 
 use super::{Act, Arithmetic, Bool, Float, FloatArithmetic, Int, Source};
 use crate::arena::{StateId, TransitionId};
@@ -10,7 +10,7 @@ use core::ops::Range;
 /// The maximum nesting depth of a compiled expression.
 const DEPTH: u32 = 32;
 
-/// The maximum number of nodes in one compiled unit: far below the budget of an evaluation.
+/// The maximum number of nodes of a compiled guard or block. It is far below the budget of an evaluation.
 const NODES: u32 = 2_000;
 
 /// The compiled conditions and blocks of a chart.
@@ -19,16 +19,16 @@ pub(crate) struct Quick {
     guards: Vec<Option<Bool>>,
     /// The actions of all blocks, concatenated.
     acts: Vec<Act>,
-    /// By transition, a range of `acts`; empty if not compiled.
+    /// For each transition, a range of `acts`; empty if its actions are not compiled.
     lines: Vec<Range<u32>>,
-    /// By `enter` and `exit` block, a range of `acts`; empty if not compiled.
+    /// For each `enter` and `exit` block, a range of `acts`; empty if the block is not compiled.
     blocks: Vec<Range<u32>>,
-    /// By state: the index in `blocks` of its first `enter` and its first `exit`.
+    /// For each state, the indices in `blocks` of its first `enter` and its first `exit` block.
     states: Vec<(u32, u32)>,
 }
 
 impl Quick {
-    /// Compiles the supported parts in time linear in the size of the chart.
+    /// Compiles what is supported, in time linear in the size of the chart.
     pub(crate) fn of(chart: &Chart) -> Self {
         let mut acts = Vec::new();
         let mut block = |actions: &Vec<Action>| {
@@ -65,14 +65,14 @@ impl Quick {
         self.acts_of(self.lines.get(line.index()))
     }
 
-    /// The nth `enter` of a state, if it is compiled; otherwise empty.
+    /// The `enter` block of a state with this number, if it is compiled; otherwise empty.
     #[inline]
     pub(crate) fn entry(&self, state: StateId, nth: u32) -> &[Act] {
         let first = self.states.get(state.index()).map(|(entry, _)| *entry);
         self.acts_of(first.and_then(|first| self.blocks.get((first + nth) as usize)))
     }
 
-    /// The nth `exit` of a state, if it is compiled; otherwise empty.
+    /// The `exit` block of a state with this number, if it is compiled; otherwise empty.
     #[inline]
     pub(crate) fn exit(&self, state: StateId, nth: u32) -> &[Act] {
         let first = self.states.get(state.index()).map(|(_, exit)| *exit);
@@ -85,7 +85,7 @@ impl Quick {
     }
 }
 
-/// Every function returns `None` for what is not compiled.
+/// The compiler of one guard or block. Its methods return `None` for what is not supported.
 struct Compiler<'c> {
     chart: &'c Chart,
     nodes: u32,
@@ -169,6 +169,7 @@ impl<'c> Compiler<'c> {
                 BinaryOp::Multiply => Arithmetic::Multiply,
                 BinaryOp::FloorDivide => Arithmetic::FloorDivide,
                 BinaryOp::Modulo => Arithmetic::Modulo,
+                // A quotient is a Float, and a power may be one.
                 BinaryOp::And | BinaryOp::Or | BinaryOp::Divide | BinaryOp::Power => return None,
             };
             let both = (self.int(a, depth + 1)?, self.int(b, depth + 1)?);
@@ -241,6 +242,7 @@ impl<'c> Compiler<'c> {
             let both = (self.bool(then, depth + 1)?, self.bool(otherwise, depth + 1)?);
             Some(Bool::If(Box::new((condition, both.0, both.1))))
         } else if let ExprKind::Compare(first, rest) = &expr.kind {
+            // Only single comparisons: a chain would evaluate its inner operands twice.
             let [(op, second)] = rest.as_slice() else { return None };
             self.comparison(*op, first, second, depth + 1)
         } else {
@@ -261,6 +263,7 @@ impl<'c> Compiler<'c> {
                 let both = (self.float(a, depth)?, self.float(b, depth)?);
                 Some(Bool::Floats(op, Box::new(both)))
             }
+            // Enums only: the second operand has to be a name of one.
             (Type::Named(_), Type::Named(_)) => {
                 let (place, ExprKind::Enum(_, name)) = (Self::place(a)?, &b.kind) else {
                     return None;
@@ -282,7 +285,7 @@ impl<'c> Compiler<'c> {
     }
 }
 
-/// `n = n + 1` and `n = n - 1` have a form of their own.
+/// The assignment of an Int. `n = n + 1` and `n = n - 1` have a form of their own.
 fn assignment(slot: u32, value: Int) -> Act {
     if let Int::Apply(op @ (Arithmetic::Add | Arithmetic::Subtract), both) = &value
         && let (Int::At(Source::Variable(own)), Int::Is(by @ 0..)) = **both

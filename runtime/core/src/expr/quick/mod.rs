@@ -1,8 +1,14 @@
 //! Compiled conditions and assignments over Bool, Int, Float and enums, of which most transitions consist.
 //!
-//! An optimization only. In cases that it does not cover (a variable without a value, a mismatched kind, an overflow) it returns nothing,
-//! and the evaluator evaluates the expression and reports errors. Compiled expressions are small, so that the evaluator never runs out of
-//! fuel on them.
+//! This is only an optimization. In a case that the compiled form does not cover (a variable without a value, a value of another kind, an
+//! overflow) it returns nothing; then the evaluator evaluates the expression, and reports errors. Compiled expressions are so small that
+//! the evaluator never runs out of fuel on them. For example, with `n` as variable 0:
+//!
+//! ```text
+//! `n < 10`       Bool::Near(Less, Variable(0), 10)       true if `n` is 3; nothing if `n` has no value
+//! `n = n + 1`    Act::Step(0, 1)                         `n` becomes 4; nothing if that overflows
+//! `len(xs) > 2`  is not compiled
+//! ```
 
 mod compile;
 
@@ -20,15 +26,15 @@ use core::cmp::Ordering;
 /// The data that compiled expressions read.
 #[derive(Clone, Copy)]
 pub(crate) struct Scalars<'a> {
-    /// Variables by id.
+    /// The variables, by id.
     pub(crate) variables: &'a [Option<Value>],
-    /// The fields of the current event, choice or answer.
+    /// The values of the current event, choice or answer.
     pub(crate) payload: &'a [Value],
-    /// Active states.
+    /// The active states, as a bit set.
     pub(crate) configuration: &'a [u64],
 }
 
-/// The source of a scalar.
+/// The place of a scalar.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source {
     Variable(u32),
@@ -89,23 +95,23 @@ pub(crate) enum Bool {
     And(Box<(Self, Self)>),
     Or(Box<(Self, Self)>),
     If(Box<(Self, Self, Self)>),
-    /// A comparison of an Int with a literal.
+    /// The comparison of a scalar Int with a literal.
     Near(CompareOp, Source, i64),
     Ints(CompareOp, Box<(Int, Int)>),
     Floats(CompareOp, Box<(Float, Float)>),
-    /// Whether an enum equals this value.
+    /// Whether an enum has this value.
     Named(Source, String),
 }
 
 /// An action.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
-    /// `n = n + by`.
+    /// `n = n + by`, without evaluating an expression.
     Step(u32, i64),
     Int(u32, Int),
     Float(u32, Float),
     Bool(u32, Bool),
-    /// Raises an event without data.
+    /// Raises an event that has no data.
     Raise(EventId),
 }
 
@@ -156,7 +162,7 @@ impl Float {
                     FloatArithmetic::Subtract => a - b,
                     FloatArithmetic::Multiply => a * b,
                 };
-                // A result that is not finite may be an error.
+                // An infinite result may be an error, which only the evaluator reports.
                 result.is_finite().then_some(result)
             }
             Self::If(parts) => {

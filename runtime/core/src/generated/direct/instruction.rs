@@ -1,46 +1,46 @@
-//! Steps as data: a list of instructions.
+//! Microsteps as data: lists of instructions.
 
 use super::{Direct, fault};
 use crate::arena::{StateId, TransitionId};
 use crate::machine::{Loss, Record, Sink, Status};
 use crate::store::Occurrence;
 
-/// One effect of a step.
+/// One effect of a microstep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instruction {
-    /// Reports to the sink.
+    /// Send a record to the sink.
     Tell(Record),
-    /// Runs a block, by its number in the chart's code ([`Direct::run`]).
+    /// Run an action block, by its number in the chart's code ([`Direct::run`]).
     Run(u32),
-    /// Puts an occurrence into the internal queue.
+    /// Append an occurrence to the internal queue.
     Queue(Occurrence),
-    /// Ends the run.
+    /// End the run with this status, when the microstep is over.
     End(Status),
 }
 
 /// Constructors for generated code.
 impl Instruction {
-    /// A transition is taken.
+    /// Records that a transition was taken.
     pub const fn taken(line: u32) -> Self {
         Self::Tell(Record::Taken(TransitionId(line)))
     }
 
-    /// A transition does not apply in this configuration.
+    /// Records that a transition does not apply in this configuration.
     pub const fn elsewhere(line: u32) -> Self {
         Self::Tell(Record::Lost(TransitionId(line), Loss::Scope))
     }
 
-    /// A transition is preempted by one of another region.
+    /// Records that a transition was preempted by one of another region.
     pub const fn preempted(line: u32) -> Self {
         Self::Tell(Record::Lost(TransitionId(line), Loss::Preempted))
     }
 
-    /// A state was exited.
+    /// Records that a state was exited.
     pub const fn exited(state: u32) -> Self {
         Self::Tell(Record::Exited(StateId(state)))
     }
 
-    /// A state was entered.
+    /// Records that a state was entered.
     pub const fn entered(state: u32) -> Self {
         Self::Tell(Record::Entered(StateId(state)))
     }
@@ -65,7 +65,7 @@ pub fn perform<P: Direct, S: Sink + ?Sized>(
                     fault(program, sink);
                 }
             }
-            // A full queue leads to a livelock, which the bound on microsteps reports.
+            // The occurrence is lost if the queue is full. Then the macrostep ends as a livelock, which is reported.
             Instruction::Queue(occurrence) => {
                 let _ = program.push(occurrence);
             }
@@ -74,7 +74,7 @@ pub fn perform<P: Direct, S: Sink + ?Sized>(
     }
 }
 
-/// Reports a step to the sink whose blocks have already run.
+/// Sends the records of a microstep to the sink. Its blocks have run already.
 #[inline]
 pub fn tell<S: Sink + ?Sized>(instructions: &[Instruction], sink: &mut S) {
     for instruction in instructions {

@@ -1,8 +1,16 @@
 //! Machines with direct code, generated for charts whose configurations are all known at compile time.
 //!
-//! The effect of an occurrence in a configuration is code or data of the chart, computed by the step algorithm
-//! ([`crate::semantics::unroll`]). This module has what all such charts share: inputs, macrosteps, turns, the end. Everything is generic
-//! over the sink, so that records cost nothing with `()`.
+//! The problem: searching tables for the effect of an event takes longer than the effect itself. The idea: the emitter lets the step
+//! algorithm compute the effect of each occurrence in each configuration ([`crate::semantics::unroll`]), and writes it as code or data of
+//! the chart. This module contains the rest, which is the same for all charts: inputs, macrosteps, turns, the end. For example:
+//!
+//! ```text
+//! chart      state a { on go -> b }   state b { enter { n = n + 1 } }
+//! emitted    for `go` in configuration [a]: [taken(0), exited(1), entered(2), Run(0)], then the configuration [b]
+//! at run     `send` calls `on_event`, which performs these instructions, and then `macrostep::go_on`, as for any machine
+//! ```
+//!
+//! Everything is generic over the sink, so that records cost nothing with the sink `()`.
 
 mod instruction;
 mod registers;
@@ -21,45 +29,46 @@ use crate::store::Occurrence;
 use crate::tables::Tables;
 use registers::{Current, Phase};
 
-/// The code of one chart. The methods for microsteps return whether a transition was taken.
+/// The code of one chart. The methods that run microsteps return whether a transition was taken.
 pub trait Direct: Sized {
-    /// The names of the chart's events.
+    /// The chart's events without their data.
     type Event: Copy;
-    /// Events with their data.
+    /// The data of an event.
     type Payload;
 
-    /// The chart's tables.
+    /// The tables of the chart.
     const TABLES: &'static Tables<'static>;
-    /// Whether anything may follow a microstep: eventless transitions, raised events, awaited completions and errors, final states.
+    /// Whether anything can follow a microstep: eventless transitions, raised events, completions and errors with transitions, final
+    /// states.
     const GOES_ON: bool;
-    /// Whether some configuration is a dead end.
+    /// Whether any configuration is a dead end.
     const DEAD_ENDS: bool;
-    /// Whether an expression reads the name of the event.
+    /// Whether any expression reads the name of the event.
     const READS_EVENT: bool;
 
-    /// Called when an input begins: resets the counts of repetitions.
+    /// Called when an input begins. Refills the budget for the work of loops.
     #[inline(always)]
     fn refuel(&mut self) {}
-    /// Called when an input begins. Until the next input, notes are kept if `sink` takes them.
+    /// Called when an input begins. Until the next input, notes are kept only if `sink` takes them.
     #[inline(always)]
     fn heed<S: Sink + ?Sized>(&mut self, _sink: &S) {}
-    /// The registers.
+    /// The registers besides the configuration.
     fn registers(&self) -> &Registers;
-    /// The registers, mutable.
+    /// The registers besides the configuration, mutable.
     fn registers_mut(&mut self) -> &mut Registers;
     /// The active leaves, in document order.
     fn leaves(&self) -> &'static [StateId];
-    /// Makes these leaves the active ones; false if the chart has no such configuration.
+    /// Makes these leaves the active ones. Returns false if the chart has no such configuration.
     fn go_to(&mut self, leaves: &[StateId]) -> bool;
     /// The event with this id.
     fn event_of(id: EventId) -> Option<Self::Event>;
     /// The id of an event.
     fn id_of(event: Self::Event) -> EventId;
-    /// Makes the data of an event visible to guards and actions; `None` for other occurrences.
+    /// Makes the data of an event readable for guards and actions; `None` for other occurrences.
     fn bind(&mut self, payload: Option<Self::Payload>);
     /// Binds the data of the oldest raised event.
     fn dequeue(&mut self);
-    /// Puts an occurrence into the internal queue; false if it is full.
+    /// Appends an occurrence to the internal queue. Returns false if the queue is full.
     fn push(&mut self, occurrence: Occurrence) -> bool;
     /// Takes the oldest occurrence from the internal queue.
     fn pop(&mut self) -> Option<Occurrence>;
@@ -69,17 +78,17 @@ pub trait Direct: Sized {
     fn enter<S: Sink + ?Sized>(&mut self, sink: &mut S);
     /// Exits all states at the end of the run.
     fn leave<S: Sink + ?Sized>(&mut self, sink: &mut S);
-    /// The microstep of an event.
+    /// Runs the microstep of an event.
     fn on_event<S: Sink + ?Sized>(&mut self, event: Self::Event, sink: &mut S) -> bool;
-    /// The microstep of an occurrence that is not an event.
+    /// Runs the microstep of an occurrence other than an event.
     fn on_other<S: Sink + ?Sized>(&mut self, occurrence: Occurrence, sink: &mut S) -> bool;
-    /// The eventless microstep. `faults` counts guards that failed in this macrostep.
+    /// Runs the eventless microstep. `faults` counts the guards that failed in this macrostep.
     fn on_nothing<S: Sink + ?Sized>(&mut self, faults: &mut u32, sink: &mut S) -> bool;
-    /// Whether the configuration is a dead end.
+    /// Whether the present configuration is a dead end.
     fn is_dead_end(&self) -> bool;
-    /// Whether a transition could be taken for an event now.
+    /// Whether an active leaf would handle an event now.
     fn would_handle(&mut self, event: Self::Event) -> bool;
-    /// Runs a block, by its number in the chart's code.
+    /// Runs an action block, by its number in the chart's code.
     ///
     /// # Errors
     /// An expression in it failed.
@@ -88,10 +97,10 @@ pub trait Direct: Sized {
     }
 }
 
-/// A machine over the code of its chart. It behaves like [`crate::semantics::Stepper`].
+/// A machine with direct code. It behaves like [`crate::semantics::Stepper`].
 #[derive(Debug, Clone)]
 pub struct Machine<P> {
-    /// Guards, actions, data and steps.
+    /// The guards, actions, data and microsteps of the chart.
     pub program: P,
 }
 
@@ -114,7 +123,7 @@ impl<P: Direct> Machine<P> {
         self.phase() != Phase::Running
     }
 
-    /// Handles one input; effects and records go to `sink` in the order in which they happen.
+    /// Handles one input. Effects and records go to `sink` in the order in which they happen.
     pub fn handle<S: Sink + ?Sized>(
         &mut self,
         input: Input<P::Payload>,
@@ -140,7 +149,7 @@ impl<P: Direct> Machine<P> {
             {
                 Receipt::Closed
             }
-            // These inputs have no meaning for a chart without steps and limits.
+            // A chart with steps or limits has no direct code, so these inputs have no meaning here.
             Input::Answer(..)
             | Input::Exhausted(..)
             | Input::Unmade(_)
@@ -164,7 +173,7 @@ impl<P: Direct> Machine<P> {
         Receipt::Handled
     }
 
-    /// Handles an event.
+    /// Handles a host event.
     #[inline]
     pub fn send<S: Sink + ?Sized>(
         &mut self,
@@ -185,6 +194,7 @@ impl<P: Direct> Machine<P> {
         sink.record(Record::Event(id));
         self.program.bind(Some(payload));
         let taken = self.program.on_event(event, sink);
+        // The constants let the compiler remove what this chart does not need.
         if P::GOES_ON {
             macrostep::go_on(self, 1, sink);
         }
@@ -200,7 +210,7 @@ impl<P: Direct> Machine<P> {
         if taken { Receipt::Handled } else { Receipt::Unhandled }
     }
 
-    /// Takes enabled eventless transitions.
+    /// Takes the eventless transitions that are enabled, and all that follows from them.
     pub fn tick<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
         if self.is_over() {
             return Receipt::Closed;
@@ -223,7 +233,7 @@ impl<P: Direct> Machine<P> {
         Receipt::Handled
     }
 
-    /// Runs a turn.
+    /// Runs a turn, which has no steps here.
     pub fn turn<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
         if self.is_over() {
             return Receipt::Closed;
@@ -262,13 +272,13 @@ impl<P: Direct> Machine<P> {
         macrostep::go_on(self, 1, sink);
     }
 
-    /// Whether a state is active. After the end of the run: whether it was in the last configuration.
+    /// Whether a state is active. After the end of the run: whether it is in the last configuration.
     pub fn is_active(&self, state: StateId) -> bool {
         self.phase() != Phase::New
             && self.program.leaves().iter().any(|leaf| P::TABLES.contains(state, *leaf))
     }
 
-    /// The status of a run that has ended.
+    /// The status with which the run ended; `None` while it has not.
     pub fn ended(&self) -> Option<Status> {
         match self.phase() {
             Phase::Ended(status) => Some(status),
@@ -287,7 +297,7 @@ impl<P: Direct> Machine<P> {
         }
     }
 
-    /// Such a chart has no deadlines.
+    /// The next deadline: always `None`, because a chart with deadlines has no direct code.
     pub const fn next_deadline(&self) -> Option<Instant> {
         None
     }

@@ -4,7 +4,7 @@ use crate::arena::EventId;
 use crate::machine::Status;
 use crate::tables::Tables;
 
-/// The phase of a machine's life.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Phase {
     #[default]
@@ -14,7 +14,7 @@ pub(super) enum Phase {
     Ended(Status),
 }
 
-/// The registers of a machine with direct code.
+/// The registers of a machine with direct code, besides its configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Registers {
     pub(super) phase: Phase,
@@ -24,7 +24,7 @@ pub struct Registers {
     pub(super) event: Current,
 }
 
-/// The id of the current host event in four bytes, or [`Current::NONE`].
+/// The current host event in four bytes: its id, or [`Current::NONE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Current(u32);
 
@@ -35,7 +35,7 @@ impl Default for Current {
 }
 
 impl Current {
-    /// No event. No chart has so many events that this is an id.
+    /// No event. No chart has as many events as would make this an id.
     pub(super) const NONE: Self = Self(u32::MAX);
 
     pub(super) const fn of(event: Option<EventId>) -> Self {
@@ -56,22 +56,22 @@ impl Registers {
         Self { phase: Phase::New, turns: 0, walking: false, dead: false, event: Current::NONE }
     }
 
-    /// The number of turns ended.
+    /// The number of turns that have ended.
     pub const fn turns(&self) -> u32 {
         self.turns
     }
 
-    /// The name of the current host event, or the empty string.
+    /// The name of the current host event; the empty text if there is none.
     pub fn event_name(&self, tables: &Tables<'static>) -> &'static str {
         self.event.get().map_or("", |event| tables.events[event.index()].name)
     }
 
-    /// Records that a final child of the root was entered.
+    /// Notes that a final child of the root was entered, so that the run ends.
     pub const fn end(&mut self, status: Status) {
         self.phase = Phase::Ending(status);
     }
 
-    /// Records that a state was entered.
+    /// Notes that a state was entered, so that a new dead end is reported.
     pub const fn revive(&mut self) {
         self.dead = false;
     }

@@ -1,4 +1,4 @@
-//! Conversion between the registers of a machine with direct code and those of the step algorithm.
+//! Converts the registers of a machine with direct code to those of the step algorithm, and back.
 
 use super::{Current, Direct, Machine, Phase, Registers};
 use crate::arena::StateId;
@@ -6,7 +6,7 @@ use crate::semantics::{Plain, RestoreError, Snapshot};
 use alloc::vec::Vec;
 
 impl<P: Direct> Machine<P> {
-    /// The registers.
+    /// A snapshot of the registers.
     pub fn snapshot(&self) -> Snapshot {
         let Registers { phase, turns, walking, dead, event } = self.program.registers().clone();
         let ended = match phase {
@@ -19,10 +19,10 @@ impl<P: Direct> Machine<P> {
         Snapshot::plain(P::TABLES, Plain { ended, turns, walking, dead, event, leaves })
     }
 
-    /// Takes over the registers of a snapshot.
+    /// Replaces the registers by those of a snapshot.
     ///
     /// # Errors
-    /// The chart has no such configuration.
+    /// The chart has no such configuration. The machine is unchanged then.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         let leaves: Vec<StateId> = snapshot.leaves(P::TABLES);
         let Plain { ended, turns, walking, dead, event, .. } = snapshot.as_plain();

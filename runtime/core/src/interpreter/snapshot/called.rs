@@ -1,4 +1,4 @@
-//! Tool calls of a snapshot.
+//! The tool calls of models, in a snapshot.
 
 use super::{RestoreError, Snapshot, give_back, keep};
 use crate::arena::{StateId, StepId, ToolId};
@@ -9,7 +9,7 @@ use crate::saved::StoredValue;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Tool calls of questions under way.
+/// The tool calls of questions that are under way.
 pub(super) fn of_questions(calls: &Calls) -> Vec<(StateId, ToolId, Vec<StoredValue>)> {
     let open = calls.opened().filter_map(|(caller, call)| match caller {
         Caller::Question(leaf) => Some((leaf, call.tool, keep(&call.arguments))),
@@ -18,7 +18,7 @@ pub(super) fn of_questions(calls: &Calls) -> Vec<(StateId, ToolId, Vec<StoredVal
     open.collect()
 }
 
-/// Tool calls of `llm` steps under way.
+/// The tool calls of `llm` steps that are under way.
 pub(super) fn of_steps(calls: &Calls) -> Vec<(StepId, ToolId, Vec<StoredValue>)> {
     let open = calls.opened().filter_map(|(caller, call)| match caller {
         Caller::Question(_) => None,
@@ -27,7 +27,7 @@ pub(super) fn of_steps(calls: &Calls) -> Vec<(StepId, ToolId, Vec<StoredValue>)>
     open.collect()
 }
 
-/// The calls of a snapshot.
+/// The tool calls of a snapshot. Fails if a tool does not exist or has other arguments.
 pub(super) fn restored(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Calls, RestoreError> {
     let call = |tool: ToolId, arguments: &[StoredValue]| {
         let Some(row) = plan.chart().tools.get(tool.index()) else {

@@ -1,4 +1,4 @@
-//! The lists of steps with an `each` that are under way, as data.
+//! The lists of steps with an `each`, in a snapshot.
 
 use super::super::data::{Data, Gathering};
 use super::{RestoreError, Snapshot, keep};
@@ -11,7 +11,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// A step, its elements, and the answers so far.
+/// A step with an `each`, its elements, and the answers so far.
 pub(super) type Saved = (StepId, Vec<StoredValue>, Vec<Option<StoredValue>>);
 
 pub(super) fn kept(data: &Data) -> Vec<Saved> {
@@ -22,7 +22,7 @@ pub(super) fn kept(data: &Data) -> Vec<Saved> {
     saved.collect()
 }
 
-/// The lists of a snapshot, if they fit the chart and the machine's registers.
+/// The lists of a snapshot, converted to their types. Fails unless they fit the chart and the registers.
 pub(super) fn restored(
     plan: &Plan<'_>,
     snapshot: &Snapshot,
@@ -46,7 +46,7 @@ pub(super) fn restored(
         });
         fans.insert(*step, Gathering { elements, answers: answers.collect::<Result<_, _>>()? });
     }
-    // A step that is under way needs its list: the machine's registers count its elements.
+    // A step that is under way needs its list, because the registers count its elements.
     let is_whole = |(step, size): (StepId, u32)| {
         size == 0 || fans.get(&step).is_some_and(|fan| fan.elements.len() == size as usize)
     };

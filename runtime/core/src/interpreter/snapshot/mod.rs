@@ -1,4 +1,13 @@
-//! A run as data, from which [`Interpreter::restore`] continues it exactly.
+//! A run as data, by number, from which [`Interpreter::restore`] continues it exactly.
+//!
+//! A snapshot belongs to one version of a chart, whose hash it contains, and needs no conversion. For other versions, and for generated
+//! machines, the module `named` converts it to and from [`crate::saved::Saved`], where names replace numbers. For example:
+//!
+//! ```text
+//! run        in the state `open`; `total` is 3; the `llm` step 0 is under way with the key k
+//! snapshot   { format: 3, chart: "Shop", hash, machine: { bits of the configuration, steps: [pending k] }, variables: { total: 3 } }
+//! restore    checks format and hash, fits 3 to the type of `total`, and sets the registers; an answer for k is then accepted
+//! ```
 
 mod called;
 mod gathered;
@@ -21,13 +30,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Version of the layout of [`Snapshot`].
+/// The version of the layout of [`Snapshot`].
 const FORMAT: u32 = 3;
 
-/// The complete state of a run: configuration, history, variables, params, inputs, answers, queues, deadlines (absolute), pending steps and
-/// questions with their keys, the walk's cursor and its number of calls, counters. Taken between two inputs, when the configuration is
-/// stable. With the feature `serde` it is data; values are JSON, and values without a JSON form (durations, NaN, infinity) become a map
-/// with one key that begins with `$`.
+/// The complete state of a run between two inputs, when the configuration is stable: configuration, histories, variables, answers, queues,
+/// deadlines, open steps and questions with their keys, walks, counts. With the feature `serde` it is data. Values are JSON; those without
+/// a JSON form (durations, NaN, infinity) become a map with one key that begins with `$`.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot {
@@ -40,26 +48,26 @@ pub struct Snapshot {
     answers: BTreeMap<StepId, StoredValue>,
     handled: Handled,
     raised: Vec<(EventId, Vec<StoredValue>)>,
-    /// Payloads of the waiting sent events, in the machine's order.
+    /// The payloads of the waiting sent events, in order of delivery.
     sent: Vec<Vec<StoredValue>>,
     finals: BTreeMap<StateId, Vec<StoredValue>>,
     last_result: String,
-    /// Tool calls of questions under way: leaf, tool, arguments.
+    /// The tool calls of questions that are under way: leaf, tool, arguments.
     calls: Vec<(StateId, ToolId, Vec<StoredValue>)>,
-    /// Tool calls of `llm` steps under way.
+    /// The tool calls of `llm` steps that are under way: step, tool, arguments.
     #[cfg_attr(feature = "serde", serde(default))]
     step_calls: Vec<(StepId, ToolId, Vec<StoredValue>)>,
-    /// Tool calls that streaks count: tool, arguments, number of repetitions.
+    /// The ended tool calls that streaks count: tool, arguments, number of successive repetitions.
     called: Vec<(ToolId, Vec<StoredValue>, u32)>,
-    /// Steps with an `each` under way: their elements, and the answers so far.
+    /// The steps with an `each` that are under way: their elements, and the answers so far.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     gathered: Vec<gathered::Saved>,
-    /// Machines of the `run` steps under way.
+    /// The machines of the `run` steps that are under way.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     children: Vec<(StepKey, Snapshot)>,
 }
 
-/// Like [`Bound`], with serializable values.
+/// The part of [`Bound`] that outlives an input, with values that can be serialized.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Handled {
@@ -70,14 +78,14 @@ enum Handled {
     Choice(ChoiceId, Vec<StoredValue>),
 }
 
-/// Why a run cannot continue from a snapshot.
+/// The reason why a run cannot continue from a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreError {
-    /// Another version of this crate made it; the version of its format.
+    /// It was made by another version of this crate, with this version of the format.
     Format(u32),
-    /// It belongs to another chart with this name, or to an earlier version of this chart.
+    /// It belongs to the chart with this name, which is another chart or another version of this one.
     OtherChart(String),
-    /// Its registers are impossible in the chart.
+    /// Its registers are impossible in this chart.
     Machine(semantics::RestoreError),
     /// A value in it does not fit its declared type.
     Data(String),
@@ -101,12 +109,12 @@ impl core::fmt::Display for RestoreError {
 impl core::error::Error for RestoreError {}
 
 impl Snapshot {
-    /// The name of its chart.
+    /// The name of the snapshot's chart.
     pub fn chart(&self) -> &str {
         &self.chart
     }
 
-    /// The structural hash of its chart.
+    /// The structural hash of the snapshot's chart.
     pub fn hash(&self) -> u64 {
         self.hash
     }
@@ -121,7 +129,7 @@ fn give_back(values: &[StoredValue]) -> Vec<Value> {
 }
 
 impl<'p, H: Host> Interpreter<'p, H> {
-    /// The state of the run, without notes that were not taken.
+    /// The state of the run, but without the notes that were not taken.
     pub fn snapshot(&self) -> Snapshot {
         let chart = self.plan.chart();
         let data = &self.engine.program.data;
@@ -142,6 +150,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 .filter_map(|(i, answer)| Some((StepId::at(i), StoredValue(answer.clone()?))))
                 .collect(),
             handled: match data.bound {
+                // The calls themselves are in `calls` and `called`.
                 Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => {
                     Handled::Nothing
                 }
@@ -169,15 +178,15 @@ impl<'p, H: Host> Interpreter<'p, H> {
         }
     }
 
-    /// A machine that continues where the snapshot was taken.
+    /// A machine that continues from the point at which the snapshot was taken.
     ///
     /// # Errors
-    /// The snapshot has another format or chart, impossible registers, or data that does not fit.
+    /// The snapshot has another format, belongs to another chart, or has impossible registers or data that does not fit.
     pub fn restore(plan: &'p Plan<'p>, host: H, snapshot: &Snapshot) -> Result<Self, RestoreError> {
         Self::restore_with_charts(plan, &[], host, snapshot)
     }
 
-    /// Like [`Interpreter::restore`], for a chart that runs others: the child charts of `run` steps under way continue too.
+    /// Like [`Interpreter::restore`], for a chart that runs others. Their machines continue, too.
     ///
     /// # Errors
     /// As for [`Interpreter::restore`], for each of the machines.
@@ -209,6 +218,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         let limits =
             restored.engine.with_view(StateId(0), |program, view| program.set_limits(view));
         limits.map_err(|Mismatch(why)| RestoreError::Data(why))?;
+        // The registers are restored by now, so `runs` knows the open steps.
         for (key, child) in &snapshot.children {
             let named = |plan: &&Plan<'_>| plan.chart().name == child.chart;
             let Some(plan) = charts.iter().find(named) else {
@@ -224,12 +234,13 @@ impl<'p, H: Host> Interpreter<'p, H> {
     }
 }
 
-/// The data of a snapshot. If it is exact, each variable that must have a value is in it.
+/// The data of a snapshot, converted to the declared types. If `is_exact`, a variable that must have a value has to be in the snapshot.
 fn data(plan: &Plan<'_>, snapshot: &Snapshot, is_exact: bool) -> Result<Data, RestoreError> {
     let chart = plan.chart();
     let mut data = Data::new(chart);
     for (slot, variable) in data.variables.iter_mut().zip(&chart.variables) {
         let Some(StoredValue(value)) = snapshot.variables.get(&variable.name) else {
+            // Params have values from the creation of a machine on, other variables from its start on.
             let needed = matches!(variable.kind, VariableKind::Param { .. }) || snapshot.begun;
             if is_exact && needed && variable.default.is_some() {
                 return Err(RestoreError::Data(format!("no value for `{}`", variable.name)));
@@ -272,7 +283,7 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot, is_exact: bool) -> Result<Data, Re
     Ok(data)
 }
 
-/// Payloads of sent events, indexed by slot.
+/// The payloads of the sent events by slot, which is their order in a restored machine.
 fn sent(chart: &Chart, snapshot: &Snapshot) -> Result<Vec<Vec<Value>>, RestoreError> {
     let events: Vec<EventId> = snapshot.machine.sends().map(|sent| sent.event).collect();
     if events.len() != snapshot.sent.len() {

@@ -1,4 +1,4 @@
-//! A machine by names.
+//! Converts a machine to and from its saved form, in which names replace numbers.
 
 use super::super::data::Data;
 use super::{FORMAT, Handled, Snapshot, called, data, keep};
@@ -14,10 +14,10 @@ use crate::saved::{Current, ProgramData, Saved, StoredValue, Unfit};
 use alloc::vec::Vec;
 
 impl<'p, H: Host> Interpreter<'p, H> {
-    /// A machine that goes on where one was saved, interpreted or generated, with the children that it had.
+    /// A machine that continues a saved run, with its children. An interpreted or a generated machine may have saved it.
     ///
     /// # Errors
-    /// It is of another chart, of a version that lacks what the run needs, or damaged.
+    /// The run belongs to another chart, to a version that lacks what it needs, or is damaged.
     pub fn resume(
         plan: &'p Plan<'p>,
         charts: &'p [Plan<'p>],
@@ -30,7 +30,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         Ok(family.into_root())
     }
 
-    /// The state of the machine, without its children.
+    /// The saved form of the machine, without its children.
     pub(in super::super) fn to_saved(&self) -> Saved {
         let chart = self.plan.chart();
         let data = &self.engine.program.data;
@@ -66,7 +66,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         Saved::of(self.engine.tables(), &self.engine.snapshot(), &program)
     }
 
-    /// Takes over a state, without children.
+    /// Replaces the state of the machine by a saved one, without its children.
     pub(in super::super) fn take_saved(&mut self, saved: &Saved) -> Result<(), Unfit> {
         let tables = self.engine.tables();
         let (registers, program) = saved.parts(tables)?;
@@ -104,7 +104,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 .collect(),
             children: Vec::new(),
         };
-        // Another version of the chart may have variables that the run does not know.
+        // Another version of the chart may have variables that the run did not have.
         let is_exact = saved.is_of(tables);
         let data = data(self.plan, &snapshot, is_exact)?;
         let begun = data.begun;
@@ -113,6 +113,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         self.children.clear();
         let set = self.engine.with_view(StateId(0), |program, view| {
             for (i, row) in chart.variables.iter().enumerate() {
+                // A variable that is new in this version gets its default.
                 let is_missing = program.data.variables[i].is_none()
                     && (begun || matches!(row.kind, VariableKind::Param { .. }));
                 if let (Some(default), true) = (&row.default, is_missing) {
@@ -122,11 +123,12 @@ impl<'p, H: Host> Interpreter<'p, H> {
             program.set_limits(view)
         });
         set.map_err(|Mismatch(why)| Unfit::Data(why))?;
+        // Last, because durations may read the variables.
         self.engine.arm_added(&snapshot.machine);
         Ok(())
     }
 
-    /// Makes the machine of a `run` step that was under way. Its state is still to be taken over.
+    /// Creates the machine of a `run` step that was under way. Its state is loaded later.
     pub(in super::super) fn place(&mut self, key: StepKey, chart: &str) -> Result<(), Unfit> {
         let charts = self.charts;
         let Some(plan) = charts.iter().find(|plan| plan.chart().name == chart) else {
