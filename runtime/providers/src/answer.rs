@@ -21,8 +21,8 @@ pub(crate) fn read(wire: &Wire, headers: &HeaderMap, body: Body) -> Result<Answe
         Body::Long(_) => {
             return Err(other(format!("the answer is longer than {} MiB", body::MOST >> 20)));
         }
-    // A proxy or a wrong address often answers with an HTML page and status 200; this gives a better message than a JSON syntax error.
     };
+    // A proxy or a wrong address often answers with an HTML page and status 200; this gives a better message than a JSON syntax error.
     let kind = header(CONTENT_TYPE);
     if !kind.trim_start().to_ascii_lowercase().starts_with("application/json") {
         return Err(other(format!("the answer is not JSON but `{}`", crate::fault::short(kind))));

@@ -1,8 +1,7 @@
 //! The form of an answer, twice: in words for the system message, and as the JSON Schema that is sent with the request.
 //!
 //! Every question has a schema, because the schema limits what the model can answer. OpenAI accepts only an object as root: a record and
-//! a
-//! choice are objects already, any other value is wrapped under the key [`VALUE`].
+//! a choice are objects already, any other value is wrapped under the key [`VALUE`].
 
 use crate::schema::Schema;
 use chartc_runtime::oracle::{Alternative, Kind, Question};

@@ -1,13 +1,13 @@
-//! Real models for charts: OpenAI, Anthropic, Gemini, Ollama, and any other server with OpenAI's chat interface, such as vLLM and llama.cpp.
+//! Oracles for real models: OpenAI, Anthropic, Gemini, Ollama, and any other server with OpenAI's chat interface, such as vLLM and
+//! llama.cpp.
 //!
 //! [`Providers`] is an [`Oracle`]: it sends each question to the model that the step's client names, `"provider:model"`, or all questions
 //! to one server. It needs a tokio runtime with network and timer, and a clock that lets real time pass.
 //!
 //! The problem: each provider has its own API, and none of them knows charts. The idea: a [`Question`] becomes a JSON Schema that allows
 //! exactly the answers that the chart accepts (`form`), a `Wire` puts prompt and schema into the request of one API, and the response
-//! comes
-//! back as text, which the runtime reads like any other answer. A question of the step `triage` with the options `close` and `stay`, and
-//! the client model `"openai:gpt-5"`:
+//! comes back as text, which the runtime reads like any other answer. A question of the step `triage` with the options `close` and
+//! `stay`, and the client model `"openai:gpt-5"`:
 //!
 //! ```text
 //! form     {"type":"object","properties":{"choice":{"enum":["close","stay"], …}}, …} and a system message that says the same in words

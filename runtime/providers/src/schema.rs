@@ -34,8 +34,7 @@ impl Schema {
         };
         let names: Vec<&String> = definitions.keys().collect();
         // A definition is on a cycle, or leads to one, exactly if this elimination does not remove it: repeatedly drop the definitions
-        // that
-        // refer to no remaining one.
+        // that refer to no remaining one.
         let mut left: Vec<(&String, Vec<String>)> = names
             .iter()
             .map(|name| {

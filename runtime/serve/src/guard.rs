@@ -36,7 +36,8 @@ const fn outside(status: StatusCode, kind: &'static str, why: &'static str) -> O
 }
 
 impl AccessRules {
-    // A browser sends a page's requests with that page's host name and origin, which an attacker's page cannot change.
+    /// Checks host, origin and token of a request. A browser sets `Host` and `Origin` from the address of the page, which the page cannot
+    /// change: this recognises the requests of foreign pages.
     pub(crate) fn pass(&self, head: &Parts) -> Result<Visitor, Outside> {
         let wrong_host = outside(
             StatusCode::FORBIDDEN,

@@ -141,8 +141,7 @@ impl Runs {
         }
         let (said, at_rest) = watch::channel(None);
         let mut all = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
-        // The map would otherwise grow with every run.
-        // Drop the receivers whose tasks have ended.
+        // The map would otherwise grow with every run. Drop the receivers whose tasks have ended.
         all.retain(|_, at_rest| at_rest.has_changed().is_ok());
         all.insert(run.to_owned(), at_rest);
         drop(all);
@@ -266,8 +265,8 @@ impl Runs {
                 let run = run.to_owned();
                 let last = self.engine.look(move |store| store.last_line(&run)).await;
                 let last = last.ok().and_then(Result::ok).flatten().map_or(0, |line| line.seq);
-                // An error means that the task has ended, and so its run is at rest.
-                // `>= last`: an older report may be from before the event that this client has just sent.
+                // An error means that the task has ended, and so its run is at rest. `>= last`: an older report may be from before the
+                // event that this client has just sent.
                 drop(driven.wait_for(|seen| seen.is_some_and(|seen| seen >= last)).await);
             }
             drop(self.engine.settled(run).await);

@@ -1,6 +1,5 @@
 //! Runs that cannot be continued in this process, while the others can: the saved state is damaged or of another chart, or a host
-//! function
-//! has panicked.
+//! function has panicked.
 
 use crate::error::StoreError;
 use crate::file::Store;

@@ -41,8 +41,7 @@ impl Sqlite {
     }
 
     /// Fires an event at a run, and creates the run if there is none. `given` describes how to create it; the store keeps it with the
-    /// run. An
-    /// existing run keeps the `given` with which it was created.
+    /// run. An existing run keeps the `given` with which it was created.
     ///
     /// # Errors
     /// See [`EngineError`].

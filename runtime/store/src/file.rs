@@ -1,8 +1,7 @@
 //! The database file: opening it, owning it, and its transactions.
 //!
 //! Any process may read a store. One process at a time owns it and writes: it holds a lock on `FILE.lock`. As locks are unreliable on
-//! some
-//! file systems, each owner also takes the next number (`boot`), and every transaction checks that this number is still the latest.
+//! some file systems, each owner also takes the next number (`boot`), and every transaction checks that this number is still the latest.
 
 use crate::error::{StoreError, VERSION};
 use crate::kind::Kind;

@@ -22,12 +22,9 @@ type Taken = (String, String, i64, i64);
 
 impl Store {
     /// Creates the run `name` from the state that `run` had after line `at` of its trace. The trace is replayed up to that line, without
-    /// any
-    /// calls. Calls that had no result by then become new calls of the fork. The fork gets whole steps and whole events, so it may
-    /// contain some
-    /// lines after `at`. `given` replaces the parent's parameters, which are kept with `None`. `machine` creates a machine with
-    /// [`Tape::host`]
-    /// and with the params among [`Tape::variables`].
+    /// any calls. Calls that had no result by then become new calls of the fork. The fork gets whole steps and whole events, so it may
+    /// contain some lines after `at`. `given` replaces the parent's parameters, which are kept with `None`. `machine` creates a machine
+    /// with [`Tape::host`] and with the params among [`Tape::variables`].
     ///
     /// # Errors
     /// There is no such run or line, the name is taken, the replay differs from the trace, or the file cannot be written.

@@ -20,8 +20,7 @@ pub enum Letter {
 
 impl Store {
     /// Puts a letter into the inbox of a run. An answer is delivered before anything that happens to the run later, and the question
-    /// takes no
-    /// second answer.
+    /// takes no second answer.
     ///
     /// # Errors
     /// There is no such run, it has ended, the question is not open or already has an answer in the inbox, or the file cannot be written.

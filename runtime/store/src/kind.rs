@@ -33,8 +33,7 @@ impl Kind {
     }
 
     /// The SQL that creates the tables. Tables with long rows have row ids: without them, SQLite keeps only a quarter of a page of each
-    /// row in
-    /// the tree, and the rest on overflow pages.
+    /// row in the tree, and the rest on overflow pages.
     pub(crate) const fn tables(self) -> &'static str {
         match self {
             Self::Runs => RUNS,

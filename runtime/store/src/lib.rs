@@ -6,8 +6,7 @@
 //!
 //! The idea: each commit contains everything about one step of a run: the event, the state after it, the new lines of the trace, and the
 //! calls to make. A call is made only after two commits: one plans it, and one marks it as started. Its result is committed before
-//! anything
-//! reads it. For a run whose event `turn` starts a step `triage`, which calls a model:
+//! anything reads it. For a run whose event `turn` starts a step `triage`, which calls a model:
 //!
 //! ```text
 //! commit 1   event `turn`, the state after it, trace lines 1..4, call `triage` planned

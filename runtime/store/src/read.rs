@@ -234,8 +234,7 @@ impl Store {
     }
 
     /// The calls of a run that have ended, in the order in which they were planned. A fork's list begins with the calls that it has
-    /// copied
-    /// from its parent.
+    /// copied from its parent.
     ///
     /// # Errors
     /// The file cannot be read, or a call is damaged.
@@ -255,8 +254,7 @@ impl Store {
     }
 
     /// The runs that have not ended, each with the time of its next step; and the names of the runs with damaged rows. A run needs a step
-    /// at
-    /// once if it has open calls, or if it could not be continued before.
+    /// at once if it has open calls, or if it could not be continued before.
     pub(crate) fn running(&self) -> Result<(Vec<Waiting>, Vec<String>), StoreError> {
         let read = || -> rusqlite::Result<_> {
             let mut rows = self.connection.prepare("SELECT * FROM run")?;
@@ -277,8 +275,7 @@ impl Store {
     }
 
     /// The time on the clock of one run, or the latest time of all: the time of the last commit. With real time, the time that has passed
-    /// since
-    /// on the computer's clock is added, whether or not a process was running. A clock that was set back adds nothing.
+    /// since on the computer's clock is added, whether or not a process was running. A clock that was set back adds nothing.
     ///
     /// # Errors
     /// The file cannot be read.

@@ -127,8 +127,7 @@ impl<'e, M: Machine> Worker<'e, M> {
     }
 
     /// Continues all runs that have not ended. A run that only waits for an event or a deadline is restored when that comes. A run that
-    /// cannot
-    /// be restored does not affect the others: see [`Worker::broken`].
+    /// cannot be restored does not affect the others: see [`Worker::broken`].
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -310,8 +309,7 @@ impl<'e, M: Machine> Worker<'e, M> {
                     return Poll::Ready(batch);
                 }
                 // A virtual clock stands still unless a host waits for time to pass. A host that waits for quiet waits only for busy
-                // runs, so
-                // that the deadlines of the others do not fire.
+                // runs, so that the deadlines of the others do not fire.
                 let wake = if is_real || !self.until.is_empty() {
                     self.wakes.first().map(|(at, _)| *at)
                 } else if !(self.quiet.is_empty() && self.settled.is_empty()) {

@@ -14,8 +14,7 @@ use tokio::time::{Sleep, sleep};
 const UNREAD: Duration = Duration::from_secs(30);
 
 /// A connection whose writes fail after [`UNREAD`] without progress. Otherwise a client that never reads would hold its connection and
-/// its
-/// permit forever.
+/// its permit forever.
 pub(crate) struct Patient {
     stream: TokioIo<TcpStream>,
     /// The timeout; set while a write is pending.

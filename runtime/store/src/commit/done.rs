@@ -57,8 +57,7 @@ impl Done {
     }
 
     /// Removes delivered letters from the inbox, and the rows of events that lost runs had taken in. Calls that found no model are
-    /// planned
-    /// again.
+    /// planned again.
     pub(super) fn undo_what_is_lost(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
         for (run, number) in &self.letters {
             if !self.lost.contains_key(run) {

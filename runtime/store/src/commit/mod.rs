@@ -1,8 +1,7 @@
 //! Commits: everything that has happened since the last commit, and everything that it causes, in one transaction.
 //!
 //! The order is: results of calls, letters from the inbox, answers of people, events, and then all steps that are due. If a run panics,
-//! its
-//! part of the commit is undone, and the others are committed. Hosts get their replies only after the commit, and a call is made only
+//! its part of the commit is undone, and the others are committed. Hosts get their replies only after the commit, and a call is made only
 //! after a second commit that marks it as started.
 
 mod done;
@@ -333,8 +332,7 @@ fn is_unavailable(outcome: &Outcome) -> bool {
 }
 
 /// Delivers a letter to its run. A letter that does not fit is noted in the trace, because its sender may be gone. Returns whether the
-/// letter
-/// can be removed from the inbox.
+/// letter can be removed from the inbox.
 fn take<M: Machine>(
     running: &mut Running<M>,
     tx: &Transaction<'_>,

@@ -268,7 +268,7 @@ impl Keep for WorldStore {
         let from = i64::try_from(from).unwrap_or(i64::MAX);
         let read = (|| {
             let found = rows(&store, CHECKPOINT, [], "the checkpoint", last)?;
-            // Lines after the checkpoint's last one cannot exist: both are written in one transaction.
+            // Lines that another process commits between these two queries are left out.
             let until = found.first().map_or(0, |last| last.lines);
             let select =
                 "SELECT seq, text, sum FROM line WHERE seq > ?1 AND seq <= ?2 ORDER BY seq";
