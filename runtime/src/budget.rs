@@ -257,6 +257,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        // An abandoned call may have been charged, so its whole hold counts as spent.
         if let Some(bound) = self.bound.take() {
             self.budget.account().settle(bound, bound);
         }

@@ -144,6 +144,7 @@ impl VirtualClock {
     /// Sets the time and wakes the sleeps up to it.
     fn pass(&self, mut waiting: MutexGuard<'_, Sleepers>, now: Instant) {
         self.state.now.store(now, Release);
+        // Keys are ordered by time, so everything before `now + 1` is due.
         let later = waiting.split_off(&(now.saturating_add(1), 0));
         let woken = std::mem::replace(&mut *waiting, later);
         // Wakers may run code that locks again, so they are called without the lock.
@@ -169,6 +170,7 @@ impl Clock for VirtualClock {
     fn jump(&self) -> bool {
         let waiting = self.waiting();
         let Some(((at, _), _)) = waiting.first_key_value() else { return false };
+        // A sleep may be for a time that has passed already; the clock must not go back.
         let now = self.now().max(*at);
         self.pass(waiting, now);
         true

@@ -36,6 +36,7 @@ pub(crate) fn payload_of(
         return Err(RunError::UnknownEvent { name: event.into(), known });
     };
     let fields = tables.events[id.index()].fields.of(tables.name_pool);
+    // A chart that accepts any event gets data with undeclared names as a whole.
     if tables.is_open() && fields.len() <= 1 && !data.iter().all(|(key, _)| fields.contains(&key)) {
         return Ok((id, fields.iter().map(|_| Value::Map((*data).clone())).collect()));
     }

@@ -77,6 +77,7 @@ impl<M: Machine, T: trace::Sink> Plays for Session<M, T> {
     }
 
     async fn begin(&mut self) -> Result<(), RunError> {
+        // A machine refuses a turn while it walks; a file of events waits instead.
         if self.machine().is_walking() {
             self.settle().await?;
         }

@@ -113,6 +113,7 @@ async fn play<M: Machine, T: trace::Sink>(
     session: &mut Session<M, T>,
     entry: &Entry,
 ) -> Result<Receipt, Stop> {
+    // Also without any time, so that the deadlines of this moment fire before the entry.
     session.advance(entry.after_ms.unwrap_or(0)).await?;
     for (name, value) in entry.inputs.iter() {
         session.input(name, value.clone())?;
@@ -198,6 +199,7 @@ fn outcome<M: Machine, T: trace::Sink>(
 ) -> Result<Outcome<Vec<Value>>, Stop> {
     let offers = session.family.with_member(member, |machine| {
         let kind = machine.tables().steps[key.step.index()].kind;
+        // A step whose tool is being called waits for the tool's result, not for a choice.
         let is_called = machine.call(*key).is_ok();
         let may_choose = match kind {
             StepRowKind::Ask { .. } => !is_called,
@@ -231,6 +233,7 @@ fn outcome<M: Machine, T: trace::Sink>(
     let name = match value {
         Value::Text(name) => name.clone(),
         Value::Bool(b) => b.to_string(),
+        // `null` is how a file says that the model has chosen nothing.
         Value::None => return Ok(Outcome::Unusable),
         Value::Int(_) | Value::Float(_) | Value::Duration(_) | Value::List(_) | Value::Map(_) => {
             return Err(Stop::Entry("the answer to a question is the name of an option".into()));

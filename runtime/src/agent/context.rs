@@ -137,6 +137,7 @@ fn time(view: &View, place: RunProgress) -> Vec<(&'static str, Value)> {
             percent(passed as f64, whole as f64),
         ]
     } else if let Some(turns) = place.turns {
+        // `turn` is about to begin, so it still counts as left.
         let left = u64::from(turns.saturating_sub(place.turn.saturating_sub(1)));
         let noun = if left == 1 { "turn" } else { "turns" };
         vec![

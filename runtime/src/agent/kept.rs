@@ -60,6 +60,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         if kept.record.agent != agent {
             return Err(format!("it is of the agent `{}`, not of `{agent}`", kept.record.agent));
         }
+        // The last step that can fail. Nothing of this agent has changed before it.
         life.world.load(&kept.world)?;
         life.record.with(|record| record.clone_from(&kept.record));
         self.given.extend(kept.given.iter().cloned());

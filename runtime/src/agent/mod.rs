@@ -164,6 +164,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// See [`RunError`]. A step or an action that fails is not an error.
     pub async fn turn(&mut self) -> Result<TurnReport, RunError> {
         self.start().await?;
+        // A turn that is still open is concluded first, so that this one sees its result.
         self.rest().await?;
         self.before_turn()?;
         let report = self.session.turn().await?;

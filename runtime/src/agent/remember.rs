@@ -105,9 +105,11 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         let heard = self.session.turn_outcome();
         let action = heard.actions.iter().rev().map(|(_, answer)| answer).find(|a| is_action(a));
         let turn = self.session.turns();
+        // The record may end with an entry of an earlier turn, if this one has done nothing.
         let of_turn = |entry: Option<&Entry>| entry.filter(|entry| entry.turn == turn).cloned();
         let (done, failed) = match &self.life {
             Some(Life { record, .. }) => record.with(|record| {
+                // The number 0 marks a turn that failed to choose an action.
                 let failed = record.failures.back().filter(|entry| entry.nth == 0);
                 (of_turn(record.history.back()), of_turn(failed))
             }),

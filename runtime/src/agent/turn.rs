@@ -54,6 +54,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         for (name, value) in &all {
             let Some(ty) = profile.inputs.get(*name).filter(|_| is_set(name)) else { continue };
             let value = declared(value.clone(), ty, &profile.types);
+            // Unchanged inputs are not set again, so that the trace shows only changes.
             if now.get(name).is_some_and(|now| is_same(now, &value)) {
                 continue;
             }
@@ -145,6 +146,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             }
             Err(failure) => (None, Err(failure), Vec::new()),
         };
+        // The time after the action, which may have caused events of its own.
         let when = when(world.as_ref(), record, turn);
         record.with(|record| record.act(when, &word, action.as_ref(), &result));
         if !unused.is_empty() {
@@ -174,6 +176,7 @@ pub(super) fn memory(view: &View, record: &Record) -> Result<Map, &'static str> 
         None => Err("the world has no record of the agent"),
     };
     match found {
+        // Without a memory in the world, the one that the run itself keeps counts.
         Err(_) if !record.working_memory.is_empty() => Ok(record.working_memory.clone()),
         found => found,
     }

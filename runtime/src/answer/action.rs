@@ -98,6 +98,7 @@ fn flattened(map: Map) -> (Map, bool) {
         lowered.insert(low.map_or(key, str::to_owned), value);
     }
     let map = lowered;
+    // Another key names the action only if there is no key `action`.
     let by_name = map.get("action").is_none();
     let name = NAMES[..3].iter().copied().find(|key| by_name && map.get(key).is_some_and(is_text));
     let has_reasoning = map.get("reasoning").is_some();
@@ -126,6 +127,7 @@ fn flattened(map: Map) -> (Map, bool) {
                 respelled = true;
                 for (name, value) in inner {
                     let name = if name == named { "action".to_owned() } else { name };
+                    // Fields beside the action take precedence over those inside it.
                     if name == "action" || out.get(&name).is_none() {
                         out.insert(name, value);
                     }

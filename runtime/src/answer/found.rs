@@ -20,6 +20,7 @@ pub(super) struct Found<'t> {
 /// # Errors
 /// There are several different values, one is cut off, or the text around the value may take it back.
 pub(super) fn json<'t>(text: &'t str, opening: &[char]) -> Result<Option<Found<'t>>, Unusable> {
+    // A text that is JSON as a whole needs no search, and may be any value.
     let whole = json::read(text, 0).filter(|read| read.end == text.len() && !read.is_cut);
     if let Some(read) = whole {
         let is_whole = read.repairs.is_empty();

@@ -43,6 +43,7 @@ pub fn value(text: &str, wanted: &str) -> Result<Reading<Value>, Unusable> {
         repairs.extend(json.repairs);
         let count = repairs.len();
         let meant = fitted(&json.value, wanted, &mut repairs).map_err(Unusable::none)?;
+        // Prose around the JSON may name another name of the enum.
         if let (Form::Names(names), Value::Text(name)) = (&form, &meant) {
             apart(name, names, [json.before, &json.after])?;
         }

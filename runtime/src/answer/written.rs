@@ -75,6 +75,7 @@ pub(super) fn inside(
 ) -> Result<Value, String> {
     let text = text.trim();
     let form = wanted.form();
+    // Models often put JSON into a string where an object or a list is wanted.
     if matches!(form, Form::List(_) | Form::Record(_) | Form::Map(_))
         && let Some(read) =
             json::read(text, 0).filter(|read| read.end == text.len() && !read.is_cut)
@@ -82,6 +83,7 @@ pub(super) fn inside(
         repairs.push("JSON in a text".to_owned());
         return fit(&read.value, wanted, repairs, depth);
     }
+    // Only within a value: an answer of one word is no list.
     if let Form::List(of) = form
         && depth > 1
         && !text.contains([',', '\n', ';'])
@@ -147,6 +149,7 @@ fn name(
         return Ok((found(name), false));
     }
     let spelled = plain(text);
+    // A mark such as `?` or a leading `!` changes the meaning of a name.
     let is_bare =
         !text.contains(['?', '!', '/', '~', '<', '>', '=', '{', '}', '\\']) || text.ends_with('!');
     let mut hits = names.iter().filter(|name| is_bare && plain(name) == spelled);
@@ -204,6 +207,7 @@ fn number(text: &str, whole: bool, repairs: &mut Vec<String>) -> Result<(Value, 
         // `one` is mostly an article or a pronoun; it is a number only if it is the whole text.
         let is_article = spelling == "one" && said.len() > 1;
         if let Some(value) = value.filter(|_| said[at].is_word && !is_article) {
+            // Different spellings of the same number are one candidate: `7 (seven)`.
             match found.iter_mut().find(|(known, _)| *known == value) {
                 Some((_, spellings)) if spellings.contains(&spelling) => {}
                 Some((_, spellings)) => spellings.push(spelling),
@@ -235,6 +239,7 @@ fn number(text: &str, whole: bool, repairs: &mut Vec<String>) -> Result<(Value, 
     if !whole {
         return Ok((Value::Float(value), in_prose));
     }
+    // Above 9e15, not every whole number is exact as an `f64`.
     if value.fract() != 0.0 || value.abs() > 9e15 {
         return Err(Unusable::none("expected Int, found Float"));
     }

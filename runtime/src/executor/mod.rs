@@ -102,9 +102,11 @@ pub(crate) fn question(
         }
     }
     let Beside { section, used, complaint, actions } = beside;
+    // The client's own form takes precedence over that of the session.
     if question.model.actions == ActionForm::Any {
         question.model.actions = actions;
     }
+    // The section is for models; people see only the chart's own text.
     if kind != Kind::Human && !section.is_empty() {
         prompt.truncate(prompt.trim_end().len());
         prompt.push_str("\n\n");

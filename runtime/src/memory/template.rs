@@ -46,6 +46,7 @@ impl Query {
             let fault = |why: String| Unreadable { at: template[..brace].chars().count() + 1, why };
             plain.push_str(&template[at..brace]);
             let mark = &template[brace..=brace];
+            // `{{` and `}}` stand for single braces.
             if template[brace + 1..].starts_with(mark) {
                 plain.push_str(mark);
                 at = brace + 2;

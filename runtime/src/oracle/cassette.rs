@@ -244,6 +244,7 @@ fn fnv(first: u64, text: &str) -> u64 {
 /// The element for which a question is asked, with its path; empty if there is none.
 pub(super) fn element_of(question: &Question) -> String {
     let own = question.element.map(|element| format!("{}[{element}]", question.step));
+    // Without an element on the path, the path does not matter: the request identifies the call.
     let above = (own.is_some() || question.child.contains('[')).then(|| question.child.clone());
     let way = above.into_iter().filter(|way| !way.is_empty()).chain(own);
     way.collect::<Vec<_>>().join("/")
@@ -256,6 +257,7 @@ impl Entry {
             Request::Step { .. } => "step",
             Request::Tool { .. } => "tool",
         };
+        // Names of tools contain dots, and names of steps may have characters that file systems do not allow.
         let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
         let name: String = self.request.name().chars().map(plain).take(60).collect();
         let hash = fnv(self.request.hash(), &self.element);
@@ -285,6 +287,7 @@ impl Entry {
         struct Head {
             v: u32,
         }
+        // The version is checked first, because other versions may have other fields.
         let head: Head = serde_json::from_str(text).map_err(|fault| fault.to_string())?;
         if head.v != VERSION {
             return Err(format!(

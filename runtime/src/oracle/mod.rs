@@ -89,6 +89,7 @@ impl Question {
         let options = self.options.iter().map(|option| {
             let is_form = self.kind == Kind::Llm || !option.schema.is_empty();
             let frame = if is_form { OPTION_FORM } else { OPTION };
+            // Name and schema are sent twice: in words, and in the schema of the answer.
             2 * (option.offer.name.len() + option.schema.len()) + option.offer.text.len() + frame
         });
         let is_action = self.kind == Kind::Llm && self.schema.is_empty();

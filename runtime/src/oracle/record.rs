@@ -86,6 +86,7 @@ impl<O: ?Sized> Recording<O> {
 
 impl<O: Oracle + ?Sized> Oracle for Recording<O> {
     fn ask(&self, question: Arc<Question>) -> Asking {
+        // The number is taken when the call starts, as calls may end in another order.
         let mut open = self.tape.begin(Request::of(&question), element_of(&question));
         let asking = self.inner.ask(question);
         Box::pin(async move {

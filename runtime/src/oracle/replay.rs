@@ -39,6 +39,7 @@ impl Replaying {
     fn find(&self, request: &Request, element: String) -> Result<&Entry, OracleError> {
         let hash = request.hash();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        // The first request for an element decides where all further ones are looked up.
         if !asked.contains_key(&(hash, element.clone())) {
             let taken = asked.iter().filter(|((of, _), _)| *of == hash);
             let taken: BTreeSet<&String> = taken.map(|(_, (recorded, _))| recorded).collect();

@@ -37,6 +37,7 @@ impl Recalled {
             let (Some(begun), Some((index, line))) = (&begun, tape.next()) else {
                 return Poll::Pending;
             };
+            // A line of another chart, or of a later time, does not end this call.
             if line.child != begun.child || line.at_ms > clock.now() {
                 return Poll::Pending;
             }

@@ -188,6 +188,7 @@ impl Sink for Tape {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         let now = serde_json::to_string(line)?;
         let mut place = self.place();
+        // Beyond the end of the replay, lines are collected instead of compared.
         if place.is_over() {
             place.beyond.push(line.clone());
             return Ok(());
@@ -198,6 +199,7 @@ impl Sink for Tape {
             return Ok(());
         }
         let difference = Difference { line: place.next + 1, recorded, now: Some(now) };
+        // Only the first difference counts; later ones follow from it.
         place.difference.get_or_insert(difference);
         Err(io::Error::other("the run differs from its trace"))
     }
@@ -247,5 +249,6 @@ pub(super) fn is_of_the_host(line: &Line) -> bool {
             | What::HostNote { .. }
             | What::Resumed { .. }
     );
+    // Inputs and events of child charts come from the chart itself.
     is_host && line.child.is_empty()
 }

@@ -48,6 +48,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         let now = self.common.clock.now();
+        // Bounded, as a deadline that is due again and again would never end.
         for _ in 0..IDLE_TICKS {
             let due = self.family.next_deadline().filter(|at| *at <= now);
             if self.submit_due_retry(now, due)? {
@@ -93,6 +94,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let mut answer = Ok(Receipt::Refused);
         for _ in 1..HANDLED {
             let Some(one) = told else { return Ok(answer) };
+            // The fast path: a single plain input with a short log, and nothing for other members.
             if tasks.is_empty() && log.is_brief() && is_plain(&one) {
                 self.follow_brief(now, &log)?;
                 return Ok(one.receipt);
@@ -144,6 +146,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let notes = notes.unwrap_or_default();
         let called = self.host_calls();
         let child = self.path(&member);
+        // The machine has taken in the answer without accepting it: it does not fit.
         if let Some(key) = answered.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
             let why = notes.iter().find(|note| note.about == About::Answer);
             let why = why.map_or("it does not fit the declared type", |note| &note.text);

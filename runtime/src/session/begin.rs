@@ -58,6 +58,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             .family
             .with_member(&member, |machine| executor::question(machine, key, client, beside))
             .unwrap_or_else(|| Err("its chart does not run any more".into()));
+        // Rendering the prompt may have called host functions, whose notes precede the question.
         let child = self.path(&member);
         self.notes(now, &member, &child)?;
         match question {
@@ -65,12 +66,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 question.child.clone_from(&child);
                 question.element = key.element.map(Element::index);
                 let is_call = question.kind != Kind::Human;
+                // The last attempt was refused for good, and there is no other client: the step fails without another call.
                 if is_call && last.as_ref().is_some_and(|last| last.is_hopeless) {
                     self.extra.busy.ready.push_back((at, Input::Unmade(key)));
                     return Ok(());
                 }
                 let wanted = last.as_ref().filter(|last| is_call && !last.is_final);
                 let wanted = wanted.and_then(|last| last.retry_after);
+                // The provider asks for a longer pause than a run waits.
                 if let Some(wanted_ms) = wanted.filter(|wanted| *wanted > MOST_RETRY_AFTER) {
                     let (step, attempt) = (question.step.to_string(), key.attempt);
                     let (most_ms, which) = (MOST_RETRY_AFTER, self.which(&at));
@@ -104,6 +107,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 .any(|call| matches!(call.work, Work::AwaitingBudget(..)));
             match self.reserve(&at, &mut question) {
                 Admission::Made if is_behind && self.extra.rare.ledger.is_held(&at) => {
+                    // There is room, but earlier questions wait: this one gives its hold back and waits behind them.
                     self.extra.rare.ledger.release(&at);
                 }
                 Admission::Made => {

@@ -110,6 +110,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
                     let Call { at, work } = self.extra.busy.calls.remove(index);
+                    // Attempts that were due before this answer are made first, in the order of time.
                     let now = self.submit_earlier_retries()?;
                     if let Work::Question(question, ..) = work {
                         self.ended(now, at, &question, answer)?;

@@ -135,6 +135,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let kept =
             self.extra.history.iter().filter(|(_, transition_ring)| !transition_ring.is_empty());
         let mut all: Vec<(MemberPath, SavedHistory)> = kept.filter_map(told).collect();
+        // Paths compare element by element, so a parent precedes its children.
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
         all
     }

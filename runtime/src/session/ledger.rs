@@ -172,6 +172,7 @@ impl Ledger {
             Ok((prices.amount(bound), Some(bound)))
         };
         let held = match shared {
+            // The budget stays locked during the computation, so that no other run takes the same room.
             Some(budget) => budget
                 .hold(|shared| measure(room.tighter(shared)))
                 .map(|(hold, bound)| (Some(hold), bound)),
@@ -302,6 +303,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let (child, step) = (self.path(&at.0), self.step_name(&at.0, at.1));
         let cost = taken.cost as f64 / 1e6;
         let (attempt, which) = (at.1.attempt, self.which(at));
+        // Worth a note only if the provider reports more than was allowed, as limits may then be exceeded.
         let allowed = allowed.filter(|allowed| !assumed && output_tokens > *allowed);
         let what = What::Usage {
             step,
@@ -315,6 +317,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             which,
         };
         self.tracer.put(now, &child, what)?;
+        // Most charts read no amounts, and need no input for them.
         let machine = self.family.member(&at.0);
         let is_read = machine.is_some_and(|machine| machine.tables().reads_amounts);
         let Amount { tokens, cost } = taken;

@@ -164,6 +164,7 @@ impl Census {
             return block.clone();
         }
         drop(blocks);
+        // Another thread may have added the block between both locks; `entry` then finds it.
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
         let empty = || {
             let present = vec![[0; BLOCK / WORD]; states];

@@ -49,6 +49,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             reasons = held.filter(|(of, _)| *of == line).map_or(0, |(_, held)| held);
             self.remember(now, member, 0, (line, reasons));
         }
+        // A child chart that is started again begins with an empty history.
         if let (Record::Ended(_), false) = (record, member.is_empty()) {
             self.extra.history.forget(member);
         }
@@ -58,6 +59,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         }
         let Some(machine) = self.family.member(member) else { return Ok(()) };
+        // The next prompt tells the model why its tool call was refused.
         if let Record::Forbidden(key, tool) = record {
             let tables = machine.tables();
             let state = tables.states[key.leaf.index()].path;
@@ -144,6 +146,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         for Note { about, text } in notes {
             let is_of = |call: &HostCall| about == About::Call(call.function.clone());
             let mut call = None;
+            // Calls without a note are written before the next call with one, in the order in which they were made.
             if let Some(index) = called.iter().position(is_of) {
                 for lost in called.drain(..index).collect::<Vec<_>>() {
                     self.tracer.put(now, child, noted(lost))?;

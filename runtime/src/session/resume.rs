@@ -127,6 +127,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub fn restore(&mut self, saved: &Saved) -> Result<(), RunError> {
         self.family.load(&saved.machine).map_err(|why| RunError::Start(why.to_string()))?;
         self.started = true;
+        // `max`, because `resume` has already written a line after the saved ones.
         self.tracer.seq = self.tracer.seq.max(saved.seq);
         self.turns = saved.turns;
         self.total_calls = saved.calls;
@@ -176,6 +177,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             PendingCall::Wait { question, until } => Work::Waiting(question.into(), until, None),
             PendingCall::Room { question } => Work::AwaitingBudget(question.into()),
             PendingCall::Question { question, .. } if self.forget_chain(&at) => {
+                // No model had answered: the run starts with the first client of the chain again, and nothing is charged.
                 let (now, prices) = (self.common.clock.now(), question.model.prices);
                 self.settle_call(now, &at, prices, Bill::nothing(false))?;
                 return self.begin(at);
@@ -252,6 +254,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let (child, step) = (self.path(&call.at.0), self.step_name(&call.at.0, call.at.1));
             let (about, which) = (self.step_path(&call.at), self.which(&call.at));
             let attempt = call.at.1.attempt;
+            // The line about the interrupted call may be preceded by its `usage` line.
             let is_usage = next(0).is_some_and(|line| {
                 let (step, which) = (step.clone(), which.clone());
                 line.child == child && is_usage_of(&line.what, &step, attempt, &which)

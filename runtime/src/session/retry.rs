@@ -39,8 +39,10 @@ impl Backoff {
     /// The waiting time after failure `nth` (from 1) of a call, in milliseconds. `mark` distinguishes calls, so that they wait
     /// differently.
     pub fn wait(self, nth: u32, retry_after: Option<u64>, mark: u64) -> u64 {
+        // The exponent is bounded, because a shift by 64 or more would overflow; `most` bounds the result.
         let doubled = self.first.saturating_mul(1 << nth.saturating_sub(1).min(32));
         let whole = doubled.min(self.most);
+        // Half of the time is fixed, the other half is random.
         let half = whole / 2;
         let chance = scrambled(self.seed ^ scrambled(mark)) % (whole - half + 1);
         let wait = half + chance;
@@ -96,6 +98,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let last = self.extra.rare.failures.remove(&place).filter(|last| last.event == key.event);
         let (count, mut nobody) =
             last.map_or((1, Vec::new()), |last| (last.count + 1, last.nobody));
+        // Collected over the chain of fallbacks: the run ends only if every client was unavailable.
         if error.is_unavailable() {
             nobody.push(error.to_string());
         }
@@ -149,6 +152,7 @@ pub(super) fn ask_with_timeout(
     let timeout = question.model.timeout.filter(|_| !driver.keeps_time());
     let mut asking = driver.ask(id, question);
     let Some(timeout) = timeout else { return asking };
+    // The timeout of a resumed call includes the time before it was saved.
     let mut sleep = clock.sleep_until(since.saturating_add(timeout));
     Box::pin(poll_fn(move |cx| match asking.as_mut().poll(cx) {
         Poll::Ready(answer) => Poll::Ready(answer),

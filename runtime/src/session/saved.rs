@@ -146,6 +146,7 @@ impl Saved {
         let (Some(sum), Some(run)) = (sum, run) else {
             return Err("it is no snapshot of a run: `sum` or `run` is missing".into());
         };
+        // The version is checked first, because other versions may have other fields.
         let version = run.get("agent").and_then(|agent| agent.get("version"));
         let version =
             version.and_then(serde_json::Value::as_u64).unwrap_or(SavedAgent::VERSION.into());

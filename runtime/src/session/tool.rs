@@ -60,6 +60,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.extra.rare.used.get(&place_of(member, *key))
         };
         let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
+        // Open calls do not count, so that a call which is made again gets the same number.
         let nth = used.map_or(0, |used| used.iter().filter(|one| !one.is_open()).count());
         let nth = u32::try_from(nth).unwrap_or(u32::MAX);
         let name = |member: &[StepKey], key: StepKey| {
@@ -143,6 +144,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let what = What::ToolResult { step, tool, value: value.clone(), which };
                 self.tracer.put(now, &child, what)?;
                 drop(self.apply_to(member, Input::Answer(key, Outcome::Done(vec![value])))?);
+                // Only `answer` reports a misfit to the host; here the machine's note is enough.
                 self.extra.busy.misfit = None;
                 Ok(())
             }

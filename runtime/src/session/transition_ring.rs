@@ -41,6 +41,7 @@ impl TransitionRing {
             self.drop_first();
         }
         let Taken { at_ms, seq, line, held } = taken;
+        // Wrapping differences can represent any two times, also ones that go back.
         let later = [at_ms.wrapping_sub(self.last.0), seq.wrapping_sub(self.last.1)];
         let numbers = [later[0], later[1], line.0.into(), held];
         if self.ring.len() < self.used as usize + 4 * LONGEST {
@@ -49,6 +50,7 @@ impl TransitionRing {
                 numbers.iter().map(|number| (70 - number.leading_zeros()) / 7).map(|n| n.max(1));
             self.reserve(needed.sum());
         }
+        // The common case: all four numbers are below 128, and their place does not wrap around.
         let short = (numbers[0] | numbers[1] | numbers[2] | numbers[3]) < 0x80;
         let at = self.place(self.used);
         if let (true, Some(places)) = (short, self.ring.get_mut(at..at + 4)) {

@@ -90,6 +90,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return;
         }
         let heard = &self.extra.rare.heard;
+        // An answer makes up for an earlier failure of the same step.
         if heard.trouble.as_ref().is_some_and(|(of, ..)| of == step) {
             self.extra.rare.heard.trouble = None;
         }

@@ -118,6 +118,7 @@ impl Driver for Planner {
         let probe = match known {
             Some(Known::Ended(Outcome::Answer(answer))) => Probe::Answered(answer),
             Some(Known::Ended(Outcome::Result(result))) => Probe::Returned(result),
+            // Only the real driver may know whether the call reached its server.
             Some(Known::Started) => self.driver.probe(id),
             // A plan is committed together with the session that waits for it, and no call is made before that commit.
             Some(Known::Planned) | None => Probe::NotMade,

@@ -88,6 +88,7 @@ impl<M: Machine> Stepped<M> {
         make: impl FnOnce(Making<'_>) -> Result<Session<M, Journal>, String>,
     ) -> Result<Self, String> {
         let planner = Arc::new(Planner::new(driver, known));
+        // The clock of a run never goes back, even if the computer's clock was set back.
         let now = saved.map_or(0, Saved::now).max(now);
         let (moment, journal) = (Arc::new(StepClock::at(now)), Journal::default());
         let making = Making {
@@ -187,6 +188,7 @@ impl<M: Machine> Stepped<M> {
         if let Err(why) = self.session.go_as_far_as_possible() {
             self.stop(&why);
         }
+        // A run that has ended has no further deadlines.
         let due = if self.session.status().is_some() { None } else { self.moment.wake() };
         self.wake = due.filter(|_| self.stopped.is_none());
     }

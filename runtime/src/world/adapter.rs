@@ -51,6 +51,7 @@ impl<H> Artifacts<H> {
             let Some(method) = method(function) else { continue };
             methods.entry(function.name.clone()).or_insert_with(|| method.clone());
         }
+        // A function without `from` in one chart and with it in another is a conflict, too.
         for function in functions() {
             if let Some(known) = methods.get(&function.name)
                 && method(function) != Some(known)

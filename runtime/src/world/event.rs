@@ -42,6 +42,7 @@ impl Event<'_> {
         }
         map.insert("success".into(), Value::Bool(self.success));
         for (name, value) in more {
+            // Further fields never replace the common ones.
             if map.get(name).is_none() {
                 map.insert(name.to_owned(), value.clone());
             }

@@ -92,6 +92,7 @@ impl Record {
     ) {
         self.taken += 1;
         let text = match result {
+            // A write has no value: the agent wants to know the changes.
             Ok(done) if done.value == Value::None && !done.changes.is_empty() => {
                 done.changes.join(", ")
             }

@@ -153,6 +153,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         };
         let slot = &mut agents.slots[place as usize];
         let id = Id::of(self.key, &event.id);
+        // Before the check of `stopped`: an event that was taken in keeps its reply even if the agent has failed since.
         if let Some(reply) = slot.ids.reply(id) {
             return Ok(reply);
         }
@@ -189,6 +190,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Engine for Memory<'_, M, T> {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
         let home = self.home(agent);
         let taken = self.take(&mut self.shards[home.shard].agents(), home, agent, &event);
+        // A task in `quiet` looks for work again, as this event may have given an agent some.
         self.waiting.wake();
         taken
     }

@@ -92,6 +92,7 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
         for place in woken {
             list(&mut agents.slots, place);
         }
+        // The deadlines of busy agents always count, because their calls may end by them.
         for busy in [true, false] {
             while (busy || passes)
                 && let Some((at, place)) = agents.first_due(busy)

@@ -74,6 +74,7 @@ impl Reader<'_> {
                 told[behind..at].fill(true);
             }
         }
+        // `rather` applies to every `than …` after it: `rather ship than pivot`.
         let rather = tokens.iter().position(|token| token.text == "rather");
         for nth in 0..hits.len() {
             let before = nth.checked_sub(1).map(|i| hits[i]);

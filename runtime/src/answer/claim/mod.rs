@@ -70,6 +70,7 @@ pub(super) fn claim(
     extra: &[String],
 ) -> Result<usize, Unusable> {
     let reader = Reader { candidates, extra };
+    // Code in a fence, or the language after its mark, may contain any word.
     if text.contains("```") && !candidates.is_empty() {
         return Err(reader.fenced(text));
     }
@@ -85,6 +86,7 @@ pub(super) fn described(text: &str, candidates: &[Candidate]) -> Option<usize> {
         return None;
     }
     let said: Vec<Token> = said.into_iter().filter(|token| token.is_word).collect();
+    // A description of a single word is too common to choose by.
     let is = |(_, one): &(usize, &Candidate)| one.about.len() > 1 && same(&one.about, &said);
     let mut hits = candidates.iter().enumerate().filter(is);
     let (index, _) = hits.next()?;
@@ -178,6 +180,7 @@ impl Reader<'_> {
         if denies.contains(&index) {
             return Err(self.beside(index, denying(all)));
         }
+        // From a sentence `Reason: …` on, everything explains the choice.
         let explained = (last..all.len()).find(|nth| *nth > last && is_reason(&all[*nth]));
         // Second pass: an unclear sentence must agree with the choice, be overruled by a later labelled choice, or be part of the reason.
         for (nth, about, beside) in unclear {
@@ -202,6 +205,7 @@ impl Reader<'_> {
             if !matches!(said[nth], Says::Nothing) || is_closing(sentence) {
                 continue;
             }
+            // Before the choice, only words that reject it in advance count; after it, any contrast or negation.
             let word = if nth < first || nth < last && !decisive {
                 astray(sentence)
             } else if nth < last {
@@ -247,6 +251,7 @@ fn is_closing(sentence: &Sentence) -> bool {
 /// The word that takes back an answer between these texts: in the sentence that introduces it, or anywhere after it.
 pub(super) fn taken_back(before: &str, after: &str) -> Option<String> {
     let leading = sentences(before);
+    // Only a sentence that runs into the answer can change its meaning, as in `not {…}`.
     let leading = leading.last().filter(|s| {
         !before.trim_end().ends_with(['.', '!', '?', ';']) || s.word(|word| word == "g").is_some()
     });

@@ -46,6 +46,7 @@ impl Reader<'_> {
         if sentence.is_question {
             return unclear("?");
         }
+        // A description chooses only if it is the whole sentence.
         if hits.iter().all(|hit| hit.is_about) {
             let all: Vec<Token> = tokens.iter().filter(|t| t.is_word).cloned().collect();
             if !same(&all, &self.candidates[index].about) || !is_plain(tokens) {
@@ -101,6 +102,7 @@ impl Reader<'_> {
         let start = opening(tokens, first.from)?;
         let (end, is_cause) = reason(tokens, &plain, first.to, one);
         let labelled = self.frame(&plain[start..end], tokens, start == 0)?;
+        // `Yes please` is yes; `no problem` is not no.
         if one.stands_alone
             && let Some(next) = tokens.get(first.to).filter(|next| next.is_word)
             && end > first.to
@@ -135,6 +137,7 @@ impl Reader<'_> {
         tokens: &[Token],
         from_start: bool,
     ) -> Result<bool, String> {
+        // `Is it spam` is a question also without its mark.
         if from_start && asks(tokens) {
             return Err("?".to_owned());
         }

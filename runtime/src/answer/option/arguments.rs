@@ -57,6 +57,7 @@ pub(super) fn complete(
             values.push(Value::None);
             continue;
         };
+        // A model that repeats the placeholder of the prompt has not filled in the argument.
         if matches!(value, Value::Text(text) if is_placeholder(text, ty)) {
             let why = format!("argument `{name}` of `{}` is not filled in", offer.name);
             return Err(Unusable::none(why));
@@ -142,6 +143,7 @@ pub(super) fn call(
     }
     let said = text[at + 1..].trim().trim_start_matches('*').trim();
     let spelled = |text: &str| words(text).into_iter().map(|word| word.text).collect::<Vec<_>>();
+    // `finish: give the final answer` repeats the list of options in the prompt, and gives no argument.
     if said.is_empty() || options.iter().any(|one| spelled(said) == spelled(&one.offer.text)) {
         return Err(lacks());
     }

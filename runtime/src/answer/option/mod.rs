@@ -58,6 +58,7 @@ fn in_json(
     repairs: &[String],
 ) -> Result<Option<Reading<Chosen>>, Unusable> {
     let mut objects = json::find(text, '{');
+    // A scalar in prose is no answer; only a text that is one as a whole may be.
     if objects.is_empty() {
         objects.extend(json::read(text, 0).filter(|read| read.end == text.len()));
     }

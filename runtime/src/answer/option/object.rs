@@ -111,6 +111,7 @@ fn layer(
     let mut strangers: Vec<(&str, String)> = Vec::new();
     let mut deeper: Option<(&str, &Value)> = None;
     for (key, value) in KEYS.iter().filter_map(|known| by_key(map, known)) {
+        // An object or a list under such a key may contain the choice itself.
         let Some(word) = scalar(value) else {
             if depth < LAYERS && matches!(value, Value::Map(_) | Value::List(_)) {
                 deeper = deeper.or(Some((key, value)));
@@ -196,6 +197,7 @@ fn by_name(map: &Map, options: &[Alternative]) -> Result<Option<(usize, Given)>,
             return Ok(None);
         };
         let given = match value {
+            // `{"ship": false, "pivot": true}` chooses `pivot`.
             Value::Bool(false) => continue,
             Value::Bool(true) => Given::Nothing,
             Value::Map(arguments) => Given::Beside(arguments.clone()),

@@ -125,6 +125,7 @@ impl Series {
             Then::Last => nth.min(count.checked_sub(1)?),
         };
         let entry = self.entries.get(index)?.clone();
+        // An entry that is returned again was counted when it was taken first.
         if self.again.pop_front().is_none() {
             self.used += 1;
         }
@@ -350,6 +351,7 @@ fn later<T: Send + 'static>(
     let clock = &under.script.clock;
     let at = due.unwrap_or_else(|| clock.now().saturating_add(after));
     let sleep = clock.sleep_until(at);
+    // Recorded as under way, so that a saved run gets the same answer again.
     under.change(|series| series.open.push(Due { nth: under.nth, at }));
     Box::pin(async move {
         sleep.await;

@@ -292,6 +292,7 @@ fn artifact(place: &str, value: Value) -> Read<Declared> {
             key => return stranger(place, key, &ARTIFACT),
         }
     }
+    // A price for a method that does not exist is probably a misspelled name.
     if let Price::ByMethod(prices) = &made.price
         && let Some(method) = prices.keys().find(|method| !made.methods.contains_key(*method))
     {

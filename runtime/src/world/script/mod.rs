@@ -162,6 +162,7 @@ impl ArtifactHost for World {
         }
         let mut state = self.state();
         state.balances = saved.balances;
+        // Artifacts that were written during the run are not in the file, so they are created here.
         for (id, kept) in saved.artifacts {
             let artifact = state
                 .artifacts

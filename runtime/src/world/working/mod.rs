@@ -210,6 +210,7 @@ fn structured(memory: &Map) -> String {
     let mut out = String::new();
     for (key, value) in first.chain(rest) {
         let mut title = key.replace('_', " ");
+        // Only a letter of one byte can be changed in place.
         if let Some(letter) = title.get_mut(..1) {
             letter.make_ascii_uppercase();
         }
@@ -297,6 +298,7 @@ fn fit(value: &Value, room: usize) -> Option<Value> {
                 left -= comma + json(&part).len();
                 let is_whole = part == *item;
                 kept.push(part);
+                // Nothing may follow an entry that was cut.
                 if !is_whole {
                     break;
                 }
