@@ -1,9 +1,9 @@
 //! Parses data from outside: the payloads of events, and files of events.
 //!
-//! A file of events is a JSON array, or has one JSON object per line. An entry is one of `{"event": "e", "data": {…}}`, `{"turn":
-//! {"an_input": 1}}` (or `{"event": "turn"}`) and `{"input": {"an_input": 1}}`. In a simulation, which asks no model, it can also be
-//! `{"answer": …, "data": {…}, "step": "s"}`, `{"fail": "why"}`, `{"unusable": true}` or `{"doubt": true}`. With `"after_ms": N`, that
-//! many milliseconds pass before the entry.
+//! A file of events is a JSON array, or has one JSON object per line. An entry is one of `{"event": "e", "data": {…}}`,
+//! `{"turn": {"an_input": 1}}` (or `{"event": "turn"}`) and `{"input": {"an_input": 1}}`. In a simulation, which asks no model,
+//! it can also be `{"answer": …, "data": {…}, "step": "s"}`, `{"fail": "why"}`, `{"unusable": true}` or `{"doubt": true}`. With
+//! `"after_ms": N`, that many milliseconds pass before the entry.
 
 use crate::error::RunError;
 use chartc_core::arena::EventId;

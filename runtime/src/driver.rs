@@ -6,8 +6,9 @@
 //! use chartc_runtime::oracle::Deny;
 //! use std::sync::Arc;
 //!
-// A model without tools: the driver that `Session::new` makes from its oracle.
-//! let driver = Parts::of(Arc::new(Deny)); assert_eq!(driver.name(), "deny");
+//! // A model without tools: the driver that `Session::new` makes from its oracle.
+//! let driver = Parts::of(Arc::new(Deny));
+//! assert_eq!(driver.name(), "deny");
 //! ```
 
 use crate::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question};

@@ -1,8 +1,8 @@
 //! Finds the candidate that prose chooses. Candidates are options, the names of an enum, yes and no, or the numbers in a text.
 //!
-//! A sentence chooses a candidate if all its other words are frame words of choosing sentences. It may also deny other candidates (`not
-//! spam`, `rather than pivot`) and give a reason. Any other sentence with a candidate makes the text unclear, and so does a word that may
-//! take the choice back. With the candidates `spam` and `ham`:
+//! A sentence chooses a candidate if all its other words are frame words of choosing sentences. It may also deny other candidates
+//! (`not spam`, `rather than pivot`) and give a reason. Any other sentence with a candidate makes the text unclear, and so does a word
+//! that may take the choice back. With the candidates `spam` and `ham`:
 //!
 //! ```text
 //! This is spam, because it sells pills.     chooses `spam`; what follows `because` is the reason
