@@ -112,7 +112,8 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         Self { at_once: true, ..self }
     }
 
-    /// Sets how many event ids are remembered for each agent. The default and the maximum are [`SEEN`]; use 0 if no event is ever sent twice.
+    /// Sets how many event ids are remembered for each agent. The default and the maximum are [`SEEN`]; use 0 if no event is ever sent
+    /// twice.
     #[must_use]
     pub fn with_seen(self, ids: usize) -> Self {
         Self { seen: ids.min(SEEN), ..self }
