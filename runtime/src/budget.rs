@@ -1,37 +1,45 @@
-//! What calls take, and what they may take together: tokens and money.
+//! Token and money budgets: what calls have used, and what they may use together.
 //!
-//! A call is paid for before it is made: the most that it can take is held, and given back when it is known what it took. So
-//! what is spent never passes a bound, however many calls are under way. A call of which nobody says what it took counts as what was held.
+//! The problem: calls run concurrently, and what a call uses is known only after it. The idea: before a call is made, the maximum that it
+//! can use is *held*; afterwards the hold is replaced by what it did use. So the bound is never exceeded. With a cap of 10,000 tokens:
+//!
+//! ```text
+//! call a: prompt 2,000 tokens, max_tokens 4,000     held 6,000, room 4,000
+//! call b: prompt 3,000 tokens, max_tokens 4,000     needs 7,000: refused with `limit.tokens`
+//! a ends, used 2,500                                spent 2,500, held 0, room 7,500
+//! ```
+//!
+//! If the provider does not report what a call used, the whole hold counts as spent.
 
 use chartc_core::machine::LimitKind;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Tokens of an answer that are paid for beforehand where the client does not say `max_tokens`.
+/// The maximum length of an answer, in tokens, for which a call is charged in advance if its client sets no `max_tokens`.
 pub const OUTPUT: u64 = 4096;
 
-/// What one call took, as its provider says.
+/// The use of one call, as its provider reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens sent.
+    /// The tokens of the prompt.
     pub input_tokens: u64,
-    /// Tokens answered, reasoning included.
+    /// The tokens of the answer, including reasoning.
     pub output_tokens: u64,
-    /// Millionths of the unit that prices are in, if the provider says so itself.
+    /// The cost in millionths of the unit of the prices, if the provider reports it itself.
     pub cost: Option<u64>,
 }
 
-/// Tokens and money.
+/// A number of tokens and an amount of money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Amount {
-    /// In and out.
+    /// Tokens, of prompts and answers together.
     pub tokens: u64,
-    /// Millionths of the unit that prices are in.
+    /// Money, in millionths of the unit of the prices.
     pub cost: u64,
 }
 
 impl Amount {
-    /// Both together.
+    /// The sum of both amounts; it saturates.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -40,7 +48,7 @@ impl Amount {
         }
     }
 
-    /// What is left of it.
+    /// The difference, at least zero.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
         Self {
@@ -50,24 +58,24 @@ impl Amount {
     }
 }
 
-/// What a million tokens cost, in millionths; `None` where the client does not say.
+/// The prices of a million tokens, in millionths of the unit; `None` if the client sets none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Prices {
-    /// Of those that are sent.
+    /// The price of prompt tokens.
     pub input: Option<u64>,
-    /// Of those that are answered.
+    /// The price of answer tokens.
     pub output: Option<u64>,
 }
 
 impl Prices {
-    /// What tokens cost, rounded up. What has no price counts as free.
+    /// The cost of tokens, rounded up to a millionth of the unit. Tokens without a price are free.
     pub fn of(self, input_tokens: u64, output_tokens: u64) -> u64 {
         let sum = u128::from(input_tokens) * u128::from(self.input.unwrap_or(0))
             + u128::from(output_tokens) * u128::from(self.output.unwrap_or(0));
         u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 
-    /// What a call took. The provider's own word on its cost goes first.
+    /// The amount that a call has used. A cost that the provider reports takes precedence over the prices.
     pub fn amount(self, usage: Usage) -> Amount {
         Amount {
             tokens: usage.input_tokens.saturating_add(usage.output_tokens),
@@ -76,17 +84,17 @@ impl Prices {
     }
 }
 
-/// Bounds; `None` is no bound.
+/// Upper bounds; `None` for no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Caps {
-    /// Tokens, in and out.
+    /// The bound on tokens, of prompts and answers together.
     pub tokens: Option<u64>,
-    /// Millionths of the unit that prices are in.
+    /// The bound on the cost, in millionths of the unit of the prices.
     pub cost: Option<u64>,
 }
 
 impl Caps {
-    /// What may still be taken of each.
+    /// The bounds that remain after an amount was used.
     pub(crate) fn room(self, taken: Amount) -> Self {
         Self {
             tokens: self.tokens.map(|cap| cap.saturating_sub(taken.tokens)),
@@ -94,7 +102,7 @@ impl Caps {
         }
     }
 
-    /// With so much more.
+    /// The bounds, raised by an amount.
     pub(crate) fn wider(self, more: Amount) -> Self {
         Self {
             tokens: self.tokens.map(|room| room.saturating_add(more.tokens)),
@@ -102,7 +110,7 @@ impl Caps {
         }
     }
 
-    /// The tighter of two.
+    /// The minimum of both bounds.
     pub(crate) fn tighter(self, other: Self) -> Self {
         let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
         Self { tokens: least(self.tokens, other.tokens), cost: least(self.cost, other.cost) }
@@ -112,7 +120,8 @@ impl Caps {
         self == Self::default()
     }
 
-    /// The most that an answer may have, if what is sent and it are to fit in here; the limit that leaves no room for a single token.
+    /// The maximum number of answer tokens such that prompt and answer stay within these bounds. The error is the limit that does not
+    /// allow it.
     pub(crate) fn output(
         self,
         input_tokens: u64,
@@ -121,7 +130,7 @@ impl Caps {
     ) -> Result<u64, LimitKind> {
         let mut most = wanted.unwrap_or(OUTPUT);
         let mut fit = |room: u64, kind: LimitKind| {
-            // Who says how long an answer may be wants all of it; else it may be shorter than usual.
+            // A client that sets `max_tokens` needs all of them. Without it, a shorter answer than the default is acceptable.
             if room == 0 || wanted.is_some_and(|wanted| room < wanted) {
                 return Err(kind);
             }
@@ -131,7 +140,7 @@ impl Caps {
         if let Some(tokens) = self.tokens {
             fit(tokens.saturating_sub(input_tokens), LimitKind::Tokens)?;
         }
-        // What a call without a price costs shows only afterwards, so that one is made as long as any money is left.
+        // The cost of a call without a price is known only afterwards, so such calls are made as long as any money is left.
         if self.cost == Some(0) && (prices.input.is_none() || prices.output.is_none()) {
             return Err(LimitKind::Cost);
         }
@@ -144,7 +153,7 @@ impl Caps {
                     u64::try_from(tokens).unwrap_or(u64::MAX)
                 }
             };
-            // Two roundings up of one sum may come out one higher.
+            // `prices.of` rounds up, so that the computed number of tokens may cost one millionth too much.
             let over = prices.of(input_tokens, room) > cost;
             fit(room.saturating_sub(u64::from(over)), LimitKind::Cost)?;
         }
@@ -152,12 +161,13 @@ impl Caps {
     }
 }
 
-/// What has been spent of bounds, and what calls under way may still take.
+/// The amount spent so far, and the maximum that the calls under way can still use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Account {
-    /// By calls that have ended.
+    /// The use of the calls that have ended.
     pub spent: Amount,
-    /// The most that calls under way can take.
+    /// The maximum use of the calls under way.
+    // Not saved: a resumed run holds again for each call that is still open.
     #[serde(skip)]
     pub held: Amount,
 }
@@ -177,7 +187,7 @@ impl Account {
     }
 }
 
-/// A bound that several runs share. Clones are the same budget.
+/// A bound that several runs share. All clones are the same budget.
 #[derive(Debug, Clone, Default)]
 pub struct Budget {
     caps: Caps,
@@ -185,7 +195,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Nothing spent yet.
+    /// Creates a budget of which nothing is spent.
     pub fn new(caps: Caps) -> Self {
         Self { caps, account: Arc::default() }
     }
@@ -194,21 +204,21 @@ impl Budget {
         self.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What calls that have ended took.
+    /// The use of the calls that have ended.
     pub fn spent(&self) -> Amount {
         self.account().spent
     }
 
-    /// What may still be taken, beside the calls under way.
+    /// The bounds that remain, after the calls that have ended and the maximum of those under way.
     pub fn room(&self) -> Caps {
         self.account().room(self.caps)
     }
 
-    /// Pays for a call beforehand, by what it can take at most. `bound` gets what there is room for, and says how much of it
-    /// is wanted; nobody else takes of the budget meanwhile.
+    /// Holds the maximum use of a call. `bound` gets the room that is left and returns the amount to hold; the budget stays locked
+    /// meanwhile, so that no other call takes the same room.
     ///
     /// # Errors
-    /// The limit that it would pass.
+    /// The limit that the call would exceed.
     pub(crate) fn hold<R>(
         &self,
         bound: impl FnOnce(Caps) -> Result<(Amount, R), LimitKind>,
@@ -221,14 +231,15 @@ impl Budget {
 }
 
 impl Budget {
-    /// Holds for a call of a run that goes on what was held for it before.
+    /// Holds an amount again that a saved run had held for a call. It does not check the bounds, because the call may have been made
+    /// already.
     pub(crate) fn hold_again(&self, amount: Amount) -> Hold {
         self.account().hold(amount);
         Hold { budget: self.clone(), bound: Some(amount) }
     }
 }
 
-/// What a call under way may take of a shared budget. Dropped unsettled, it counts as taken.
+/// The hold of a call on a shared budget. If it is dropped without `settle`, all of it counts as spent.
 #[derive(Debug)]
 pub(crate) struct Hold {
     budget: Budget,
@@ -236,7 +247,7 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
-    /// The call took this.
+    /// Replaces the hold by the amount that the call has used.
     pub(crate) fn settle(mut self, actual: Amount) {
         if let Some(bound) = self.bound.take() {
             self.budget.account().settle(bound, actual);
@@ -246,6 +257,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        // An abandoned call may have been charged, so its whole hold counts as spent.
         if let Some(bound) = self.bound.take() {
             self.budget.account().settle(bound, bound);
         }

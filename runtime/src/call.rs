@@ -1,67 +1,67 @@
-//! Why a call of a model, a person or a tool fails.
+//! The errors of calls to models, people and tools.
 
-/// Why a call brought no answer.
+/// The reason why a call brought no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OracleError {
-    /// Nobody is allowed to answer.
+    /// No model may be asked in this run.
     #[error("no model may be asked: {0}")]
     Denied(String),
-    /// The script has no answer, or no further one, for this step.
+    /// The script has no answer, or no further one, for the step, or the host is misconfigured.
     #[error("{0}")]
     Script(String),
-    /// No answer in time.
+    /// No answer arrived in time; the timeout in milliseconds.
     #[error("no answer after {0} ms")]
     Timeout(u64),
-    /// The model refused.
+    /// The model declined to answer; its reason.
     #[error("the model refused: {0}")]
     Refusal(String),
-    /// Too many requests (429).
+    /// The provider has received too many requests (HTTP status 429).
     #[error("too many requests")]
     RateLimited {
-        /// Milliseconds, if the provider named a time.
+        /// The time to wait, in milliseconds, if the provider named one.
         retry_after: Option<u64>,
     },
-    /// The provider failed (5xx).
+    /// The provider failed (HTTP status 5xx).
     #[error("the provider failed with status {status}{}", after_colon(.why))]
     Server {
-        /// HTTP status.
+        /// The HTTP status.
         status: u16,
-        /// What the provider says about it; may be empty.
+        /// The provider's message; may be empty.
         why: String,
-        /// Milliseconds, if the provider named a time.
+        /// The time to wait, in milliseconds, if the provider named one.
         retry_after: Option<u64>,
     },
-    /// The connection was dropped.
+    /// The connection was lost after the request may have been sent.
     #[error("connection lost: {0}")]
     Connection(String),
-    /// No connection to the server could be made, so nothing was sent. The text names the address and what to do.
+    /// No connection was made, so nothing was sent. The text names the address and a remedy.
     #[error("{0}")]
     Unreachable(String),
-    /// The server refuses such calls for good (400, 401, 403, 404, …): the same call again has the same end. The text says what to do.
+    /// The server refuses the call and would refuse it again (HTTP status 400, 401, 403, 404, …). The text names a remedy.
     #[error("{0}")]
     Rejected(String),
-    /// An answer without content.
+    /// The answer has no content.
     #[error("an empty answer")]
     Empty,
     /// The answer does not end.
     #[error("an answer without end")]
     Endless,
-    /// Anything else.
+    /// Any other error.
     #[error("{0}")]
     Other(String),
-    /// An error that a record tells of, with its message.
+    /// An error from a recording or a script.
     #[error("{why}")]
     Recorded {
-        /// Its kind.
+        /// The kind of the recorded error.
         kind: OracleErrorKind,
-        /// Its message.
+        /// The message of the recorded error.
         why: String,
-        /// Milliseconds, if the provider named a time.
+        /// The time to wait, in milliseconds, if the provider named one.
         retry_after: Option<u64>,
     },
 }
 
-/// The kind of an [`OracleError`], as traces and recordings name it.
+/// The kind of an [`OracleError`], as it is named in traces and recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OracleErrorKind {
     /// [`OracleError::Denied`]
@@ -106,7 +106,7 @@ impl OracleErrorKind {
         Self::Other,
     ];
 
-    /// The kind in one word.
+    /// The name of the kind in traces and recordings.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Denied => "denied",
@@ -124,14 +124,14 @@ impl OracleErrorKind {
         }
     }
 
-    /// The kind with this word; `Other` if there is none.
+    /// The kind with a name; `Other` if there is none.
     pub fn of(word: &str) -> Self {
         Self::ALL.into_iter().find(|kind| kind.word() == word).unwrap_or(Self::Other)
     }
 }
 
 impl OracleError {
-    /// The kind, which decides what the error means for the run.
+    /// The kind, which decides how the run goes on.
     pub const fn kind(&self) -> OracleErrorKind {
         match self {
             Self::Denied(_) => OracleErrorKind::Denied,
@@ -150,7 +150,7 @@ impl OracleError {
         }
     }
 
-    /// Whether the provider may have billed for the call: the request was sent, and no status says that it went unanswered.
+    /// Whether the provider may charge for the call: the request was sent, and no status says that it was not processed.
     pub const fn may_be_billed(&self) -> bool {
         match self.kind() {
             OracleErrorKind::Denied
@@ -168,7 +168,7 @@ impl OracleError {
         }
     }
 
-    /// Milliseconds to wait before the next call, as the provider asks.
+    /// The time to wait before the next attempt, in milliseconds, if the provider named one.
     pub const fn retry_after(&self) -> Option<u64> {
         match self {
             Self::RateLimited { retry_after }
@@ -187,18 +187,18 @@ impl OracleError {
         }
     }
 
-    /// Whether the error ends the run: the host is at fault, so the chart must not handle it.
+    /// Whether the error ends the run. The host is at fault then, so the chart must not handle it.
     pub const fn is_fatal(&self) -> bool {
         matches!(self.kind(), OracleErrorKind::Script)
     }
 
-    /// Whether no model is there to be asked: no server can be reached, or it refuses such calls for good. A run in which no model has
-    /// answered yet ends with such an error: see [`RunError::NoModel`](crate::RunError::NoModel).
+    /// Whether no model is available: the server cannot be reached, or refuses such calls for good. If no model has answered in the run
+    /// yet, the run ends with [`RunError::NoModel`](crate::RunError::NoModel).
     pub const fn is_unavailable(&self) -> bool {
         matches!(self.kind(), OracleErrorKind::Unreachable | OracleErrorKind::Rejected)
     }
 
-    /// The error that a record tells of: the word of its kind, and its message.
+    /// Creates an error from a recording: the name of its kind, its message, and the time to wait in milliseconds.
     pub fn recorded(word: &str, why: &str, retry_after: Option<u64>) -> Self {
         Self::Recorded { kind: OracleErrorKind::of(word), why: why.to_owned(), retry_after }
     }

@@ -1,4 +1,4 @@
-//! The time, and waiting for a time.
+//! Clocks: real time, and virtual time for tests and simulations.
 
 use chartc_core::machine::Instant;
 use std::collections::BTreeMap;
@@ -9,24 +9,24 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Resolves when its time is reached.
+/// A future that resolves when its time is reached.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A source of time, in milliseconds from any fixed origin.
+/// A source of time, in milliseconds since an arbitrary origin.
 pub trait Clock: Send + Sync {
-    /// The current time. It never goes back.
+    /// The present time. It never goes back.
     fn now(&self) -> Instant;
 
-    /// Resolves at `at`, or at once if that is past.
+    /// Resolves at `at`, or at once if that has passed.
     fn sleep_until(&self, at: Instant) -> Sleep;
 
-    /// Moves the time on, if this clock can be moved. Called when nothing can go on before time passes.
+    /// Moves the time forward, if this clock can be moved, and returns whether it did. Called when nothing can happen until time passes.
     fn jump(&self) -> bool {
         false
     }
 }
 
-/// The computer's time since the clock was created. It needs a tokio runtime with a timer.
+/// A clock of real time, counted from its creation. It needs a tokio runtime with a timer.
 #[derive(Debug, Clone, Copy)]
 pub struct RealClock {
     origin: tokio::time::Instant,
@@ -34,12 +34,12 @@ pub struct RealClock {
 }
 
 impl RealClock {
-    /// Starts at 0.
+    /// Creates a clock that starts at 0.
     pub fn new() -> Self {
         Self::starting_at(0)
     }
 
-    /// Starts at `first`: the time at which a resumed run was saved.
+    /// Creates a clock that starts at `first`, such as the time at which a resumed run was saved.
     pub fn starting_at(first: Instant) -> Self {
         Self { origin: tokio::time::Instant::now(), first }
     }
@@ -63,7 +63,7 @@ impl Clock for RealClock {
     }
 }
 
-/// A clock that shows the time of another clock and never advances by itself: its owner advances the other one.
+/// A view of another clock that never moves it: `jump` does nothing. The owner of the other clock moves it.
 #[derive(Clone)]
 pub struct Shared<C>(pub C);
 
@@ -99,9 +99,9 @@ pub struct VirtualClock {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Written only by who holds `waiting`.
+    /// The present time. Written only while `waiting` is locked.
     now: AtomicU64,
-    /// The number of the next sleep: of those that end together the first made wakes first.
+    /// The number of the next sleep. Of sleeps until the same time, the first one created wakes first.
     next: AtomicU64,
     waiting: Mutex<Sleepers>,
 }
@@ -109,29 +109,29 @@ struct State {
 type Sleepers = BTreeMap<(Instant, u64), Waker>;
 
 impl VirtualClock {
-    /// Starts at 0.
+    /// Creates a clock that starts at 0.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Starts at `first`: the time at which a resumed run was saved.
+    /// Creates a clock that starts at `first`, such as the time at which a resumed run was saved.
     pub fn starting_at(first: Instant) -> Self {
         let clock = Self::default();
         clock.state.now.store(first, Release);
         clock
     }
 
-    /// Jumps as [`Clock::jump`] does, but no further than `limit`. Returns whether time has passed.
+    /// Like [`Clock::jump`], but at most to `limit`. Returns whether time has passed.
     pub(crate) fn jump_at_most(&self, limit: Instant) -> bool {
         self.move_to(self.next_wake().unwrap_or(limit).min(limit))
     }
 
-    /// The earliest time that somebody waits for.
+    /// The earliest time for which somebody waits.
     pub fn next_wake(&self) -> Option<Instant> {
         self.waiting().first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Advances to `at`, unless that is past, and wakes everyone who waits for a time up to then. Returns whether time has passed.
+    /// Advances to `at`, unless that has passed, and wakes all sleeps up to then. Returns whether time has passed.
     pub fn move_to(&self, at: Instant) -> bool {
         let waiting = self.waiting();
         if at <= self.now() {
@@ -141,11 +141,13 @@ impl VirtualClock {
         true
     }
 
-    /// Sets the time, and wakes who has waited for it.
+    /// Sets the time and wakes the sleeps up to it.
     fn pass(&self, mut waiting: MutexGuard<'_, Sleepers>, now: Instant) {
         self.state.now.store(now, Release);
+        // Keys are ordered by time, so everything before `now + 1` is due.
         let later = waiting.split_off(&(now.saturating_add(1), 0));
         let woken = std::mem::replace(&mut *waiting, later);
+        // Wakers may run code that locks again, so they are called without the lock.
         drop(waiting);
         woken.into_values().for_each(Waker::wake);
     }
@@ -168,6 +170,7 @@ impl Clock for VirtualClock {
     fn jump(&self) -> bool {
         let waiting = self.waiting();
         let Some(((at, _), _)) = waiting.first_key_value() else { return false };
+        // A sleep may be for a time that has passed already; the clock must not go back.
         let now = self.now().max(*at);
         self.pass(waiting, now);
         true
@@ -189,7 +192,7 @@ impl Future for Waiting {
         }
         self.is_waited_for = true;
         let mut waiting = self.clock.waiting();
-        // Time may have passed before the lock was had.
+        // Checked again under the lock: the time may have advanced in between, and this sleep would not be woken.
         if self.clock.now() >= self.key.0 {
             return Poll::Ready(());
         }
@@ -201,7 +204,7 @@ impl Future for Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         if self.is_waited_for {
-            // What the waker holds is dropped when the lock is free again.
+            // The lock is released first: dropping a waker may drop a future that locks again.
             let waker = self.clock.waiting().remove(&self.key);
             drop(waker);
         }

@@ -1,9 +1,9 @@
-//! Data from outside: event payloads and files of events.
+//! Parses data from outside: the payloads of events, and files of events.
 //!
 //! A file of events is a JSON array, or has one JSON object per line. An entry is one of `{"event": "e", "data": {…}}`,
-//! `{"turn": {"an_input": 1}}` (or `{"event": "turn"}`) and `{"input": {"an_input": 1}}`. Where no model answers, it can also be
-//! `{"answer": …, "data": {…}, "step": "s"}`, `{"fail": "why"}`, `{"unusable": true}` or `{"doubt": true}`. With `"after_ms": N`,
-//! that much time passes before the entry.
+//! `{"turn": {"an_input": 1}}` (or `{"event": "turn"}`) and `{"input": {"an_input": 1}}`. In a simulation, which asks no model,
+//! it can also be `{"answer": …, "data": {…}, "step": "s"}`, `{"fail": "why"}`, `{"unusable": true}` or `{"doubt": true}`. With
+//! `"after_ms": N`, that many milliseconds pass before the entry.
 
 use crate::error::RunError;
 use chartc_core::arena::EventId;
@@ -12,11 +12,11 @@ use chartc_core::tables::Tables;
 use std::borrow::Cow;
 use std::mem::take;
 
-/// Returns the id of an event and its payload: the fields in declared order, `none` for each that the data lacks. A chart that
-/// accepts any event also accepts any data, and puts it into the event's only field, if there is one.
+/// Returns the id of an event and its payload: a value for each declared field, in order; `none` for a field that the data lacks. A chart
+/// that accepts any event also accepts any data, and puts all of it into the event's only field, if there is one.
 ///
 /// # Errors
-/// There is no such event, or the event does not declare the data.
+/// There is no such event, or the data has fields that the event does not declare.
 pub fn payload(
     tables: &Tables<'_>,
     event: &str,
@@ -36,6 +36,7 @@ pub(crate) fn payload_of(
         return Err(RunError::UnknownEvent { name: event.into(), known });
     };
     let fields = tables.events[id.index()].fields.of(tables.name_pool);
+    // A chart that accepts any event gets data with undeclared names as a whole.
     if tables.is_open() && fields.len() <= 1 && !data.iter().all(|(key, _)| fields.contains(&key)) {
         return Ok((id, fields.iter().map(|_| Value::Map((*data).clone())).collect()));
     }
@@ -58,8 +59,8 @@ pub(crate) fn payload_of(
     Ok((id, values))
 }
 
-/// The data of an event whose fields are given by position, for [`payload`]. Values beyond the declared fields, and those of an event that there
-/// is not, are kept under their numbers, from 1, so that `payload` says what is wrong.
+/// The data of an event whose fields are given by position, for [`payload`]. Surplus values, and those of an unknown event, get their
+/// positions (from 1) as names, so that `payload` reports them.
 pub fn by_position(tables: &Tables<'_>, event: &str, values: Vec<Value>) -> Map {
     let fields = tables.event_named(event).map(|id| tables.events[id.index()].fields);
     let fields = fields.map_or(&[][..], |fields| fields.of(tables.name_pool));
@@ -71,74 +72,74 @@ pub fn by_position(tables: &Tables<'_>, event: &str, values: Vec<Value>) -> Map 
     data
 }
 
-/// One entry of a file of events.
+/// An entry of a file of events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Milliseconds that pass before the entry. Without it, the session waits for the calls under way first.
+    /// The time that passes before the entry, in milliseconds. Without it, the session waits for the calls under way.
     pub after_ms: Option<u64>,
-    /// Inputs to set before sending.
+    /// The inputs that are set before anything is sent.
     pub inputs: Map,
-    /// What is sent.
+    /// The event, turn or answer that is sent.
     pub what: Sent,
 }
 
-/// What an entry sends.
+/// The action of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sent {
-    /// Only inputs or time.
+    /// Nothing is sent; the entry only sets inputs or lets time pass.
     Nothing,
-    /// A turn.
+    /// A turn begins.
     Turn,
-    /// A host event.
+    /// An event of the host: its name and data.
     Event(String, Map),
     /// The answer to an open question or step.
     Answer {
-        /// The option, or the step's answer.
+        /// The name of the option, or the answer of the step.
         value: Value,
-        /// The option's arguments. For a step, the data is the answer if it is given.
+        /// The arguments of the option. For a step, this is the answer if it is set.
         data: Option<Value>,
-        /// The step, if several are open.
+        /// The name of the step; optional if only one is open.
         step: Option<String>,
     },
-    /// The open question or step fails.
+    /// The failure of an open question or step.
     Fail {
-        /// Why.
+        /// The reason.
         why: String,
-        /// The step, if several are open.
+        /// The name of the step; optional if only one is open.
         step: Option<String>,
     },
-    /// The answer to the open question or step is unusable.
+    /// An unusable answer to an open question or step.
     Unusable {
-        /// The step, if several are open.
+        /// The name of the step; optional if only one is open.
         step: Option<String>,
     },
-    /// It is unknown whether the open step ran.
+    /// The doubt whether an open step took effect.
     Doubt {
-        /// The step, if several are open.
+        /// The name of the step; optional if only one is open.
         step: Option<String>,
     },
 }
 
-/// Why a file of events cannot be read.
+/// The reason why a file of events cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
-    /// It is not JSON.
+    /// The text is not JSON.
     #[error("not a JSON array of entries, and not one JSON object a line: {0}")]
     Json(String),
     /// An entry is malformed.
     #[error("entry {nth}: {why}")]
     Entry {
-        /// The entry's number, from 1.
+        /// The number of the entry, from 1.
         nth: usize,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
 
-/// Reads a file of events.
+/// Parses a file of events.
 ///
 /// # Errors
-/// The first entry that cannot be read, with its number from 1.
+/// The first malformed entry, with its number from 1.
 pub fn entries(text: &str) -> Result<Vec<Entry>, EntryError> {
     let values: Vec<Value> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text).map_err(|e| EntryError::Json(e.to_string()))?

@@ -1,12 +1,12 @@
-//! One interface for everything that a run pays for: models, people and tools. A run names each call that it makes, so that a
-//! [`Driver`] can keep the answer and tell after a crash what became of the call.
+//! The interface for all calls of a run: models, people and tools. Each call has a permanent id, by which a [`Driver`] can store the
+//! answer, and can say after a crash whether the call was made.
 //!
 //! ```
 //! use chartc_runtime::driver::{Driver, Parts};
 //! use chartc_runtime::oracle::Deny;
 //! use std::sync::Arc;
 //!
-//! // A model, and no tools: what `Session::new` makes of its oracle.
+//! // A model without tools: the driver that `Session::new` makes from its oracle.
 //! let driver = Parts::of(Arc::new(Deny));
 //! assert_eq!(driver.name(), "deny");
 //! ```
@@ -19,19 +19,20 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The permanent name of a call: if the call is repeated after a crash, it has the same name, also in a changed chart that still has the
-/// step. Its text can serve as an idempotency key: it consists of letters, digits and `-._~/:@+%`.
+/// The permanent id of a call. A call that is repeated after a crash has the same id, also in a changed chart that still has the step.
+/// The text of the id can serve as an idempotency key. It consists of letters, digits and `-._~/:@+%`, for example
+/// `run7/open:triage@3.1+0`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
-    /// The run's name; empty unless set by [`Session::with_run`](crate::Session::with_run).
+    /// The name of the run; empty unless set by [`Session::with_run`](crate::Session::with_run).
     pub run: Arc<str>,
-    /// The `run` steps that lead to the child chart that makes the call; empty for the run's own chart.
+    /// The `run` steps on the path to the child chart that makes the call; empty for the run's own chart.
     pub path: Vec<CallName>,
-    /// The attempt at the step.
+    /// The attempt at the step that makes the call.
     pub name: CallName,
-    /// How many tools the step's model has called before in this attempt.
+    /// The number of tools that the step's model has called before in this attempt.
     pub nth: u32,
-    /// Whether a tool is called, not a model or a person.
+    /// Whether the call is one of a tool, not of a model or a person.
     pub is_tool: bool,
 }
 
@@ -42,9 +43,9 @@ pub struct CallName {
     pub state: String,
     /// The name of the step.
     pub step: String,
-    /// The number of the host event, turns included, in which it was started.
+    /// The number of the host event in which the step was started. Turns count as events.
     pub event: u32,
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The index of the element, from 0, if the step has an `each`.
     pub element: Option<u32>,
@@ -71,7 +72,7 @@ impl fmt::Display for CallId {
     }
 }
 
-/// A text without characters that separate parts or may not stand in a header; percent-encoded, RFC 3986.
+/// Displays a text percent-encoded (RFC 3986), without the characters that separate the parts of an id or are not allowed in headers.
 struct Plain<'a>(&'a str);
 
 impl fmt::Display for Plain<'_> {
@@ -88,72 +89,74 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// What is known about a call that was under way when its run was saved.
+/// The state of a call that was under way when its run was saved.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Probe {
-    /// Nothing: it may have been made or not.
+    /// It is unknown whether the call was made.
     Unknown,
-    /// It was never made.
+    /// The call was never made.
     NotMade,
-    /// The answer of the model or the person.
+    /// The call was made, and the model or the person has answered.
     Answered(Result<Answer, OracleError>),
-    /// The result of the tool.
+    /// The call was made, and the tool has returned.
     Returned(Result<Value, OracleError>),
 }
 
-/// Makes a run's calls.
+/// Makes the calls of a run.
 pub trait Driver: Send + Sync {
-    /// Puts a question to a model or a person. Attempts, deadlines and the meaning of the answer are not the driver's concern.
+    /// Asks a model or a person. The caller handles attempts, timeouts and the meaning of the answer.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking;
 
-    /// Makes a tool call.
+    /// Calls a tool.
     ///
     /// # Errors
-    /// Why the call failed.
+    /// The reason why the call failed.
     fn call(&self, id: &CallId, call: ToolCall) -> Calling;
 
-    /// What became of a call that another process may have made. If nobody knows, the chart decides: the call is made again where the step says
-    /// `doubt retry` or the tool is `idempotent`; otherwise the step is in doubt. People are asked again.
+    /// Finds out what became of a call that an earlier process may have made. If that is unknown, the chart decides: the call is made
+    /// again if the step says `doubt retry` or the tool is `idempotent`; otherwise the step is in doubt. People are asked again in any
+    /// case.
     fn probe(&self, _id: &CallId) -> Probe {
         Probe::Unknown
     }
 
-    /// Whether the driver reads the ids of calls. If not, it gets ids without names, which are not built.
+    /// Whether the driver uses the ids of calls. If not, it gets ids without names, which saves building them.
     fn reads_ids(&self) -> bool {
         true
     }
 
-    /// Whether answers arrive at the times of a recorded run. These include its waits and the deadlines of its calls.
+    /// Whether answers arrive at the times of a recorded run, which already include its waits and deadlines.
     fn keeps_time(&self) -> bool {
         false
     }
 
-    /// Whether a model has answered a call of this driver for any of its runs, where they are one to their host, such as the agents of a world.
-    /// Then a run that finds no model to ask goes on as its chart says, even if none has answered the run itself.
+    /// Whether a model has answered any run of this driver, for hosts whose runs belong together, such as the agents of a world. Then a
+    /// run without an available model continues as its chart says, instead of ending with
+    /// [`RunError::NoModel`](crate::RunError::NoModel).
     fn has_answered(&self) -> bool {
         false
     }
 
-    /// The name for the first line of a trace.
+    /// The name of the driver in the first line of a trace.
     fn name(&self) -> String;
 }
 
-/// A driver made of three parts: models, people and tools.
+/// A driver that delegates to three parts: models, people and tools.
 #[derive(Clone)]
 pub struct Parts {
     /// Answers `llm` and `ask` steps.
     pub oracle: Arc<dyn Oracle>,
-    /// Answers `human` steps. Without it, the oracle does.
+    /// Answers `human` steps. Without it, the oracle answers them.
     pub people: Option<Arc<dyn Oracle>>,
-    /// Runs the tools.
+    /// Executes tool calls.
     pub tools: Arc<dyn Tools>,
 }
 
 impl Parts {
-    /// A model, and no tools.
+    /// Creates a driver with a model and without tools.
     pub fn of(oracle: Arc<dyn Oracle>) -> Self {
         Self { oracle, people: None, tools: Arc::new(NoTools) }
     }
@@ -188,7 +191,8 @@ impl Driver for Parts {
     }
 }
 
-/// A driver whose calls cost nothing and have no effect, such as a script: one that was under way when its run was saved is made again.
+/// A driver whose calls cost nothing and have no effects, such as a script. Calls that were under way when a run was saved are made
+/// again.
 pub struct Free<D>(pub D);
 
 impl<D: Driver> Driver for Free<D> {

@@ -1,53 +1,53 @@
-//! Errors that stop a run. An error that the chart can handle is an `error.*` event instead.
+//! The errors that stop a run. An error that a chart can handle is an `error.*` event instead.
 
 use crate::call::OracleError;
 use crate::memory::MemoryError;
 
-/// The run cannot go on, or an input or event does not fit the chart.
+/// The reason why a run cannot continue, or why an input or event does not fit the chart.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The chart declares no such event.
+    /// The chart declares no event of this name.
     #[error("no event `{name}`; {}", listed(.known))]
     UnknownEvent {
-        /// The name as given.
+        /// The given name.
         name: String,
-        /// The declared events.
+        /// The names of the declared events.
         known: Vec<String>,
     },
-    /// The data of an event does not fit what it declares.
+    /// The data does not fit the declaration of the event.
     #[error("event `{name}`: {why}")]
     Event {
-        /// The event.
+        /// The name of the event.
         name: String,
-        /// What does not fit.
+        /// The reason.
         why: String,
     },
-    /// An input does not exist, or the value does not fit.
+    /// The input does not exist, or the value does not fit its type.
     #[error("input `{name}`: {why}")]
     Input {
-        /// The name as given.
+        /// The given name.
         name: String,
-        /// What does not fit.
+        /// The reason.
         why: String,
     },
-    /// The run cannot start: an input is missing, for example.
+    /// The run cannot start, for example because an input is missing.
     #[error("cannot start: {0}")]
     Start(String),
-    /// The oracle itself failed, for example because its script is used up. The chart cannot handle this.
+    /// The host's oracle failed, for example because its script has no further answer. The chart cannot handle this.
     #[error("step `{step}`: {error}")]
     Oracle {
         /// The step that asked.
         step: String,
-        /// What happened.
+        /// The error of the oracle.
         error: OracleError,
     },
-    /// No model has answered yet, and none of the step's client and its fallbacks can be reached or takes such calls. The run has used nothing:
-    /// it can begin again, or continue from where it was saved.
+    /// No model has answered yet, and neither the step's client nor its fallbacks are available. The run has used nothing, so it can be
+    /// started again, or continued from its last saved state.
     #[error("step `{step}`: {why}")]
     NoModel {
         /// The step that asked.
         step: String,
-        /// For each client what is wrong, and what to start or set.
+        /// For each client, the reason and a remedy.
         why: String,
     },
     /// One event caused more calls than a session allows.
@@ -65,7 +65,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether the error is in what the host sent, not in the run.
+    /// Whether the host's event or input is at fault, not the run.
     pub fn is_about_input(&self) -> bool {
         match self {
             Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. } => true,
@@ -79,13 +79,13 @@ impl RunError {
         }
     }
 
-    /// A refused input. The machine's message may already begin with the input's name.
+    /// Creates the error for a refused input. Removes the input's name from the machine's message, as this error adds it.
     pub(crate) fn input(name: &str, why: &str) -> Self {
         let why = why.strip_prefix(&format!("input `{name}`: ")).unwrap_or(why).to_owned();
         Self::Input { name: name.to_owned(), why }
     }
 
-    /// A refused event. The machine's message may already begin with the event's name.
+    /// Creates the error for a refused event. Removes the event's name from the machine's message, as this error adds it.
     pub(crate) fn event(name: &str, why: &str) -> Self {
         let why = why.strip_prefix(&format!("event `{name}`: ")).unwrap_or(why).to_owned();
         Self::Event { name: name.to_owned(), why }

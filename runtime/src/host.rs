@@ -1,16 +1,19 @@
-//! Keeps what host functions were called with and what they gave, so that a trace has it.
+//! Records the calls of host functions, with arguments and results, for the trace.
+//!
+//! The machine calls host functions in the middle of a step, where it cannot write to the trace. So the calls are collected here, and the
+//! session writes them after the step.
 
 use crate::trace::HostCall;
 use chartc_core::expr::Value;
 use chartc_core::host::Host;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Calls of host functions that are not in the trace yet. Clones share them.
+/// The calls of host functions that have not been written to the trace yet. All clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct HostLog(Arc<Mutex<Vec<HostCall>>>);
 
 impl HostLog {
-    /// The calls since the last time, taken away.
+    /// Removes and returns the calls so far.
     pub(crate) fn take(&self) -> Vec<HostCall> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -20,7 +23,7 @@ impl HostLog {
     }
 }
 
-/// A host whose calls are kept for the trace: a session with the same log writes them, see
+/// A host whose calls are recorded. A session with the same log writes them to its trace: see
 /// [`Session::with_host_log`](crate::Session::with_host_log).
 #[derive(Debug, Clone)]
 pub struct Watched<H> {
@@ -29,7 +32,7 @@ pub struct Watched<H> {
 }
 
 impl<H> Watched<H> {
-    /// Keeps the calls of `host` in `log`.
+    /// Wraps `host`, and records its calls in `log`.
     pub const fn new(host: H, log: HostLog) -> Self {
         Self { host, log }
     }

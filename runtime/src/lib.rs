@@ -1,7 +1,7 @@
-//! Runs charts: `chartc-core` decides what happens, and this crate performs it.
+//! Executes charts: `chartc-core` decides what happens, and this crate performs it.
 //!
 //! A [`Session`] drives one machine, interpreted or generated: it performs the machine's effects, returns the answers to the machine
-//! and fires its deadlines. An [`oracle::Oracle`] answers questions, [`tools::Tools`] run tools, and a [`clock::Clock`] tells the
+//! and fires its deadlines. An [`oracle::Oracle`] answers questions, [`tools::Tools`] execute tools, and a [`clock::Clock`] tells the
 //! time. A [`trace::Line`] records each thing that happens. The module [`answer`] reads the texts of all models and people in the
 //! same way. Nothing in this crate depends on the grammar.
 

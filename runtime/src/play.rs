@@ -1,4 +1,4 @@
-//! Plays a file of events on a running session.
+//! Sends the entries of a file of events to a session.
 
 use crate::data::{Entry, Sent};
 use crate::error::RunError;
@@ -7,18 +7,18 @@ use crate::trace;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 
-/// Why an entry of a file of events cannot be played.
+/// The reason why a file of events cannot be played to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
     /// An entry does not fit the chart.
     #[error("entry {nth}: {why}")]
     Entry {
-        /// The entry's number, from 1.
+        /// The number of the entry, from 1.
         nth: usize,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// The run cannot go on.
+    /// The run cannot continue.
     #[error(transparent)]
     Run(#[from] RunError),
 }
@@ -33,11 +33,11 @@ impl RunError {
     }
 }
 
-/// Sends each entry in turn. After the end of the run, events are recorded as refused. An entry without `after_ms` waits for the
-/// calls under way; with it, exactly that time passes. A turn always waits for the turn before it.
+/// Sends the entries one after the other. Events after the end of the run are recorded as refused. An entry without `after_ms` waits for
+/// the calls under way; before one with it, exactly that time passes. A turn always waits for the previous turn to end.
 ///
 /// # Errors
-/// The first entry that does not fit, or why the run cannot go on.
+/// The first entry that does not fit, or the reason why the run cannot continue.
 pub async fn play<M: Machine, T: trace::Sink>(
     session: &mut Session<M, T>,
     entries: &[Entry],
@@ -45,17 +45,17 @@ pub async fn play<M: Machine, T: trace::Sink>(
     played(session, entries).await
 }
 
-/// The receiver of entries.
+/// A receiver of entries: a session, or an agent around one.
 pub(crate) trait Plays {
     /// Lets time pass.
     async fn pass(&mut self, milliseconds: u64) -> Result<(), RunError>;
-    /// Waits for calls under way.
+    /// Waits for the calls under way.
     async fn rest(&mut self) -> Result<(), RunError>;
     /// Sets an input.
     fn give(&mut self, name: &str, value: Value) -> Result<(), RunError>;
     /// Sends an event.
     async fn post(&mut self, event: &str, data: Map) -> Result<(), RunError>;
-    /// Begins a turn, after the turn that is still running, if any.
+    /// Begins a turn, after the end of the previous one.
     async fn begin(&mut self) -> Result<(), RunError>;
 }
 
@@ -77,6 +77,7 @@ impl<M: Machine, T: trace::Sink> Plays for Session<M, T> {
     }
 
     async fn begin(&mut self) -> Result<(), RunError> {
+        // A machine refuses a turn while it walks; a file of events waits instead.
         if self.machine().is_walking() {
             self.settle().await?;
         }
@@ -84,7 +85,7 @@ impl<M: Machine, T: trace::Sink> Plays for Session<M, T> {
     }
 }
 
-/// [`play`] for any receiver of entries.
+/// Like [`play`], for any receiver.
 pub(crate) async fn played<P: Plays>(to: &mut P, entries: &[Entry]) -> Result<(), PlayError> {
     for (index, entry) in entries.iter().enumerate() {
         one(to, entry).await.map_err(|stop| match stop {

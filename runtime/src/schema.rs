@@ -1,15 +1,15 @@
-//! Makes up values that fit a JSON Schema, of the kind that chart types become.
+//! Generates values that fit a JSON Schema of a chart type, for tests and for answers by chance.
 
 use serde_json::{Map, Value, json};
 
-/// How deep made-up values nest before optional parts are left out.
+/// The nesting depth beyond which optional parts are left out.
 const DEPTH: usize = 6;
 
-/// Values that one made-up value may be made of: records that hold records double with each level.
+/// The maximum number of values within one generated value. Without it, a record that holds two records would double with each level.
 pub(crate) const PARTS: usize = 10_000;
 
-/// A value that fits `schema`. `pick(n)` chooses below `n`; always 0 gives the least value: `false`, 0, empty, absent. `None` where it
-/// would be made of more than [`PARTS`] values.
+/// Generates a value that fits `schema`. `pick(n)` chooses a number below `n`; with 0 every time, the value is minimal: `false`, 0,
+/// empty, absent. `None` if the value would consist of more than [`PARTS`] values.
 pub(crate) fn example(schema: &str, pick: &mut dyn FnMut(u64) -> u64) -> Option<Value> {
     match serde_json::from_str(schema) {
         Ok(root) => Making { root: &root, pick, left: PARTS }.value(&root, 0),
@@ -17,30 +17,31 @@ pub(crate) fn example(schema: &str, pick: &mut dyn FnMut(u64) -> u64) -> Option<
     }
 }
 
-/// The names of an enum, if `schema` is one.
+/// The names of an enum; `None` if the schema is no enum.
 pub(crate) fn names(schema: &str) -> Option<Vec<String>> {
     let root: Value = serde_json::from_str(schema).ok()?;
     let names = resolve(&root, &root).get("enum")?.as_array()?;
     names.iter().map(|n| n.as_str().map(str::to_owned)).collect()
 }
 
-/// What a reference refers to; any other schema as it is.
+/// The definition to which a `$ref` schema refers; any other schema itself.
 pub(crate) fn resolve<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix("#/$defs/"));
     name.and_then(|n| root.get("$defs")?.get(n)).unwrap_or(schema)
 }
 
-/// A value under way.
+/// The generation of one value.
 struct Making<'m> {
     root: &'m Value,
     pick: &'m mut dyn FnMut(u64) -> u64,
-    /// Parts that may still be made.
+    /// The number of values that may still be generated.
     left: usize,
 }
 
 impl Making<'_> {
     fn value(&mut self, schema: &Value, depth: usize) -> Option<Value> {
         self.left = self.left.checked_sub(1)?;
+        // A recursive type without an optional part never ends: it is cut off with a value that does not fit.
         if depth > 4 * DEPTH {
             return Some(Value::Null);
         }
@@ -52,7 +53,7 @@ impl Making<'_> {
         if let Some(all) = schema.get("anyOf").and_then(Value::as_array) {
             return self.any_of(all, depth);
         }
-        // Of several types the first one will do.
+        // A type may be a list such as `["string", "null"]`: the first one is chosen.
         let ty = schema.get("type").and_then(|ty| ty.get(0).unwrap_or(ty).as_str());
         Some(match ty {
             Some("boolean") => json!((self.pick)(2) == 1),

@@ -1,4 +1,4 @@
-//! Plays a file of events on a machine without a model, in virtual time: what a chart does, and nothing else.
+//! Simulates a chart: plays a file of events in virtual time, with the answers in the file and without any model.
 
 use crate::clock::VirtualClock;
 use crate::data::{Entry, Sent};
@@ -12,40 +12,40 @@ use chartc_core::tables::StepRowKind;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What a simulation saw. Index 0 of the lists is after the start, index `n` after entry `n`.
+/// The result of a simulation. Index 0 of the lists is the state after the start, index `n` the state after entry `n`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Simulation {
-    /// The basic states, by their own names as written, in document order; after the end, the last ones.
+    /// The active leaves, by their own names, in document order. After the end of the run, those at its end.
     pub configurations: Vec<Vec<String>>,
-    /// The same as dotted paths.
+    /// The same leaves as dotted paths.
     pub paths: Vec<Vec<String>>,
-    /// What became of each: `handled`, `unhandled`, `refused`, `closed`.
+    /// What became of each entry: `handled`, `unhandled`, `busy`, `refused` or `closed`.
     pub receipts: Vec<&'static str>,
-    /// How the run ended, if it did.
+    /// The status with which the run has ended; `None` if it has not.
     pub status: Option<&'static str>,
 }
 
-/// A simulation that cannot go on.
+/// The reason why a simulation cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulateError {
-    /// An entry does not fit the chart, or what is open now.
+    /// An entry does not fit the chart or its present state.
     #[error("entry {nth}: {why}")]
     Entry {
-        /// From 1.
+        /// The number of the entry, from 1.
         nth: usize,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// Anything else.
+    /// Any other error.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
-/// Plays `entries`. Steps and questions stay open until an entry answers them; `after_ms` passes before an entry, and deadlines
-/// that come due in between fire first.
+/// Plays the entries. Steps and questions stay open until an entry answers them. Deadlines that come due during `after_ms` fire before
+/// the entry.
 ///
 /// # Errors
-/// The first entry that does not fit.
+/// The first entry that does not fit, or another error of the run.
 pub async fn simulate<M: Machine, T: trace::Sink>(
     machine: M,
     given: &Map,
@@ -113,6 +113,7 @@ async fn play<M: Machine, T: trace::Sink>(
     session: &mut Session<M, T>,
     entry: &Entry,
 ) -> Result<Receipt, Stop> {
+    // Also without any time, so that the deadlines of this moment fire before the entry.
     session.advance(entry.after_ms.unwrap_or(0)).await?;
     for (name, value) in entry.inputs.iter() {
         session.input(name, value.clone())?;
@@ -158,7 +159,7 @@ fn step_name<M: Machine, T: trace::Sink>(session: &Session<M, T>, at: &At) -> St
     format!("`{}`", session.step_path(at))
 }
 
-/// The open step that is meant: the only one, or the first of that name.
+/// Finds the open step of this name; without a name, the only one that is open.
 fn open<M: Machine, T: trace::Sink>(
     session: &Session<M, T>,
     step: Option<&str>,
@@ -184,7 +185,7 @@ fn opened(names: &[String]) -> String {
     if names.is_empty() { "none is".into() } else { format!("open: {}", names.join(", ")) }
 }
 
-/// `{"tool": "a.b", "arguments": {…}}`, with which the model of an `llm` step calls a tool.
+/// Whether a value has the form `{"tool": "a.b", "arguments": {…}}`, by which the model of an `llm` step calls a tool.
 fn is_call(value: &Value) -> bool {
     let Value::Map(map) = value else { return false };
     map.get("tool").is_some() && map.iter().all(|(key, _)| key == "tool" || key == "arguments")
@@ -198,6 +199,7 @@ fn outcome<M: Machine, T: trace::Sink>(
 ) -> Result<Outcome<Vec<Value>>, Stop> {
     let offers = session.family.with_member(member, |machine| {
         let kind = machine.tables().steps[key.step.index()].kind;
+        // A step whose tool is being called waits for the tool's result, not for a choice.
         let is_called = machine.call(*key).is_ok();
         let may_choose = match kind {
             StepRowKind::Ask { .. } => !is_called,
@@ -208,7 +210,7 @@ fn outcome<M: Machine, T: trace::Sink>(
             | StepRowKind::Run { .. } => false,
         };
         may_choose.then(|| machine.options(*key)).filter(|options| {
-            // A step without tools is answered by whatever object.
+            // The step has no tools, so an object of this form is its answer.
             matches!(kind, StepRowKind::Ask { .. }) || !options.is_empty()
         })
     });
@@ -231,6 +233,7 @@ fn outcome<M: Machine, T: trace::Sink>(
     let name = match value {
         Value::Text(name) => name.clone(),
         Value::Bool(b) => b.to_string(),
+        // `null` is how a file says that the model has chosen nothing.
         Value::None => return Ok(Outcome::Unusable),
         Value::Int(_) | Value::Float(_) | Value::Duration(_) | Value::List(_) | Value::Map(_) => {
             return Err(Stop::Entry("the answer to a question is the name of an option".into()));

@@ -1,6 +1,6 @@
-//! Who does what a tool says.
+//! Tools: the interface by which hosts provide them.
 //!
-//! A chart decides which tool may be called when; [`Tools`] makes the call.
+//! The chart decides which tool may be called at which moment; [`Tools`] executes the call.
 //!
 //! ```
 //! use chartc_core::expr::Value;
@@ -31,19 +31,19 @@ use chartc_core::host::ToolCall;
 use std::future::Future;
 use std::pin::Pin;
 
-/// A tool call under way. Dropping it gives it up.
+/// A tool call under way. Dropping it cancels the call.
 pub type Calling = Pin<Box<dyn Future<Output = Result<Value, OracleError>> + Send>>;
 
-/// Somebody who has tools. Which of them may be called when is not its business: the chart has decided that.
+/// A set of tools. It does not check permissions, because the chart has done that.
 pub trait Tools: Send + Sync {
-    /// Makes one call. The result is checked against the tool's declared type.
+    /// Executes a call. The caller checks the result against the tool's declared type.
     ///
     /// # Errors
-    /// Why it brought nothing.
+    /// The reason why the call failed.
     fn call(&self, call: ToolCall) -> Calling;
 }
 
-/// Has no tool: every call fails.
+/// A set without tools: every call fails.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTools;
 
@@ -53,7 +53,7 @@ impl Tools for NoTools {
     }
 }
 
-/// A call that has ended already.
+/// A call that has already ended with a result.
 pub fn done(result: Result<Value, OracleError>) -> Calling {
     Box::pin(std::future::ready(result))
 }

@@ -1,17 +1,17 @@
-//! Reading what a server sends, up to a limit.
+//! Reads response bodies up to a maximum size.
 
-/// Bytes of an answer that are read. A model that writes for an hour stays far below it.
+/// The maximum size of an answer, in bytes: far more than a model writes in an hour.
 pub(crate) const MOST: usize = 8 << 20;
-/// Bytes of a refusal that are read; a line of it is shown.
+/// The maximum size of a refusal that is read, in bytes. Messages show one line of it.
 pub(crate) const MOST_OF_REFUSAL: usize = 64 << 10;
 
 pub(crate) enum Body {
     Whole(Vec<u8>),
-    /// It goes on; the beginning.
+    /// The beginning of a body that is longer than the maximum.
     Long(Vec<u8>),
 }
 
-/// Reads a body, and no more than `most` bytes of it.
+/// Reads at most `most` bytes of a body.
 pub(crate) async fn read(mut response: reqwest::Response, most: usize) -> reqwest::Result<Body> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {

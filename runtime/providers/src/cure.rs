@@ -1,19 +1,19 @@
-//! What to start or set after a call that no server took.
+//! Messages that tell the user what to start or set after a server could not be reached or refused a call.
 
 use crate::known::Provider;
 
-/// A server, as messages speak of it.
+/// The address of a server, with what messages say about it.
 pub(crate) struct ServerAddress<'a> {
-    /// Without a slash at the end.
+    /// The address without a trailing slash.
     pub(crate) address: &'a str,
     pub(crate) is_local: bool,
     pub(crate) has_key: bool,
     pub(crate) known: Option<&'static Provider>,
-    /// Where the address and the key are set.
+    /// The names of the settings (such as environment variables) for the address and for the key.
     pub(crate) set_by: Option<&'a (String, String)>,
 }
 
-/// Nobody takes connections there.
+/// The message for a server that does not accept connections.
 pub(crate) fn unreachable(place: &ServerAddress<'_>, why: &str) -> String {
     let ServerAddress { address, is_local, known, set_by, .. } = place;
     let start = match (is_local, known.map_or("", |known| known.start)) {
@@ -28,7 +28,7 @@ pub(crate) fn unreachable(place: &ServerAddress<'_>, why: &str) -> String {
     format!("no server answers at {address} ({why}): {start}, or {other}")
 }
 
-/// The server refuses for good; `why` begins with the status.
+/// The message for a call that the server refuses and would refuse again. `why` begins with the status.
 pub(crate) fn rejected(place: &ServerAddress<'_>, status: Option<u16>, why: &str) -> String {
     let ServerAddress { address, has_key, set_by, .. } = place;
     let key = set_by.map_or("its key", |(_, key)| key);
@@ -46,7 +46,7 @@ pub(crate) fn rejected(place: &ServerAddress<'_>, status: Option<u16>, why: &str
     format!("{address}: {why}; {cure}")
 }
 
-/// The server does not have a model, but others.
+/// The message for a model that the server does not have. `has` lists the models that it has.
 pub(crate) fn without_model(place: &ServerAddress<'_>, model: &str, has: &str) -> String {
     let fetch = match place.known {
         Some(known) if known.name == "ollama" => format!("; `ollama pull {model}` fetches it"),

@@ -1,7 +1,7 @@
-//! Dates of HTTP headers, as seconds since 1970.
+//! Parses dates of HTTP headers into seconds since 1970.
 
-/// The time that a date says, in one of the three forms that HTTP has: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`,
-/// `Sun Nov  6 08:49:37 1994`.
+/// Parses one of the three date formats of HTTP into seconds since 1970: `Sun, 06 Nov 1994 08:49:37 GMT`,
+/// `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`. Source: RFC 9110, section 5.6.7.
 pub(crate) fn seconds(text: &str) -> Option<i64> {
     let words: Vec<&str> = text.split([' ', '-']).filter(|word| !word.is_empty()).collect();
     let (day, month, year, time) = match words.as_slice() {
@@ -15,14 +15,14 @@ pub(crate) fn seconds(text: &str) -> Option<i64> {
     let day: i64 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
     let year: i64 = match (year.len(), year.parse::<i64>().ok()?) {
         (4, year) => year,
-        // Of two digits: not more than fifty years ahead.
+        // RFC 9110 reads a two-digit year that seems more than fifty years ahead as one of the past. A fixed bound needs no clock.
         (2, year) if year < 70 => 2000 + year,
         (2, year) => 1900 + year,
         _ => return None,
     };
     let clock: Vec<i64> = time.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
     let [hours, minutes, seconds] = clock[..] else { return None };
-    // A leap second is the sixty-first of its minute.
+    // A leap second is the second 60 of its minute.
     let is_time =
         (0..24).contains(&hours) && (0..60).contains(&minutes) && (0..=60).contains(&seconds);
     is_time.then(|| ((days(year, month, day) * 24 + hours) * 60 + minutes) * 60 + seconds)
@@ -31,7 +31,7 @@ pub(crate) fn seconds(text: &str) -> Option<i64> {
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Days since 1970. Years begin in March here, so that a leap day is the last of its year.
+/// The days since 1970-01-01 of a date. Years begin in March here, so that a leap day is the last day of its year.
 const fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

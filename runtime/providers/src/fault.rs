@@ -1,14 +1,14 @@
-//! Calls that failed, in the words of the runtime.
+//! Turns failed HTTP calls into the errors of the runtime.
 
 use crate::date;
 use chartc_runtime::oracle::OracleError;
 use reqwest::header::HeaderMap;
 use std::time::Duration;
 
-/// Characters of a server's own words that are kept.
+/// The maximum length of a server's own message in ours, in characters.
 const SHOWN: usize = 300;
 
-/// A refusal of the server.
+/// Turns a response with a status other than 2xx into an error. The kind of the error decides whether the runtime tries again.
 pub(crate) fn refused(
     status: reqwest::StatusCode,
     headers: &HeaderMap,
@@ -20,8 +20,9 @@ pub(crate) fn refused(
     match status.as_u16() {
         429 => OracleError::RateLimited { retry_after },
         408 => OracleError::Timeout(timeout.as_millis() as u64),
-        // A redirection would take the key elsewhere.
+        // Following a redirection would send the key to another server.
         300..=399 => OracleError::Rejected(format!("{status}: a redirection is not followed")),
+        // 409 (conflict) and 425 (too early) may succeed when they are tried again, unlike the other 4xx.
         409 | 425 => OracleError::Other(after(status, &said)),
         status @ 500.. => OracleError::Server { status, why: said, retry_after },
         _ => OracleError::Rejected(after(status, &said)),
@@ -32,8 +33,8 @@ fn after(status: reqwest::StatusCode, said: &str) -> String {
     if said.is_empty() { status.to_string() } else { format!("{status}: {said}") }
 }
 
-/// How long a server wants to be left alone, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is held to the
-/// server's own clock where it says what that shows, and one that is past is now.
+/// The time to wait before the next attempt, in milliseconds, from `retry-after-ms` or from `retry-after` (seconds or a date).
+/// A date is compared with the server's own `date` header if there is one, as the two clocks may differ. A date in the past gives 0.
 fn wait<'h>(
     header: &dyn Fn(&str) -> Option<&'h str>,
     now: &dyn Fn() -> Option<i64>,
@@ -60,7 +61,8 @@ fn now() -> Option<i64> {
     i64::try_from(since.as_secs()).ok()
 }
 
-/// The connection failed, or was never made.
+/// Turns a connection that failed, or was never made, into an error.
+// A timeout while connecting means that nobody listens there: it is reported as unreachable, with what to start.
 pub(crate) fn transport(error: &reqwest::Error, timeout: Duration) -> OracleError {
     if error.is_timeout() && !error.is_connect() {
         return OracleError::Timeout(timeout.as_millis() as u64);
@@ -75,7 +77,7 @@ pub(crate) fn transport(error: &reqwest::Error, timeout: Duration) -> OracleErro
     if error.is_connect() { OracleError::Unreachable(why) } else { OracleError::Connection(why) }
 }
 
-/// What a server says about itself: its `error.message`, or the beginning of what it sent.
+/// The server's own message: `error.message` or `error` of its JSON, or the beginning of the body.
 fn said(body: &str) -> String {
     let json: Option<serde_json::Value> = serde_json::from_str(body).ok();
     let message = json.as_ref().and_then(|json| {
@@ -85,7 +87,7 @@ fn said(body: &str) -> String {
     short(message.unwrap_or(body))
 }
 
-/// One line of foreign text.
+/// Folds foreign text into one line of at most [`SHOWN`] characters.
 pub(crate) fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {
@@ -94,7 +96,7 @@ pub(crate) fn short(text: &str) -> String {
     }
 }
 
-/// The same error without the key, which servers like to repeat.
+/// Removes the key from an error, as some servers repeat it in their messages.
 pub(crate) fn without(error: OracleError, key: Option<&str>) -> OracleError {
     let Some(key) = key else { return error };
     let clean = |text: String| text.replace(key, "…");

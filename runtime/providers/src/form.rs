@@ -1,13 +1,13 @@
-//! The form of an answer: in words for the system message, and as the schema that is sent with the request.
+//! The form of an answer, twice: in words for the system message, and as the JSON Schema that is sent with the request.
 //!
-//! The schema decides what can be answered, so each question has one. OpenAI takes no other root than an object: a record and a choice
-//! are sent as themselves, any other value under [`VALUE`].
+//! Every question has a schema, because the schema limits what the model can answer. OpenAI accepts only an object as root: a record and
+//! a choice are objects already, any other value is wrapped under the key [`VALUE`].
 
 use crate::schema::Schema;
 use chartc_runtime::oracle::{Alternative, Kind, Question};
 use serde_json::{Map, Value, json};
 
-/// The key of a value whose schema is not that of an object. The reader of answers takes it out again.
+/// The key under which a value that is no object is wrapped. The reader of answers (`chartc_runtime::answer`) unwraps it.
 const VALUE: &str = "value";
 
 const CHOICE: &str = "Choose exactly one of the options. Answer with one JSON object and nothing else. \
@@ -16,23 +16,23 @@ const CHOICE: &str = "Choose exactly one of the options. Answer with one JSON ob
 const CHOICE_WITH_ARGUMENTS: &str = "Choose exactly one of the options. Answer with one JSON object and nothing else. \
     Its key `choice` holds an object: the name of the option under `name` and, if it has any, an object of its arguments under `arguments`.";
 
-/// What the four actions of agents do; their fields are in the schema.
+/// Describes the four built-in actions of agents in words; the schema lists their fields.
 const ACTIONS: &str = "\nThe actions:\
 \n- noop: do nothing\
 \n- read_artifact: read the artifact `artifact_id`\
 \n- write_artifact: make the artifact `artifact_id`, or replace its content by `content`; `artifact_type` says what it is\
 \n- invoke_artifact: call `method` of the artifact `artifact_id` with the arguments `args`, in order";
 
-/// Any action of a host that does not say which ones it has: its name is one word, as a sentence would be no action.
+/// The schema for an action of a host that does not list its actions. The name must be one word: a sentence would be no action.
 const ANY_ACTION: &str = r#"{"type":"object","properties":{"reasoning":{"type":"string"},"action":{"type":"string","pattern":"^[a-z][a-z0-9_]{1,39}$"}},"required":["reasoning","action"]}"#;
 
-/// What such an action needs beside its name.
+/// The system message's description of where such an action has its parameters.
 const ANY_ACTION_WORDS: &str = "\nWhat the action needs stands beside `action`, under its own names. The action `noop` does nothing.";
 
 pub(crate) struct Form {
-    /// For the system message.
+    /// The text for the system message.
     pub(crate) words: String,
-    /// What the schema is called: letters, digits and `_`.
+    /// The name of the schema, made of letters, digits and `_`, as OpenAI demands.
     pub(crate) name: String,
     pub(crate) schema: Schema,
 }
@@ -50,18 +50,19 @@ pub(crate) fn of(question: &Question) -> Form {
     }
     let schema = parts.with_definitions(schema);
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    // OpenAI's limit is 64 characters.
     let name = question.step.chars().map(plain).take(60).collect();
     Form { words, name, schema: Schema::new(schema) }
 }
 
-/// The definitions of the named types in a schema under construction.
+/// The definitions of named types, collected while a schema is built.
 #[derive(Default)]
 struct Parts {
     definitions: Map<String, Value>,
 }
 
 impl Parts {
-    /// A schema of the question; its definitions are kept apart.
+    /// Parses a schema of the question and moves its `$defs` into `self.definitions`. `None` if the text is empty or no JSON.
     fn read(&mut self, text: &str) -> Option<Value> {
         let mut schema: Value = serde_json::from_str(text).ok()?;
         if let Some(Value::Object(own)) = schema.as_object_mut().and_then(|map| map.remove("$defs"))
@@ -78,7 +79,8 @@ impl Parts {
         schema
     }
 
-    /// One of the options: its name or, where any has arguments, an object for each option, so that arguments belong to their option.
+    /// The schema of a choice among the options: an enum of names or, if any option has arguments, one object per option, so that a model
+    /// cannot combine one option with the arguments of another.
     fn choice(&mut self, question: &Question) -> (String, Value) {
         let has_arguments = |option: &&Alternative| !option.schema.is_empty();
         let (rich, bare): (Vec<_>, Vec<_>) = question.options.iter().partition(has_arguments);
@@ -97,7 +99,7 @@ impl Parts {
         (CHOICE_WITH_ARGUMENTS.to_owned(), object(&[("choice", any_of(forms))]))
     }
 
-    /// A call of one of the tools, or the answer.
+    /// The schema of a tool call or the answer, whichever the model chooses.
     fn call_or_answer(&mut self, question: &Question) -> (String, Value) {
         let mut forms: Vec<Value> = Vec::new();
         for tool in &question.options {
@@ -115,7 +117,7 @@ impl Parts {
         (words, object(&[(VALUE, any_of(forms))]))
     }
 
-    /// The answer alone: a record as itself.
+    /// The schema of the answer alone. A record is sent as the root itself, anything else under [`VALUE`].
     fn answer(&mut self, question: &Question) -> (String, Value) {
         let mut schema = self.wanted(question);
         if let Some(name) = definition(&schema)
@@ -123,6 +125,7 @@ impl Parts {
         {
             let name = name.to_owned();
             schema = record;
+            // The record is now the root. Its definition stays only if some type refers to it.
             if !refers(&schema, &name) && !self.definitions.values().any(|one| refers(one, &name)) {
                 self.definitions.shift_remove(&name);
             }
@@ -132,7 +135,7 @@ impl Parts {
         (format!("Answer with JSON that fits this schema, and nothing else: {told}"), schema)
     }
 
-    /// The schema of the declared type, of an action, or of what a person writes.
+    /// The schema of the declared type; without one, that of an action (for `llm`) or of a string.
     fn wanted(&mut self, question: &Question) -> Value {
         let otherwise = match question.kind {
             Kind::Llm => ANY_ACTION,
@@ -142,7 +145,7 @@ impl Parts {
     }
 }
 
-/// An object with exactly these fields.
+/// The schema of an object with exactly these fields, all required.
 fn object(fields: &[(&str, Value)]) -> Value {
     let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let properties: Map<String, Value> =
@@ -158,18 +161,18 @@ fn any_of(mut forms: Vec<Value>) -> Value {
     if forms.len() == 1 { forms.remove(0) } else { json!({"anyOf": forms}) }
 }
 
-/// Whether the fields of what it describes are listed: a map has none of its own, and stands under [`VALUE`].
+/// Whether the schema describes an object with listed fields. A map has none, so it is wrapped under [`VALUE`].
 fn is_object(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("object")
         && schema.get("properties").is_some()
 }
 
-/// The name of the definition that the schema stands for.
+/// The name of the definition to which a `$ref` schema refers.
 fn definition(schema: &Value) -> Option<&str> {
     schema.get("$ref").and_then(Value::as_str)?.strip_prefix("#/$defs/")
 }
 
-/// Whether the definition is named anywhere in the schema.
+/// Whether a schema refers to a definition, at any depth.
 fn refers(schema: &Value, name: &str) -> bool {
     match schema {
         Value::Object(map) => {

@@ -1,21 +1,21 @@
-//! The providers whose names are known, and where they are.
+//! The table of known providers: names, addresses, and the API that each speaks.
 
 use crate::wire::{Wire, anthropic, gemini, ollama, openai};
 
-/// A provider that a client may name, as `"name:model"`.
+/// A provider that a client may name, as in `"openai:gpt-5"`.
 pub struct Provider {
-    /// Before the colon.
+    /// The name, the part of a client's model before the colon.
     pub name: &'static str,
-    /// Where it is, if nobody says so.
+    /// The base URL that is used unless another is set.
     pub url: &'static str,
-    /// Whether it wants a key there.
+    /// Whether requests to `url` need an API key.
     pub wants_key: bool,
-    /// The command that starts its server; empty for one that others run.
+    /// The shell command that starts its server; empty for a hosted service.
     pub start: &'static str,
     pub(crate) wire: Wire,
 }
 
-/// All of them. To add one: a row here, and a wire if it speaks an interface of its own.
+/// All known providers. To add one, add a row here, and a file in `wire` if it has an API of its own.
 pub const PROVIDERS: &[Provider] = &[
     Provider {
         name: "openai",
@@ -68,13 +68,13 @@ pub const PROVIDERS: &[Provider] = &[
     },
 ];
 
-/// The provider with a name.
+/// Finds a provider by its name.
 pub fn provider(name: &str) -> Option<&'static Provider> {
     PROVIDERS.iter().find(|provider| provider.name == name)
 }
 
-/// How the server of a provider is spoken to: as OpenAI is, where the name is not known, and where an address ends with `/v1` although the
-/// provider's own does not.
+/// The API for a server: OpenAI's if the provider is unknown, or if the address ends with `/v1` although the provider's own address does
+/// not (Ollama, for example, offers OpenAI's API below `/v1`).
 pub(crate) fn wire(known: Option<&'static Provider>, url: &str) -> &'static Wire {
     const OTHER: Wire = openai::WIRE;
     match known {

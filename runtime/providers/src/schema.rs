@@ -1,8 +1,8 @@
-//! The schema of an answer, and what providers allow of it.
+//! JSON Schemas of answers, and the adaptations that providers need.
 
 use serde_json::{Map, Value, json};
 
-/// A JSON Schema of the kind that chart types become.
+/// A JSON Schema that was generated from a chart type.
 pub(crate) struct Schema(Value);
 
 impl Schema {
@@ -14,25 +14,27 @@ impl Schema {
         &self.0
     }
 
-    /// Whether it says all fields that a value may have: none of it is a map or any JSON.
+    /// Whether the schema lists all fields that a value may have: no part of it is a map or arbitrary JSON. OpenAI's strict mode and
+    /// Anthropic's structured output demand this.
     pub(crate) fn is_closed(&self) -> bool {
         is_closed(&self.0)
     }
 
-    /// The same with all properties required, as OpenAI wants it: what is optional may be null.
+    /// A copy in which all properties are required, as OpenAI's strict mode demands. Optional ones already allow `null`.
     pub(crate) fn all_required(&self) -> Value {
         let mut schema = self.0.clone();
         require_all(&mut schema);
         schema
     }
 
-    /// Whether one of its definitions leads to itself.
+    /// Whether a definition refers to itself, directly or through others. Anthropic refuses such schemas.
     pub(crate) fn is_recursive(&self) -> bool {
         let Some(definitions) = self.0.get("$defs").and_then(Value::as_object) else {
             return false;
         };
         let names: Vec<&String> = definitions.keys().collect();
-        // What cannot be reached from a definition without passing another that leads nowhere is taken off until nothing is left to take.
+        // A definition is on a cycle, or leads to one, exactly if this elimination does not remove it: repeatedly drop the definitions
+        // that refer to no remaining one.
         let mut left: Vec<(&String, Vec<String>)> = names
             .iter()
             .map(|name| {
@@ -59,7 +61,7 @@ fn subschemas(schema: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     maps.flat_map(Map::values).chain(lists.flatten()).chain(items)
 }
 
-// The recursion is as deep as the type as written, which the parsers bound.
+// The parsers bound the nesting of a written type, and thereby the recursion.
 fn is_closed(schema: &Value) -> bool {
     let Some(map) = schema.as_object() else { return false };
     let is_object = map.get("type").and_then(Value::as_str) == Some("object");

@@ -1,4 +1,4 @@
-//! One server: its address, its key, and calls of it.
+//! A server of models: its address, its key, and the calls to it.
 
 use crate::body::Body;
 use crate::cure::{self, ServerAddress};
@@ -12,44 +12,44 @@ use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use serde_json::Map;
 use std::time::Duration;
 
-/// How long a call may take where the client of the chart says nothing.
+/// The timeout of a call if the chart's client sets none.
 const TIMEOUT: Duration = Duration::from_mins(2);
-/// How long it may take to reach the server.
+/// The timeout for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// Tokens of the answer that shows whether schemas are enforced. Models that think need some first.
+/// The maximum length of the answer in `enforces_schemas`, in tokens. Reasoning models use some before they answer.
 const TRIED: u64 = 512;
-/// How long the list of models may take.
+/// The timeout for the list of models.
 const LIST: Duration = Duration::from_secs(10);
-/// Tokens of an answer where neither the client nor a limit says how many.
+/// The maximum length of an answer, in tokens, if neither the client nor a limit of the chart sets one.
 const MAX_TOKENS: u64 = 4096;
 
-/// A server that cannot be used.
+/// The reason why a server cannot be used with the given settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
-    /// The address is none.
+    /// The text is not an `http` or `https` address.
     #[error("`{0}` is no address of a server: write it as `http://localhost:11434/v1`")]
     Address(String),
-    /// The address holds a password.
+    /// The address contains a user name, a password or a query, any of which may be a key.
     #[error("the address of a server must not hold a key: give it by the environment")]
     Secret,
-    /// The key cannot stand in a header.
+    /// The key contains a character that HTTP headers do not allow.
     #[error("the key holds a character that no key has")]
     Key,
-    /// There is no web client.
+    /// The HTTP client could not be created.
     #[error("no web client: {0}")]
     Web(String),
 }
 
-/// A server with models.
+/// A server that offers models: a hosted service or a program on this machine.
 pub struct Server {
     web: reqwest::Client,
     known: Option<&'static Provider>,
     wire: &'static Wire,
-    /// Ends with a slash.
+    /// The base URL, with a trailing slash.
     url: String,
     key: Option<String>,
     timeout: Duration,
-    /// Where its address and its key are set.
+    /// The names of the settings for the address and for the key, for messages.
     set_by: Option<(String, String)>,
 }
 
@@ -61,15 +61,16 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// With OpenAI's chat interface. `url` is what `chat/completions` is added to, such as `https://api.openai.com/v1`.
+    /// Creates a server with OpenAI's chat API. `url` is the base URL to which `chat/completions` is added, such as
+    /// `https://api.openai.com/v1`.
     ///
     /// # Errors
-    /// It is no address of a server, or holds a key; the key has characters that no header may have.
+    /// `url` is no HTTP address or contains a secret; `key` has characters that no header may have.
     pub fn new(url: &str, key: Option<String>) -> Result<Self, ServerError> {
         Self::with_timeout(url, key, TIMEOUT)
     }
 
-    /// With the interface of a provider: its own if it is one of [`crate::PROVIDERS`], else OpenAI's.
+    /// Creates a server with the API of a provider: its own if it is one of [`crate::PROVIDERS`], else OpenAI's.
     ///
     /// # Errors
     /// As [`Server::new`].
@@ -78,14 +79,15 @@ impl Server {
         Ok(Self { wire: known::wire(known, &server.url), known, ..server })
     }
 
-    /// Where its address and its key are set, such as `OPENAI_BASE_URL` and `OPENAI_API_KEY`: messages name them.
+    /// Sets the names of the settings for the address and for the key, such as `OPENAI_BASE_URL` and `OPENAI_API_KEY`, for error
+    /// messages.
     #[must_use]
     pub fn set_by(mut self, address: &str, key: &str) -> Self {
         self.set_by = Some((address.to_owned(), key.to_owned()));
         self
     }
 
-    /// With OpenAI's chat interface, and a bound of `timeout` on calls whose client has none. By default that is two minutes.
+    /// Like [`Server::new`], with a timeout for calls whose client sets none. The default is two minutes.
     ///
     /// # Errors
     /// As [`Server::new`].
@@ -107,14 +109,14 @@ impl Server {
         if !url.ends_with('/') {
             url.push('/');
         }
-        // An error says that the program has installed another provider of cryptography, which is as good.
+        // An error means that the program has already installed a provider of cryptography, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut web = reqwest::Client::builder().connect_timeout(CONNECT);
         if parsed.host_str().is_some_and(is_loopback) {
-            // A proxy of the environment would catch what is meant for this machine.
+            // A proxy from the environment would intercept calls to this machine.
             web = web.no_proxy();
         }
-        // A redirection would take the key elsewhere.
+        // Following a redirection would send the key to another server.
         let web = web
             .redirect(reqwest::redirect::Policy::none())
             .build()
@@ -127,18 +129,18 @@ impl Server {
         Ok(Self { web, known: None, wire, url, key, timeout, set_by: None })
     }
 
-    /// Its address, with a slash at the end.
+    /// The base URL, with a trailing slash.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Whether it runs on this machine.
+    /// Whether the server runs on this machine: its host is `localhost` or a loopback address.
     pub fn is_local(&self) -> bool {
         let parsed = reqwest::Url::parse(&self.url);
         parsed.is_ok_and(|url| url.host_str().is_some_and(is_loopback))
     }
 
-    /// Makes one call.
+    /// Asks a model one question. Errors contain the address and a remedy, but never the key.
     pub(crate) async fn ask(
         &self,
         model: &str,
@@ -163,7 +165,7 @@ impl Server {
         .map_err(|error| fault::without(error, self.key.as_deref()))
     }
 
-    /// Sends a request, and returns the headers and the body of the answer.
+    /// Sends a request and returns the headers and the body of the response.
     async fn put(
         &self,
         request: &Request<'_>,
@@ -190,7 +192,7 @@ impl Server {
         Ok((headers, body::read(response, body::MOST).await.map_err(lost)?))
     }
 
-    /// The same error with the address, and with what to do.
+    /// Adds the address of the server and a remedy to an error.
     async fn told(&self, model: &str, error: OracleError) -> OracleError {
         let place = ServerAddress {
             address: self.url.trim_end_matches('/'),
@@ -204,6 +206,7 @@ impl Server {
         }
         let OracleError::Rejected(why) = &error else { return error };
         let status = why.split(' ').next().and_then(|status| status.parse().ok());
+        // A 404 can mean a wrong address or an unknown model: the list of models tells which.
         if status == Some(404)
             && !model.is_empty()
             && let Ok(models) = self.list().await
@@ -214,10 +217,10 @@ impl Server {
         OracleError::Rejected(cure::rejected(&place, status, why))
     }
 
-    /// The models that it has. Asking for them is free, and shows whether the server can be reached and takes the key.
+    /// Fetches the list of models. The request costs nothing, and shows whether the server can be reached and accepts the key.
     ///
     /// # Errors
-    /// Why there is no list.
+    /// The server cannot be reached, or refuses the request.
     pub async fn models(&self) -> Result<Models, OracleError> {
         match self.list().await {
             Ok(models) => Ok(models),
@@ -226,11 +229,11 @@ impl Server {
         .map_err(|error| fault::without(error, self.key.as_deref()))
     }
 
-    /// Whether a model answers in the form of the schema that is sent with a question, and in no other. Asks it one small question, for a
-    /// word that the schema does not allow.
+    /// Whether a model is forced to answer in the form of the schema that is sent with a question. Asks one small question whose prompt
+    /// demands a word that the schema does not allow.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// The call failed, as for any other question.
     pub async fn enforces_schemas(&self, model: &str) -> Result<bool, OracleError> {
         let question = Question {
             step: "schema".into(),
@@ -238,7 +241,7 @@ impl Server {
             schema: r#"{"type":"string","enum":["left","right"]}"#.to_owned(),
             ..Question::default()
         };
-        // The form in words would tell the model what to answer.
+        // The usual system message describes the schema in words, and a model that obeys those would pass without any enforcement.
         let form = Form { words: question.prompt.clone(), ..form::of(&question) };
         let request = Request {
             model,
@@ -263,7 +266,7 @@ impl Server {
         Ok(Models::read(&body))
     }
 
-    /// With the key and the other headers of the provider. No compression: what is read is what counts against the limit.
+    /// Adds the key and the other headers of the provider. Compression is disabled, so that the size limit counts what is read.
     fn signed(&self, call: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         let mut call = call.header(ACCEPT_ENCODING, "identity");
         for (name, value) in self.wire.headers {
@@ -284,7 +287,7 @@ fn is_loopback(host: &str) -> bool {
     bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Text that somebody took for an address, without what stands before an `@`.
+/// Removes everything up to the last `@`, which may be a password, so that the text can be shown in a message.
 fn without_secret(url: &str) -> String {
     url.rsplit_once('@').map_or(url, |(_, host)| host).to_owned()
 }

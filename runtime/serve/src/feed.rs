@@ -1,13 +1,13 @@
-//! Tells those who follow runs that there is more to read.
+//! A notification channel: tells subscribers that the trace of a run has grown.
 
 use std::sync::Arc;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Runs that may be told at once before those who follow are behind; then they look at everything.
+/// The capacity of the channel, in notifications. A subscriber that falls further behind reads the trace of its run to be sure.
 const BEHIND: usize = 1024;
 
-/// Tells of runs whose traces have grown.
+/// The sender of notifications about traces that have grown. Clones share one channel.
 #[derive(Clone, Debug)]
 pub struct Feed(broadcast::Sender<Arc<str>>);
 
@@ -18,9 +18,9 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Tells that the trace of a run has grown, after the commit.
+    /// Announces that the trace of `run` has grown. Call it after the commit, so that subscribers find the new lines.
     pub fn grown(&self, run: &str) {
-        // Without anybody who follows there is nobody to tell.
+        // An error only means that there are no subscribers.
         drop(self.0.send(run.into()));
     }
 
@@ -29,7 +29,7 @@ impl Feed {
     }
 }
 
-/// Follows one run.
+/// A subscription to one run.
 pub(crate) struct Follower {
     run: Arc<str>,
     told: broadcast::Receiver<Arc<str>>,
@@ -42,6 +42,7 @@ impl Follower {
             match self.told.recv().await {
                 Ok(run) if run == self.run => return true,
                 Ok(_) => {}
+                // Notifications were lost, perhaps one for this run.
                 Err(RecvError::Lagged(_)) => return true,
                 Err(RecvError::Closed) => return false,
             }

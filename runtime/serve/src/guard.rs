@@ -1,29 +1,29 @@
-//! Who may come in.
+//! Authentication: decides which requests are let in, and with which rights.
 
 use crate::token::Token;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::request::Parts;
 
-/// Who may come in.
+/// The tokens and host names against which each request is checked.
 #[derive(Debug, Clone)]
 pub struct AccessRules {
-    /// Shown by all clients.
+    /// The token of all clients.
     pub token: Token,
-    /// Shown by those who answer for people, who may do all else, too.
+    /// The token of those who answer on behalf of people. It permits everything that `token` does, too.
     pub people: Token,
-    /// The names of the server: a web page that calls it by another one, which its author has led here, stays outside.
+    /// The host names of the server. A `Host` header with another name is refused, which prevents DNS rebinding by web pages.
     pub hosts: Vec<String>,
 }
 
-/// Who has come in.
+/// The rights of a request that was let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visitor {
     Client,
     Person,
 }
 
-/// Why somebody may not come in.
+/// The refusal of a request: the HTTP status, an error code, and a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outside {
     pub(crate) status: StatusCode,
@@ -36,6 +36,8 @@ const fn outside(status: StatusCode, kind: &'static str, why: &'static str) -> O
 }
 
 impl AccessRules {
+    /// Checks host, origin and token of a request. A browser sets `Host` and `Origin` from the address of the page, which the page cannot
+    /// change: this recognises the requests of foreign pages.
     pub(crate) fn pass(&self, head: &Parts) -> Result<Visitor, Outside> {
         let wrong_host = outside(
             StatusCode::FORBIDDEN,
@@ -74,7 +76,7 @@ impl AccessRules {
         }
     }
 
-    /// Whether a host, with or without a port, is one of the names.
+    /// Whether a host, with or without a port, is one of `hosts`.
     fn is_name(&self, host: &str) -> bool {
         let name = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -84,7 +86,7 @@ impl AccessRules {
     }
 }
 
-/// A header that is there once.
+/// The value of a header that occurs exactly once. With several, proxies and servers may disagree about which one counts.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut all = headers.get_all(name).iter();
     let first = all.next()?;

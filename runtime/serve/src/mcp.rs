@@ -1,4 +1,4 @@
-//! Charts as tools of the Model Context Protocol. A client of it may be a model, so no tool answers for a person.
+//! Serves charts as tools of the Model Context Protocol. A client may be a model, so no tool answers on behalf of a person.
 
 use crate::offer::{Offer, object, with};
 use crate::refusal::Refusal;
@@ -19,22 +19,22 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Seconds that a tool waits for a run to come to rest, unless its client says.
+/// The default time that a tool waits for a run to come to rest, in seconds.
 const PATIENCE: u64 = 60;
-/// Seconds that it waits at most.
+/// The maximum of this time, in seconds.
 const MOST_PATIENCE: u64 = 600;
 
-/// The tools beside those that begin runs.
+/// The names of the tools other than those that start runs, which are named after charts.
 const READ: &str = "read_run";
 const SEND: &str = "send_event";
 const LIST: &str = "list_runs";
 
-/// The protocol over HTTP.
+/// The HTTP endpoint of the protocol.
 pub(crate) type Endpoint = StreamableHttpService<Tools, NeverSessionManager>;
 
-/// One for all requests, without sessions: what belongs together are runs, and these have names.
+/// Creates the endpoint for all requests. It keeps no sessions, because a run has a name by which later requests find it.
 pub(crate) fn endpoint(runs: Arc<Runs>) -> Endpoint {
-    // Who may come in was looked at before.
+    // `AccessRules` has checked host and origin of the request already.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -45,14 +45,14 @@ pub(crate) fn endpoint(runs: Arc<Runs>) -> Endpoint {
     StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config)
 }
 
-/// Speaks the protocol over the standard streams, until the client closes them.
+/// Serves the protocol over standard input and output, until the client closes them.
 ///
 /// # Errors
-/// The client does not speak it.
+/// The client does not speak the protocol, or a stream fails.
 pub async fn over_stdio(runs: Arc<Runs>) -> io::Result<()> {
     let server = match (Tools { runs }).serve(stdio_pipes()).await {
         Ok(server) => server,
-        // It has left before it said anything.
+        // The client has closed the connection before its first message.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(why) => return Err(io::Error::other(why)),
     };
@@ -60,7 +60,7 @@ pub async fn over_stdio(runs: Arc<Runs>) -> io::Result<()> {
     Ok(())
 }
 
-/// The tools that clients see.
+/// The tools of the server: one per chart to start a run, and three to read, send and list.
 #[derive(Clone)]
 pub(crate) struct Tools {
     runs: Arc<Runs>,
@@ -77,7 +77,7 @@ fn name() -> Value {
     json!({"type": "string", "description": "Name of the run"})
 }
 
-/// A tool whose arguments have this schema.
+/// Creates a tool whose arguments have the given schema.
 fn tool(name: &str, doc: String, schema: Value) -> Tool {
     let mut whole = JsonMap::new();
     if let Value::Object(schema) = schema {
@@ -86,7 +86,7 @@ fn tool(name: &str, doc: String, schema: Value) -> Tool {
     Tool::new(name.to_owned(), doc, whole)
 }
 
-/// The tool that begins a run of a chart.
+/// Creates the tool that starts a run of a chart.
 fn begins(offer: &Offer) -> Tool {
     let mut definitions = JsonMap::new();
     let params = object(&offer.params, &mut definitions);
@@ -186,9 +186,10 @@ impl Tools {
         }
     }
 
-    /// A run once it is at rest, or the time is over.
+    /// Waits until a run is at rest, at most `seconds` (default [`PATIENCE`]), and then reads it.
     async fn rested(&self, run: &str, seconds: Option<u64>) -> Result<Value, Refusal> {
         let seconds = seconds.unwrap_or(PATIENCE).min(MOST_PATIENCE);
+        // Fails early for an unknown name, instead of waiting for it.
         self.runs.find(run).await?;
         let is_at_rest = self.runs.rest(run, Duration::from_secs(seconds)).await;
         let mut read = self.runs.read(run).await?;
@@ -200,11 +201,11 @@ impl Tools {
     }
 }
 
-/// Arguments of a tool. Whoever gave them, maybe a model, is told which of them is wrong.
+/// The arguments of a tool call. Errors name the wrong argument, so that a model can correct its call.
 struct Arguments(JsonObject);
 
 impl Arguments {
-    /// There are no others.
+    /// Refuses arguments other than the `known` ones.
     fn only(&self, known: &[&str]) -> Result<(), Refusal> {
         match self.0.keys().find(|name| !known.contains(&name.as_str())) {
             None => Ok(()),
@@ -216,7 +217,7 @@ impl Arguments {
         }
     }
 
-    /// One that may be left out; `null` is as if it were.
+    /// Removes and parses an optional argument. A missing one and `null` are the same.
     fn take<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
         let value = self.0.remove(name).unwrap_or_default();
         serde_json::from_value(value)
@@ -259,7 +260,7 @@ impl ServerHandler for Tools {
                 let why = format!("there is no tool `{}`", request.name);
                 Err(ErrorData::invalid_params(why, None))
             }
-            // The caller, which may be a model, reads what was wrong.
+            // A result with an error, not a protocol error: clients pass only results on to their models.
             Err(why) => Ok(CallToolResult::error(vec![ContentBlock::text(why.to_string())]).into()),
         }
     }

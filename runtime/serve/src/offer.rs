@@ -1,40 +1,40 @@
-//! What a chart offers to clients.
+//! The interface of a chart as its clients see it: params, inputs and events, with JSON Schemas.
 
 use chartc_core::model::{Chart, Field, VariableKind, schema};
 use serde_json::{Map, Value, json};
 
-/// What clients may give to a chart and send to it.
+/// The interface of a chart: what clients may give to a run and send to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// Name of the chart.
+    /// The name of the chart.
     pub name: String,
-    /// Its `///` text.
+    /// The chart's `///` comment.
     pub doc: String,
-    /// The params that clients give.
+    /// The params that clients may set, without those that the host has fixed.
     pub params: Vec<Part>,
-    /// The inputs.
+    /// The inputs that clients may set.
     pub inputs: Vec<Part>,
-    /// The events of the host, with their data.
+    /// The events that clients may send: name, `///` comment and data.
     pub events: Vec<(String, String, Vec<Part>)>,
-    /// Turns that a run makes unless its client says how many.
+    /// The number of turns that a run makes unless its client sets one.
     pub turns: u32,
 }
 
-/// A value by its name.
+/// A named value: a param, an input, or a field of an event's data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// As the chart calls it.
+    /// The name in the chart.
     pub name: String,
-    /// Its `///` text.
+    /// The `///` comment; empty if there is none.
     pub doc: String,
-    /// JSON Schema of its type.
+    /// The JSON Schema of the type.
     pub schema: Value,
-    /// Whether it has to be given.
+    /// Whether clients must give a value.
     pub is_needed: bool,
 }
 
 impl Offer {
-    /// What a chart offers, without the params that the host has `fixed`.
+    /// Collects the interface of a chart, without the variables for which `fixed` holds: the host has set those.
     pub fn new(chart: &Chart, turns: u32, fixed: &dyn Fn(&str) -> bool) -> Self {
         let of = |wanted: fn(&VariableKind) -> bool| {
             let all = chart.variables.iter().filter(move |v| wanted(&v.kind) && !fixed(&v.name));
@@ -88,7 +88,8 @@ fn read(schema: &str) -> Value {
     serde_json::from_str(schema).unwrap_or_else(|_| json!({}))
 }
 
-/// The schema of an object with these parts. The definitions to which it refers come into `definitions`, which belong at the root.
+/// Builds the schema of an object with these parts. Definitions of the parts are moved to `definitions`, as `$ref`s find them only at
+/// the root of the whole schema.
 pub(crate) fn object(parts: &[Part], definitions: &mut Map<String, Value>) -> Value {
     let mut properties = Map::new();
     for part in parts {
@@ -108,7 +109,7 @@ pub(crate) fn object(parts: &[Part], definitions: &mut Map<String, Value>) -> Va
     json!({"type": "object", "properties": properties, "required": needed, "additionalProperties": false})
 }
 
-/// A schema with the definitions to which it refers.
+/// Adds definitions to the root of a schema.
 pub(crate) fn with(mut schema: Value, definitions: Map<String, Value>) -> Value {
     if let (Value::Object(schema), false) = (&mut schema, definitions.is_empty()) {
         schema.insert("$defs".into(), definitions.into());

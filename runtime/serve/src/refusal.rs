@@ -1,44 +1,44 @@
-//! Why a request is not done.
+//! The reasons for refusing a request, independent of HTTP and MCP.
 
 use chartc_runtime::agents::EngineError;
 use chartc_store::StoreError;
 
-/// Why a request is not done. Nothing has happened then.
+/// The reason for refusing a request. A refused request has changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// There is no such chart.
+    /// No chart of this name is served.
     #[error("no chart `{name}` is served; there are {known}")]
     NoChart {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Those that are served.
+        /// The names of the charts that are served.
         known: String,
     },
-    /// There is no such run.
+    /// There is no run of this name.
     #[error("there is no run `{0}`")]
     NoRun(String),
-    /// The name of a new run belongs to another one.
+    /// A run of this name exists, with another chart or other values.
     #[error("run `{0}` was begun with another chart or other values")]
     Taken(String),
-    /// Something does not fit the chart, or is no request.
+    /// The values do not fit the chart, or the request is malformed.
     #[error("{0}")]
     Misfit(String),
-    /// The run cannot take it now.
+    /// The run cannot take the request in its present state, for example because it has ended.
     #[error("{0}")]
     NotNow(String),
-    /// An answer names a question that is not open.
+    /// The answer names a question that is not open.
     #[error("{0}")]
     NotOpen(String),
-    /// Too many runs have not ended.
+    /// The maximum number of unfinished runs is reached.
     #[error("{0} runs have not ended, which is the most that this server takes")]
     TooMany(u64),
-    /// The store cannot be read or written.
+    /// The store cannot be read or written, or its engine has stopped.
     #[error("{0}")]
     Store(String),
 }
 
 impl Refusal {
-    /// For programs.
+    /// The error code for programs, which is stable.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::NoChart { .. } => "no_chart",

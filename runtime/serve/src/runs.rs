@@ -1,4 +1,4 @@
-//! What clients do with runs, whatever way they come.
+//! The operations on runs that clients have, shared by HTTP and MCP.
 
 use crate::drive::Driver;
 use crate::feed::{Feed, Follower};
@@ -16,56 +16,57 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Lines of a trace that are read at once, at most.
+/// The maximum number of trace lines per read.
 pub(crate) const LINES: u32 = 256;
 
-/// What a run is begun with.
+/// The complete parameters of a new run, as they are stored with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRequest<'g> {
-    /// Name of the chart.
+    /// The name of the chart.
     pub chart: &'g str,
-    /// Its params, as far as the client gives them.
+    /// The params that the client gives.
     pub params: &'g Map,
-    /// Its inputs.
+    /// The inputs that the client gives.
     pub inputs: &'g Map,
-    /// How many turns it makes by itself.
+    /// The number of turns that the run makes by itself.
     pub turns: u32,
 }
 
-/// A request to begin a run.
+/// A client's request to start a run.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Order {
-    /// Name of the chart; needed where several are served.
+    /// The name of the chart; optional if the server has only one.
     pub chart: Option<String>,
-    /// Name of the run. The same order with the same name again is the same run.
+    /// The name of the run. A second request with the same name and values finds the run instead of starting another.
     pub run: Option<String>,
-    /// Params.
+    /// The params.
     pub params: Map,
-    /// Inputs.
+    /// The inputs.
     pub inputs: Map,
-    /// How many turns it makes by itself.
+    /// The number of turns that the run makes by itself; `None` for the default of the chart.
     pub turns: Option<u32>,
 }
 
-/// Writes down what a run is begun with, so that it can be made again.
+/// Serialises the parameters of a run, so that a later process can create the same machine.
 type Note = Box<dyn Fn(&RunRequest<'_>) -> String + Send + Sync>;
 
-/// The runs of a server.
+/// The runs of a server: the engine that keeps them, and the tasks that make their turns.
 pub struct Runs {
     engine: Sqlite,
     feed: Feed,
     offers: Vec<Offer>,
     note: Note,
     most: u64,
+    /// For each run with a task that makes its turns: the channel on which the task reports that the run waits.
     at_rest: Mutex<BTreeMap<String, watch::Receiver<Option<u64>>>>,
-    /// One run is begun at a time, so that their number is never passed.
+    /// Held while a run is started, so that two requests at once cannot exceed `most`.
     beginning: tokio::sync::Mutex<()>,
 }
 
 impl Runs {
-    /// The runs of an engine. The engine tells `feed` which runs it has committed. `most` limits the runs that have not ended. `note` writes down
-    /// what a run begins with.
+    /// Creates the runs of an engine, which must announce its commits on `feed`. At most `most` runs may be unfinished at a time. `note`
+    /// serialises the parameters of each run.
     pub fn new(
         engine: Sqlite,
         feed: Feed,
@@ -82,13 +83,13 @@ impl Runs {
         &self.offers
     }
 
-    /// Begins a run; the same order again finds it. Says whether it is new.
+    /// Starts a run, or finds the run that the same order has started. Returns its name and whether it is new.
     ///
     /// # Errors
     /// See [`Refusal`].
     pub async fn begin(self: &Arc<Self>, order: Order) -> Result<(String, bool), Refusal> {
         let runs = self.clone();
-        // On a task of its own: a client that leaves meanwhile leaves no run without its turns behind.
+        // On a task of its own: if the client disconnects and this future is dropped, the run must still get its turns.
         let begun = tokio::spawn(async move { runs.begun(order).await }).await;
         begun.unwrap_or_else(|why| Err(Refusal::Store(why.to_string())))
     }
@@ -112,7 +113,7 @@ impl Runs {
         let (found, unfinished) =
             self.engine.look(move |store| (store.find(&name), store.unfinished())).await?;
         let is_new = match found? {
-            // Where no model could be asked, the order again tries it again.
+            // The first attempt failed before its first step, for example because no model could be reached: try again.
             Some(found) if found.given == given && found.status == "broken" => false,
             Some(found) if found.given == given => return Ok((run, false)),
             Some(_) => return Err(Refusal::Taken(run)),
@@ -123,7 +124,7 @@ impl Runs {
         match self.engine.begin(&run, given, begin).await {
             Ok(_) => {}
             Err(EngineError::Stopped { .. }) if !is_new => return Ok((run, false)),
-            // Nothing was made: its values do not fit.
+            // The machine was not created: the values do not fit the chart.
             Err(EngineError::Stopped { why, .. }) => return Err(Refusal::Misfit(why)),
             Err(why @ (EngineError::Event { .. } | EngineError::Away { .. })) => {
                 return Err(why.into());
@@ -133,14 +134,14 @@ impl Runs {
         Ok((run, is_new))
     }
 
-    /// Makes the turns of a run that are not made, also of one that was begun by an earlier process.
+    /// Starts a task that makes the turns of a run which were not made yet. Also used for runs that an earlier process started.
     pub fn drive(&self, run: &str, turns: u32) {
         if turns == 0 {
             return;
         }
         let (said, at_rest) = watch::channel(None);
         let mut all = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
-        // Drop the receivers whose drivers have ended.
+        // The map would otherwise grow with every run. Drop the receivers whose tasks have ended.
         all.retain(|_, at_rest| at_rest.has_changed().is_ok());
         all.insert(run.to_owned(), at_rest);
         drop(all);
@@ -149,7 +150,7 @@ impl Runs {
         tokio::spawn(driver.drive(turns));
     }
 
-    /// Sends an event. One with an id that came before gets the reply that it had.
+    /// Sends an event to a run. An event with the `id` of an earlier one has no effect and gets the earlier reply.
     ///
     /// # Errors
     /// See [`Refusal`].
@@ -165,13 +166,14 @@ impl Runs {
             Some(id) if id.is_empty() || id.len() > 256 => {
                 return Err(Refusal::Misfit("an id has 1 to 256 bytes".into()));
             }
+            // A prefix of their own keeps clients' ids apart from `begin` and `turn:N`.
             Some(id) => format!("client:{id}"),
             None => unique().map_err(|why| Refusal::Store(why.to_string()))?,
         };
         Ok(self.engine.fire(run, Event { id, name, data }).await?)
     }
 
-    /// Answers an open question by its id, as a person. Then the answer is committed, with what follows from it.
+    /// Answers an open question on behalf of a person. When this returns `Ok`, the answer and its effects are committed.
     ///
     /// # Errors
     /// See [`Refusal`].
@@ -180,7 +182,7 @@ impl Runs {
         Ok(self.engine.reply(run, question, text).await?)
     }
 
-    /// All runs.
+    /// Lists all runs, as JSON.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -189,15 +191,15 @@ impl Runs {
         Ok(rows.iter().map(Listed::json).collect())
     }
 
-    /// A run as it stands: where it is, what it waits for, how it ended.
+    /// Reads a run, as JSON: its configuration and variables, what it waits for, and how it ended.
     ///
     /// # Errors
     /// See [`Refusal`].
     pub async fn read(&self, run: &str) -> Result<Value, Refusal> {
         let name = run.to_owned();
-        // One that cannot be restored is known as such from then on.
+        // An error is not reported here: the engine marks a run that it cannot restore as broken, and the row read below says so.
         let state = self.engine.read(run).await.ok().flatten();
-        // Both at one moment, so that they fit each other.
+        // One access for both, so that no commit comes between them.
         let (found, asked) =
             self.engine.look(move |store| (store.find(&name), store.asked(&name))).await?;
         let found = found?.ok_or_else(|| Refusal::NoRun(run.to_owned()))?;
@@ -205,7 +207,7 @@ impl Runs {
         let is_over = found.status != "running";
         let end = if is_over { self.ending(run).await? } else { None };
         let question = |step: &String| {
-            // States side by side may ask the same question: each of them is listed.
+            // Regions may ask the same question: each occurrence is listed with its own id.
             let place = asked.iter().position(|question| question.path() == *step);
             match place.map(|place| asked.remove(place)) {
                 Some(question) => json!({
@@ -234,13 +236,13 @@ impl Runs {
         Ok(read)
     }
 
-    /// The lines of a trace behind one of them, at most so many.
+    /// The lines of a trace after line `seq`, at most `most`.
     pub(crate) async fn lines(&self, run: &str, seq: u64, most: u32) -> Result<Vec<Line>, Refusal> {
         let run = run.to_owned();
         Ok(self.engine.look(move |store| store.lines_after(&run, seq, most)).await??)
     }
 
-    /// The line with which a run has ended.
+    /// The last line of a run that has ended, `None` for other runs.
     pub(crate) async fn ending(&self, run: &str) -> Result<Option<Line>, Refusal> {
         let run = run.to_owned();
         Ok(self.engine.look(move |store| store.ending(&run)).await??)
@@ -256,14 +258,15 @@ impl Runs {
         found.ok_or_else(|| Refusal::NoRun(run.to_owned()))
     }
 
-    /// Waits until a run has nothing to do but to wait for an event or a person, or until the time is over. Says whether it came to rest.
+    /// Waits until a run can only be continued by an event or a person, at most for `patience`. Returns whether it has come to rest.
     pub(crate) async fn rest(&self, run: &str, patience: Duration) -> bool {
         let rest = async {
             if let Some(mut driven) = self.driven(run) {
                 let run = run.to_owned();
                 let last = self.engine.look(move |store| store.last_line(&run)).await;
                 let last = last.ok().and_then(Result::ok).flatten().map_or(0, |line| line.seq);
-                // Whoever drove it has ended with it at rest.
+                // An error means that the task has ended, and so its run is at rest. `>= last`: an older report may be from before the
+                // event that this client has just sent.
                 drop(driven.wait_for(|seen| seen.is_some_and(|seen| seen >= last)).await);
             }
             drop(self.engine.settled(run).await);
@@ -293,7 +296,7 @@ pub(crate) fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-/// The name of a run, which stands in addresses.
+/// Checks the name of a run. It must be safe in URLs.
 fn named(run: String) -> Result<String, Refusal> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     let is_name = run.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -307,7 +310,7 @@ fn named(run: String) -> Result<String, Refusal> {
     Err(Refusal::Misfit(format!("the name of a run {rule}")))
 }
 
-/// Whether the values are those of a chart, and all that are needed.
+/// Checks that all values belong to the chart, and that none is missing.
 fn fit(offer: &Offer, word: &str, parts: &[Part], values: &Map) -> Result<(), Refusal> {
     let chart = &offer.name;
     let known = || names(parts.iter().map(|part| part.name.as_str()));

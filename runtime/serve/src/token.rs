@@ -1,30 +1,30 @@
-//! Secrets that clients show.
+//! The secrets by which clients authenticate.
 
 use std::fmt::Write as _;
 
-/// A secret that a client shows with each request. It is never printed by accident: `Debug` hides it.
+/// A secret that a client sends with each request. `Debug` hides it, so that it is not logged by accident.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// Something that is no token.
+/// The reason why a text cannot be a token, or no token could be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// It can be guessed.
+    /// The text is short enough to be guessed.
     #[error("a token needs at least 16 characters")]
     Short,
-    /// It cannot stand in a header.
+    /// The text has characters that do not belong in a header.
     #[error("a token consists of letters, digits and `-._~+/=`")]
     Characters,
-    /// There is no randomness.
+    /// The operating system provides no random numbers.
     #[error("this machine has no random numbers")]
     NoRandomness,
 }
 
 impl Token {
-    /// A token that somebody has chosen.
+    /// Creates a token from a text that the operator has chosen.
     ///
     /// # Errors
-    /// It is too short, or has characters that no header may have.
+    /// The text is shorter than 16 characters, or has characters other than letters, digits and `-._~+/=`.
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
         if !text.chars().all(is_plain) {
@@ -36,20 +36,20 @@ impl Token {
         Ok(Self(text.to_owned()))
     }
 
-    /// A token of 256 random bits.
+    /// Creates a token of 256 random bits.
     ///
     /// # Errors
-    /// The machine has none.
+    /// The operating system provides no random numbers.
     pub fn random() -> Result<Self, TokenError> {
         Ok(Self(hex(&random::<32>()?)))
     }
 
-    /// Its text, to be told to those who may have it.
+    /// The secret itself, to be shown to those who may use it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is this one. Takes as long for a nearly right one as for a wrong one.
+    /// Compares in constant time: how long it takes does not tell how much of a guess is right.
     pub(crate) fn is(&self, shown: &[u8]) -> bool {
         let own = self.0.as_bytes();
         let differences = own.iter().zip(shown).fold(0, |sum, (a, b)| sum | (a ^ b));
@@ -63,7 +63,7 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// A name that nothing else has.
+/// A random name of 64 bits, which no other run or event has.
 pub(crate) fn unique() -> Result<String, TokenError> {
     Ok(hex(&random::<8>()?))
 }
@@ -76,7 +76,7 @@ fn random<const N: usize>() -> Result<[u8; N], TokenError> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String does not fail.
+        // Writing to a `String` does not fail.
         _ = write!(text, "{byte:02x}");
         text
     })

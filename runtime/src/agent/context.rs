@@ -1,10 +1,10 @@
-//! The context that an agent's record and its world give: inputs by the names that agents know.
+//! The context of an agent: the inputs that its record and its world provide, by their fixed names.
 
 use crate::world::{EVENTS, Entry, Record, View, look};
 use chartc_core::expr::{Duration, Map, Value};
 use std::collections::VecDeque;
 
-/// Every name that the record and the world of an agent may give, whether its chart declares it or not.
+/// All names of the context, whether a chart declares them or not.
 pub const CONTEXT: &[&str] = &[
     "agent_id",
     "tick",
@@ -39,16 +39,16 @@ pub const CONTEXT: &[&str] = &[
     "subgoal_progress",
 ];
 
-/// Where the agent is in its run.
+/// The progress of a run, in turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RunProgress {
-    /// The number of the turn that is to begin, from 1.
+    /// The number of the turn that is about to begin, from 1.
     pub(super) turn: u32,
-    /// All turns of the run, where somebody has said how many.
+    /// The total number of turns of the run, if the host knows it.
     pub(super) turns: Option<u32>,
 }
 
-/// Every name that is given and read, with its value at the beginning of a turn.
+/// The context at the beginning of a turn: the names for which `reads` holds, with their values.
 pub(super) fn context(
     record: &Record,
     view: &View,
@@ -58,9 +58,10 @@ pub(super) fn context(
 ) -> Vec<(&'static str, Value)> {
     let rate = record.success_rate();
     let tick = u64::from(view.tick.unwrap_or(place.turn));
-    // A world without events of its own counts what its agents know as ticks.
+    // A world without events of its own has no event numbers; its ticks serve as such.
     let event = if view.event_number == 0 { tick } else { view.event_number };
     let mut all = Vec::new();
+    // The values are closures, so that those that nothing reads are not computed.
     let mut put = |name: &'static str, value: &dyn Fn() -> Value| {
         if reads(name) {
             all.push((name, value()));
@@ -93,7 +94,7 @@ pub(super) fn context(
     put("recent_events", &|| recent(record, view));
     put("recent_failures", &|| entries(record, &record.failures));
     all.extend(time(view, place).into_iter().filter(|(name, _)| reads(name)));
-    // What an agent keeps in mind under these names it is told under them.
+    // The agent sets these in its working memory; they are also available as inputs of their own.
     for name in ["strategic_goal", "current_subgoal"] {
         if let Some(Value::Text(said)) = memory.get(name).filter(|_| reads(name)) {
             all.push((name, text(said)));
@@ -119,7 +120,7 @@ fn entries(record: &Record, of: &VecDeque<Entry>) -> Value {
     Value::List(of.iter().map(|entry| entry.value(&record.agent)).collect())
 }
 
-/// How much of the run has passed and how much is left: by the world's clock, else by turns. Empty if the run has no known end.
+/// The time that has passed and the time that is left: by the world's clock, else by turns. Empty if the run has no known end.
 fn time(view: &View, place: RunProgress) -> Vec<(&'static str, Value)> {
     let seconds = |millis: u64| Value::Float(millis as f64 / 1000.0);
     let percent = |passed: f64, whole: f64| {
@@ -136,6 +137,7 @@ fn time(view: &View, place: RunProgress) -> Vec<(&'static str, Value)> {
             percent(passed as f64, whole as f64),
         ]
     } else if let Some(turns) = place.turns {
+        // `turn` is about to begin, so it still counts as left.
         let left = u64::from(turns.saturating_sub(place.turn.saturating_sub(1)));
         let noun = if left == 1 { "turn" } else { "turns" };
         vec![
@@ -147,7 +149,7 @@ fn time(view: &View, place: RunProgress) -> Vec<(&'static str, Value)> {
     }
 }
 
-/// The world's own words, else what all balances say.
+/// The world's description of the economy; without one, a sentence made from the balances.
 fn economy(record: &Record, view: &View) -> String {
     if !view.economy.is_empty() || view.balances.is_empty() {
         return view.economy.clone();
@@ -165,7 +167,8 @@ fn economy(record: &Record, view: &View) -> String {
     format!("{sum} scrip among {agents} agents; you have {}, rank {}", view.balance, ahead + 1)
 }
 
-/// The last events: what the world knows, and the agent's own actions from its record, which has those that failed and that only looked.
+/// The latest events: those of the world, with the agent's own actions taken from its record, because the world's events lack actions
+/// that failed or only read.
 fn recent(record: &Record, view: &View) -> Value {
     let own = record.history.iter().map(|entry| (entry.number, entry.value(&record.agent)));
     let others = view.recent_events.iter().filter_map(|event| {

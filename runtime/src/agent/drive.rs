@@ -1,4 +1,4 @@
-//! Non-blocking operations on an agent, for an engine that runs many of them.
+//! Non-blocking operations on an agent, for an engine that runs many agents on one thread.
 
 use super::Agent;
 use crate::error::RunError;
@@ -12,7 +12,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 impl<M: Machine, T: trace::Sink> Agent<M, T> {
-    /// Enters the initial configuration, and leaves the calls that it causes under way. Does nothing if that was done.
+    /// Enters the initial configuration and leaves the resulting calls under way. Does nothing if the session has been started.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -24,7 +24,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         self.session.enter()
     }
 
-    /// Begins a turn and leaves its calls under way. `Receipt::Busy` while the last turn is still walked, or what it has chosen is not done.
+    /// Begins a turn and leaves its calls under way. Returns `Receipt::Busy` if the previous turn is not concluded.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -37,7 +37,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         at_once(self.session.begin_turn())
     }
 
-    /// Sends an event, and leaves the calls that it causes under way.
+    /// Sends an event and leaves the resulting calls under way.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -46,30 +46,31 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         at_once(self.session.post(event, data))
     }
 
-    /// Takes the answers that are there and fires the deadlines that are due at `now`, the time of the session's clock. Calls that are under way
-    /// wake the context. Time passes only by the owner of the clock.
+    /// Handles the answers that have arrived and the deadlines that are due at `now`, the present time of the session's clock. Calls
+    /// under way wake the context. Only the owner of the clock moves it.
     ///
     /// # Errors
     /// See [`RunError`].
     pub fn work(&mut self, now: Instant, cx: &mut Context<'_>) -> Result<(), RunError> {
-        // What comes at the time itself belongs to it. What is under way is kept by the session.
+        // The bound is exclusive, so `now + 1` includes what is due at `now`. Dropping the future loses nothing: the session keeps its
+        // calls.
         match pin!(self.session.work(Some(now.saturating_add(1)))).poll(cx) {
             Poll::Ready(done) => done,
             Poll::Pending => Ok(()),
         }
     }
 
-    /// Whether a turn has begun, and what it has chosen is still to be done.
+    /// Whether a turn has begun and is not concluded.
     pub fn is_in_turn(&self) -> bool {
         self.is_open
     }
 
-    /// Whether the walk of a turn is over, so that what it has chosen can be done.
+    /// Whether the walk of a turn has ended, so that its action can be performed.
     pub fn has_thought(&self) -> bool {
         self.is_open && !self.session.machine().is_walking()
     }
 
-    /// Does what the turn has chosen, once its walk is over; does nothing before.
+    /// Performs the action that the turn has chosen if its walk has ended; else does nothing.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -77,7 +78,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         self.conclude().await
     }
 
-    /// The agent as it stands, also after its end; `None` before its start.
+    /// The complete state of the agent, also after its end; `None` before its start.
     pub fn save_all(&self) -> Option<Saved> {
         let saved = self.session.save_all()?;
         Some(match self.kept() {
@@ -86,17 +87,17 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         })
     }
 
-    /// Goes on where it was saved, as if it had never been interrupted: without a line in the trace.
+    /// Restores a saved agent as if it had never been interrupted. No line is written to the trace.
     ///
     /// # Errors
-    /// Why it is not this agent, or cannot go on.
+    /// The saved state is of another agent or chart, or is damaged.
     pub fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         self.take_back(saved)?;
         self.session.restore(saved).map_err(|why| why.to_string())
     }
 }
 
-/// The result of an operation that never waits once the session has been entered.
+/// Polls an operation once. It is ready at once if the session has been entered; otherwise the result is `Receipt::Busy`.
 fn at_once(done: impl Future<Output = Result<Receipt, RunError>>) -> Result<Receipt, RunError> {
     match pin!(done).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(receipt) => receipt,

@@ -1,4 +1,4 @@
-//! An agent as data: its record, and the state of its world, beside the run that they belong to.
+//! Saving and resuming an agent: its record and the state of its world, together with its run.
 
 use super::{Agent, Life};
 use crate::error::RunError;
@@ -7,7 +7,7 @@ use crate::trace;
 use chartc_core::host::Machine;
 
 impl<M: Machine, T: trace::Sink> Agent<M, T> {
-    /// The run with its agent as they stand; `None` before the start and after the end.
+    /// The state of the run and its agent; `None` before the start and after the end.
     pub fn save(&self) -> Option<Saved> {
         let saved = self.session.save()?;
         Some(match self.kept() {
@@ -16,7 +16,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         })
     }
 
-    /// What belongs to the agent beside its run; `None` without a world.
+    /// The part of the saved state that belongs to the agent, not to its run; `None` without a world.
     pub(super) fn kept(&self) -> Option<SavedAgent> {
         let Life { world, record, profile, .. } = self.life.as_ref()?;
         Some(SavedAgent {
@@ -31,8 +31,8 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         })
     }
 
-    /// Goes on where a run was saved: see [`Session::resume`](crate::Session::resume). Whether the agent belongs to it
-    /// [`Agent::take_back`] has said.
+    /// Resumes a saved run: see [`Session::resume`](crate::Session::resume). Call [`Agent::take_back`] first, which checks that the state
+    /// belongs to this agent.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -40,10 +40,10 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         self.session.resume(saved)
     }
 
-    /// Takes record and world of a saved run back, before it goes on.
+    /// Restores the agent's part of a saved state: record, world and given inputs. To be called before `resume`.
     ///
     /// # Errors
-    /// Why they are not this agent's: no world here or none there, another version, another configuration or another world.
+    /// The reason why the state is not this agent's: it has no world or this one has none, or version, configuration or world differ.
     pub fn take_back(&mut self, saved: &Saved) -> Result<(), String> {
         let (life, kept) = match (&self.life, saved.agent()) {
             (None, None) => return Ok(()),
@@ -60,6 +60,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         if kept.record.agent != agent {
             return Err(format!("it is of the agent `{}`, not of `{agent}`", kept.record.agent));
         }
+        // The last step that can fail. Nothing of this agent has changed before it.
         life.world.load(&kept.world)?;
         life.record.with(|record| record.clone_from(&kept.record));
         self.given.extend(kept.given.iter().cloned());

@@ -1,7 +1,17 @@
-//! An agent: a session whose turns have consequences. Before a turn its chart is told what the agent has done and how its world stands;
-//! after it the action that the turn has chosen is performed, and what came of it is kept for the next turn.
+//! Agents: sessions whose turns have consequences in a world.
 //!
-//! [`Agent::before_turn`] and [`Agent::after_turn`] are the two places where anything goes on around a turn.
+//! The problem: a chart only chooses actions, such as writing an artifact. The idea: before each turn, the agent sets inputs of its chart
+//! (the *context*: balance, artifacts, history, …); after it, the agent performs the chosen action in the world and records the result
+//! for the next turn. One turn of an agent whose chart declares the inputs `balance` and `last_action_result`:
+//!
+//! ```text
+//! before_turn   balance = 100, last_action_result = "" ; a long-term memory also sets `memories`
+//! turn          the model of an `llm` step answers {"action_type":"write_artifact","artifact_id":"note",…}
+//! after_turn    the world writes the artifact; the record gets an entry; the memory stores "write_artifact(note) -> SUCCESS: …"
+//! next turn     last_action_result tells the model the result
+//! ```
+//!
+//! [`Agent::before_turn`] and [`Agent::after_turn`] are the only places where this happens.
 
 mod context;
 mod drive;
@@ -30,43 +40,43 @@ use chartc_core::model::{ActionForm, Chart, Type, TypeDef, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A session, and what its agent has done. Without a world it is the session alone.
+/// An agent: a session, and the world in which it acts. Without a world, it behaves like the session alone.
 pub struct Agent<M, T> {
     session: Session<M, T>,
     life: Option<Life>,
-    /// What it remembers for longer than a run.
+    /// The memory that outlasts the run, if any.
     memory: Option<Box<LongTerm>>,
-    /// Inputs that the host has given: they are its own from then on.
+    /// The inputs that the host has set itself. The context does not overwrite them.
     given: BTreeSet<String>,
-    /// A turn has begun, and what it has chosen is still to be done.
+    /// Whether a turn has begun whose chosen action has not been performed yet.
     is_open: bool,
 }
 
-/// Where an agent acts.
+/// The world of an agent, and what it has done there.
 pub struct Life {
     world: Arc<dyn ArtifactHost>,
     record: SharedRecord,
     profile: Arc<Profile>,
-    /// All turns of the run, where somebody has said how many.
+    /// The total number of turns of the run, if the host knows it.
     turns: Option<u32>,
 }
 
-/// What a chart says of its agent.
+/// The declarations of a chart that its agent needs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Profile {
-    /// The inputs that it declares, with their types.
+    /// The declared inputs, with their types.
     pub inputs: BTreeMap<String, Type>,
-    /// The types that it declares.
+    /// The declared types.
     pub types: Vec<TypeDef>,
-    /// Its working memory.
+    /// The configuration of the working memory.
     pub working_memory: WorkingMemory,
 }
 
 impl Profile {
-    /// Of a chart.
+    /// Collects the declarations of a chart.
     ///
     /// # Errors
-    /// What it says of working memory cannot be meant.
+    /// The configuration of the working memory is invalid.
     pub fn of(chart: &Chart) -> Result<Self, ConfigError> {
         let inputs = chart.variables.iter().filter(|row| matches!(row.kind, VariableKind::Input));
         Ok(Self {
@@ -78,8 +88,8 @@ impl Profile {
 }
 
 impl Life {
-    /// In a world, under a record that the functions of the chart share: see [`Artifacts`].
-    /// Agents of one chart can share their profile.
+    /// Creates the life of an agent in a world. The functions of the chart share the record: see [`Artifacts`]. Agents of one chart can
+    /// share their profile.
     pub fn new(
         world: Arc<dyn ArtifactHost>,
         record: SharedRecord,
@@ -88,7 +98,8 @@ impl Life {
         Self { world, record, profile: profile.into(), turns: None }
     }
 
-    /// In a run of so many turns, those before it was resumed included: its progress is told to the agent where its world has no time.
+    /// Sets the total number of turns of the run, including those before it was resumed. The agent is told its progress by it if the
+    /// world has no clock.
     #[must_use]
     pub fn with_turns(mut self, turns: Option<u32>) -> Self {
         self.turns = turns;
@@ -97,37 +108,37 @@ impl Life {
 }
 
 impl<M: Machine, T: trace::Sink> Agent<M, T> {
-    /// An agent of a session that nothing was done with yet.
+    /// Creates an agent around a session that has not been started.
     pub fn new(session: Session<M, T>, life: Option<Life>) -> Self {
-        // A world performs the four actions, so its models are told them.
+        // The world performs the four built-in actions, so their form is described to the models.
         let session =
             if life.is_some() { session.with_actions(ActionForm::Simple) } else { session };
         Self { session, life, memory: None, given: BTreeSet::new(), is_open: false }
     }
 
-    /// With a memory that outlasts the run.
+    /// Adds a memory that outlasts the run.
     #[must_use]
     pub fn with_memory(mut self, memory: LongTerm) -> Self {
         self.memory = Some(Box::new(memory));
         self
     }
 
-    /// The session, to look at.
+    /// The session.
     pub fn session(&self) -> &Session<M, T> {
         &self.session
     }
 
-    /// The session, when the agent is done with.
+    /// Ends the agent and returns its session.
     pub fn into_session(self) -> Session<M, T> {
         self.session
     }
 
-    /// What the agent has done; `None` without a world.
+    /// A copy of the record of what the agent has done; `None` without a world.
     pub fn record(&self) -> Option<Record> {
         self.life.as_ref().map(|life| life.record.with(|record| record.clone()))
     }
 
-    /// Sets an input. It is the host's from then on: the record does not set it any more.
+    /// Sets an input. From then on, the context does not set it any more.
     ///
     /// # Errors
     /// See [`Session::input`].
@@ -136,7 +147,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         self.session.input(name, value)
     }
 
-    /// Enters the initial configuration, which sees the context as that of a turn does. Does nothing if that was done.
+    /// Enters the initial configuration, with the same context as a turn. Does nothing if the session has been started.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -147,12 +158,13 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         self.session.start().await
     }
 
-    /// One turn, and what it has chosen.
+    /// Makes a turn, and performs the action that it has chosen.
     ///
     /// # Errors
-    /// See [`RunError`]. Neither a step that fails nor an action that does is one.
+    /// See [`RunError`]. A step or an action that fails is not an error.
     pub async fn turn(&mut self) -> Result<TurnReport, RunError> {
         self.start().await?;
+        // A turn that is still open is concluded first, so that this one sees its result.
         self.rest().await?;
         self.before_turn()?;
         let report = self.session.turn().await?;
@@ -160,18 +172,18 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         Ok(report)
     }
 
-    /// Sends entries as [`play`](crate::play) does; each turn among them is one of the agent's.
+    /// Sends entries as [`play`](crate::play) does. Each turn among them is a turn of the agent, with context and actions.
     ///
     /// # Errors
-    /// The first entry that does not fit, or why the run cannot go on.
+    /// The first entry that does not fit, or the reason why the run cannot continue.
     pub async fn play(&mut self, entries: &[data::Entry]) -> Result<(), PlayError> {
         played(self, entries).await
     }
 
-    /// What goes before a turn: the chart is told what the agent knows, and what it remembers.
+    /// Prepares a turn: sets the inputs of the chart to the context, and to what the memory recalls.
     ///
     /// # Errors
-    /// See [`RunError`]: an input is declared with another type, or the memory cannot be read.
+    /// See [`RunError`], for example if an input is declared with another type, or the memory cannot be read.
     pub fn before_turn(&mut self) -> Result<(), RunError> {
         if self.session.status().is_some() {
             return Ok(());
@@ -181,16 +193,16 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         self.recall(&context)
     }
 
-    /// What comes after a turn: what it has chosen is done, kept for the next one, and remembered.
+    /// Concludes a turn: performs the chosen action, records the result, and stores it in the memory.
     ///
     /// # Errors
-    /// See [`RunError`]: the memory cannot be written, for example.
+    /// See [`RunError`], for example if the memory cannot be written.
     pub async fn after_turn(&mut self) -> Result<(), RunError> {
         self.act().await?;
         self.remember()
     }
 
-    /// Does what a turn has chosen, once it is over.
+    /// Concludes the open turn if its walk has ended.
     async fn conclude(&mut self) -> Result<(), RunError> {
         if self.is_open && !self.session.machine().is_walking() {
             self.after_turn().await?;

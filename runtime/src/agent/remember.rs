@@ -1,4 +1,4 @@
-//! What an agent recalls before a turn, and what it remembers of it afterwards.
+//! Long-term memory around a turn: recalls memories before it, and stores what it has chosen after it.
 
 use super::turn::word;
 use super::{Agent, Life};
@@ -12,35 +12,35 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 use std::sync::Arc;
 
-/// The input that holds what is recalled, and what the trace's lines about it are about.
+/// The name of the input for the recalled memories, and the subject of the trace's lines about them.
 const MEMORIES: &str = "memories";
-/// Another name of the active states, as agents know it.
+/// The name by which queries refer to the active states.
 const STATE: &str = "_current_state";
-/// Bytes of a query that the trace shows.
+/// The maximum length of a query in the trace, in bytes.
 const SHOWN: usize = 200;
-/// Bytes of the model's reasons that are remembered with an action.
+/// The maximum length of the model's reasons that are stored with an action, in bytes.
 const REASONS: usize = 400;
 
-/// An agent's long-term memory, and how it recalls.
+/// An agent's long-term memory, and the configuration of its recall.
 pub struct LongTerm {
     memory: Arc<dyn Memory>,
     rag: Option<Rag>,
-    /// The agent's name, where nothing else says `agent_id`.
+    /// The agent's name, used if neither the chart nor the context has `agent_id`.
     name: String,
-    /// It was told that nothing reads what would be recalled.
+    /// Whether the trace already says that nothing reads the recalled memories.
     is_unread: bool,
 }
 
 impl LongTerm {
-    /// The memory of an agent of this name; without [`Rag`], or where it is not enabled, it is written only.
+    /// Creates the memory of an agent of this name. Without [`Rag`], or if that is not enabled, memories are only stored, not recalled.
     pub fn new(memory: Arc<dyn Memory>, rag: Option<Rag>, name: &str) -> Self {
         Self { memory, rag, name: name.to_owned(), is_unread: false }
     }
 }
 
 impl<M: Machine, T: trace::Sink> Agent<M, T> {
-    /// Sets the input `memories` to what the memory brings for the query of this turn, unless the host has given it. `context` is what
-    /// the agent's record and world say, names that the chart does not declare among it.
+    /// Sets the input `memories` to the memories that match the query of this turn, unless the host has set it. `context` has all names
+    /// of the context, including those that the chart does not declare.
     pub(super) fn recall(&mut self, context: &Map) -> Result<(), RunError> {
         let Some(LongTerm { memory, rag: Some(rag), name, is_unread }) = self.memory.as_deref_mut()
         else {
@@ -82,13 +82,14 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
                 (text.trim_end().to_owned(), memos)
             }
             Err(RecallError::Memory(fault)) => return Err(fault.into()),
-            // A query that cannot be written is the chart's fault: the turn goes on as if there was nothing to recall.
+            // A query that cannot be evaluated is the chart's fault: the turn continues with no memories.
             Err(why @ RecallError::Query(_)) => {
                 self.session.say(say(format!("nothing is recalled: {why}")))?;
                 (String::new(), Vec::new())
             }
         };
         let memories = Value::List(memos.iter().map(Memo::value).collect());
+        // An unchanged input is not set again, so that the trace does not repeat it every turn.
         if *before == memories {
             return Ok(());
         }
@@ -98,15 +99,17 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         self.session.input(MEMORIES, memories)
     }
 
-    /// Remembers the action of the turn with its result, or why there was none.
+    /// Stores the action of the turn with its result, or the reason why there was none.
     pub(super) fn remember(&mut self) -> Result<(), RunError> {
         let Some(LongTerm { memory, .. }) = self.memory.as_deref() else { return Ok(()) };
         let heard = self.session.turn_outcome();
         let action = heard.actions.iter().rev().map(|(_, answer)| answer).find(|a| is_action(a));
         let turn = self.session.turns();
+        // The record may end with an entry of an earlier turn, if this one has done nothing.
         let of_turn = |entry: Option<&Entry>| entry.filter(|entry| entry.turn == turn).cloned();
         let (done, failed) = match &self.life {
             Some(Life { record, .. }) => record.with(|record| {
+                // The number 0 marks a turn that failed to choose an action.
                 let failed = record.failures.back().filter(|entry| entry.nth == 0);
                 (of_turn(record.history.back()), of_turn(failed))
             }),
@@ -126,9 +129,10 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     }
 }
 
-/// The part of a memory for the runs of an engine, which has the sessions.
+/// The operations for an engine, which owns the sessions itself.
 impl LongTerm {
-    /// What the input `memories` is to be for the next turn of a session in this state; `None` where it stays, or where nothing is recalled.
+    /// The new value of the input `memories` for the next turn of a session in this state; `None` if it does not change or nothing is
+    /// recalled.
     ///
     /// # Errors
     /// The memory cannot be read.
@@ -151,14 +155,14 @@ impl LongTerm {
         let memos = match rag.recall(memory.as_ref(), &value_of, None) {
             Ok((_, memos)) => memos,
             Err(RecallError::Memory(fault)) => return Err(fault),
-            // A query that cannot be written is the chart's fault: the turn goes on as if there was nothing to recall.
+            // A query that cannot be evaluated is the chart's fault: the turn continues with no memories.
             Err(RecallError::Query(_)) => Vec::new(),
         };
         let memories = Value::List(memos.iter().map(Memo::value).collect());
         Ok((*before != memories).then_some(memories))
     }
 
-    /// Remembers what the last turn of a session has chosen, once its walk is over: once for each turn of `run`, also if it is told again.
+    /// Stores what the last turn of a session has chosen, if its walk has ended. Repeated calls for the same turn of `run` store it once.
     ///
     /// # Errors
     /// The memory cannot be written.
@@ -171,6 +175,7 @@ impl LongTerm {
         if turn == 0 || session.machine().is_walking() {
             return Ok(());
         }
+        // After a crash, the engine may call this again for the same commit: the key makes it idempotent.
         match of_heard(session.turn_outcome(), u64::from(turn)) {
             Some(memo) => self.memory.record_once(&format!("{run}:{turn}"), memo).map(drop),
             None => Ok(()),
@@ -178,7 +183,7 @@ impl LongTerm {
     }
 }
 
-/// What a turn has chosen, where nobody acts: it is all there is.
+/// The memory of a turn without a world: the chosen action, which nobody performs, or the failed step.
 fn of_heard(heard: &TurnOutcome, tick: u64) -> Option<Memo> {
     if let Some(step) = &heard.failed {
         let text = format!("step {step} failed");
@@ -189,7 +194,7 @@ fn of_heard(heard: &TurnOutcome, tick: u64) -> Option<Memo> {
     Some(Memo { kind: MemoryKind::Action, tick, text, data })
 }
 
-/// An action that was done, or the failure of thinking, as a memory.
+/// The memory of an action that was performed, or of a turn that failed to choose one.
 fn told(kind: MemoryKind, tick: u64, entry: &Entry, action: Option<&Map>) -> Memo {
     let artifact = entry.artifact.as_deref().map_or_else(String::new, |id| format!("({id})"));
     let how = if entry.failed.is_some() { "FAILED" } else { "SUCCESS" };
@@ -204,7 +209,7 @@ fn told(kind: MemoryKind, tick: u64, entry: &Entry, action: Option<&Map>) -> Mem
     Memo { kind, tick, text, data: Value::Map(data) }
 }
 
-/// An action that nobody does, as it was chosen.
+/// The text and data of an action that was chosen but not performed.
 fn chosen(action: &Map) -> (String, Value) {
     let word = word(action);
     let mut data = Map::new();
@@ -217,7 +222,7 @@ fn chosen(action: &Map) -> (String, Value) {
     (format!("{word}{about}{}", because(Some(action))), Value::Map(data))
 }
 
-/// The model's own reasons: what an action was about is in them rather than in its name.
+/// The model's reasons for an action. They say more about its purpose than its name does.
 fn because(action: Option<&Map>) -> String {
     let said = |name: &&str| match action?.get(name) {
         Some(Value::Text(said)) if !said.trim().is_empty() => Some(said.clone()),

@@ -1,9 +1,10 @@
-//! What a chart declares of what its host supplies: a chart may declare fewer fields than there are.
+//! Projects values of the world to the types that a chart declares, as a chart may declare fewer fields than the world provides.
 
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Type, TypeDef, TypeKind};
 
-/// The value with the declared fields of its records only. What does not fit otherwise stays as it is, and is reported when it is set.
+/// Removes the fields of records that the type does not declare. A value that does not fit otherwise is left as it is; setting the input
+/// reports it.
 pub(super) fn declared(value: Value, ty: &Type, types: &[TypeDef]) -> Value {
     match (ty, value) {
         (Type::Optional(inner), value) => declared(value, inner, types),

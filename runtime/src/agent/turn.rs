@@ -1,4 +1,4 @@
-//! What goes on around a turn.
+//! Sets the context before a turn, and performs the chosen action after it.
 
 use super::context::{RunProgress, context};
 use super::shape::declared;
@@ -13,30 +13,30 @@ use crate::world::{
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 
-/// What a line of the trace is about that tells of working memory.
+/// The subject of the trace's lines about working memory.
 const MEMORY: &str = "working_memory";
 
-/// Names of the context whose values the agent writes itself.
+/// The names of the context whose values the agent writes itself.
 const KEPT_IN_MIND: [&str; 4] = [MEMORY, "strategic_goal", "current_subgoal", "subgoal_progress"];
 
-/// What is known at the beginning of a turn.
+/// The context at the beginning of a turn.
 pub(super) struct Known {
-    /// By the names that agents know: those that the chart declares, and all of them where memories are recalled.
+    /// The values by their names: those that the chart declares, or all names if memories are recalled.
     context: Map,
-    /// The working memory, whole.
+    /// The complete working memory.
     memory: Map,
-    /// Why there is none.
+    /// The reason why there is no working memory.
     missing: Option<&'static str>,
 }
 
 impl<M: Machine, T: trace::Sink> Agent<M, T> {
-    /// Sets the inputs of the context that the chart declares and that the host has not given, where they are not so already. Without a
-    /// world nothing is known.
+    /// Sets the inputs of the context that the chart declares, except those that the host has set and those that already have this value.
+    /// Returns `None` without a world.
     pub(super) fn set_context(&mut self) -> Result<Option<Known>, RunError> {
         let Some(Life { world, record, profile, turns }) = &self.life else { return Ok(None) };
         let agent = record.with(|record| record.agent.clone());
         let is_set = |name: &str| profile.inputs.contains_key(name) && !self.given.contains(name);
-        // What is recalled may be asked for with any name of the context.
+        // The query for memories may use any name of the context, declared or not.
         let recalls = self.memory.is_some();
         let reads = |name: &str| recalls || is_set(name);
         let view = world.view_of(&agent, &reads);
@@ -54,18 +54,21 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         for (name, value) in &all {
             let Some(ty) = profile.inputs.get(*name).filter(|_| is_set(name)) else { continue };
             let value = declared(value.clone(), ty, &profile.types);
+            // Unchanged inputs are not set again, so that the trace shows only changes.
             if now.get(name).is_some_and(|now| is_same(now, &value)) {
                 continue;
             }
             match self.session.input(name, value) {
                 Ok(()) => {}
-                // The agent itself wrote this, so anything can be there: the chart goes on with what it had.
+                // The agent has written this value itself and may have written anything. So it does not end the run: the input keeps its
+                // old value.
                 Err(why @ RunError::Input { .. }) if KEPT_IN_MIND.contains(name) => {
                     notes.push(format!("not set: {why}"));
                 }
                 Err(why) => return Err(of_the_record(why)),
             }
         }
+        // A trace begins with the line of the start, so nothing can be written before.
         if self.session.is_started() {
             for text in notes {
                 self.session.say(What::HostNote { about: MEMORY.into(), text })?;
@@ -75,8 +78,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         Ok(Some(Known { context, memory, missing }))
     }
 
-    /// Tells the chart, once the run has started, what the agent knows: the inputs of its context, and the section of its prompts. The
-    /// context comes back.
+    /// Sets the context, the section about working memory in the prompts, and notes about that memory in the trace. Returns the context.
     pub(super) fn tell(&mut self) -> Result<Map, RunError> {
         let known = self.set_context()?;
         let (Some(Known { context, memory, missing }), Some(life)) = (known, &self.life) else {
@@ -88,7 +90,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         let is_read = profile.inputs.contains_key(MEMORY) && !self.given.contains(MEMORY);
         let is_cut = is_cut || (is_read && config.bounded(&memory) != memory);
         let size = if is_cut { world::size(&memory) } else { 0 };
-        // Each is told once, until it changes.
+        // Each problem is noted once, and again when it changes.
         let (was_mindless, was_cut) = record.with(|record| {
             let was_mindless = std::mem::replace(&mut record.is_mindless, missing.is_some());
             (was_mindless, std::mem::replace(&mut record.cut_from, size))
@@ -108,7 +110,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         Ok(context)
     }
 
-    /// Does what the turn has chosen, and keeps what came of it for the next one.
+    /// Performs the action that the turn has chosen, and records the result for the next turn.
     pub(super) async fn act(&mut self) -> Result<(), RunError> {
         let heard = self.session.turn_outcome().clone();
         let Some(Life { world, record, .. }) = &self.life else { return Ok(()) };
@@ -116,6 +118,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         let chosen: Vec<&(String, Map)> =
             heard.actions.iter().filter(|(_, answer)| is_action(answer)).collect();
         let failure = failure(&heard, chosen.is_empty());
+        // Of several actions in one turn, only the last is performed.
         let done = if failure.is_some() { None } else { chosen.last().copied() };
         for (step, answer) in chosen.iter().take(chosen.len() - usize::from(done.is_some())) {
             let why = if failure.is_some() {
@@ -143,6 +146,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             }
             Err(failure) => (None, Err(failure), Vec::new()),
         };
+        // The time after the action, which may have caused events of its own.
         let when = when(world.as_ref(), record, turn);
         record.with(|record| record.act(when, &word, action.as_ref(), &result));
         if !unused.is_empty() {
@@ -158,26 +162,27 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     }
 }
 
-/// When something is done, by the world's count where it has one.
+/// The present time for the record, in turns and, if the world has them, in ticks and event numbers.
 fn when(world: &dyn ArtifactHost, record: &SharedRecord, turn: u32) -> When {
     let agent = record.with(|record| record.agent.clone());
     let view = world.view_of(&agent, &|_| false);
     When { turn, tick: view.tick, number: view.event_number }
 }
 
-/// The working memory: that of the agent's record in its world, else the one that is kept here.
+/// The working memory: the one in the agent's artifact in the world; if there is none, the one in the record.
 pub(super) fn memory(view: &View, record: &Record) -> Result<Map, &'static str> {
     let found = match &view.record {
         Some(content) => extract(content),
         None => Err("the world has no record of the agent"),
     };
     match found {
+        // Without a memory in the world, the one that the run itself keeps counts.
         Err(_) if !record.working_memory.is_empty() => Ok(record.working_memory.clone()),
         found => found,
     }
 }
 
-/// Why the record cannot set an input, and what to do about it.
+/// Adds to the error about an input of the context what the author of the chart can do.
 fn of_the_record(error: RunError) -> RunError {
     match error {
         RunError::Input { name, why } => {
@@ -196,7 +201,7 @@ fn of_the_record(error: RunError) -> RunError {
     }
 }
 
-/// What goes with an action: the model's reasons are in its answer.
+/// The fields of an action without the model's reasons, which the trace already has in the answer.
 fn without_reasons(answer: &Map) -> Map {
     let is_argument = |name: &str| name != "action" && !world::REASONS.contains(&name);
     let all = answer.iter().filter(|(name, _)| is_argument(name));
@@ -210,7 +215,7 @@ pub(super) fn word(answer: &Map) -> String {
     }
 }
 
-/// Why a turn has brought no action: the step that ended it in failure, or the limit that left no room for a call.
+/// The reason why a turn has chosen no action: a step that failed, or a limit that left no room for a call.
 fn failure(heard: &TurnOutcome, is_idle: bool) -> Option<(String, Failure)> {
     let kind = |trouble: QuestionFailure| match trouble {
         QuestionFailure::Call => FailureKind::LlmError,
@@ -233,7 +238,7 @@ fn failure(heard: &TurnOutcome, is_idle: bool) -> Option<(String, Failure)> {
     }
 }
 
-/// Equal, or the same number.
+/// Whether two values are equal. An `Int` and a `Float` of the same number are.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,

@@ -1,6 +1,6 @@
 //! Engines, which keep many agents. An [`Engine`] has exclusive access to an agent while the agent handles an event. It loses no event,
-//! takes no event twice, keeps state and deadlines, and lets calls run beside events. [`Memory`] is the engine without a store. Other
-//! engines implement the same trait, and pass the same tests.
+//! takes no event twice, keeps state and deadlines, and lets calls run while other events are handled. [`Memory`] is the engine without a
+//! database. Other engines implement the same trait, and pass the same tests.
 //!
 //! ```
 //! use chartc_core::interpreter::Interpreter;
@@ -53,24 +53,24 @@ pub struct Event {
 }
 
 impl Event {
-    /// A host event, without data.
+    /// Creates a host event without data.
     pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
         Self { id: id.into(), name: name.into(), data: Map::new() }
     }
 
-    /// A turn.
+    /// Creates a turn.
     pub fn turn(id: impl Into<String>) -> Self {
         Self::new(id, TURN)
     }
 
-    /// The event with data.
+    /// The same event with data.
     #[must_use]
     pub fn with(self, data: Map) -> Self {
         Self { data, ..self }
     }
 }
 
-/// Hands an event to a session, and starts the session if necessary. Begins the calls that the event causes, and does not wait for them.
+/// Passes an event to a session, and starts the session if necessary. Starts the resulting calls without waiting for them.
 ///
 /// # Errors
 /// See [`RunError`].
@@ -91,75 +91,75 @@ pub fn hand_over<M: Machine, T: trace::Sink>(
     session.take_turn()
 }
 
-/// The name of the built-in event.
+/// The name of the event that begins a turn.
 pub const TURN: &str = "turn";
 
-/// The name of an event that only sets inputs.
+/// The name of an event that only sets inputs. No declared event can have it.
 pub const INPUTS: &str = "";
 
 /// The reply to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
-    /// How the chart has handled it.
+    /// The result of handling the event.
     pub receipt: Receipt,
-    /// When it was taken, on the engine's clock.
+    /// The time at which it was taken in, on the engine's clock.
     pub at: Instant,
-    /// Whether it had been taken before. Then it has no effect now.
+    /// Whether an event with this id was taken in before. This one has had no effect then.
     pub is_repeated: bool,
 }
 
-/// The current state of an agent.
+/// The present state of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
-    /// The basic states that are active, as dotted paths; after the end, the last ones.
+    /// The active leaves, as dotted paths. After the end, those at the end.
     pub configuration: Vec<String>,
-    /// Params, inputs and vars.
+    /// The values of params, inputs and vars.
     pub variables: Map,
-    /// How its run ended, once it has.
+    /// The status with which its run has ended; `None` if it has not.
     pub status: Option<Status>,
-    /// Turns begun.
+    /// The number of turns so far.
     pub turns: u32,
-    /// Model calls made.
+    /// The number of model calls so far.
     pub calls: u32,
-    /// Calls under way.
+    /// The number of calls under way.
     pub open: usize,
 }
 
-/// An event could not be taken, or an agent cannot continue.
+/// The reason why an event was not taken in.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The event does not fit the chart, and had no effect.
+    /// The event does not fit the chart, and has had no effect.
     #[error("agent `{agent}`: {why}")]
     Event {
-        /// The agent.
+        /// The name of the agent.
         agent: String,
         /// The reason.
         why: RunError,
     },
-    /// The agent's run has failed, now or before.
+    /// The run of the agent has failed, by this event or before.
     #[error("agent `{agent}` has stopped: {why}")]
     Stopped {
-        /// The agent.
+        /// The name of the agent.
         agent: String,
-        /// The error.
+        /// The error of the run.
         why: String,
     },
-    /// The engine has ended or cannot be reached. It is unknown whether it has taken the event. Sending the event again with its id is
-    /// safe.
+    /// The engine has stopped or cannot be reached. It is unknown whether it has taken in the event. It is safe to send the event again
+    /// with the same id.
     #[error("agent `{agent}`: the engine is away: {why}")]
     Away {
-        /// The agent of the request.
+        /// The name of the agent.
         agent: String,
         /// The reason.
         why: String,
     },
 }
 
-/// Keeps agents, and takes their events.
+/// Keeps agents and handles their events.
 pub trait Engine {
-    /// Takes an event. The first event of an agent makes the agent. The calls that the event causes are still under way when this returns,
-    /// so a slow model delays no other event. If the id was taken before, the event gets the earlier reply. An event with the reply `Busy`
-    /// was not taken.
+    /// Sends an event to an agent. The first event creates the agent. The resulting calls are still under way when this returns, so a
+    /// slow model delays no other event. If an event with this id was taken in before, the new one has no effect and gets the earlier
+    /// reply. An event with the reply `Busy` was not taken in.
     ///
     /// # Errors
     /// See [`EngineError`].
@@ -169,7 +169,7 @@ pub trait Engine {
         event: Event,
     ) -> impl Future<Output = Result<Reply, EngineError>> + Send;
 
-    /// The current state of an agent; `None` if it has not taken any event.
+    /// Reads the present state of an agent; `None` if it has not taken in any event.
     ///
     /// # Errors
     /// See [`EngineError`].
@@ -178,8 +178,8 @@ pub trait Engine {
         agent: &str,
     ) -> impl Future<Output = Result<Option<AgentState>, EngineError>> + Send;
 
-    /// Forgets the ids with this prefix whose events were taken more than this number of milliseconds ago. If such an event comes again, it
-    /// counts as new. Returns the number of forgotten ids. An engine that bounds its memory of ids by itself has nothing to do.
+    /// Forgets the ids with this prefix whose events were taken in more than `age_ms` milliseconds ago. If such an event comes again, it
+    /// is treated as new. Returns the number of forgotten ids. An engine that bounds its memory of ids by itself has nothing to do.
     ///
     /// # Errors
     /// [`EngineError::Away`].
@@ -193,7 +193,7 @@ pub trait Engine {
     }
 }
 
-/// An engine that sees all of its agents, so that it can tell when all of them wait.
+/// An engine that observes all of its agents, so that it can tell when all of them wait.
 pub trait Quiet: Engine {
     /// Resolves when no agent has a call under way. Failed agents do not block others; the next event for a failed agent returns its error.
     fn quiet(&self) -> impl Future<Output = ()> + Send;

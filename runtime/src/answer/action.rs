@@ -1,14 +1,14 @@
-//! Which action an answer means.
+//! Reads an answer as an action of an agent: `{reasoning, action, …}`.
 
 use super::fit::plain;
 use super::{Reading, Rung, Unusable, clean, found, lines};
 use chartc_core::expr::{Map, Value};
 
-/// Keys under which an action has its name.
+/// The keys under which models write the name of an action.
 const NAMES: [&str; 4] = ["action", "action_type", "name", "type"];
-/// Keys under which it may have its fields.
+/// The keys under which models nest the fields of an action.
 const FIELDS: [&str; 4] = ["arguments", "args", "parameters", "input"];
-/// What prompts say in place of a name.
+/// Placeholders for the name in prompts, without punctuation. A model that repeats one has chosen nothing.
 const PLACEHOLDERS: [&str; 9] = [
     "",
     "itsname",
@@ -20,18 +20,19 @@ const PLACEHOLDERS: [&str; 9] = [
     "string",
     "nameoftheaction",
 ];
-/// Words of the name of an action; more are a sentence.
+/// The maximum number of words in the name of an action. Longer texts are sentences.
 const NAME_WORDS: usize = 4;
-/// The action that does nothing.
+/// The name of the action that does nothing.
 const NOOP: &str = "noop";
 
-/// Reads an answer as `{reasoning, action, …}`.
+/// Reads an answer as an action. Other spellings are changed to `{reasoning, action, …}`.
 ///
 /// # Errors
-/// It names no action, or may name several.
+/// The answer names no action, or may name several.
 pub(super) fn read(said: &clean::CleanAnswer, is_whole: bool) -> Result<Reading<Value>, Unusable> {
     let mut repairs = said.repairs.clone();
     let bare = said.text.trim_matches(|c: char| !c.is_alphanumeric());
+    // `Noop.` alone, or `action: noop`, needs no JSON.
     if plain(bare) == NOOP && bare.split_whitespace().count() < 3 {
         let mut map = Map::new();
         map.insert("action".to_owned(), Value::Text(NOOP.to_owned()));
@@ -61,9 +62,10 @@ pub(super) fn read(said: &clean::CleanAnswer, is_whole: bool) -> Result<Reading<
     Ok(Reading { meant: Value::Map(map), rung, repairs })
 }
 
-/// The object of an action, out of `{"value": …}` or a list of one.
+/// Unwraps the object of an action from `{"value": …}` and from lists with one item.
 fn object(value: Value, repairs: &mut Vec<String>) -> Result<Map, Unusable> {
     let mut value = value;
+    // Bounded, as each wrapper may hold another one.
     for _ in 0..4 {
         value = match value {
             Value::List(mut items) if items.len() == 1 => {
@@ -84,7 +86,8 @@ fn object(value: Value, repairs: &mut Vec<String>) -> Result<Map, Unusable> {
     Err(Unusable::none("an object with `reasoning` and `action` is wanted"))
 }
 
-/// `thought_process`, or else `action_rationale`, becomes `reasoning`, and `action: {action_type: "x", …}` becomes `action: "x", …`.
+/// Normalises the keys: `thought_process`, or else `action_rationale`, becomes `reasoning`; `action: {action_type: "x", …}` becomes
+/// `action: "x", …`. Returns whether anything was changed, other than by copying `action_rationale`.
 fn flattened(map: Map) -> (Map, bool) {
     let known = ["action", "reasoning", "thought_process", "action_rationale", "action_type"];
     let mut respelled = false;
@@ -95,6 +98,7 @@ fn flattened(map: Map) -> (Map, bool) {
         lowered.insert(low.map_or(key, str::to_owned), value);
     }
     let map = lowered;
+    // Another key names the action only if there is no key `action`.
     let by_name = map.get("action").is_none();
     let name = NAMES[..3].iter().copied().find(|key| by_name && map.get(key).is_some_and(is_text));
     let has_reasoning = map.get("reasoning").is_some();
@@ -123,6 +127,7 @@ fn flattened(map: Map) -> (Map, bool) {
                 respelled = true;
                 for (name, value) in inner {
                     let name = if name == named { "action".to_owned() } else { name };
+                    // Fields beside the action take precedence over those inside it.
                     if name == "action" || out.get(&name).is_none() {
                         out.insert(name, value);
                     }
@@ -155,7 +160,7 @@ fn is_text(value: &Value) -> bool {
     matches!(value, Value::Text(_))
 }
 
-/// An action has a name, which is not what a prompt says in its place.
+/// Checks that an action has a name, and not a sentence or a placeholder of the prompt.
 fn named(map: &Map) -> Result<(), Unusable> {
     match map.get("action") {
         Some(Value::Text(name)) => {

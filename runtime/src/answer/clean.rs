@@ -1,18 +1,20 @@
-//! Takes away what stands around an answer.
+//! Removes what surrounds an answer: reasoning, channel marks, tags and code fences.
 
+/// The tags of reasoning.
 const TAGS: [&str; 4] = ["think", "thinking", "reasoning", "thought"];
 
-/// Of a fence that holds an answer; one of another language holds code.
+/// The languages of a code fence that may hold an answer. Fences of other languages hold code.
 const LANGUAGES: [&str; 9] =
     ["", "json", "jsonc", "json5", "text", "txt", "plaintext", "markdown", "md"];
 
-/// `text` without blocks of reasoning: `<think>…</think>`, closed or not, also with the opening tag left out.
+/// Removes blocks of reasoning such as `<think>…</think>`. A block may lack its closing tag (then it reaches to the end of the text) or
+/// its opening tag (then it begins at the start). Returns whether any was found.
 pub(super) fn without_reasoning(text: &str) -> (String, bool) {
     let mut rest = text.to_owned();
     let mut found = false;
     for tag in TAGS {
         let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        // Lowering ASCII alone keeps the byte offsets those of `rest`.
+        // Only ASCII letters are lowered, so that byte offsets are the same in both strings.
         let low = rest.to_ascii_lowercase();
         let (mut kept, mut from, mut inside, mut any) = (String::new(), 0, false, false);
         for (i, _) in low.match_indices('<') {
@@ -21,7 +23,7 @@ pub(super) fn without_reasoning(text: &str) -> (String, bool) {
                 (inside, any) = (true, true);
             } else if low[i..].starts_with(&close) {
                 if !inside {
-                    // A closing tag alone: all before it was reasoning.
+                    // Some servers drop the opening tag, so everything before a lone closing tag is reasoning.
                     kept.clear();
                 }
                 (inside, any) = (false, true);
@@ -39,17 +41,17 @@ pub(super) fn without_reasoning(text: &str) -> (String, bool) {
     (rest, found)
 }
 
-/// Tags that mark the answer.
+/// The tags that mark the answer.
 const ANSWERS: [&str; 6] = ["answer", "final_answer", "final", "output", "response", "result"];
 
-/// An answer without what models and their servers put around one.
+/// An answer without what models and their servers put around it.
 pub(super) struct CleanAnswer {
     pub(super) text: String,
-    /// What was taken away.
+    /// Descriptions of what was removed, for the trace.
     pub(super) repairs: Vec<String>,
 }
 
-/// Takes reasoning, the marks of channels, tags of answers and one fence away.
+/// Removes reasoning, channel marks, tags of answers, and a code fence around the whole answer.
 pub(super) fn said(text: &str) -> CleanAnswer {
     let mut repairs = Vec::new();
     let (mut rest, found) = without_reasoning(text.trim());
@@ -64,11 +66,13 @@ pub(super) fn said(text: &str) -> CleanAnswer {
         repairs.push("tag around the answer".to_owned());
         rest = inner;
     }
+    // A fence around the answer is common and harmless, so it does not count as a repair.
     let text = unfenced(rest.trim()).unwrap_or(&rest).trim().to_owned();
     CleanAnswer { text, repairs }
 }
 
-/// What was said last, where the marks of channels were left in: `<|channel|>final<|message|>…`.
+/// The text of the last channel, for models whose server left the marks in: `<|channel|>final<|message|>…`. Empty if the last channel is
+/// not the final one. `None` if there are no marks.
 fn channel(text: &str) -> Option<String> {
     let (before, last) = text.rsplit_once("<|message|>")?;
     let is_last = before.trim_end().ends_with("final") || !before.contains("<|channel|>");
@@ -76,7 +80,7 @@ fn channel(text: &str) -> Option<String> {
     Some(if is_last { last.to_owned() } else { String::new() })
 }
 
-/// What stands in a tag that marks the answer, if nothing follows it, and the tag begins a line.
+/// The content of a tag that marks the answer. The tag must begin a line and end the text.
 fn tagged(text: &str) -> Option<String> {
     let low = text.trim_end().to_ascii_lowercase();
     ANSWERS.iter().find_map(|tag| {
@@ -90,7 +94,7 @@ fn tagged(text: &str) -> Option<String> {
     })
 }
 
-/// Prose without the marks of a fence around one part, and of a box around the answer, as in `$\boxed{42}$`.
+/// Removes a box around the answer, as in `$\boxed{42}$`, and the marks of a single code fence within prose.
 pub(super) fn flat(text: &str) -> String {
     let mut text = text.to_owned();
     if text.matches("\\boxed{").count() == 1
@@ -111,7 +115,7 @@ pub(super) fn flat(text: &str) -> String {
     text
 }
 
-/// The content of `text` if it is one fenced block, with or without a language.
+/// The content of `text` if all of it is one fenced block without a language or with one of [`LANGUAGES`].
 pub(super) fn unfenced(text: &str) -> Option<&str> {
     let inner = text.trim().strip_prefix("```")?.strip_suffix("```")?;
     if inner.contains("```") {
@@ -126,7 +130,7 @@ pub(super) fn unfenced(text: &str) -> Option<&str> {
     })
 }
 
-/// What stands before the first of these, and around and behind the rest. A brace there belongs to JSON that cannot be read.
+/// The text before the first of the found JSON values, and the text between and after them.
 pub(super) fn around<'t>(text: &'t str, found: &[super::json::Read]) -> (&'t str, String) {
     let mut from = found.first().map_or(text.len(), |read| read.start);
     let before = &text[..from];
@@ -140,7 +144,7 @@ pub(super) fn around<'t>(text: &'t str, found: &[super::json::Read]) -> (&'t str
     (before, after)
 }
 
-/// Whether braces or a quoted key stand in what is no JSON.
+/// Whether text outside of the JSON that was found has braces or a quoted key: parts of JSON that could not be parsed.
 pub(super) fn has_shreds(text: &str) -> bool {
     text.contains(['{', '}']) || text.contains("\":") || text.contains("':")
 }

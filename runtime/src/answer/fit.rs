@@ -1,4 +1,4 @@
-//! Makes what was read fit the type that is wanted. Every tolerance for values is here, and each is told.
+//! Converts a value that was read to the wanted type. All tolerance about values is here, and each conversion is recorded as a repair.
 
 use super::words::is_label;
 use super::written;
@@ -6,13 +6,13 @@ use crate::schema::resolve;
 use chartc_core::expr::{Map, Value};
 use serde_json::Value as Json;
 
-/// How deep wrappers are looked into.
+/// The maximum number of nested wrappers that are removed.
 const LAYERS: usize = 4;
-/// How deep values are.
+/// The maximum nesting of values.
 const DEPTH: usize = 64;
-/// Under which a value stands whose schema is not that of an object.
+/// The key under which a value is wrapped if its schema is not that of an object.
 const WRAPPER: &str = "value";
-/// Keys beside the answer, under which models say why.
+/// The keys beside the answer under which models explain it.
 const BESIDE: &[&str] = &[
     "reasoning",
     "reason",
@@ -29,7 +29,7 @@ const BESIDE: &[&str] = &[
     "notes",
     "comment",
 ];
-/// Keys under which there is no answer.
+/// Keys that never hold the answer: those of JSON Schema, of quoted input, and of what the model rejects.
 const OTHERS: &[&str] = &[
     "properties",
     "defs",
@@ -60,14 +60,14 @@ const OTHERS: &[&str] = &[
     "description",
 ];
 
-/// The wanted type.
+/// A wanted type, as a JSON Schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'s> {
     root: &'s Json,
     schema: &'s Json,
 }
 
-/// What kind of value it is.
+/// The kind of a wanted type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Form<'s> {
     Names(Vec<&'s str>),
@@ -89,12 +89,12 @@ impl PartialEq for Wanted<'_> {
 }
 
 impl<'s> Wanted<'s> {
-    /// The type that a whole schema describes.
+    /// The type that a complete schema describes.
     pub(super) fn of(root: &'s Json) -> Self {
         Self { root, schema: root }
     }
 
-    /// The type of an argument or field.
+    /// The type of a field or argument.
     pub(super) fn property(self, name: &str) -> Option<Self> {
         let schema = self.schema.get("properties")?.get(name)?;
         Some(Self { schema, ..self })
@@ -104,7 +104,7 @@ impl<'s> Wanted<'s> {
         Self { schema, ..self }
     }
 
-    /// What kind of value is wanted.
+    /// The kind of this type, with `$ref`s resolved.
     pub(super) fn form(self) -> Form<'s> {
         let schema = resolve(self.schema, self.root);
         if let Some(names) = schema.get("enum").and_then(Json::as_array) {
@@ -137,7 +137,7 @@ impl<'s> Wanted<'s> {
         required.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(field)))
     }
 
-    /// The words of the type's name, which a sentence about it may have.
+    /// The name of the type in lower case. A sentence that chooses may contain it.
     pub(super) fn words(self) -> Vec<String> {
         let name = self.schema.get("$ref").and_then(Json::as_str).unwrap_or_default();
         let name = name.strip_prefix("#/$defs/").unwrap_or_default();
@@ -145,15 +145,15 @@ impl<'s> Wanted<'s> {
     }
 }
 
-/// Letters and digits in lower case: `Not-spam` and `not_spam` are spelled alike.
+/// The letters and digits of a text in lower case: `Not-spam` and `not_spam` have the same spelling.
 pub(super) fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Takes `value` out of what is wrapped around it and makes it fit.
+/// Removes wrappers around `value` until it can be converted to the wanted type.
 ///
 /// # Errors
-/// Why it does not fit.
+/// The reason why the value does not fit: that of the outermost attempt.
 pub(super) fn fitted(
     value: &Value,
     wanted: Wanted<'_>,
@@ -162,7 +162,7 @@ pub(super) fn fitted(
     let form = wanted.form();
     let (mut value, mut why) = (value, None);
     for layer in 0..LAYERS {
-        // Anything fits these, so the wrapper goes first.
+        // These types accept anything, so the wrapper must be removed before the value is accepted.
         let any = matches!(form, Form::Any | Form::Text);
         let within = if any { only(value, &[WRAPPER]) } else { None };
         if within.is_none() {
@@ -179,7 +179,7 @@ pub(super) fn fitted(
         if key == WRAPPER {
             why = None;
         }
-        // Where the schema itself wraps the value, the wrapper is what was asked for.
+        // If the schema itself has this wrapper, it is what was asked for, and not worth a note.
         let is_asked_for = !matches!(form, Form::Record(_) | Form::Map(_));
         if !is_asked_for || layer > 0 || only(value, &[WRAPPER]).is_none() {
             note(repairs, &format!("taken out of `{key}`"));
@@ -195,13 +195,13 @@ fn note(repairs: &mut Vec<String>, what: &str) {
     }
 }
 
-/// The value under one of `keys`, if it is the only one.
+/// The only entry of a map, if its key is one of `keys`.
 fn only<'v>(value: &'v Value, keys: &[&str]) -> Option<(&'v str, &'v Value)> {
     let Value::Map(map) = value else { return None };
     map.iter().next().filter(|(key, _)| map.len() == 1 && keys.contains(key))
 }
 
-/// What a wrapper holds: the value under `value`, the only one that is not a reason, or the only item.
+/// The content of a wrapper and its key: the value under `value` or a label, the only one that is no explanation, or the only item.
 fn unwrapped<'v>(
     value: &'v Value,
     form: &Form<'_>,
@@ -228,7 +228,8 @@ fn unwrapped<'v>(
     }
 }
 
-/// What a text of type `Text` is in: `{"value": …}`, also under the names that models give it, and what stands beside it left out.
+/// The text within `{"value": …}`, or within an object with one of the other keys that models use. Other entries beside `value` are
+/// ignored.
 pub(super) fn text_within(value: &Value) -> Option<Value> {
     let Value::Map(map) = value else { return None };
     let one = map.iter().find(|(key, _)| *key == WRAPPER).or_else(|| {
@@ -254,10 +255,10 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Makes `value` fit, without looking into wrappers.
+/// Converts `value` to the wanted type, without removing wrappers.
 ///
 /// # Errors
-/// Why it does not fit.
+/// The reason why the value does not fit.
 pub(super) fn fit(
     value: &Value,
     wanted: Wanted<'_>,
@@ -287,6 +288,7 @@ pub(super) fn fit(
             note(repairs, &format!("{} as Text", kind(value)));
             Ok(Value::Text(scalar(value).unwrap_or_default()))
         }
+        // Above 9e15, not every whole `f64` is exact.
         (Form::Int, Value::Float(x)) if x.fract() == 0.0 && x.abs() < 9e15 => {
             note(repairs, "Float as Int");
             Ok(Value::Int(*x as i64))
@@ -342,7 +344,7 @@ fn name_of(form: &Form<'_>) -> &'static str {
     }
 }
 
-/// A field may be spelled in other case; what is not declared is left out.
+/// Converts an object to a record. A key may differ from the field in case and punctuation; undeclared fields are dropped.
 fn record(
     map: &Map,
     fields: &serde_json::Map<String, Json>,
@@ -385,7 +387,7 @@ fn record(
     Ok(Value::Map(out))
 }
 
-/// A value of one word, as text.
+/// A number, truth value or text as text; `None` for other values.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.clone()),

@@ -1,25 +1,26 @@
-//! The one JSON value of an answer.
+//! Finds the single JSON value in an answer.
 
 use super::claim::taken_back;
 use super::{Unusable, clean, json};
 use chartc_core::expr::Value;
 
-/// A JSON value, and what stands around it.
+/// A JSON value, and the text around it.
 pub(super) struct Found<'t> {
     pub(super) value: Value,
     pub(super) repairs: Vec<String>,
-    /// Nothing stands around it, and nothing was repaired.
+    /// Whether the value is all of the text and was not repaired.
     pub(super) is_whole: bool,
     pub(super) before: &'t str,
     pub(super) after: String,
 }
 
-/// The value of `text` that begins with one of `opening`, the first of which that stands there; any value if it is all of the text.
-/// Several that are equal are one.
+/// Finds the JSON value in `text`: the whole text if that is JSON; otherwise the values that begin with the first character of `text`
+/// that is in `opening`. Several equal values count as one.
 ///
 /// # Errors
-/// There are several, one is cut off, or what stands around it takes it back.
+/// There are several different values, one is cut off, or the text around the value may take it back.
 pub(super) fn json<'t>(text: &'t str, opening: &[char]) -> Result<Option<Found<'t>>, Unusable> {
+    // A text that is JSON as a whole needs no search, and may be any value.
     let whole = json::read(text, 0).filter(|read| read.end == text.len() && !read.is_cut);
     if let Some(read) = whole {
         let is_whole = read.repairs.is_empty();
@@ -34,7 +35,7 @@ pub(super) fn json<'t>(text: &'t str, opening: &[char]) -> Result<Option<Found<'
     }
     let Some(open) = text.chars().find(|c| opening.contains(c)) else { return Ok(None) };
     let mut values = json::find(text, open);
-    // `{}` and `{options}` in prose are no answers.
+    // An empty `{}` in prose, and the placeholder `{options}`, are not answers.
     values.retain(|read| !matches!(&read.value, Value::Map(map) if map.is_empty() && !read.is_cut));
     let (before, after) = clean::around(text, &values);
     let Some(first) = values.first() else { return Ok(None) };

@@ -1,18 +1,18 @@
-//! Lists and records that are written in lines.
+//! Reads lists and records that a model writes in lines instead of JSON.
 
 use super::Unusable;
 use super::fit::{Form, Wanted};
 use super::tokens::{Token, tokens, without_bullet};
 use chartc_core::expr::{Map, Value};
 
-/// Lines with a key that an object in lines has at most.
+/// The maximum number of fields of an object in lines.
 const FIELDS: usize = 100;
-/// Words of a line that is an item of a list without bullets.
+/// The maximum number of words per item of a list without bullets.
 const ITEM_WORDS: usize = 8;
-/// Marks around an item.
+/// Quotation marks around an item.
 const QUOTES: &[char] = &['"', '\'', '`', '“', '”'];
 
-/// The items of a list in lines, with or without bullets, or with commas between them.
+/// Splits a list: one item per line, with or without bullets, or separated by commas.
 pub(super) fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Unusable> {
     let no_list = || Unusable::none("there is no list in the answer");
     let all: Vec<&str> = text.lines().collect();
@@ -46,7 +46,9 @@ pub(super) fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Un
                     | "?"
             )
         };
+        // A word such as `instead` beside the list may take items back.
         let is_kept = !behind.iter().chain(introduced).any(|line| tokens(line).iter().any(turns));
+        // `1. a 2. b` in one line is not split reliably.
         let is_one_line = |line: &&str| line.contains(" 2. ") || line.contains(" 2) ");
         if first == last && is_one_line(&all[first]) {
             return Err(no_list());
@@ -86,7 +88,7 @@ pub(super) fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Un
     Ok(items.into_iter().map(bare).collect())
 }
 
-/// An item without marks around all of it.
+/// Removes quotation marks and emphasis around the whole item.
 fn bare(item: &str) -> &str {
     let mut item = item.trim();
     for marks in ["**", "__", "\"", "'", "`"] {
@@ -101,7 +103,7 @@ fn bare(item: &str) -> &str {
     }
 }
 
-/// `key: value` in each line, as an object of texts. The first line may introduce them.
+/// Reads lines of the form `key: value` as an object of texts. The first line may introduce them, as in `Here it is:`.
 pub(super) fn fields(text: &str) -> Option<Map> {
     let mut map = Map::new();
     let mut last: Option<String> = None;
@@ -112,7 +114,7 @@ pub(super) fn fields(text: &str) -> Option<Map> {
             continue;
         }
         let Some((key, value)) = line.split_once(':') else {
-            // The text of the last field goes on.
+            // A line without a colon continues the text of the field before it.
             if let Some(Value::Text(text)) = map.get_mut(last.as_deref()?) {
                 text.push('\n');
                 text.push_str(line.trim());
@@ -130,6 +132,7 @@ pub(super) fn fields(text: &str) -> Option<Map> {
             return None;
         }
         let value = Value::Text(bare(value).to_owned());
+        // The same field with two values has no single meaning.
         if map.get(key).is_some_and(|other| *other != value) {
             return None;
         }

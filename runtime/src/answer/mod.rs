@@ -1,11 +1,23 @@
-//! What the words of a model or a person mean, for all oracles in the same way:
+//! Reads the texts of models and people: the same rules for all oracles.
 //!
-//! 1. the answer is the JSON or the name that was asked for;
-//! 2. it is that once reasoning, fences, wrappers and prose are taken away and JSON is repaired;
-//! 3. its prose chooses one option, name or number, in a sentence that does nothing but choose.
+//! The problem: models rarely answer in exactly the form that was asked for, and a wrong guess moves the chart. The idea: three rungs,
+//! from strict to tolerant, and no guesses:
 //!
-//! What was read is then made to fit the type that is wanted. Exactly one thing may be meant: two, a negation or a doubt is no answer, and
-//! the machine asks again. Nothing is guessed.
+//! 1. `whole`: the text is the JSON or the name that was asked for;
+//! 2. `cleaned`: it is, after reasoning, tags, wrappers and prose are removed and JSON is repaired;
+//! 3. `mention`: its prose chooses one option, name or number, in a sentence that does nothing but choose.
+//!
+//! The value is then converted to the wanted type. The answer must have a single meaning: if it names two options, negates or doubts, it
+//! is unusable, and the machine asks again. With the options `close` and `stay`:
+//!
+//! ```text
+//! answer             <think>They are happy.</think> I would go with `close`.
+//! clean              "I would go with `close`."        repair: "reasoning removed"
+//! JSON, name         there is no JSON, and the text is not the name of an option
+//! claim              `i would go with` are words of a choosing sentence, and `close` is the only candidate → `close`, rung `mention`
+//!
+//! answer             close, but maybe later            `but` may take the choice back → unusable
+//! ```
 
 mod action;
 mod claim;
@@ -23,22 +35,22 @@ mod written;
 pub use option::{calls, option};
 pub use value::{cut_text, value};
 
-/// Longer answers are not read.
+/// The maximum length of an answer, in bytes (1 MiB). A longer answer is unusable.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// How far an answer had to be searched for its meaning.
+/// How far the text of an answer had to be searched for its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rung {
-    /// It was exactly what was asked for.
+    /// The text is exactly what the question asks for, perhaps within a code fence.
     Whole,
-    /// It was found after reasoning, fences or prose were taken away, or JSON was repaired.
+    /// The meaning was found after reasoning, tags or prose were removed, or JSON was repaired.
     Cleaned,
-    /// It is the one option that the prose mentions.
+    /// The prose chooses one option, name or number, and does nothing but choose it.
     Mention,
 }
 
 impl Rung {
-    /// In one word, for the trace.
+    /// The name of the rung in the trace.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Whole => "whole",
@@ -48,23 +60,23 @@ impl Rung {
     }
 }
 
-/// What was meant, and how it was read.
+/// The meaning of an answer, and how it was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading<T> {
     /// The meaning.
     pub meant: T,
-    /// How far the answer had to be searched.
+    /// How far the text had to be searched.
     pub rung: Rung,
-    /// What was left out or put right, in the order it happened.
+    /// The repairs of the text, in the order in which they were made.
     pub repairs: Vec<String>,
 }
 
-/// No one thing is meant.
+/// The reason why an answer has no single meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unusable {
-    /// Several things may be meant, rather than none.
+    /// Whether the answer may mean several things. If not, it means nothing.
     pub ambiguous: bool,
-    /// For the trace and for the re-ask.
+    /// The reason, for the trace and for the prompt that asks again.
     pub why: String,
 }
 
@@ -78,7 +90,7 @@ impl Unusable {
     }
 }
 
-/// Answers that are longer than any model's are not read at all.
+/// Refuses answers that are empty or longer than [`MAX_BYTES`].
 fn bounded(text: &str) -> Result<&str, Unusable> {
     if text.len() > MAX_BYTES {
         return Err(Unusable::none("the answer is longer than a mebibyte"));

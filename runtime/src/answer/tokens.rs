@@ -1,8 +1,8 @@
-//! The sentences of a text, in words and marks.
+//! Splits a text into sentences, words and marks.
 
-/// Marks that emphasise, quote or point, and mean nothing.
+/// Marks that only emphasise, quote or point.
 const SILENT: &str = "\"'`*_#[]$“”‘’•.!✅✓✔👉👍→";
-/// One of these between two words joins them.
+/// A single one of these between two words joins them, as in `not-spam`.
 const JOINING: &str = "_-./+@";
 
 /// A word in lower case, or a mark.
@@ -10,12 +10,12 @@ const JOINING: &str = "_-./+@";
 pub(super) struct Token {
     pub(super) text: String,
     pub(super) is_word: bool,
-    /// One mark, such as `_` or `-`, and no blank stands between it and the word before.
+    /// Whether this word follows another one with a single joining mark in between, such as `_` or `-`.
     pub(super) joined: bool,
 }
 
 impl Token {
-    /// Whether it is not what it looks like: a hidden character, or a word with letters of two scripts.
+    /// Whether the token is not what it looks like: an invisible character, or a word with letters of two scripts.
     pub(super) fn is_odd(&self) -> bool {
         let letters = || self.text.chars().filter(|c| c.is_alphabetic());
         let is_latin = |c: char| c < '\u{250}';
@@ -24,7 +24,7 @@ impl Token {
     }
 }
 
-/// A sentence, or a line.
+/// A sentence, or a line that ends without a mark.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Sentence {
     pub(super) tokens: Vec<Token>,
@@ -32,7 +32,7 @@ pub(super) struct Sentence {
 }
 
 impl Sentence {
-    /// Whether one of its words is so.
+    /// The first word for which `is` holds.
     pub(super) fn word(&self, is: impl Fn(&str) -> bool) -> Option<&str> {
         self.tokens.iter().filter(|t| t.is_word).map(|t| t.text.as_str()).find(|word| is(word))
     }
@@ -42,12 +42,12 @@ fn is_inside(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\'' | '’')
 }
 
-/// The words of `text` alone.
+/// The words of `text`, without its marks.
 pub(super) fn words(text: &str) -> Vec<Token> {
     tokens(text).into_iter().filter(|token| token.is_word).collect()
 }
 
-/// The words and marks of `text`. Digits with a `.` or `,` between them are one word, with a sign before them.
+/// The words and marks of `text`. Digits with `.` or `,` between them form one word, including a sign before them.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let mut rest = text;
@@ -98,11 +98,11 @@ fn word_end(text: &str, first: char) -> usize {
     end
 }
 
-/// The marks that mean something. A dash does between blanks.
+/// Adds the marks that have a meaning. A dash has one unless it joins two words.
 fn marks(between: &str, before_word: bool, found: &mut Vec<Token>) {
     for (i, c) in between.char_indices() {
         let next = between[i + c.len_utf8()..].chars().next();
-        // `!` right before a word denies it.
+        // `!` directly before a word negates it, as in `!spam`.
         let denies = c == '!' && next.is_none() && before_word;
         if c.is_ascii_whitespace() || SILENT.contains(c) && !denies || c == '\u{fe0f}' {
             continue;
@@ -117,7 +117,7 @@ fn visible(c: char) -> String {
     if c.is_control() || hidden { c.escape_unicode().to_string() } else { c.to_string() }
 }
 
-/// A line without what makes it an item or a heading.
+/// The text of a list item without its bullet or number; `None` if the line is no item.
 pub(super) fn without_bullet(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -130,7 +130,7 @@ pub(super) fn without_bullet(line: &str) -> Option<&str> {
     (after.len() != item.len() && !item.is_empty()).then_some(item)
 }
 
-/// The sentences of `text`. A line that ends with a colon goes on in the next one.
+/// The sentences of `text`. A line that ends with a colon continues in the next line.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
     let mut open = String::new();
@@ -173,14 +173,14 @@ fn split(line: &str, found: &mut Vec<Sentence>) {
 fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
     let tokens = tokens(text);
     if !tokens.iter().any(|token| token.is_word) {
-        // A mark behind a sentence still says something of it.
+        // Marks after a sentence, such as a second `?`, belong to it.
         if let Some(last) = found.last_mut() {
             last.is_question |= is_question;
             last.tokens.extend(tokens);
         }
         return;
     }
-    // `…, so I choose it` is a sentence of its own.
+    // `…, so I choose it` is a sentence of its own, as its first part may be a reason.
     let is_so = |pair: &[Token]| {
         pair[0].text == ","
             && matches!(pair[1].text.as_str(), "so" | "therefore" | "thus" | "hence")
@@ -189,7 +189,7 @@ fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
         pair[1].text == ":"
             && matches!(pair[0].text.as_str(), "so" | "therefore" | "thus" | "hence")
     };
-    // `… so: it` is, too, but `I think so: …` is not.
+    // The same with `… so: it`, but not with `I think so: …`.
     let concluded = tokens.windows(2).position(is_conclusion).filter(|at| {
         let before = at.checked_sub(1).map_or("", |at| tokens[at].text.as_str());
         !matches!(before, "" | "," | "think" | "say" | "hope" | "and")
@@ -199,7 +199,7 @@ fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
         found.push(Sentence { tokens: tokens[at..].to_vec(), is_question });
         return;
     }
-    // `Nothing is missing: I …` is two, unless the first part tells who says so.
+    // `Nothing is missing: I …` is two sentences, unless the first part says who says the second.
     let is_clause =
         |pair: &[Token]| pair[0].text == ":" && matches!(pair[1].text.as_str(), "i" | "we");
     let told = |token: &Token| {

@@ -1,4 +1,4 @@
-//! Which value an answer to an `llm` or `human` step means.
+//! Reads an answer to an `llm` or `human` step as a value of the wanted type.
 
 use super::claim::{Candidate, mentioned};
 use super::fit::{Form, Wanted, fitted, text_within};
@@ -6,18 +6,18 @@ use super::{Reading, Rung, Unusable, action, bounded, clean, found, json, writte
 use chartc_core::expr::Value;
 use serde_json::Value as Json;
 
-/// Bytes of prose around a text in `{"value": …}`; with more, the text is the whole answer.
+/// The maximum length of prose around a text in `{"value": …}`, in bytes. With more prose, the whole answer is the text.
 const AROUND: usize = 300;
-/// How a text in `{"value": …}` begins.
+/// The beginning of the wrapper around a text, without blanks.
 const OPENING: &str = "{\"value\"";
-/// Characters that an escape in JSON may have lost its last ones of, `\\ud83d\\ude0`.
+/// The maximum length of an incomplete escape sequence at the end of a text, as in `\\ud83d\\ude0`.
 const ESCAPE: usize = 12;
 
-/// Reads `text` as a value of the type whose JSON Schema is `wanted`, and makes it fit that type. An empty schema wants an action:
-/// `{reasoning, action, …}`, in which other spellings are put right.
+/// Reads `text` as a value of the type whose JSON Schema is `wanted`, and converts it to that type. An empty schema asks for an action:
+/// `{reasoning, action, …}`, to which other spellings are changed.
 ///
 /// # Errors
-/// No value is meant, more than one may be, or it does not fit.
+/// The answer contains no value, may contain several, or the value does not fit the type.
 pub fn value(text: &str, wanted: &str) -> Result<Reading<Value>, Unusable> {
     let text = bounded(text)?.trim();
     let said = clean::said(text);
@@ -38,11 +38,12 @@ pub fn value(text: &str, wanted: &str) -> Result<Reading<Value>, Unusable> {
         Form::Record(_) | Form::Map(_) => &['{'],
     };
     let mut repairs = said.repairs;
-    // `ok` and `7` are JSON or words: as words they mean the same.
+    // A bare `ok` or `7` is not searched for JSON: it is read as words, with the same result.
     if let Some(json) = found::json(&said.text, opening)? {
         repairs.extend(json.repairs);
         let count = repairs.len();
         let meant = fitted(&json.value, wanted, &mut repairs).map_err(Unusable::none)?;
+        // Prose around the JSON may name another name of the enum.
         if let (Form::Names(names), Value::Text(name)) = (&form, &meant) {
             apart(name, names, [json.before, &json.after])?;
         }
@@ -61,14 +62,14 @@ pub fn value(text: &str, wanted: &str) -> Result<Reading<Value>, Unusable> {
     Ok(Reading { meant, rung, repairs })
 }
 
-/// Reads an answer that was cut off as the text that it is up to there, also in `{"value": "…`.
+/// Reads an answer that was cut off at the token limit as the text up to there, also within `{"value": "…`.
 ///
 /// # Errors
-/// There is no text yet.
+/// The answer was cut off before the text began.
 pub fn cut_text(text: &str) -> Result<Reading<Value>, Unusable> {
     let clean::CleanAnswer { text, mut repairs } = clean::said(bounded(text)?);
     repairs.push("cut off at `max_tokens`".to_owned());
-    // What is left of an escape at the end is left out.
+    // The JSON string is closed at the last position where it can be parsed, which drops an incomplete escape sequence at the end.
     let ends = text.char_indices().rev().map(|(at, _)| at).take(ESCAPE);
     let closed = std::iter::once(text.len()).chain(ends).find_map(|end| {
         let whole = format!("{}\"}}", &text[..end]);
@@ -88,7 +89,7 @@ pub fn cut_text(text: &str) -> Result<Reading<Value>, Unusable> {
     Ok(Reading { meant: Value::Text(meant), rung: Rung::Cleaned, repairs })
 }
 
-/// The prose around a name in JSON mentions no other name.
+/// Checks that the prose around a name in JSON mentions no other name.
 fn apart(name: &str, names: &[&str], around: [&str; 2]) -> Result<(), Unusable> {
     let candidates: Vec<Candidate> = names.iter().map(|name| Candidate::new(name, "")).collect();
     let own = names.iter().position(|one| *one == name).unwrap_or(names.len());
@@ -100,7 +101,7 @@ fn apart(name: &str, names: &[&str], around: [&str; 2]) -> Result<(), Unusable> 
     }
 }
 
-/// A text: all of the answer, or what stands in `{"value": …}`.
+/// Reads a text: the whole answer, or the content of `{"value": …}`.
 fn words(said: clean::CleanAnswer, is_whole: bool) -> Result<Reading<Value>, Unusable> {
     let clean::CleanAnswer { text, mut repairs } = said;
     let rung = if is_whole { Rung::Whole } else { Rung::Cleaned };
@@ -137,18 +138,18 @@ fn words(said: clean::CleanAnswer, is_whole: bool) -> Result<Reading<Value>, Unu
     }
 }
 
-/// Whether a text begins as a wrapper does, as far as it goes.
+/// Whether a text begins like a wrapper, or is the beginning of one.
 fn opens_wrapper(text: &str) -> bool {
     let head: String = text.chars().filter(|c| !c.is_whitespace()).take(OPENING.len()).collect();
     !head.is_empty() && OPENING.starts_with(&head)
 }
 
-/// Whether this is `{"value": …}`, with nothing beside the value.
+/// Whether a value is `{"value": …}` without other entries.
 fn is_wrapper(read: &json::Read) -> bool {
     matches!(&read.value, Value::Map(map) if map.len() == 1 && map.get("value").is_some())
 }
 
-/// A text in `{"value": …}` with a little prose before or behind it, and whether it is cut off.
+/// The text in a `{"value": …}` with a little prose around it, and whether it is cut off.
 fn around(text: &str) -> Result<Option<(Value, bool)>, Unusable> {
     let found = json::find(text, '{');
     let Some(first) = found.iter().find(|read| is_wrapper(read)) else { return Ok(None) };

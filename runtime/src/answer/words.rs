@@ -1,5 +1,5 @@
-//! The words that decide whether prose chooses something. A sentence chooses only if it is made of [`is_frame`] words alone; the other
-//! lists say which sentences around it take the choice back.
+//! The word lists that decide whether prose chooses something. A sentence chooses an option only if all of its other words are frame
+//! words ([`is_frame`]); the other lists decide which words around it take the choice back.
 
 /// Words of sentences that choose: `I would go with …`, `the best option is …`.
 #[rustfmt::skip]
@@ -22,7 +22,7 @@ const FRAME: &[&str] = &[
     "perfect", "enough",
 ];
 
-/// What is chosen, by its name in a sentence or as a label: `Category: …`.
+/// Nouns for what is chosen, also as labels: `Category: …`.
 #[rustfmt::skip]
 const LABELS: &[&str] = &[
     "answer", "choice", "option", "decision", "category", "label", "class", "classification",
@@ -33,28 +33,28 @@ const LABELS: &[&str] = &[
     "entscheidung", "ergebnis", "réponse", "catégorie", "respuesta", "categoría", "risposta",
 ];
 
-/// What a model was given to judge.
+/// Nouns for what the model was asked to judge.
 #[rustfmt::skip]
 const SUBJECTS: &[&str] = &[
     "text", "message", "email", "mail", "ticket", "issue", "problem", "question", "request",
     "review", "case", "work", "passage", "document", "article", "post", "customer's",
 ];
 
-/// Labels before a reason.
+/// Labels of reasons.
 #[rustfmt::skip]
 const REASONS: &[&str] = &[
     "reason", "reasons", "reasoning", "explanation", "rationale", "justification", "why",
     "because", "begründung",
 ];
 
-/// Words that open a clause before the choice, which gives its reason: `Based on the text, …`.
+/// Words that begin a clause with the reason before the choice: `Based on the text, …`.
 #[rustfmt::skip]
 const OPENERS: &[&str] =
     &[
     "based", "given", "since", "because", "as", "considering", "after", "looking", "according",
 ];
 
-/// Words by which a reason begins without a label, behind a comma.
+/// Words that begin a reason after a comma, without a label: `spam, because …`.
 #[rustfmt::skip]
 const BEGINNINGS: &[&str] = &[
     "it", "it's", "the", "this", "that", "that's", "all", "there", "they", "i", "we", "he", "she",
@@ -62,7 +62,7 @@ const BEGINNINGS: &[&str] = &[
     "because", "since", "not",
 ];
 
-/// What takes an answer back wherever it stands behind it, also in a reason.
+/// Words that take back an answer before them, even within a reason.
 #[rustfmt::skip]
 const RETRACTIONS: &[&str] = &[
     "if", "unless", "until", "till", "except", "instead", "actually", "wait", "scratch",
@@ -71,7 +71,7 @@ const RETRACTIONS: &[&str] = &[
     "oops", "lie", "otherwise", "example", "second",
 ];
 
-/// What opposes or doubts.
+/// Words that contrast or doubt.
 #[rustfmt::skip]
 const DOUBTS: &[&str] = &[
     "but", "however", "although", "though", "rather", "or", "maybe", "perhaps", "possibly",
@@ -83,7 +83,7 @@ const DOUBTS: &[&str] = &[
     "hesitate", "decide", "avoid", "incorrect", "then", "while", "e.g", "eg",
 ];
 
-/// What negates, puts off, or is said by somebody else.
+/// Words that negate or postpone a choice, or attribute it to somebody else.
 #[rustfmt::skip]
 const NEGATIONS: &[&str] = &[
     "not", "no", "never", "none", "nor", "neither", "nothing", "nobody", "cannot", "cant", "dont",
@@ -95,7 +95,7 @@ const NEGATIONS: &[&str] = &[
     "would", "should", "nicht", "kein", "keine", "nie", "pas", "jamais", "nunca", "niet", "geen",
 ];
 
-/// Words between a negation and what it negates.
+/// Words that may stand between a negation and what it negates.
 #[rustfmt::skip]
 const LIGHT: &[&str] = &[
     "a", "an", "the", "it", "this", "that", "to", "be", "is", "are", "as", "really", "about",
@@ -103,7 +103,7 @@ const LIGHT: &[&str] = &[
     "recommend", "classified", "category", "option", "want", "would", "will", "kind", "related",
 ];
 
-/// Words that stand in prose without naming an option.
+/// Words that occur in prose by themselves, so that an option of this name is not chosen by a mention.
 #[rustfmt::skip]
 const COMMON: &[&str] = &[
     "yes", "no", "true", "false", "a", "i", "an", "the", "it", "on", "off", "do", "go", "be",
@@ -116,22 +116,22 @@ fn has(list: &[&str], word: &str) -> bool {
     list.contains(&word)
 }
 
-/// Whether a sentence that chooses may have the word.
+/// Whether a sentence that chooses may contain the word.
 pub(super) fn is_frame(word: &str) -> bool {
     has(FRAME, word) || is_label(word) || has(SUBJECTS, word)
 }
 
-/// Whether the word names what is chosen.
+/// Whether the word is a noun for what is chosen.
 pub(super) fn is_label(word: &str) -> bool {
     has(LABELS, word)
 }
 
-/// Whether the word is a label before a reason.
+/// Whether the word is a label of a reason.
 pub(super) fn is_reason(word: &str) -> bool {
     has(REASONS, word)
 }
 
-/// Whether a clause with a reason begins with these words, before the choice.
+/// Whether these two words begin a clause with the reason before the choice.
 pub(super) fn opens(word: &str, next: &str) -> bool {
     has(OPENERS, word)
         && match word {
@@ -157,17 +157,17 @@ pub(super) fn opens(word: &str, next: &str) -> bool {
         }
 }
 
-/// Whether a reason begins with the word, behind a comma.
+/// Whether the word begins a reason after a comma.
 pub(super) fn begins_a_reason(word: &str) -> bool {
     has(BEGINNINGS, word)
 }
 
-/// Whether the word takes back what stands before it, also in a reason.
+/// Whether the word takes back what precedes it, even within a reason.
 pub(super) fn retracts(word: &str) -> bool {
     has(RETRACTIONS, word)
 }
 
-/// Whether the word opposes, doubts, or takes back.
+/// Whether the word contrasts, doubts or takes back.
 pub(super) fn doubts(word: &str) -> bool {
     retracts(word) || has(DOUBTS, word)
 }
@@ -182,17 +182,17 @@ pub(super) fn negates(word: &str) -> bool {
         )
 }
 
-/// Whether the word makes the contrary of a sentence, or says that it is not, not yet or not by this speaker meant.
+/// Whether the word negates a sentence anywhere in it, or means that the choice is not the speaker's or not yet made.
 pub(super) fn negates_around(word: &str) -> bool {
     has(NEGATIONS, word) || negates(word)
 }
 
-/// Whether a negation reaches over the word.
+/// Whether a negation extends over the word to the next one.
 pub(super) fn is_light(word: &str) -> bool {
     has(LIGHT, word)
 }
 
-/// Whether a name of this word is not chosen by being mentioned.
+/// Whether the word is so common that mentioning it does not choose an option of this name.
 pub(super) fn is_common(word: &str) -> bool {
     word.len() < 3 || has(COMMON, word)
 }

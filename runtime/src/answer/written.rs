@@ -1,4 +1,4 @@
-//! Values that are written in words: numbers, yes and no, names, lists, records.
+//! Reads values in words: numbers, yes and no, names of enums, lists, records.
 
 use super::claim::{Candidate, claim};
 use super::fit::{Form, Wanted, fit, plain};
@@ -6,7 +6,7 @@ use super::tokens::tokens;
 use super::{Unusable, json, lines};
 use chartc_core::expr::Value;
 
-/// Numbers in a text beyond which none of them is the answer.
+/// The maximum number of different numbers in a text. A text with more is not an answer.
 const NUMBERS: usize = 16;
 const UNITS: [&str; 20] = [
     "zero",
@@ -63,10 +63,10 @@ const NO: &[&str] = &[
     "certainly not",
 ];
 
-/// A text within JSON as the value that is wanted.
+/// Reads a JSON string as a value of the wanted type, such as `"7"` for an `Int`.
 ///
 /// # Errors
-/// Why it is none.
+/// The reason why the text is no such value.
 pub(super) fn inside(
     text: &str,
     wanted: Wanted<'_>,
@@ -75,6 +75,7 @@ pub(super) fn inside(
 ) -> Result<Value, String> {
     let text = text.trim();
     let form = wanted.form();
+    // Models often put JSON into a string where an object or a list is wanted.
     if matches!(form, Form::List(_) | Form::Record(_) | Form::Map(_))
         && let Some(read) =
             json::read(text, 0).filter(|read| read.end == text.len() && !read.is_cut)
@@ -82,6 +83,7 @@ pub(super) fn inside(
         repairs.push("JSON in a text".to_owned());
         return fit(&read.value, wanted, repairs, depth);
     }
+    // Only within a value: an answer of one word is no list.
     if let Form::List(of) = form
         && depth > 1
         && !text.contains([',', '\n', ';'])
@@ -93,10 +95,10 @@ pub(super) fn inside(
     read(text, wanted, repairs, depth).map(|(value, _)| value).map_err(|why| why.why)
 }
 
-/// A text as the value that is wanted, and whether it was found in prose.
+/// Reads a text as a value of the wanted type. Returns whether the value was found in prose.
 ///
 /// # Errors
-/// It is none, or may be several.
+/// The text contains no such value, or may contain several.
 pub(super) fn read(
     text: &str,
     wanted: Wanted<'_>,
@@ -135,7 +137,7 @@ pub(super) fn read(
     }
 }
 
-/// One of the names of an enum.
+/// Reads one of the names of an enum.
 fn name(
     text: &str,
     names: &[&str],
@@ -147,6 +149,7 @@ fn name(
         return Ok((found(name), false));
     }
     let spelled = plain(text);
+    // A mark such as `?` or a leading `!` changes the meaning of a name.
     let is_bare =
         !text.contains(['?', '!', '/', '~', '<', '>', '=', '{', '}', '\\']) || text.ends_with('!');
     let mut hits = names.iter().filter(|name| is_bare && plain(name) == spelled);
@@ -161,7 +164,7 @@ fn name(
     Ok((found(names[index]), true))
 }
 
-/// Yes or no.
+/// Reads yes or no.
 fn truth(text: &str, repairs: &mut Vec<String>) -> Result<(Value, bool), Unusable> {
     let said: Vec<String> = tokens(text).into_iter().map(|token| token.text).collect();
     let polite = |word: &&str| !matches!(*word, "please" | "thanks" | "thank" | "you" | ",");
@@ -178,6 +181,7 @@ fn truth(text: &str, repairs: &mut Vec<String>) -> Result<(Value, bool), Unusabl
         Candidate::spelled("no", &["no", "nope", "nah", "false"]),
     ];
     for one in &mut candidates {
+        // Before other words, `no` mostly negates them: only the end of the sentence, a mark or a reason may follow.
         one.stands_alone = true;
     }
     candidates[1].denies = true;
@@ -188,7 +192,7 @@ fn truth(text: &str, repairs: &mut Vec<String>) -> Result<(Value, bool), Unusabl
     Ok((Value::Bool(index == 0), true))
 }
 
-/// The one number of a text.
+/// Reads the single number of a text. The same number in digits and in words counts once.
 fn number(text: &str, whole: bool, repairs: &mut Vec<String>) -> Result<(Value, bool), Unusable> {
     let none = || Unusable::none("the answer is not the value alone");
     let said = tokens(text);
@@ -200,9 +204,10 @@ fn number(text: &str, whole: bool, repairs: &mut Vec<String>) -> Result<(Value, 
             Some(value) => (said[at].text.clone(), Some(value), 1),
             None => spelled(&said[at].text, next.map(|next| next.text.as_str())),
         };
-        // `one` is a number only by itself.
+        // `one` is mostly an article or a pronoun; it is a number only if it is the whole text.
         let is_article = spelling == "one" && said.len() > 1;
         if let Some(value) = value.filter(|_| said[at].is_word && !is_article) {
+            // Different spellings of the same number are one candidate: `7 (seven)`.
             match found.iter_mut().find(|(known, _)| *known == value) {
                 Some((_, spellings)) if spellings.contains(&spelling) => {}
                 Some((_, spellings)) => spellings.push(spelling),
@@ -234,13 +239,14 @@ fn number(text: &str, whole: bool, repairs: &mut Vec<String>) -> Result<(Value, 
     if !whole {
         return Ok((Value::Float(value), in_prose));
     }
+    // Above 9e15, not every whole number is exact as an `f64`.
     if value.fract() != 0.0 || value.abs() > 9e15 {
         return Err(Unusable::none("expected Int, found Float"));
     }
     Ok((Value::Int(value as i64), in_prose))
 }
 
-/// A number in digits. A comma before three digits may be either mark, unless a whole number is wanted.
+/// Parses a number in digits. `1,234` may mean 1234 or 1.234, so it is a number only if a whole number is wanted.
 fn digits(word: &str, whole: bool) -> Option<f64> {
     let bare = word.trim_start_matches(['-', '+']);
     if !bare.starts_with(|c: char| c.is_ascii_digit() || c == '.')
@@ -265,7 +271,7 @@ fn digits(word: &str, whole: bool) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// A number below a hundred in words: how it is spelled, its value, of how many words it is.
+/// Parses a number below a hundred in words. Returns its spelling, its value, and the number of words.
 fn spelled(word: &str, next: Option<&str>) -> (String, Option<f64>, usize) {
     let unit = |word: &str| UNITS.iter().position(|unit| *unit == word);
     if let Some(ten) = TENS.iter().position(|ten| *ten == word) {

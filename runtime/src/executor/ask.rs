@@ -1,4 +1,4 @@
-//! `ask`: a question whose answer is one of the options enabled now.
+//! `ask` steps: a question whose answer is one of the options that are enabled now.
 
 use super::Understood;
 use crate::answer::{self, Unusable};
@@ -22,7 +22,7 @@ pub(super) fn alternatives(machine: &mut dyn Machine, key: StepKey) -> Vec<Alter
         .collect()
 }
 
-/// The declared tools that are not among the options: naming one is refused, not misunderstood.
+/// The declared tools that are not among the options. An answer that names one is refused as forbidden, not treated as unreadable.
 pub(super) fn forbidden(machine: &dyn Machine, options: &[Alternative]) -> Vec<Alternative> {
     let tools = machine.tables().tools;
     let offered = |tool: ToolId| options.iter().any(|option| option.offer.tool == Some(tool));
@@ -58,7 +58,7 @@ pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
     })
 }
 
-/// An answer that names a tool which may not be called now.
+/// The outcome of an answer that names a tool which may not be called now.
 fn refused(question: &Question, text: &str) -> Option<Understood> {
     let reading = answer::option(text, &question.forbidden).ok()?;
     let tool = question.forbidden[reading.meant.0].offer.tool?;

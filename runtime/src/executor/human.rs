@@ -1,4 +1,4 @@
-//! `human`: a question to a person, whose answer is a text unless the chart declares another type.
+//! `human` steps: a question to a person. The answer is a text, unless the chart declares another type.
 
 use super::Understood;
 use crate::answer::{self, Rung, Unusable};
@@ -9,7 +9,7 @@ use chartc_core::machine::Outcome;
 pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
     let said = text.trim();
     if matches!(question.schema.as_str(), "" | r#"{"type":"string"}"#) {
-        // What a person writes is the text, word for word.
+        // A person's text is taken word for word: cleaning is for what models add.
         let outcome = Outcome::Done(vec![Value::Text(said.to_owned())]);
         return Ok(Understood { outcome, rung: Rung::Whole, repairs: Vec::new() });
     }

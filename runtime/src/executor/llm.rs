@@ -1,4 +1,4 @@
-//! `llm`: a model call whose answer is an action or a value of the declared type.
+//! `llm` steps: a model call whose answer is an action or a value of the declared type.
 
 use super::{Understood, ask};
 use crate::answer::{self, Unusable};
@@ -6,6 +6,7 @@ use crate::oracle::Question;
 use chartc_core::machine::Outcome;
 
 pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
+    // With tools, an answer may be a tool call instead of the final answer. A call of a forbidden tool must be recognised, too.
     let has_tools = !question.options.is_empty() || !question.forbidden.is_empty();
     if has_tools && answer::calls(text) {
         return ask::outcome(question, text);

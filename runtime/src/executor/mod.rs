@@ -1,5 +1,12 @@
-//! What steps ask and what their answers do. `code` runs inside the machine. To add a kind: a file here and an arm in [`question`]
-//! and [`outcome`].
+//! Turns steps into questions, and answers into outcomes. `code` steps run inside the machine instead. To add a kind of step, add a file
+//! here and an arm in [`question`] and [`outcome`].
+//!
+//! ```text
+//! step      ask triage on turn … may close "they are happy" -> solved; may stay -> open
+//! question  the rendered prompt; options close, stay; the client's model, temperature, prices
+//! answer    {"choice": "close"}
+//! outcome   Outcome::Choice(close, []), rung `whole`, no repairs; the machine takes the transition
+//! ```
 
 mod ask;
 mod human;
@@ -23,40 +30,41 @@ use chartc_core::machine::{Outcome, StepKey};
 use chartc_core::tables::{ClientRow, StepRowKind, Tables, is_free};
 use std::borrow::Cow;
 
-/// What an answer was read as.
+/// The result of reading an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Understood {
-    /// What the machine is told.
+    /// The outcome of the step, for the machine.
     pub outcome: Outcome<Vec<Value>>,
-    /// How far down the ladder.
+    /// How far the text had to be searched.
     pub rung: Rung,
-    /// What was put right.
+    /// The repairs of the text.
     pub repairs: Vec<String>,
 }
 
-/// What goes into a prompt beside what its step says.
+/// Additions to the prompt of a step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Beside<'a> {
-    /// The host's, at the end of a model's prompt.
+    /// The host's section, at the end of a model's prompt.
     pub section: &'a str,
-    /// The tools that the model of an `llm` step has called since it was started.
+    /// The tools that the model of an `llm` step has called since the step started.
     pub used: &'a [Used],
-    /// What was wrong with the last answer, in a re-ask.
+    /// The fault of the previous answer, if the question is asked again.
     pub complaint: Option<&'a str>,
-    /// The form of actions where the client names none.
+    /// The form of actions if the client sets none.
     pub actions: ActionForm,
 }
 
-/// The question of a started step; `client` in place of its own.
+/// Creates the question of a started step. `client` replaces the step's own client.
 ///
 /// # Errors
-/// Why it cannot be put: the prompt cannot be rendered, or this runtime does not know the kind of step.
+/// The prompt cannot be rendered, or steps of this kind ask nobody.
 pub(crate) fn question(
     machine: &mut dyn Machine,
     key: StepKey,
     client: Option<&str>,
     beside: Beside<'_>,
 ) -> Result<Question, String> {
+    // Tables of generated code are `'static`, so that their names are borrowed instead of copied for each question.
     let QuestionRow { name, kind, state, model, client, has_tools } = match machine.fixed_tables() {
         Some(tables) => asked(tables, key, client, Cow::Borrowed),
         None => asked(machine.tables(), key, client, |name| Cow::Owned(name.to_owned())),
@@ -94,9 +102,11 @@ pub(crate) fn question(
         }
     }
     let Beside { section, used, complaint, actions } = beside;
+    // The client's own form takes precedence over that of the session.
     if question.model.actions == ActionForm::Any {
         question.model.actions = actions;
     }
+    // The section is for models; people see only the chart's own text.
     if kind != Kind::Human && !section.is_empty() {
         prompt.truncate(prompt.trim_end().len());
         prompt.push_str("\n\n");
@@ -117,7 +127,7 @@ pub(crate) fn question(
     Ok(question)
 }
 
-/// The data of a question in the tables.
+/// The parts of a question that come from the tables.
 struct QuestionRow {
     name: Cow<'static, str>,
     kind: StepRowKind,
@@ -127,7 +137,7 @@ struct QuestionRow {
     has_tools: bool,
 }
 
-/// `kept` borrows or copies a name of the tables.
+/// Collects the parts of a question from the tables. `kept` borrows or copies a name.
 fn asked<'t>(
     tables: &Tables<'t>,
     key: StepKey,
@@ -155,10 +165,10 @@ fn asked<'t>(
     }
 }
 
-/// What an answer to `question` means.
+/// Reads the answer to a question.
 ///
 /// # Errors
-/// Why it means nothing.
+/// The reason why the answer is unusable.
 pub(crate) fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
     match question.kind {
         Kind::Llm => llm::outcome(question, text),
@@ -167,10 +177,10 @@ pub(crate) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
     }
 }
 
-/// What an answer to `question` means that was cut off: nothing, unless the step says that a text will do as far as it goes.
+/// Reads an answer that was cut off. It is unusable, unless the step accepts a cut text (`cut ok`).
 ///
 /// # Errors
-/// Why it means nothing, and the cure.
+/// The reason why the answer is unusable, with a remedy.
 pub(crate) fn cut(
     question: &Question,
     text: &str,
@@ -184,7 +194,7 @@ pub(crate) fn cut(
     Ok(Understood { outcome, rung: reading.rung, repairs: reading.repairs })
 }
 
-/// Why an answer that was cut off is unusable, and the cure.
+/// The error for an answer that was cut off, with a remedy.
 fn cut_off(question: &Question) -> Unusable {
     let most = question.model.max_tokens.map_or_else(String::new, |most| format!(" ({most})"));
     let mut why = format!("cut off at `max_tokens`{most}: raise it");
@@ -194,7 +204,7 @@ fn cut_off(question: &Question) -> Unusable {
     Unusable { ambiguous: false, why }
 }
 
-/// The name of what an outcome chose, and its arguments; `None` for an answer that is a value.
+/// The name of the option or tool in an outcome, and its arguments; `None` if the outcome is no choice.
 pub(crate) fn chosen(
     question: &Question,
     outcome: &Outcome<Vec<Value>>,
@@ -215,7 +225,7 @@ pub(crate) fn chosen(
     Some((hit.map(|o| o.offer.name.to_string()).unwrap_or_default(), arguments))
 }
 
-/// What the tokens of a client cost.
+/// The prices of a client. Models that run locally are free unless the client sets prices.
 fn prices(row: &ClientRow<'_>) -> Prices {
     let (input, output) = (row.input_price, row.output_price);
     let is_free = input.is_none() && output.is_none() && is_free(row.model);

@@ -1,17 +1,17 @@
-//! The tools of an `llm` step in its prompt: which there are, what was called, what came of it.
+//! The part of an `llm` step's prompt about tools: those that may be called, and the calls so far with their results.
 
 use crate::oracle::Alternative;
 use chartc_core::expr::Value;
 use serde::{Deserialize, Serialize};
 
-/// A tool call of an `llm` step's model, as the next prompt tells it.
+/// A tool call of an `llm` step, in the form in which the next prompt shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Used {
     call: String,
     end: Option<End>,
 }
 
-/// What a call came to. A saved run has it as the prompt does.
+/// The end of a tool call. Saved runs store it as the text of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 enum End {
@@ -19,7 +19,7 @@ enum End {
     Failed(String),
 }
 
-/// What stands before a result.
+/// The prefix of a result, which distinguishes it from a failure in the stored text.
 const RETURNED: &str = " = ";
 
 impl From<End> for String {
@@ -41,12 +41,12 @@ impl From<String> for End {
 }
 
 impl Used {
-    /// A call that is under way.
+    /// Creates a call that is under way.
     pub(crate) fn begun(tool: &str, arguments: &Value) -> Self {
         Self { call: format!("{tool}({})", json(arguments)), end: None }
     }
 
-    /// What it came to.
+    /// Sets the result of the call.
     pub(crate) fn ends(&mut self, result: Result<&Value, &str>) {
         self.end = Some(match result {
             Ok(value) => End::Returned(json(value)),
@@ -54,14 +54,14 @@ impl Used {
         });
     }
 
-    /// It has failed after all, unless that is known.
+    /// Changes the result to a failure, unless the call has failed already.
     pub(crate) fn fails(&mut self, why: &str) {
         if !matches!(self.end, Some(End::Failed(_))) {
             self.ends(Err(why));
         }
     }
 
-    /// Whether it is still under way.
+    /// Whether the call is under way.
     pub(crate) fn is_open(&self) -> bool {
         self.end.is_none()
     }
@@ -71,7 +71,7 @@ fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// What follows the step's own prompt.
+/// The text about tools that follows the step's own prompt.
 pub(super) fn told(tools: &[Alternative], used: &[Used]) -> String {
     let mut text = String::new();
     if !tools.is_empty() {

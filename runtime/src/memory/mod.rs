@@ -1,7 +1,15 @@
-//! What an agent keeps beyond a turn and a run, and how it finds it again: its long-term memory.
+//! Long-term memory: what an agent keeps beyond a turn and a run, and how it is found again.
 //!
-//! A [`Memory`] is one agent's. [`InProcess`] lasts as long as the process; `chartc-memory` has one in a file. Both find and order in the same
-//! way: a memory that shares rarer [`words`] with the query is nearer (BM25), and of equally near ones the newest comes first.
+//! A [`Memory`] belongs to one agent. [`InProcess`] lasts as long as the process; `chartc-memory` has one in a file. Both rank memories
+//! in the same way (BM25): a memory that shares rarer [`words`] with the query is nearer, and of equally near ones the newest comes
+//! first.
+//!
+//! ```text
+//! record   turn 3, action       "write_artifact(note) -> SUCCESS: ok"
+//! record   turn 5, observation  "step think failed"
+//! search   "what about the note?", limit 2   finds turn 3: only it shares a word (`note`) with the query
+//! search   "", limit 2                       finds turn 5, turn 3: without words, the newest
+//! ```
 
 mod process;
 mod rag;
@@ -15,17 +23,17 @@ pub use words::{MOST_WORDS, query_words, words};
 
 use chartc_core::expr::{Map, Value};
 
-/// What a memory is of.
+/// The subject of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryKind {
     /// The agent did something.
     Action,
-    /// Something happened to it.
+    /// Something happened to the agent.
     Observation,
 }
 
 impl MemoryKind {
-    /// As prompts and files have it.
+    /// The name of the kind in prompts and files.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Action => "action",
@@ -33,30 +41,31 @@ impl MemoryKind {
         }
     }
 
-    /// The kind of this word.
+    /// The kind with this name.
     pub fn of(word: &str) -> Option<Self> {
         [Self::Action, Self::Observation].into_iter().find(|kind| kind.word() == word)
     }
 }
 
-/// One memory.
+/// A memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memo {
-    /// What it is of.
+    /// The subject of the memory.
     pub kind: MemoryKind,
-    /// The agent's turn.
+    /// The number of the turn.
     pub tick: u64,
-    /// In words: what is searched.
+    /// The memory in words. Searches read only this.
     pub text: String,
-    /// The same for programs; not searched.
+    /// The same as data for programs. Searches ignore it.
     pub data: Value,
 }
 
-/// The names that every memory has.
+/// The keys of every memory in the input `memories`, which `data` cannot replace.
 const OWN: [&str; 3] = ["text", "kind", "tick"];
 
 impl Memo {
-    /// As the input `memories` has it: `text`, `kind`, `tick`, and the fields of `data`, or `data` itself where it is no mapping.
+    /// The memory as an item of the input `memories`: `text`, `kind`, `tick`, and the fields of `data` (or `data` itself if it is no
+    /// map).
     pub fn value(&self) -> Value {
         let mut map = Map::new();
         map.insert("text".to_owned(), Value::Text(self.text.clone()));
@@ -73,72 +82,73 @@ impl Memo {
     }
 }
 
-/// A memory cannot be read or written.
+/// The reason why a memory cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
-    /// Another process has the store, and did not let go of it in time.
+    /// Another process holds the store, and did not release it in time.
     #[error(
         "{place} is in use by another process ({why}): wait until it has ended, or give another file"
     )]
     Busy {
-        /// The store.
+        /// The path of the store.
         place: String,
-        /// In the words of the store.
+        /// The store's own message.
         why: String,
     },
-    /// What is there is no memory, or one of another version.
+    /// The file is no memory, or has another version.
     #[error("{place} {why}")]
     Refused {
-        /// The store.
+        /// The path of the store.
         place: String,
-        /// What is there, and what to do.
+        /// The problem, with a remedy.
         why: String,
     },
-    /// Anything else, a full disk for example.
+    /// Any other failure, for example a full disk.
     #[error("{place}: {why}")]
     Failed {
-        /// The store.
+        /// The path of the store.
         place: String,
-        /// In the words of the store.
+        /// The store's own message.
         why: String,
     },
 }
 
 /// The long-term memory of one agent.
 pub trait Memory: Send + Sync {
-    /// Keeps a memory.
+    /// Stores a memory.
     ///
     /// # Errors
-    /// It was not kept.
+    /// The memory was not stored.
     fn record(&self, memo: Memo) -> Result<(), MemoryError>;
 
-    /// Keeps a memory under a name of its own, unless one was kept under this name before, by this process or another one: so that a run that
-    /// goes on after a crash remembers nothing twice. Returns whether it was kept now.
+    /// Stores a memory under a key, unless one with this key is stored already, by this process or another. So a run that continues after
+    /// a crash stores nothing twice. Returns whether the memory was stored now.
     ///
     /// # Errors
-    /// It was not kept.
+    /// The memory was not stored.
     fn record_once(&self, name: &str, memo: Memo) -> Result<bool, MemoryError>;
 
-    /// Keeps what the agent did in a turn.
+    /// Stores an action of the agent in a turn.
     ///
     /// # Errors
-    /// It was not kept.
+    /// The memory was not stored.
     fn record_action(&self, tick: u64, text: &str, data: Value) -> Result<(), MemoryError> {
         self.record(Memo { kind: MemoryKind::Action, tick, text: text.to_owned(), data })
     }
 
-    /// Keeps what happened to the agent in a turn.
+    /// Stores an event that happened to the agent in a turn.
     ///
     /// # Errors
-    /// It was not kept.
+    /// The memory was not stored.
     fn record_observation(&self, tick: u64, text: &str, data: Value) -> Result<(), MemoryError> {
         self.record(Memo { kind: MemoryKind::Observation, tick, text: text.to_owned(), data })
     }
 
-    /// The memories that share [`query_words`] with the query, the nearest first, at most `limit`; of a query without words the newest.
+    /// Finds the memories that share [`query_words`] with the query, nearest first, at most `limit`. A query without words finds the
+    /// newest.
     ///
     /// # Errors
-    /// The store cannot be read. No query is an error.
+    /// The store cannot be read. Any text is a valid query.
     fn search(&self, query: &str, limit: usize) -> Result<Vec<Memo>, MemoryError>;
 }
 

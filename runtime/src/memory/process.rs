@@ -1,37 +1,38 @@
-//! A memory that lasts as long as the process.
+//! An in-memory implementation of long-term memory.
 
 use super::words::{query_words, words};
 use super::{Memo, Memory, MemoryError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How soon more of one word counts no more; the usual value of BM25, as SQLite's.
+/// The BM25 parameter for saturation: how quickly further occurrences of a word stop to count. The usual value, as in SQLite's FTS5.
 const K1: f64 = 1.2;
 
-/// How much a long text counts less; the usual value.
+/// The BM25 parameter for length: how much longer texts are discounted. The usual value.
 const B: f64 = 0.75;
 
-/// What a word counts that more than half of the memories have, so that it tells them apart hardly at all.
+/// The weight of a word that more than half of the memories contain. BM25's formula would make it zero or negative.
 const LEAST: f64 = 1e-6;
 
-/// The memory of one agent, for tests, trials and builds without a store.
+/// The memory of one agent, for tests, trials and builds without a database.
 #[derive(Debug, Default)]
 pub struct InProcess(Mutex<MemoryIndex>);
 
+/// An inverted index of the memories.
 #[derive(Debug, Default)]
 struct MemoryIndex {
     memos: Vec<Memo>,
-    /// Names under which memories were kept.
+    /// The keys of the memories that were stored once only.
     names: BTreeSet<String>,
-    /// Words of each memory, and of all.
+    /// The number of words of each memory; `total` is their sum.
     lengths: Vec<usize>,
     total: usize,
-    /// For each word the memories that have it, ascending, with how often.
+    /// For each word, the memories that contain it in ascending order, with the number of occurrences.
     having: BTreeMap<String, Vec<(usize, usize)>>,
 }
 
 impl InProcess {
-    /// Without memories.
+    /// Creates an empty memory.
     pub fn new() -> Self {
         Self::default()
     }
@@ -85,7 +86,7 @@ impl MemoryIndex {
         self.memos.push(memo);
     }
 
-    /// The memories that have any of the words with how near they are, the nearest first.
+    /// The memories that contain any of the words, with their scores, nearest first.
     fn nearest(&self, words: &[String]) -> Vec<(f64, usize)> {
         let count = self.memos.len() as f64;
         let average = self.total as f64 / count;
@@ -102,6 +103,7 @@ impl MemoryIndex {
             }
         }
         let mut found: Vec<(f64, usize)> = scores.into_iter().map(|(at, s)| (s, at)).collect();
+        // Of equal scores, the higher index is newer and comes first.
         found.sort_by(|(one, at), (other, then)| other.total_cmp(one).then(then.cmp(at)));
         found
     }

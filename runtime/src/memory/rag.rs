@@ -1,53 +1,54 @@
-//! What an agent recalls before a turn: the metadata `rag` of a chart.
+//! Recall before a turn, as the metadata `rag` of a chart configures it.
 
 use super::template::Query;
 use super::{Memo, Memory, MemoryError};
 use chartc_core::expr::python::str;
 use chartc_core::expr::{EvalError, Map, Value};
 
-/// Memories that are recalled unless `limit` says how many.
+/// The number of recalled memories if `limit` is not set.
 const LIMIT: usize = 5;
 
-/// More than this no prompt can mean.
+/// The maximum of `limit`. More memories would not fit into a prompt.
 const MOST: i64 = 1000;
 
-/// The metadata `rag` says what does not work.
+/// The reason why the metadata `rag` is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {why}")]
 pub struct RagError {
-    /// Which key, as `rag.limit`.
+    /// The key with the fault, such as `rag.limit`.
     pub key: String,
-    /// What is wrong with its value.
+    /// The fault.
     pub why: String,
 }
 
-/// A recall cannot be made.
+/// The reason why memories cannot be recalled.
 #[derive(Debug, thiserror::Error)]
 pub enum RecallError {
-    /// A placeholder of the template does not fit its value.
+    /// The query template cannot be evaluated, for example because a format does not fit a value.
     #[error("rag.query_template: {0}")]
     Query(EvalError),
-    /// The store.
+    /// The memory cannot be read.
     #[error(transparent)]
     Memory(#[from] MemoryError),
 }
 
-/// How an agent recalls.
+/// The configuration of recall.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rag {
-    /// Whether it does.
+    /// Whether memories are recalled at all.
     pub enabled: bool,
-    /// How many memories at most.
+    /// The maximum number of recalled memories.
     pub limit: usize,
-    /// What is looked for.
+    /// The template of the query.
     pub query: Query,
 }
 
 impl Rag {
-    /// Reads the metadata of a chart; `None` where it has no `rag`. Without `enabled` it is on; without a template the newest memories are recalled.
+    /// Reads the metadata of a chart; `None` if it has no `rag`. The default of `enabled` is true. Without a template, the newest
+    /// memories are recalled.
     ///
     /// # Errors
-    /// A value that does not fit, a key that is not known, a template that cannot be read.
+    /// A value has the wrong type, a key is unknown, or the template is malformed.
     pub fn of(meta: &[(String, Value)]) -> Result<Option<Self>, RagError> {
         let Some((_, value)) = meta.iter().find(|(key, _)| key == "rag") else { return Ok(None) };
         if *value == Value::None {
@@ -62,10 +63,11 @@ impl Rag {
         Ok(Some(Self { enabled: enabled(map)?, limit: limit(map)?, query: query(map)? }))
     }
 
-    /// The memories that are recalled now, and what was looked for; `value_of` gives the values of names, and `more` is looked for, too.
+    /// Recalls memories. Returns the query and the memories found. `value_of` gives the values of names in the template; `more` is added
+    /// to the query.
     ///
     /// # Errors
-    /// The query cannot be written, or the store not be read.
+    /// The query cannot be evaluated, or the memory cannot be read.
     pub fn recall(
         &self,
         memory: &dyn Memory,
@@ -78,7 +80,7 @@ impl Rag {
             query.push_str(&str(more).map_err(RecallError::Query)?);
         }
         let found = memory.search(&query, self.limit)?;
-        // Nothing has a word of the query: the newest are closer than nothing.
+        // No memory shares a word with the query: the newest are still more useful than none.
         let found = if found.is_empty() { memory.search("", self.limit)? } else { found };
         Ok((query, found))
     }

@@ -1,20 +1,20 @@
-//! The template of a query: Python's `str.format` over the context of a turn.
+//! Query templates: Python's `str.format` over the context of a turn.
 
 use chartc_core::expr::format::{self, parse};
 use chartc_core::expr::{EvalError, Value, field, index};
 use std::collections::BTreeSet;
 
-/// Why a template cannot be read, and where.
+/// The reason why a template is malformed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("character {at}: {why}")]
 pub struct Unreadable {
-    /// Which character, from 1.
+    /// The position of the fault, in characters from 1.
     pub at: usize,
-    /// What is wrong.
+    /// The fault.
     pub why: String,
 }
 
-/// A text with placeholders `{name.attribute[index]:spec}`.
+/// A template: a text with placeholders `{name.attribute[index]:spec}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     parts: Vec<Part>,
@@ -33,10 +33,10 @@ enum Access {
 }
 
 impl Query {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// The first brace or placeholder that `str.format` would not take, or that has no name.
+    /// The first brace or placeholder that `str.format` would not accept, or that has no name.
     pub fn parse(template: &str) -> Result<Self, Unreadable> {
         let mut parts = Vec::new();
         let mut plain = String::new();
@@ -46,6 +46,7 @@ impl Query {
             let fault = |why: String| Unreadable { at: template[..brace].chars().count() + 1, why };
             plain.push_str(&template[at..brace]);
             let mark = &template[brace..=brace];
+            // `{{` and `}}` stand for single braces.
             if template[brace + 1..].starts_with(mark) {
                 plain.push_str(mark);
                 at = brace + 2;
@@ -72,7 +73,7 @@ impl Query {
         Ok(Self { parts })
     }
 
-    /// The names that it reads.
+    /// The names of the placeholders.
     pub fn names(&self) -> BTreeSet<&str> {
         let names = self.parts.iter().filter_map(|part| match part {
             Part::Hole { name, .. } => Some(name.as_str()),
@@ -81,11 +82,10 @@ impl Query {
         names.collect()
     }
 
-    /// The text with its placeholders filled in. A name without a value adds nothing: a query is words to look for, and there are
-    /// none of it.
+    /// Replaces the placeholders by values. A name without a value is replaced by nothing, as it has no words to search for.
     ///
     /// # Errors
-    /// A value that a placeholder's path or format does not fit.
+    /// A placeholder's path or format does not fit the value.
     pub fn render(&self, value_of: &dyn Fn(&str) -> Option<Value>) -> Result<String, EvalError> {
         let mut text = String::new();
         for part in &self.parts {
@@ -107,7 +107,7 @@ impl Query {
     }
 }
 
-/// What stands between two braces.
+/// Parses the text between two braces.
 fn hole(inner: &str) -> Result<Part, String> {
     let head = head_len(inner);
     let (path, rest) = inner.split_at(head);
@@ -130,7 +130,7 @@ fn hole(inner: &str) -> Result<Part, String> {
     Ok(Part::Hole { name, path, spec: spec.to_owned() })
 }
 
-/// Length of what stands before `!` or `:`, which count inside of `[…]` as text.
+/// The length of the part before `!` or `:`. Within `[…]`, these are part of the key.
 fn head_len(inner: &str) -> usize {
     let mut inside = false;
     let end = inner.find(|c| {
@@ -150,7 +150,7 @@ fn is_name(word: &str) -> bool {
         && chars.all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Reads `.a[b][0]`.
+/// Parses a path such as `.a[b][0]`.
 fn accesses(mut rest: &str) -> Result<Vec<Access>, String> {
     let mut path = Vec::new();
     while !rest.is_empty() {

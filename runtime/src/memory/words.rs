@@ -1,27 +1,27 @@
-//! The words of a text, as memories are indexed and searched by.
+//! Splits texts into the words by which memories are indexed and searched.
 
 use std::collections::BTreeSet;
 
-/// Different words of a query that count; the others are left out, so that a search stays quick whatever it is given.
+/// The maximum number of different words of a query. The others are ignored, which bounds the time of a search.
 pub const MOST_WORDS: usize = 256;
 
-/// Characters of a word that count. What is longer is no word of a language.
+/// The maximum length of a word, in characters. The rest of a longer one, which is no word of a language, is ignored.
 const LONGEST: usize = 64;
 
-/// The words of a text in order, in small letters: runs of letters and digits, and each character of a script without spaces by itself.
+/// The words of a text in order, in lower case: runs of letters and digits. In scripts without spaces, each character is a word.
 ///
-/// A word has no other characters, so that it means nothing in the query language of a store.
+/// Words contain no other characters, so they have no special meaning in the query language of a database.
 pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).flat_map(Run::new).filter(|word| !word.is_empty())
 }
 
-/// The words that a search is for: each once, in order, at most [`MOST_WORDS`].
+/// The different words of a query in order, at most [`MOST_WORDS`].
 pub fn query_words(query: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     words(query).filter(|word| seen.insert(word.clone())).take(MOST_WORDS).collect()
 }
 
-/// Cuts a run of letters and digits into words.
+/// An iterator that splits a run of letters and digits into words.
 struct Run<'t> {
     rest: &'t str,
 }
@@ -44,13 +44,13 @@ impl Iterator for Run<'_> {
         };
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
-        // Small letters of some capitals have marks, which are neither letters nor digits.
+        // The lower case of some capitals has combining marks (`İ` becomes `i̇`), which are neither letters nor digits.
         let small = word.chars().take(LONGEST).flat_map(char::to_lowercase);
         Some(small.filter(|c| c.is_alphanumeric()).collect())
     }
 }
 
-/// Whether a character is of a script that puts no spaces between words: Han, Hiragana, Katakana, Thai, Lao, Khmer, Burmese.
+/// Whether a character belongs to a script without spaces between words: Han, Hiragana, Katakana, Thai, Lao, Khmer, Burmese.
 const fn is_word_by_itself(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}'

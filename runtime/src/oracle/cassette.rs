@@ -1,8 +1,14 @@
-//! What was asked and answered, as files: one JSON file for each call, so that a review shows call by call what is new, gone or
-//! another, and texts line by line.
+//! Cassettes: recorded calls as files, one JSON file per call, so that a review shows which calls are new, gone or changed, and shows
+//! changed texts line by line.
 //!
-//! An entry is found by what was asked: step, kind, client, model, prompt, options and schemas, for which element of a list, and how many
-//! times the same was asked for it before. Where the files lie is not this crate's business: it makes and reads their names and texts.
+//! An entry is found by its request: step, kind, client, model, prompt, options and schemas; by the element of a list; and by the number
+//! of earlier equal requests. A changed prompt therefore never gets an old answer. This module makes and reads names and contents of
+//! files; the host stores them. An entry, in the file `step.triage.1f0c….1.json`:
+//!
+//! ```text
+//! {"v":1, "step":"triage", "kind":"ask", "model":"openai:gpt-5", "prompt":["They say thanks.","What now?"],
+//!  "options":[{"name":"close"},{"name":"stay"}], "nth":1, "after_ms":840, "answer":{"text":"close"}}
+//! ```
 
 use super::{Answer, OracleError, Question};
 use crate::budget::Usage;
@@ -11,65 +17,65 @@ use chartc_core::host::ToolCall;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Version of the files.
+/// The version of the file format.
 pub const VERSION: u32 = 1;
 
-/// One call and how it ended.
+/// A call and its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// [`VERSION`].
+    /// The version of the file format, [`VERSION`].
     pub v: u32,
-    /// What was asked.
+    /// The request, which identifies the call.
     #[serde(flatten)]
     pub request: Request,
-    /// For which element of a list, with the way to it, as `dig[2]/grade[0]`; empty for none.
+    /// The element of a list for which the call was made, with its path, such as `dig[2]/grade[0]`; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub element: String,
-    /// How many times the same had been asked for it, this time included.
+    /// The number of equal requests for this element so far, including this one.
     pub nth: u32,
-    /// Milliseconds on the run's clock until it ended.
+    /// The time until the call ended, in milliseconds on the run's clock.
     pub after_ms: u64,
-    /// How it ended.
+    /// The end of the call.
     #[serde(flatten)]
     pub end: End,
 }
 
-/// What was asked.
+/// The request of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Request {
     /// A question to a model or a person.
     Step {
-        /// Its name.
+        /// The name of the step.
         step: String,
-        /// `llm`, `ask` or `human`.
+        /// The kind of step: `llm`, `ask` or `human`.
         kind: String,
-        /// The client, as the chart calls it.
+        /// The name of the client in the chart.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         client: String,
-        /// What it stands for.
+        /// The client's model, as `provider:model`.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         model: String,
-        /// Sampling temperature.
+        /// The sampling temperature.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         temperature: Option<f64>,
-        /// Options of the server.
+        /// Further parameters for the server.
         #[serde(default, skip_serializing_if = "is_null")]
         server_options: serde_json::Value,
-        /// As it was sent.
+        /// The prompt as it was sent.
         prompt: Lines,
-        /// What might be answered.
+        /// The possible answers.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         options: Vec<OptionAsked>,
-        /// JSON Schema of the answer.
+        /// The JSON Schema of the answer.
         #[serde(default, skip_serializing_if = "is_null")]
         schema: serde_json::Value,
     },
-    /// A call of a tool.
+    /// A tool call.
     Tool {
-        /// Its name.
+        /// The name of the tool.
         tool: String,
-        /// By name, in declared order.
+        /// The arguments by name, in declared order.
         arguments: Value,
     },
 }
@@ -77,54 +83,54 @@ pub enum Request {
 /// An option of a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OptionAsked {
-    /// What is answered.
+    /// The name.
     pub name: String,
-    /// What the model is told.
+    /// The description in the prompt.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// JSON Schema of its arguments.
+    /// The JSON Schema of its arguments.
     #[serde(default, skip_serializing_if = "is_null")]
     pub schema: serde_json::Value,
 }
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// With an answer, word for word, and what it took.
+    /// An answer.
     Answer {
-        /// All of it.
+        /// The complete text, word for word.
         text: Lines,
-        /// If the provider said so.
+        /// The use of the call, if the provider reported it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
-        /// It was cut off.
+        /// Whether the answer was cut off.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut: bool,
     },
-    /// With the result of a tool.
+    /// The result of a tool.
     Result(Value),
-    /// With nothing.
+    /// A failure.
     Failed {
         /// The kind of error, as in a trace.
         error: String,
-        /// Its message.
+        /// The message.
         why: String,
-        /// How long the provider wanted to be left alone.
+        /// The time to wait that the provider named, in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after_ms: Option<u64>,
     },
-    /// It was given up before: its state was left, its time was over, or the run ended.
+    /// The call was cancelled before it ended: its state was left, its time had run out, or the run ended. Always `true`.
     GivenUp(bool),
 }
 
-/// A text, as a list of its lines if it has several.
+/// A text; several lines are a JSON array, so that differences show line by line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Lines {
-    /// One line.
+    /// A text without line breaks.
     One(String),
-    /// Several.
+    /// The lines of a text.
     Many(Vec<String>),
 }
 
@@ -137,7 +143,7 @@ impl Lines {
         }
     }
 
-    /// The text.
+    /// The text as one string.
     pub fn text(&self) -> String {
         match self {
             Self::One(text) => text.clone(),
@@ -150,7 +156,7 @@ fn is_null(value: &serde_json::Value) -> bool {
     value.is_null()
 }
 
-/// A schema as JSON; one that is none stays a text.
+/// Parses a schema. A text that is no JSON stays a string.
 fn schema(text: &str) -> serde_json::Value {
     match text {
         "" => serde_json::Value::Null,
@@ -158,7 +164,7 @@ fn schema(text: &str) -> serde_json::Value {
     }
 }
 
-/// JSON without space, keys sorted.
+/// Writes a value without blanks and with sorted keys, as the input of the hash.
 fn canonical(value: &serde_json::Value, out: &mut String) {
     match value {
         serde_json::Value::Object(map) => {
@@ -188,7 +194,7 @@ fn canonical(value: &serde_json::Value, out: &mut String) {
 }
 
 impl Request {
-    /// Of a question.
+    /// The request for a question.
     pub fn of(question: &Question) -> Self {
         let options = question.options.iter().map(|option| OptionAsked {
             name: option.offer.name.to_string(),
@@ -208,13 +214,13 @@ impl Request {
         }
     }
 
-    /// Of a tool call.
+    /// The request for a tool call.
     pub fn of_tool(call: &ToolCall) -> Self {
         let arguments: Map = call.arguments.iter().cloned().collect();
         Self::Tool { tool: call.tool.clone(), arguments: Value::Map(arguments) }
     }
 
-    /// The step or the tool.
+    /// The name of the step or tool.
     pub fn name(&self) -> &str {
         match self {
             Self::Step { step, .. } => step,
@@ -222,7 +228,7 @@ impl Request {
         }
     }
 
-    /// FNV-1a over its JSON with sorted keys: the same on every machine and in every build.
+    /// The FNV-1a hash of the request as JSON with sorted keys. It is the same on every machine and in every build.
     pub fn hash(&self) -> u64 {
         let mut text = String::new();
         canonical(&serde_json::to_value(self).unwrap_or_default(), &mut text);
@@ -235,50 +241,53 @@ fn fnv(first: u64, text: &str) -> u64 {
         .fold(first, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// The element for which a question is put, with the way to it; empty for none.
+/// The element for which a question is asked, with its path; empty if there is none.
 pub(super) fn element_of(question: &Question) -> String {
     let own = question.element.map(|element| format!("{}[{element}]", question.step));
+    // Without an element on the path, the path does not matter: the request identifies the call.
     let above = (own.is_some() || question.child.contains('[')).then(|| question.child.clone());
     let way = above.into_iter().filter(|way| !way.is_empty()).chain(own);
     way.collect::<Vec<_>>().join("/")
 }
 
 impl Entry {
-    /// The file's name: the step or tool, the hash of the request and its element, and how many times it had been put.
+    /// The name of the file: the step or tool, the hash of request and element, and the number of equal requests.
     pub fn file(&self) -> String {
         let word = match &self.request {
             Request::Step { .. } => "step",
             Request::Tool { .. } => "tool",
         };
+        // Names of tools contain dots, and names of steps may have characters that file systems do not allow.
         let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
         let name: String = self.request.name().chars().map(plain).take(60).collect();
         let hash = fnv(self.request.hash(), &self.element);
         format!("{word}.{name}.{hash:016x}.{}.json", self.nth)
     }
 
-    /// Whether a file of this name may be an entry.
+    /// Whether a file name has the form of an entry's.
     pub fn is_file(name: &str) -> bool {
         let parts: Vec<&str> = name.split('.').collect();
         matches!(parts.as_slice(), ["step" | "tool", _, hash, nth, "json"]
             if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) && nth.parse::<u32>().is_ok())
     }
 
-    /// The file's text.
+    /// The content of the file.
     pub fn text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
     }
 
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
-    /// It is no entry, or one of another version.
+    /// The text is no entry, or one of another version.
     pub fn read(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Head {
             v: u32,
         }
+        // The version is checked first, because other versions may have other fields.
         let head: Head = serde_json::from_str(text).map_err(|fault| fault.to_string())?;
         if head.v != VERSION {
             return Err(format!(
@@ -291,7 +300,7 @@ impl Entry {
 }
 
 impl End {
-    /// Of an answer.
+    /// The end of a question.
     pub fn of(answer: &Result<Answer, OracleError>) -> Self {
         match answer {
             Ok(Answer { text, usage, cut }) => {
@@ -301,7 +310,7 @@ impl End {
         }
     }
 
-    /// Of a tool's result.
+    /// The end of a tool call.
     pub fn of_tool(result: &Result<Value, OracleError>) -> Self {
         match result {
             Ok(value) => Self::Result(value.clone()),

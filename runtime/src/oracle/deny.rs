@@ -1,10 +1,10 @@
-//! Nobody answers.
+//! An oracle that answers nothing.
 
 use std::sync::Arc;
 
 use super::{Asking, Oracle, OracleError, Question, ready};
 
-/// Fails every call: what a chart does without a model.
+/// Fails every call. With it, a chart runs without any model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deny;
 

@@ -1,11 +1,11 @@
-//! What two texts have in common, line by line.
+//! A line diff of two texts, for messages about changed prompts.
 
-/// Lines of either text that are compared; what is longer differs from there on.
+/// The maximum number of lines of each text. It bounds the table, whose size is the product of both. Further lines are ignored.
 const MOST: usize = 2000;
-/// Equal lines shown around a change.
+/// The number of equal lines that are shown around a change.
 const AROUND: usize = 2;
 
-/// A line of a difference.
+/// The kind of a line in a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Same,
@@ -13,19 +13,19 @@ enum Mark {
     New,
 }
 
-/// How one text becomes the other.
+/// The difference between two texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Diff {
     lines: Vec<(Mark, String)>,
-    /// Lines that are in only one of them.
+    /// The number of lines that only one of the texts has.
     pub(super) changes: usize,
 }
 
-/// The longest common subsequence of the lines, and what is around it.
+/// Computes the difference by a longest common subsequence of the lines.
 pub(super) fn diff(old: &str, new: &str) -> Diff {
     let a: Vec<&str> = old.split('\n').take(MOST).collect();
     let b: Vec<&str> = new.split('\n').take(MOST).collect();
-    // What both begin and end with needs no table.
+    // A common beginning and end need no table.
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let tail =
         a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(x, y)| x == y).count();
@@ -65,7 +65,7 @@ pub(super) fn diff(old: &str, new: &str) -> Diff {
 }
 
 impl Diff {
-    /// The changes with what is around them, so many lines at most.
+    /// The changes with the lines around them, at most `most` lines.
     pub(super) fn text(&self, most: usize) -> String {
         let changed: Vec<usize> = self
             .lines

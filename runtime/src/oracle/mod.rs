@@ -1,6 +1,6 @@
-//! Who answers a chart's questions: a model, a person, a script. To add one: a file here, and a `mod` line.
+//! Oracles: whatever answers a chart's questions, such as a model, a person or a script. To add one, add a file and a `mod` line here.
 //!
-//! An [`Oracle`] gets a [`Question`] and gives words; what these mean [`crate::answer`] decides, the same for all oracles.
+//! An [`Oracle`] gets a [`Question`] and returns a text. [`crate::answer`] reads the text, in the same way for all oracles.
 //!
 //! ```
 //! use chartc_runtime::oracle::{Asking, Oracle, Question, ready};
@@ -49,45 +49,47 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// What a step asks of a model.
+/// A question of a step to a model or a person.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Question {
-    /// What an answer of a person names this question by: see [`Question::name`]. Empty for a question to a model.
+    /// The id by which a person's answer names this question: see [`Question::name`]. Empty for a question to a model.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// Name of the step.
+    /// The name of the step.
     pub step: Cow<'static, str>,
-    /// The names of the `run` steps that lead to the chart that asks, with slashes between; empty for the run's own chart.
+    /// The names of the `run` steps on the path to the child chart that asks, separated by slashes; empty for the run's own chart.
     pub child: String,
-    /// The index of the element of a step with an `each`, from 0.
+    /// The index of the element, from 0, if the step has an `each`.
     pub element: Option<u32>,
-    /// What kind of answer is wanted.
+    /// The kind of the step.
     pub kind: Kind,
-    /// Dotted path of the active leaf that it was started for.
+    /// The dotted path of the active leaf for which the step was started.
     pub state: Cow<'static, str>,
-    /// Name of the client; empty is the host's default.
+    /// The name of the client; empty for the host's default.
     pub client: Cow<'static, str>,
-    /// What the client says about the call.
+    /// The settings of the client.
     pub model: Model,
-    /// As it is sent: rendered, in a re-ask with what was wrong and what would be right.
+    /// The rendered prompt, as it is sent. If the question is asked again, it includes what was wrong with the last answer.
     pub prompt: String,
-    /// What may be answered, for an `ask`: those enabled now, innermost first. For an `llm` the tools that may be called before the answer.
+    /// The possible answers. For an `ask`, the enabled options, innermost first; for an `llm`, the tools that may be called before the
+    /// answer.
     pub options: Vec<Alternative>,
-    /// Declared tools that may not be called now, for an `ask` or an `llm` with tools: an answer that names one is refused.
+    /// The declared tools that may not be called now. An answer that names one is refused.
     pub forbidden: Vec<Alternative>,
-    /// JSON Schema of the answer of an `llm` or `human` step; empty is an action object, or what a person writes.
+    /// The JSON Schema of the answer to an `llm` or `human` step. Empty for an action, or for any text of a person.
     pub schema: String,
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
 }
 
 impl Question {
-    /// The most tokens that sending it can take. A token stands for one byte or more; the form of the answer, which is sent beside the
-    /// prompt in words and as a schema, is counted, too.
+    /// An upper bound of the tokens that sending the question takes, including the form of the answer, which is sent in words and as a
+    /// schema. It counts bytes, as every token stands for at least one.
     pub fn token_bound(&self) -> u64 {
         let options = self.options.iter().map(|option| {
             let is_form = self.kind == Kind::Llm || !option.schema.is_empty();
             let frame = if is_form { OPTION_FORM } else { OPTION };
+            // Name and schema are sent twice: in words, and in the schema of the answer.
             2 * (option.offer.name.len() + option.schema.len()) + option.offer.text.len() + frame
         });
         let is_action = self.kind == Kind::Llm && self.schema.is_empty();
@@ -96,8 +98,8 @@ impl Question {
         bytes as u64
     }
 
-    /// JSON Schema of what is to be answered: the declared type, or an action in the form that the client has; empty for any action, for
-    /// options, and for what a person writes.
+    /// The JSON Schema of the answer: that of the declared type, or of an action in the client's form. Empty for an action in any form,
+    /// for options, and for any text of a person.
     pub fn wanted(&self) -> &str {
         match self.kind {
             Kind::Llm if self.schema.is_empty() => form::schema(self.model.actions),
@@ -105,7 +107,7 @@ impl Question {
         }
     }
 
-    /// The form of a person's answer, in words where there are any; empty where any text will do.
+    /// A description of a person's answer: in words if the type has any, else its schema; empty if any text is accepted.
     pub fn wanted_of_a_person(&self) -> String {
         match self.schema.as_str() {
             r#"{"type":"boolean"}"# => "yes or no".into(),
@@ -119,50 +121,50 @@ impl Question {
     }
 }
 
-/// Bytes of the form of an answer without what it says of options and types: words, roles, the frame of a schema.
+/// The size of an answer's form without options and types, in bytes: words, roles, the frame of the schema.
 const FORM: usize = 640;
-/// Bytes of the form of an action beside its schema: what the actions do.
+/// The size of the description of the actions, in bytes.
 const ACTION_FORM: usize = 480;
-/// Bytes around the name of an option.
+/// The size of an option beside its name, in bytes.
 const OPTION: usize = 16;
-/// Bytes around an option that has a form of its own: a tool, or an option with arguments.
+/// The size of an option with a schema of its own (a tool, or one with arguments) beside its name, in bytes.
 const OPTION_FORM: usize = 176;
 
-/// The model that a question is put to, and how.
+/// The settings of the client for a call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Model {
-    /// `provider:model`; empty is the host's default.
+    /// The model as `provider:model`; empty for the host's default.
     pub model: Cow<'static, str>,
-    /// Sampling temperature.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// Upper bound of the answer, in tokens.
+    /// The maximum length of the answer, in tokens.
     pub max_tokens: Option<u64>,
-    /// Milliseconds that the call may take.
+    /// The timeout of the call, in milliseconds.
     pub timeout: Option<u64>,
-    /// Options of the server, as a JSON object; empty without any.
+    /// Further parameters for the server, as a JSON object; empty if there are none.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub options: Cow<'static, str>,
-    /// How it is to write actions.
+    /// The form in which the model writes actions.
     pub actions: ActionForm,
-    /// What tokens cost.
+    /// The prices of tokens.
     pub prices: Prices,
 }
 
-/// What kind of answer a question wants.
+/// The kind of a question, which decides how an answer is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// An action, or a value of the declared type.
+    /// The answer is an action, or a value of the declared type.
     #[default]
     Llm,
-    /// One of the options.
+    /// The answer is one of the options.
     Ask,
-    /// What a person says.
+    /// The answer is what a person writes.
     Human,
 }
 
 impl Kind {
-    /// As written in a chart.
+    /// The keyword of the step in a chart.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Llm => "llm",
@@ -172,23 +174,23 @@ impl Kind {
     }
 }
 
-/// An option of a question.
+/// A possible answer: an option or a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Alternative {
     /// The option as the machine offers it.
     pub offer: Offer,
-    /// JSON Schema of its arguments, an object; empty without any.
+    /// The JSON Schema of its arguments, an object; empty if it has none.
     pub schema: String,
 }
 
-/// What a model said, word for word. The [`crate::answer`] reads it.
+/// The answer of a model, word for word. [`crate::answer`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// All of it, with reasoning, fences and prose.
+    /// The complete text, with reasoning, fences and prose.
     pub text: String,
-    /// What the call took, if the provider says so.
+    /// The use of the call, if the provider reports it.
     pub usage: Option<Usage>,
-    /// Whether it was cut off, because it had as many tokens as it might have.
+    /// Whether the answer was cut off at the maximum number of tokens.
     pub cut: bool,
 }
 
@@ -201,29 +203,30 @@ impl From<String> for Answer {
 /// An answer under way. Dropping it cancels the call.
 pub type Asking = Pin<Box<dyn Future<Output = Result<Answer, OracleError>> + Send>>;
 
-/// Somebody who answers.
+/// Something that answers questions.
 pub trait Oracle: Send + Sync {
-    /// Makes one call. Attempts, deadlines and what an answer means are not its business.
+    /// Makes one call. The caller handles attempts, timeouts and the meaning of the answer.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     fn ask(&self, question: Arc<Question>) -> Asking;
 
-    /// Whether its answers come at the times of a run that was: waits and deadlines of calls are in them already.
+    /// Whether answers arrive at the times of a recorded run, which already include its waits and deadlines.
     fn keeps_time(&self) -> bool {
         false
     }
 
-    /// Whether a model is known to have answered, in this run or in one beside it: see [`Driver::has_answered`](crate::driver::Driver::has_answered).
+    /// Whether a model is known to have answered, in this run or a related one: see
+    /// [`Driver::has_answered`](crate::driver::Driver::has_answered).
     fn has_answered(&self) -> bool {
         false
     }
 
-    /// For the first line of a trace.
+    /// The name of the oracle in the first line of a trace.
     fn name(&self) -> String;
 }
 
-/// An answer that is there already.
+/// An answer that is available at once.
 pub fn ready(answer: Result<Answer, OracleError>) -> Asking {
     Box::pin(std::future::ready(answer))
 }

@@ -1,4 +1,4 @@
-//! Questions to people: the id of each asking, and which of the open questions an answer is for.
+//! Questions to people: the ids of questions, and the search for the open question that an answer names.
 
 use super::{Kind, Question};
 use chartc_core::visible;
@@ -6,19 +6,19 @@ use siphasher::sip::SipHasher24;
 use std::fmt;
 use std::hash::Hasher;
 
-/// What an id consists of after its `q`: no two of these look alike, and no English word with a `q` is spelled with them alone.
+/// The characters of an id after its `q`. No two of them look alike, and without vowels they spell no English word after a `q`.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Characters of an id after its `q`, of five bits each.
+/// The number of characters of an id after its `q`; each stands for five bits.
 const LENGTH: usize = 8;
 
-/// Characters of a question or an answer that a message shows.
+/// The maximum length of a question or an answer in a message, in characters.
 const SHOWN: usize = 200;
 
 impl Question {
-    /// Gives a question to a person its id, unless it has one: `q` and eight characters, from SipHash-2-4 (with its default key) of the
-    /// name of its call, its prompt and its schema, each after its length in bytes as eight bytes, little end first. So the id stays as
-    /// it is where the same call puts the same question again, and a question with another text has another id. Questions to models
-    /// have none.
+    /// Gives a question to a person its id, unless it has one. The id is `q` and eight characters from SipHash-2-4 (with its default key)
+    /// of the id of the call, the prompt and the schema, each preceded by its length as eight bytes in little-endian order. So a
+    /// repetition of the same call with the same question keeps its id, and a changed question gets another one. Questions to models have
+    /// no ids.
     pub fn name(&mut self, call: &str) {
         if self.kind != Kind::Human || !self.id.is_empty() {
             return;
@@ -42,7 +42,7 @@ impl Question {
         digits.is_some_and(|all| all.len() == LENGTH && all.iter().all(|c| DIGITS.contains(c)))
     }
 
-    /// The name of its step, with the way to it: `dig[1]/search`.
+    /// The name of the step with its path, such as `dig[1]/search`.
     pub fn path(&self) -> String {
         let way = if self.child.is_empty() { String::new() } else { format!("{}/", self.child) };
         match self.element {
@@ -51,13 +51,13 @@ impl Question {
         }
     }
 
-    /// The question on one line, behind its id; a long one is cut.
+    /// The id and the prompt in one line, for a message. A long prompt is cut.
     pub fn line(&self) -> String {
         format!("{}: {}", self.id, shortened(&self.prompt))
     }
 }
 
-/// A text on one line for a message; a long one is cut.
+/// A text in one line, for a message. A long text is cut.
 pub fn shortened(text: &str) -> String {
     let text = visible::line(text.trim());
     match text.char_indices().nth(SHOWN) {
@@ -66,10 +66,10 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-/// Finds the open question that an answer names by its id. Every answer of a person goes through here.
+/// Finds the open question that an answer names by its id. Every answer of a person is looked up here.
 ///
 /// # Errors
-/// The id is not that of an open question.
+/// No open question has this id.
 pub fn find_open<'q, T>(
     open: impl IntoIterator<Item = (T, &'q Question)>,
     id: &str,
@@ -84,14 +84,14 @@ pub fn find_open<'q, T>(
     Err(NotOpen { question: id.to_owned(), became: None, open: others })
 }
 
-/// An answer names a question that is not open.
+/// The error for an answer that names no open question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOpen {
-    /// What the answer names.
+    /// The id in the answer.
     pub question: String,
-    /// What became of that question, as far as it is known: `was answered: yes`.
+    /// What became of that question, if it is known, such as `was answered: yes`.
     pub became: Option<String>,
-    /// The questions that are open, each on one line behind its id.
+    /// The open questions, each as one line with its id.
     pub open: Vec<String>,
 }
 

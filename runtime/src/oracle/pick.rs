@@ -1,4 +1,4 @@
-//! Oracles that choose without thinking, to explore a chart.
+//! Oracles and tools that answer without a model, to explore a chart: by the minimum, or by chance.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use chartc_core::host::ToolCall;
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 
-/// Always the first option, the least value, the action `noop`.
+/// Always chooses the first option, the minimal value, or the action `noop`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct First;
 
@@ -23,8 +23,8 @@ impl Oracle for First {
     }
 }
 
-/// Any option, any value that fits, the action `noop`. Equal seeds give equal answers to equal sequences of questions: the
-/// numbers are those of SplitMix64 started at the seed, the same on every machine and in every version.
+/// Chooses any option, any value that fits, or the action `noop`. Equal seeds give equal answers to equal sequences of questions: the
+/// numbers are those of SplitMix64, the same on every machine and in every version.
 #[derive(Debug)]
 pub struct Random {
     seed: u64,
@@ -32,7 +32,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// Starts the sequence.
+    /// Creates an oracle with the given seed.
     pub const fn new(seed: u64) -> Self {
         Self { seed, state: Mutex::new(seed) }
     }
@@ -49,14 +49,14 @@ impl Oracle for Random {
     }
 }
 
-/// The least value that fits.
+/// Returns the minimal value of the tool's type.
 impl Tools for First {
     fn call(&self, call: ToolCall) -> Calling {
         done(result(&call, &mut |_| 0))
     }
 }
 
-/// Any value that fits.
+/// Returns any value of the tool's type.
 impl Tools for Random {
     fn call(&self, call: ToolCall) -> Calling {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +78,7 @@ fn made_up(schema: &str, pick: &mut dyn FnMut(u64) -> u64) -> Result<Value, Orac
     })
 }
 
-// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+// SplitMix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;
@@ -102,6 +102,8 @@ fn answer(question: &Question, pick: &mut dyn FnMut(u64) -> u64) -> Result<Answe
                 }),
             }
         }
+        // A number below `tools + 1`: 0 answers, the others call a tool. `First` always answers, so that it cannot call tools without
+        // end.
         Kind::Llm if !question.options.is_empty() => {
             match pick(question.options.len() as u64 + 1).checked_sub(1) {
                 Some(nth) => call(&question.options[nth as usize], pick)?,
@@ -115,7 +117,7 @@ fn answer(question: &Question, pick: &mut dyn FnMut(u64) -> u64) -> Result<Answe
     Ok(Answer::from(value.to_string()))
 }
 
-/// A call of a tool.
+/// A call of a tool with generated arguments.
 fn call(tool: &Alternative, pick: &mut dyn FnMut(u64) -> u64) -> Result<Value, OracleError> {
     let arguments = match tool.schema.as_str() {
         "" => json!({}),

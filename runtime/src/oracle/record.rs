@@ -1,4 +1,4 @@
-//! Keeps every call of somebody who answers.
+//! Recording: wraps oracles and tools, and writes each call to a cassette.
 
 use super::cassette::{End, Entry, Request, VERSION, element_of};
 use super::{Asking, Oracle, OracleError, Question};
@@ -9,35 +9,36 @@ use chartc_core::machine::Instant;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where entries go: a name of a file, and its text.
+/// The destination of cassette entries, such as a folder.
 pub trait CassetteSink: Send + Sync {
-    /// Writes one, whole or not at all.
+    /// Writes a file, completely or not at all.
     ///
     /// # Errors
-    /// Why it cannot be written.
+    /// The reason why the file cannot be written.
     fn put(&self, name: &str, text: &str) -> Result<(), String>;
 }
 
-/// Who answers or has tools, with every call kept. A call that cannot be kept ends the run: a cassette with gaps is none.
+/// An oracle or a set of tools whose calls are recorded. A call that cannot be recorded ends the run, as a cassette with gaps is useless.
 pub struct Recording<O: ?Sized> {
     inner: Arc<O>,
     tape: Arc<Tape>,
 }
 
-/// What several recorders of one run share.
+/// The recorder that the wrappers of one run share.
 pub struct Tape {
     cassette: Box<dyn CassetteSink>,
     clock: Arc<dyn Clock>,
+    /// The number of calls so far, by the hash of the request and the element.
     asked: Mutex<BTreeMap<(u64, String), u32>>,
 }
 
 impl Tape {
-    /// Writes to `cassette` what happens on `clock`.
+    /// Creates a recorder that writes to `cassette`, with times on `clock`.
     pub fn new(cassette: Box<dyn CassetteSink>, clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { cassette, clock, asked: Mutex::default() })
     }
 
-    /// How many calls were begun.
+    /// The number of calls that were started.
     pub fn calls(&self) -> u32 {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
     }
@@ -51,7 +52,7 @@ impl Tape {
     }
 }
 
-/// A call under way. Dropped before its end it is kept as given up.
+/// A call under way. If it is dropped before its end, it is recorded as cancelled.
 struct Open {
     tape: Arc<Tape>,
     request: Option<(Request, String)>,
@@ -71,13 +72,13 @@ impl Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // Nobody is left to tell; a replay says that the call is missing.
+        // The error cannot be reported here. A replay reports the missing call.
         let _ = self.close(End::GivenUp(true));
     }
 }
 
 impl<O: ?Sized> Recording<O> {
-    /// Keeps the calls of `inner` on `tape`.
+    /// Records the calls of `inner` on `tape`.
     pub fn new(inner: Arc<O>, tape: Arc<Tape>) -> Self {
         Self { inner, tape }
     }
@@ -85,6 +86,7 @@ impl<O: ?Sized> Recording<O> {
 
 impl<O: Oracle + ?Sized> Oracle for Recording<O> {
     fn ask(&self, question: Arc<Question>) -> Asking {
+        // The number is taken when the call starts, as calls may end in another order.
         let mut open = self.tape.begin(Request::of(&question), element_of(&question));
         let asking = self.inner.ask(question);
         Box::pin(async move {

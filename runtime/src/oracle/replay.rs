@@ -1,4 +1,5 @@
-//! Answers from recorded calls. What was not recorded is not answered: the run ends, and says what is asked otherwise than then.
+//! Replaying: answers calls from a cassette. A call that was not recorded ends the run, with a message about what differs from the
+//! recording.
 
 use super::cassette::{End, Entry, Request, element_of};
 use super::diff::diff;
@@ -11,21 +12,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Lines of a difference that are shown.
+/// The maximum number of lines of a difference in a message.
 const SHOWN: usize = 40;
 
-/// Recorded calls, as who answers and who has tools.
+/// An oracle and a set of tools that answer from recorded calls.
 pub struct Replaying {
     name: String,
     clock: Arc<dyn Clock>,
-    /// By the hash of the request, the element and the number.
+    /// The entries by the hash of the request, the element, and the number of the request.
     entries: BTreeMap<(u64, String, u32), Entry>,
-    /// Elements for which the request with this hash was put: under which one it was recorded, and how often it was put.
+    /// For each request (by hash) and element: the element under which it was recorded, and the number of requests so far.
     asked: Mutex<BTreeMap<(u64, String), (String, u32)>>,
 }
 
 impl Replaying {
-    /// Answers from `entries` after the time that they took, on `clock`. `name` is where they are from.
+    /// Creates an oracle that answers from `entries`, after the recorded delays on `clock`. `name` names the cassette in messages.
     pub fn new(name: &str, entries: Vec<Entry>, clock: Arc<dyn Clock>) -> Self {
         let entries = entries.into_iter().map(|entry| {
             let (hash, element) = (entry.request.hash(), entry.element.clone());
@@ -34,10 +35,11 @@ impl Replaying {
         Self { name: name.to_owned(), clock, entries: entries.collect(), asked: Mutex::default() }
     }
 
-    /// The entry of a request for an element, or why there is none.
+    /// Finds the entry of a request for an element. The error is a message about what differs.
     fn find(&self, request: &Request, element: String) -> Result<&Entry, OracleError> {
         let hash = request.hash();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        // The first request for an element decides where all further ones are looked up.
         if !asked.contains_key(&(hash, element.clone())) {
             let taken = asked.iter().filter(|((of, _), _)| *of == hash);
             let taken: BTreeSet<&String> = taken.map(|(_, (recorded, _))| recorded).collect();
@@ -50,7 +52,7 @@ impl Replaying {
         entry.ok_or_else(|| OracleError::Script(self.miss(request, *nth)))
     }
 
-    /// The element under which a request was recorded: the same, or, since the list may be another one now, the first one that is free.
+    /// The element under which a request was recorded: the same element or, if the list has changed, the first one that is not in use.
     fn recorded(&self, hash: u64, element: &str, taken: &BTreeSet<&String>) -> String {
         let all = self.entries.range((hash, String::new(), 0)..).map(|(key, _)| key);
         let all = all.take_while(|(of, ..)| *of == hash).map(|(_, element, _)| element);
@@ -91,7 +93,7 @@ impl Replaying {
     }
 }
 
-/// A request as lines: the prompt as it is sent, and what goes with it.
+/// A request as lines of text, for a difference: the prompt and what was sent with it.
 fn shown(request: &Request) -> String {
     match request {
         Request::Step {
@@ -150,6 +152,7 @@ impl Oracle for Replaying {
                 Err(OracleError::recorded(&error, &why, retry_after_ms))
             }
             End::Result(_) => Err(OracleError::Script("a tool's result is no answer".into())),
+            // The call was cancelled in the recording before it ended, so it never ends here.
             End::GivenUp(_) => return Box::pin(pending()),
         };
         self.later(after, answer)

@@ -1,14 +1,14 @@
-//! The time of a run that is run again.
+//! The clock of a replay.
 
 use super::tape::Tape;
 use crate::clock::{Clock, Sleep, VirtualClock};
 use chartc_core::machine::Instant;
 use std::task::Poll;
 
-/// Jumps from moment to moment as a virtual clock does, but never past the next line of the trace.
+/// A clock that jumps from deadline to deadline like a virtual clock, but never past the time of the next line.
 ///
-/// Where the computer's time passed, even what follows at once from one thing took some: there it is as late as the next line says,
-/// unless that line is what the run waits for.
+/// If the recorded run used real time, even the immediate consequences of an event took some. So the present time is then that of the
+/// next line, unless that line is something for which the run waits.
 #[derive(Debug, Clone)]
 pub(super) struct ReplayClock {
     tape: Tape,
@@ -21,12 +21,12 @@ impl ReplayClock {
         Self { tape, time: VirtualClock::new(), is_real }
     }
 
-    /// Whether the computer's time passed.
+    /// Whether the recorded run used real time.
     pub(super) const fn is_real(&self) -> bool {
         self.is_real
     }
 
-    /// How far time has passed for certain.
+    /// The time that has certainly been reached.
     pub(super) fn reached(&self) -> Instant {
         self.time.now()
     }

@@ -1,28 +1,28 @@
-//! What is not the same, in words.
+//! Differences between a trace and its replay, as messages.
 
 use chartc_core::visible;
 use serde_json::Value;
 use std::fmt;
 
-/// Characters of a line that are shown.
+/// The maximum length of a line in a message, in characters.
 const SHOWN: usize = 600;
 
-/// Characters of two texts that are shown before the place where they part.
+/// The number of equal characters that are shown before the first difference of two texts.
 const NEAR: usize = 40;
 
-/// The first line that is not the same again.
+/// The first line that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Number of the line in the trace, from 1; empty lines are not counted.
+    /// The number of the line in the trace, from 1, not counting empty lines.
     pub line: usize,
-    /// What stands there; none where the trace has ended.
+    /// The line of the trace; `None` after its end.
     pub recorded: Option<String>,
-    /// What the run says; none where it says nothing more.
+    /// The line that the run writes now; `None` if it writes no further line.
     pub now: Option<String>,
 }
 
 impl Difference {
-    /// The first field that differs, with both values.
+    /// The first field that differs: its path, its recorded value, and its value now.
     pub fn field(&self) -> Option<(String, String, String)> {
         let parsed = |text: &Option<String>| serde_json::from_str(text.as_ref()?).ok();
         let (a, b): (Value, Value) = (parsed(&self.recorded)?, parsed(&self.now)?);
@@ -65,7 +65,7 @@ fn first(a: &Value, b: &Value, path: String) -> Option<(String, String, String)>
     match (a, b) {
         _ if a == b => None,
         (Value::Object(a), Value::Object(b)) => {
-            // The kind says most.
+            // `kind` is compared first, because it says most about the difference.
             let mut names: Vec<&String> = a.keys().chain(b.keys()).collect();
             names.sort_by_key(|name| (*name != "kind", (*name).clone()));
             let of = |map: &serde_json::Map<String, Value>, name: &String| {
@@ -85,7 +85,7 @@ fn first(a: &Value, b: &Value, path: String) -> Option<(String, String, String)>
     }
 }
 
-/// Two texts from a little before where they part.
+/// Both texts, shortened to start a little before their first difference.
 fn apart(a: &str, b: &str) -> (String, String) {
     let same = a.char_indices().zip(b.chars()).find(|((_, a), b)| a != b);
     let part = same.map_or(a.len().min(b.len()), |((at, _), _)| at);

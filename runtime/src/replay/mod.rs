@@ -1,8 +1,17 @@
-//! Runs a chart again from a trace: what the host did, what models, tools and host functions said, and when, is read from it, and each
-//! line that the run writes is held against the line that stands there. Nobody is asked.
+//! Replay: executes a run again from its trace, without asking anybody, and compares each line.
 //!
-//! The next line of the trace decides who is at work: an input, an event or a turn is put in by the replay, an answer is given by the
-//! call that it belongs to, and everything else must come from the chart itself.
+//! The problem: a trace is a record of what happened; does the chart really do that, and does a changed chart still? The idea: everything
+//! that came from outside (events, inputs, answers, results of host functions, and their times) is read from the trace, and everything
+//! else must come from the chart. The next line decides what happens: the replay itself sends an input, event or turn; a call returns an
+//! answer if the line is that answer; any other line must be written by the chart, or the replay ends with the first [`Difference`].
+//!
+//! ```text
+//! line 2  {"kind":"event","event":"reply",…}       the replay sends `reply` to the session, which writes the same line
+//! line 3  {"kind":"taken",…}                       the chart writes it by itself: compared
+//! line 4  {"kind":"question","step":"triage",…}    the chart writes it; the call stays pending
+//! line 5  {"kind":"answer","step":"triage",…}      the pending call returns the text of this line
+//! line 6  {"kind":"taken","at_ms":840,…}           the chart writes another target now: line 6 differs
+//! ```
 
 mod clock;
 mod difference;
@@ -27,40 +36,40 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// A run that was the same again.
+/// The result of a replay without differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replayed {
-    /// Lines that are equal: all of the trace.
+    /// The number of lines of the trace, all of which are equal.
     pub lines: usize,
-    /// Turns of the chart itself.
+    /// The number of turns of the run, without those of child charts.
     pub turns: u32,
-    /// Answers of models, people and tools, failures among them, that were taken from the trace.
+    /// The number of answers of models, people and tools that were taken from the trace, including failures.
     pub answers: usize,
 }
 
-/// A run that is not the same again, or cannot be made again.
+/// The reason why a run cannot be replayed, or is not the same.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The trace does not begin with the run of a chart.
+    /// The trace does not begin with the `run` line of a chart.
     #[error("it does not begin with the `run` line of a chart, so there is nothing to replay")]
     NoRun,
-    /// The first line that is not the same.
+    /// A line differs; the first one that does.
     #[error("{0}")]
     Different(Box<Difference>),
-    /// The chart does not take what the host did.
+    /// The chart refuses an input or event of the trace.
     #[error("line {line}: the chart does not take it: {why}")]
     Refused {
-        /// Of the trace, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What does not fit.
+        /// The reason.
         why: RunError,
     },
 }
 
-/// The host of a chart that is run again. Machines are made with it.
+/// The host of a replayed chart, with which its machine is created.
 pub type ReplayHost = Watched<Recalled>;
 
-/// Runs a machine, made with [`Tape::host`] and the params of [`Tape::variables`], as the trace says.
+/// Replays a trace. `machine` must have been created with [`Tape::host`] and the params among [`Tape::variables`].
 ///
 /// # Errors
 /// The first difference.
@@ -69,7 +78,7 @@ pub fn replay<M: Machine>(tape: &Tape, machine: M) -> Result<Replayed, ReplayErr
     Ok(Replayed { lines: tape.len(), turns: session.turns(), answers: tape.answers() })
 }
 
-/// Runs a machine as the trace says. `with` says who gets the calls of its session.
+/// Executes a machine as the trace says. `with` sets who gets the calls of the session.
 fn again<M: Machine>(
     tape: &Tape,
     machine: M,
@@ -85,7 +94,8 @@ fn again<M: Machine>(
         .with_origin(tape.origin());
     let mut session = with(session, recalled);
     for (name, value) in tape.variables().iter() {
-        // Of the variables only inputs are taken, and only what has a value was set; what does not fit shows in the first line.
+        // Params and vars are refused here, as only inputs can be set. An input with a wrong value shows as a difference in the first
+        // line.
         if *value != Value::None {
             let _ = session.input(name, value.clone());
         }
@@ -95,6 +105,7 @@ fn again<M: Machine>(
         let before = (index, clock.reached());
         let result = step(&mut session, tape, &line, &clock);
         settled(tape, result)?;
+        // Neither the trace nor the time has advanced, so the line never comes.
         if tape.next().is_some_and(|(next, _)| (next, clock.reached()) == before) {
             return Err(ReplayError::Different(Box::new(tape.missing())));
         }
@@ -102,7 +113,7 @@ fn again<M: Machine>(
     Ok(session)
 }
 
-/// Does what makes the next line come, or lets the time pass until it may. `None` where the run waits.
+/// Causes the next line, or lets time pass until it may come. `None` if the run is waiting.
 fn step<M: Machine>(
     session: &mut Session<M, Tape>,
     tape: &Tape,
@@ -111,7 +122,7 @@ fn step<M: Machine>(
 ) -> Option<Result<(), RunError>> {
     let wait = line.at_ms.saturating_sub(clock.reached());
     if wait > 0 && clock.is_real() && tape::is_of_the_host(line) {
-        // A deadline that is due at the same moment may have been later.
+        // In real time, a deadline of the same moment may have fired first, so the host's line is not sent before the time is reached.
         clock.jump();
         return None;
     }
@@ -122,7 +133,7 @@ fn step<M: Machine>(
         return Some(session.replay_resume(line.what.clone(), next));
     }
     if wait == 0 && session.open_calls() > 0 {
-        // A run of a store goes on after a crash without saying so.
+        // A stored run continues after a crash without writing a line about it.
         let place = tape.next().map(|(index, _)| index);
         let taken = session.replay_restore(next);
         if taken.is_err() || tape.next().map(|(index, _)| index) != place {
@@ -141,7 +152,7 @@ fn step<M: Machine>(
     }
 }
 
-/// Does what the host did.
+/// Repeats an action of the host.
 fn of_the_host<M: Machine>(
     session: &mut Session<M, Tape>,
     what: &What,
@@ -166,7 +177,7 @@ fn of_the_host<M: Machine>(
     once(session.begin_turn()).map(|turn| turn.map(drop))
 }
 
-/// Goes as far as it goes without waiting: time is moved by the clock, so what still waits then waits for the host.
+/// Polls once. The replay moves the time itself, so work that is still pending waits for the next line of the trace.
 fn once<T>(work: impl Future<Output = T>) -> Option<T> {
     match pin!(work).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => Some(result),
@@ -174,7 +185,8 @@ fn once<T>(work: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// A run that stops where the trace does has stopped for the same reason.
+/// Reports a difference, or an error of the session before the end of the trace. At its end, the recorded run has stopped with the same
+/// error.
 fn settled(tape: &Tape, result: Option<Result<(), RunError>>) -> Result<(), ReplayError> {
     if let Some(difference) = tape.difference() {
         return Err(ReplayError::Different(Box::new(difference)));

@@ -1,4 +1,4 @@
-//! Whoever answered, from the trace.
+//! The answers of models, people, tools and host functions, taken from a trace.
 
 use super::clock::ReplayClock;
 use super::tape::Tape;
@@ -13,7 +13,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Models, people, tools and host functions, as they are in a trace. An answer is there when the next line of the trace is its line.
+/// An oracle, tools and a host that answer from a trace. A call ends when the next line of the trace is the line about its end.
 #[derive(Debug, Clone)]
 pub struct Recalled {
     tape: Tape,
@@ -25,8 +25,8 @@ impl Recalled {
         Self { tape, clock }
     }
 
-    /// Waits for the lines that `read` takes for the end of the call that the last line has begun. What the call took stands
-    /// before how it ended.
+    /// Waits until the next line ends the call that the last line has started. `read` recognises that line. A `usage` line may come
+    /// before it.
     fn wait<T: Send + 'static>(
         &self,
         read: impl Fn(&What, &What, Taken) -> Option<T> + Send + 'static,
@@ -37,6 +37,7 @@ impl Recalled {
             let (Some(begun), Some((index, line))) = (&begun, tape.next()) else {
                 return Poll::Pending;
             };
+            // A line of another chart, or of a later time, does not end this call.
             if line.child != begun.child || line.at_ms > clock.now() {
                 return Poll::Pending;
             }
@@ -57,7 +58,7 @@ impl Recalled {
     }
 }
 
-/// What a provider said of a call: what it took, and whether its answer was cut off.
+/// The provider's data about a call: its use, and whether the answer was cut off.
 #[derive(Clone, Copy, Default)]
 struct Taken {
     usage: Option<Usage>,
@@ -83,7 +84,7 @@ impl Oracle for Recalled {
         true
     }
 
-    /// If lines follow the failed call that comes next, the run went on.
+    /// If the trace goes on after the failed call that comes next, the failure did not end the run, so a model had answered.
     fn has_answered(&self) -> bool {
         self.tape.next().is_some_and(|(index, _)| self.tape.line(index + 1).is_some())
     }
@@ -96,7 +97,7 @@ impl Oracle for Recalled {
     }
 }
 
-/// What a line says of a question.
+/// Reads a line as the end of a question; `None` if it is none.
 fn answered(
     question: &What,
     line: &What,
@@ -123,7 +124,7 @@ impl Tools for Recalled {
     }
 }
 
-/// What a line says of a tool call.
+/// Reads a line as the end of a tool call; `None` if it is none.
 fn returned(call: &What, line: &What, _: Taken) -> Option<Result<Value, OracleError>> {
     let What::ToolCall { step: of, tool: called, which: one, .. } = call else { return None };
     if let What::ToolResult { step, tool, value, which } = line
@@ -141,7 +142,7 @@ fn returned(call: &What, line: &What, _: Taken) -> Option<Result<Value, OracleEr
 
 impl Host for Recalled {
     fn call(&mut self, function: &str, _arguments: &[Value]) -> Result<Value, String> {
-        // Another function or other arguments stand in the note that follows, and differ there.
+        // Other arguments need no check here: the `note` line that follows contains them and would differ.
         match self.tape.call() {
             Some(call) if call.function == function => match call.failed {
                 Some(why) => Err(why),

@@ -1,4 +1,4 @@
-//! A run as it stood at one line of its trace.
+//! Rewinding: the state of a run at a line of its trace.
 
 use super::tape::Tape;
 use super::{ReplayError, again, once};
@@ -10,18 +10,18 @@ use crate::trace::Line;
 use chartc_core::host::{Machine, ToolCall};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A run as it stood at one line of its trace.
+/// The state of a run at a line of its trace.
 pub struct Rewound<M> {
-    /// The session at the end of the step that wrote the line: calls without a result in the trace so far are open.
+    /// The session after the step that wrote the line. Calls that have no result by then are open.
     pub session: Session<M, Tape>,
-    /// The trace up to the line, and what the rest of its step has written.
+    /// The trace up to the line, and the further lines of the same step.
     pub lines: Vec<Line>,
-    /// The calls that are over, answered or given up, in the order in which they were begun.
+    /// The calls that have ended by then, answered or cancelled, in the order in which they were started.
     pub calls: Vec<CallId>,
 }
 
-/// Runs a machine as [`replay`](super::replay) does, through the first `count` lines of the trace and to the end of the step that wrote
-/// the last of them. No answer that stands behind them is given, and no time passes after them. Calls are named as those of `run`.
+/// Replays the first `count` lines of a trace, to the end of the step that wrote the last of them. No later answer is returned, and no
+/// time passes after them. The calls get ids as those of `run`.
 ///
 /// # Errors
 /// The first difference.
@@ -37,16 +37,16 @@ pub fn rewind<M: Machine>(
         let parts = Parts { people: None, tools: recalled.clone(), oracle: recalled };
         session.with_driver(Arc::new(Noted { parts, calls: calls.clone() })).with_run(run)
     })?;
-    // A run that has stopped here stops again when it goes on.
+    // An error is dropped: a run that has stopped at this point stops again when it continues.
     drop(once(session.advance(0)));
     Ok(Rewound { session, lines: tape.written(), calls: calls.over() })
 }
 
-/// Calls in the order in which they were begun, and whether each is over.
+/// The calls in the order in which they were started, each with whether it has ended.
 #[derive(Clone, Default)]
 struct Calls(Arc<Mutex<Vec<(CallId, bool)>>>);
 
-/// A call under way: it is over when this is dropped.
+/// A call under way. Dropping it marks the call as ended.
 struct UnderWay(Calls, usize);
 
 impl Calls {
@@ -73,7 +73,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Answers from the trace, and notes its calls.
+/// A driver that answers from the trace and records which calls were made.
 struct Noted {
     parts: Parts,
     calls: Calls,

@@ -1,4 +1,4 @@
-//! The trace that a run is held against, and how far it has come.
+//! The position in a trace during its replay.
 
 use super::clock::ReplayClock;
 use super::difference::Difference;
@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A trace, and the next of its lines. As the sink of a run it takes the lines that are the same and refuses the first other one.
-/// Clones share the place.
+/// A trace and a position in it. As the sink of a run, it accepts lines that equal the recorded ones and refuses the first that differs.
+/// Clones share the position.
 #[derive(Debug, Clone)]
 pub struct Tape {
     lines: Arc<Vec<Line>>,
@@ -20,31 +20,33 @@ pub struct Tape {
     log: HostLog,
 }
 
+/// The position in a trace, and what has happened up to it.
 #[derive(Debug, Default)]
 struct Progress {
-    /// The next line, from 0.
+    /// The index of the next line, from 0.
     next: usize,
     answers: usize,
+    /// The recorded calls of host functions that were not repeated yet.
     calls: VecDeque<HostCall>,
     difference: Option<Difference>,
-    /// How many lines are run again; all, unless set.
+    /// The number of lines to replay; `None` for all.
     until: Option<usize>,
-    /// The lines that a run has written after those.
+    /// The lines that the run has written after those.
     beyond: Vec<Line>,
 }
 
 impl Progress {
-    /// Whether all lines that are to be run again have come.
+    /// Whether all lines to replay have come.
     fn is_over(&self) -> bool {
         self.until.is_some_and(|until| self.next >= until)
     }
 }
 
 impl Tape {
-    /// Reads the text of a trace.
+    /// Parses a trace.
     ///
     /// # Errors
-    /// The first line that cannot be read.
+    /// The first line that cannot be parsed.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let texts = text.lines().filter(|l| !l.trim().is_empty()).map(|l| l.trim().to_owned());
         let (lines, kept): (Vec<Line>, Vec<String>) =
@@ -62,13 +64,13 @@ impl Tape {
         })
     }
 
-    /// The host that gives what host functions gave.
+    /// The host that returns the recorded results of host functions.
     pub fn host(&self) -> Watched<Recalled> {
         let clock = Arc::new(ReplayClock::new(self.clone(), false));
         Watched::new(self.recalled(clock), self.log())
     }
 
-    /// Params, inputs and vars just before the start, by name.
+    /// The values of params, inputs and vars before the start, by name.
     pub fn variables(&self) -> Map {
         match self.first().map(|line| &line.what) {
             Some(What::Run { variables: Value::Map(map), .. }) => map.clone(),
@@ -76,12 +78,12 @@ impl Tape {
         }
     }
 
-    /// The first line.
+    /// The first line of the trace.
     pub fn first(&self) -> Option<&Line> {
         self.lines.first()
     }
 
-    /// How the run was started.
+    /// The settings with which the run was started.
     pub fn origin(&self) -> Origin {
         match self.first().map(|line| &line.what) {
             Some(What::Run { file, calls_per_turn, clock, .. }) => Origin {
@@ -113,24 +115,24 @@ impl Tape {
         self.place().answers
     }
 
-    /// An answer was given.
+    /// Counts an answer that was taken from the trace.
     pub(super) fn count_answer(&self) {
         self.place().answers += 1;
     }
 
-    /// Ends it after so many lines: no answer comes after them, and no time passes.
+    /// Ends the replay after this number of lines: no answer comes after them, and no time passes.
     pub(super) fn end_after(&self, lines: usize) {
         self.place().until = Some(lines);
     }
 
-    /// The lines that the run has written so far, those after the end included.
+    /// The lines that the run has written so far, including those after the end of the replay.
     pub(super) fn written(&self) -> Vec<Line> {
         let place = self.place();
         let until = place.until.unwrap_or(usize::MAX).min(place.next);
         self.lines.iter().take(until).chain(&place.beyond).cloned().collect()
     }
 
-    /// The line that is to come, and its index.
+    /// The next line, and its index.
     pub(super) fn next(&self) -> Option<(usize, Line)> {
         let place = self.place();
         if place.is_over() {
@@ -140,13 +142,13 @@ impl Tape {
         self.lines.get(next).map(|line| (next, line.clone()))
     }
 
-    /// The line of an index.
+    /// The line with an index.
     pub(super) fn line(&self, index: usize) -> Option<&Line> {
         self.lines.get(index)
     }
 
-    /// Whether a line is what a run waits for: something from outside. Of the end of a call that is what it took, if that is told, and
-    /// else how it ended.
+    /// Whether a run waits for this line because it comes from outside. The end of a call is a `usage` line, if there is one, and a line
+    /// with the result: the run waits for the first of both.
     pub(super) fn wakes(&self, index: usize) -> bool {
         let Some(line) = self.line(index) else { return false };
         let beside = |other: Option<usize>| {
@@ -160,13 +162,13 @@ impl Tape {
         is_of_the_host(line) || (ends_a_call(&line.what) && !is_told)
     }
 
-    /// The line that came last.
+    /// The line before the next one.
     pub(super) fn last(&self) -> Option<Line> {
         let next = self.place().next;
         self.lines.get(next.checked_sub(1)?).cloned()
     }
 
-    /// The next call of a host function.
+    /// The next recorded call of a host function.
     pub(super) fn call(&self) -> Option<HostCall> {
         self.place().calls.pop_front()
     }
@@ -175,7 +177,7 @@ impl Tape {
         self.place().difference.clone()
     }
 
-    /// The next line does not come.
+    /// The difference that the next line does not come.
     pub(super) fn missing(&self) -> Difference {
         let next = self.place().next;
         Difference { line: next + 1, recorded: self.texts.get(next).cloned(), now: None }
@@ -186,6 +188,7 @@ impl Sink for Tape {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         let now = serde_json::to_string(line)?;
         let mut place = self.place();
+        // Beyond the end of the replay, lines are collected instead of compared.
         if place.is_over() {
             place.beyond.push(line.clone());
             return Ok(());
@@ -196,13 +199,14 @@ impl Sink for Tape {
             return Ok(());
         }
         let difference = Difference { line: place.next + 1, recorded, now: Some(now) };
+        // Only the first difference counts; later ones follow from it.
         place.difference.get_or_insert(difference);
         Err(io::Error::other("the run differs from its trace"))
     }
 }
 
-/// Equal as JSON: space and the order of fields do not count. Nor do the ids of questions: the name of the run, which a trace does not
-/// have, is in them, and earlier versions have written none.
+/// Whether two lines are equal as JSON, ignoring blanks and the order of fields. The ids of questions are ignored, too: they depend on
+/// the name of the run, which a trace does not contain, and earlier versions wrote none.
 fn is_same(a: &str, b: &str) -> bool {
     let parsed = |text| serde_json::from_str::<serde_json::Value>(text).ok().map(without_id);
     a == b || parsed(a).is_some_and(|a| Some(a) == parsed(b))
@@ -218,7 +222,7 @@ fn without_id(mut line: serde_json::Value) -> serde_json::Value {
     line
 }
 
-/// Whether a line may be how a call of a model or a tool ended.
+/// Whether a line may be the end of a call to a model, a person or a tool.
 pub(super) fn ends_a_call(what: &What) -> bool {
     matches!(
         what,
@@ -231,7 +235,7 @@ pub(super) fn ends_a_call(what: &What) -> bool {
     )
 }
 
-/// Whether a line may be something that the host did. An event may also be one that another chart has sent.
+/// Whether a line may be an action of the host. An event may also come from another chart.
 pub(super) fn is_of_the_host(line: &Line) -> bool {
     let is_host = matches!(
         line.what,
@@ -245,5 +249,6 @@ pub(super) fn is_of_the_host(line: &Line) -> bool {
             | What::HostNote { .. }
             | What::Resumed { .. }
     );
+    // Inputs and events of child charts come from the chart itself.
     is_host && line.child.is_empty()
 }

@@ -1,4 +1,4 @@
-//! Processes ended calls: answers are read and handed to the machine, failures are kept for the next attempt.
+//! Processes ended calls: reads answers and passes them to the machine, and keeps failures for the next attempt.
 
 use super::ledger::Bill;
 use super::{At, QuestionFailure, Session, place_of};
@@ -13,7 +13,7 @@ use chartc_core::tables::StepRowKind;
 use std::sync::Arc;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Reads the answer of an ended call and tells the machine.
+    /// Reads the answer of an ended call and passes it to the machine.
     pub(super) fn ended(
         &mut self,
         now: Instant,
@@ -25,6 +25,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let bill = Bill::of(&answer, question.model.max_tokens);
         let cut = bill.cut;
         let charge = self.settle_call(now, &at, question.model.prices, bill)?;
+        // The charge comes before the answer, so that guards which read amounts already see it.
         if let Some(charge) = charge {
             drop(self.apply_to(at.0.clone(), Input::Charge(key, charge))?);
         }
@@ -95,7 +96,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let action = action(question, &understood.outcome);
         self.extra.busy.last_answer = Some((text, question.clone()));
         let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
-        // It is taken when the machine finds that it does not fit.
+        // `misfit` takes the text away if the machine finds that the answer does not fit.
         let Some((text, _)) = self.extra.busy.last_answer.take() else { return Ok(()) };
         match receipt {
             Ok(_) => {
@@ -109,17 +110,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Whether the step says that a text which was cut off will do.
+    /// Whether the step accepts an answer that was cut off (`cut ok`).
     fn accepts_cut(&self, (member, key): &At) -> bool {
         let machine = self.family.member(member);
         let step = machine.and_then(|machine| machine.tables().steps.get(key.step.index()));
         step.is_some_and(|step| step.accepts_cut)
     }
 
-    /// Handles an answer that does not fit, as the machine itself has found. The machine has already continued.
+    /// Records an answer that the machine has found unfit. The machine itself has already gone on.
     pub(super) fn misfit(&mut self, at: &At, why: &str) -> Result<(), RunError> {
         if matches!(self.kind(&at.0, at.1), Some(StepRowKind::Run { .. })) {
-            // What a chart ended with is nobody's answer; a note says what is wrong with it.
+            // The result of a child chart is nobody's answer; a note of the machine says what is wrong with it.
             return Ok(());
         }
         let Some((text, question)) = self.extra.busy.last_answer.take() else {
@@ -131,7 +132,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.write_unusable(self.common.clock.now(), at, &question, text, (false, why.to_owned()))
     }
 
-    /// Keeps the reason why an answer was rejected, for the next attempt.
+    /// Keeps the reason why an answer was unusable, for the prompt of the next attempt.
     pub(super) fn complain(&mut self, (member, key): &At, why: &str) {
         let place = place_of(member, *key);
         self.extra.rare.complaints.insert(place, (key.event, why.to_owned()));
@@ -185,7 +186,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// The action that an `llm` step without a type has answered with. What is no object names none.
+/// The action with which an `llm` step without a declared type has answered. An answer that is no object gives an action without a name.
 fn action(question: &Question, outcome: &Outcome<Vec<Value>>) -> Option<Map> {
     let Outcome::Done(values) = outcome else { return None };
     if question.kind != Kind::Llm || !question.schema.is_empty() {

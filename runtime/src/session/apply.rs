@@ -1,4 +1,4 @@
-//! Hands inputs to the family and processes the results.
+//! Passes inputs to the machines of a family, and processes the results.
 
 use super::calls::IDLE_TICKS;
 use super::log::{Log, Output};
@@ -13,16 +13,16 @@ use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
 use chartc_core::tables::StepRowKind;
 use std::mem::take;
 
-/// The number of inputs that the members of a family may cause at one moment before the run fails.
+/// The maximum number of inputs that the members of a family may cause at one moment before the run fails.
 const HANDLED: u32 = 10_000;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Hands over an input that cannot mismatch.
+    /// Passes an input that cannot be a mismatch to the run's own chart.
     pub(super) fn apply_own(&mut self, input: Input<Vec<Value>>) -> Result<Receipt, RunError> {
         Ok(self.apply(input)?.unwrap_or(Receipt::Refused))
     }
 
-    /// Hands an input to the chart itself.
+    /// Passes an input to the run's own chart.
     pub(super) fn apply(
         &mut self,
         input: Input<Vec<Value>>,
@@ -30,7 +30,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.apply_to(MemberPath::new(), input)
     }
 
-    /// Hands an input to a member, then the inputs that it causes to other members. Writes the trace, and begins and cancels calls.
+    /// Passes an input to a member, and then the inputs that it causes to other members. Writes the trace, and starts and cancels calls.
     pub(super) fn apply_to(
         &mut self,
         member: MemberPath,
@@ -40,14 +40,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.apply_at(now, member, input)
     }
 
-    /// Hands an input of the host to the chart itself. Everything that is due comes first, as separate inputs. So the trace does not depend
-    /// on whether somebody has read the clock just before.
+    /// Passes an input of the host to the run's own chart. Everything that is due comes first, as separate inputs, so that the trace does
+    /// not depend on when the host last read the clock.
     #[inline]
     pub(super) fn apply_of_the_host(
         &mut self,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         let now = self.common.clock.now();
+        // Bounded, as a deadline that is due again and again would never end.
         for _ in 0..IDLE_TICKS {
             let due = self.family.next_deadline().filter(|at| *at <= now);
             if self.submit_due_retry(now, due)? {
@@ -68,7 +69,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         member: MemberPath,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        // Tasks are left over only if the run failed at an earlier input.
+        // Tasks are left over only if the run has failed at an earlier input.
         let mut tasks = Tasks::new();
         if !self.extra.busy.tasks.is_empty() {
             tasks = take(&mut self.extra.busy.tasks);
@@ -93,6 +94,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let mut answer = Ok(Receipt::Refused);
         for _ in 1..HANDLED {
             let Some(one) = told else { return Ok(answer) };
+            // The fast path: a single plain input with a short log, and nothing for other members.
             if tasks.is_empty() && log.is_brief() && is_plain(&one) {
                 self.follow_brief(now, &log)?;
                 return Ok(one.receipt);
@@ -112,7 +114,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Err(RunError::NoProgress(now))
     }
 
-    /// A short form of [`Session::follow`], for a plain input (see [`is_plain`]) whose log is brief.
+    /// The fast path of [`Session::follow`], for a plain input (see [`is_plain`]) with a short log.
     #[inline]
     fn follow_brief(&mut self, now: Instant, log: &Log) -> Result<(), RunError> {
         if let Some(place) = &self.place {
@@ -127,7 +129,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.put_notes(now, "", notes, called)
     }
 
-    /// Adds the first transitions of a log to the history, and counts the lines of its first records.
+    /// Adds the first transitions of a log to the history, and counts the trace lines of its first records.
     #[inline]
     fn keep_first(&mut self, now: Instant, member: &MemberPath, log: &Log) {
         for (before, line) in log.first().taken() {
@@ -136,7 +138,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.seq += log.first().lines();
     }
 
-    /// Processes the result of an input that was handled.
+    /// Processes the result of an input: writes trace lines, and starts and cancels calls.
     fn follow(&mut self, now: Instant, told: HandledInput, mut log: Log) -> Result<(), RunError> {
         let HandledInput { member, receipt, answered, asked, passed_on, data } = told;
         let sent = data.map(|data| self.extra.busy.sending.replace(Value::Map(data)));
@@ -144,6 +146,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let notes = notes.unwrap_or_default();
         let called = self.host_calls();
         let child = self.path(&member);
+        // The machine has taken in the answer without accepting it: it does not fit.
         if let Some(key) = answered.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
             let why = notes.iter().find(|note| note.about == About::Answer);
             let why = why.map_or("it does not fit the declared type", |note| &note.text);
@@ -179,6 +182,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Output::Effect(Effect::Ask(key)) => begun.push((key, false)),
                 Output::Effect(Effect::Call(key, _)) => begun.push((key, true)),
                 Output::Effect(Effect::Cancel(key)) => {
+                    // The step was started and cancelled by the same input, so no call was made: it must not count against the limits.
                     if begun.contains(&(key, false)) && !self.common.manual {
                         self.extra
                             .busy
@@ -200,6 +204,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if let Some(of_the_host) = sent {
             self.extra.busy.sending = of_the_host;
         }
+        // Only now, as a call starts from the state after the whole input, and its line follows the input's lines.
         for (key, is_call) in begun {
             let at = (member.clone(), key);
             if is_call { self.begin_call(at)? } else { self.begin(at)? }
@@ -212,7 +217,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Some(steps.get(key.step.index())?.kind)
     }
 
-    /// Writes the first line of a child that was made.
+    /// Writes the first trace line of a child chart.
     fn child_begins(
         &mut self,
         now: Instant,
@@ -227,7 +232,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.put(now, &path, what)
     }
 
-    /// The first line of a run.
+    /// The first trace line of a run.
     pub(super) fn run_begins(&self, machine: &dyn Machine, origin: &Origin) -> What {
         let tables = machine.tables();
         What::Run {
@@ -247,8 +252,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         row.map_or_else(String::new, |row| row.name.to_owned())
     }
 
-    /// The names of the steps that lead to a member, separated by slashes. The index of an element follows the name of its step. Empty for
-    /// the chart itself.
+    /// The path of a member: the names of the `run` steps that lead to it, separated by slashes, each with the index of its element.
+    /// Empty for the run's own chart.
     pub(crate) fn path(&self, member: &[StepKey]) -> String {
         if member.is_empty() {
             return String::new();
@@ -263,20 +268,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         names.collect::<Vec<_>>().join("/")
     }
 
-    /// The name of a member's step.
+    /// The name of a step of a member.
     pub(crate) fn step_name(&self, member: &[StepKey], key: StepKey) -> String {
         let machine = self.family.member(member);
         let row = machine.and_then(|m| m.tables().steps.get(key.step.index()));
         row.map_or_else(String::new, |row| row.name.to_owned())
     }
 
-    /// Identifies a call among the open calls of its step, if the step can have several.
+    /// Distinguishes a call from the other open calls of its step, if the step can have several.
     pub(super) fn which(&self, (member, key): &At) -> Which {
         let machine = self.family.member(member);
         machine.map_or_else(Which::default, |machine| trace::which(machine.tables(), *key))
     }
 
-    /// The name of a step, preceded by its path: `fetch/ask`.
+    /// The name of a step with its path, such as `fetch/ask`.
     pub(crate) fn step_path(&self, at: &At) -> String {
         let path = self.path(&at.0);
         let name = self.step_name(&at.0, at.1);
@@ -284,7 +289,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// Whether an input came from the host for the chart itself, is not an answer, and was not passed on.
+/// Whether an input came from the host to the run's own chart, is no answer, and was not passed on by another member.
 fn is_plain(told: &HandledInput) -> bool {
     let HandledInput { member, receipt: _, answered, asked, passed_on, data } = told;
     member.is_empty() && *asked && answered.is_none() && !passed_on && data.is_none()

@@ -1,4 +1,4 @@
-//! Puts the questions of started steps.
+//! Builds the questions of started steps, and submits them.
 
 use super::answers::failure;
 use super::calls::{Call, Work};
@@ -15,7 +15,7 @@ use chartc_core::host::Machine;
 use chartc_core::machine::{Element, Input};
 use std::sync::Arc;
 
-/// The steps and elements that lead to an element of a list; empty for none.
+/// The steps and elements that lead to an element of a list; empty if there is none.
 pub(super) type ElementPlace = Vec<(StepId, Option<Element>)>;
 
 /// The element for which a call is made. If elements are nested, the outermost one.
@@ -31,7 +31,7 @@ fn element_place((member, key): &At) -> ElementPlace {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Puts the question of a started step.
+    /// Starts the call of a step: builds its question and admits it.
     pub(super) fn begin(&mut self, at: At) -> Result<(), RunError> {
         if self.common.manual {
             self.extra.busy.calls.push(Call { at, work: Work::Outside });
@@ -43,6 +43,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let complaint = has_complaints
             .then(|| self.extra.rare.complaints.remove(&place_of(&member, key)))
             .flatten();
+        // Complaints and failures are kept by step; those of an earlier start of the step do not concern this attempt.
         let complaint = complaint.filter(|(event, _)| *event == key.event && key.attempt > 1);
         let why = complaint.as_ref().map(|(_, why)| why.as_str());
         let last = self.extra.rare.failures.get(&place_of(&member, key)).cloned();
@@ -57,6 +58,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             .family
             .with_member(&member, |machine| executor::question(machine, key, client, beside))
             .unwrap_or_else(|| Err("its chart does not run any more".into()));
+        // Rendering the prompt may have called host functions, whose notes precede the question.
         let child = self.path(&member);
         self.notes(now, &member, &child)?;
         match question {
@@ -64,12 +66,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 question.child.clone_from(&child);
                 question.element = key.element.map(Element::index);
                 let is_call = question.kind != Kind::Human;
+                // The last attempt was refused for good, and there is no other client: the step fails without another call.
                 if is_call && last.as_ref().is_some_and(|last| last.is_hopeless) {
                     self.extra.busy.ready.push_back((at, Input::Unmade(key)));
                     return Ok(());
                 }
                 let wanted = last.as_ref().filter(|last| is_call && !last.is_final);
                 let wanted = wanted.and_then(|last| last.retry_after);
+                // The provider asks for a longer pause than a run waits.
                 if let Some(wanted_ms) = wanted.filter(|wanted| *wanted > MOST_RETRY_AFTER) {
                     let (step, attempt) = (question.step.to_string(), key.attempt);
                     let (most_ms, which) = (MOST_RETRY_AFTER, self.which(&at));
@@ -90,11 +94,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Puts a question as soon as it is paid for.
+    /// Submits a question if there is room under the limits; otherwise lets it wait for room.
     fn admit(&mut self, at: At, mut question: Question) -> Result<(), RunError> {
         if question.kind != Kind::Human {
             let wanted = question.model.max_tokens;
-            // First come, first served.
+            // Questions are admitted in the order in which they came, so that a large one is not overtaken forever.
             let is_behind = self
                 .extra
                 .busy
@@ -103,6 +107,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 .any(|call| matches!(call.work, Work::AwaitingBudget(..)));
             match self.reserve(&at, &mut question) {
                 Admission::Made if is_behind && self.extra.rare.ledger.is_held(&at) => {
+                    // There is room, but earlier questions wait: this one gives its hold back and waits behind them.
                     self.extra.rare.ledger.release(&at);
                 }
                 Admission::Made => {
@@ -111,7 +116,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Admission::Waits => {}
                 Admission::Refused => return Ok(()),
             }
-            // The bound is computed again from the room at a later time.
+            // `reserve` has reduced the bound to the room of this moment; it is computed again later.
             question.model.max_tokens = wanted;
             let work = Work::AwaitingBudget(Arc::new(question));
             self.extra.busy.calls.push(Call { at, work });
@@ -120,7 +125,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.submit(self.extra.busy.calls.len(), at, Arc::new(question))
     }
 
-    /// Puts the first question that waits for room, if there is some now. Those behind it wait until it is put.
+    /// Submits the first question that waits for room, if there is room now. The others wait behind it.
     pub(super) fn admit_next(&mut self) -> Result<bool, RunError> {
         let place = self
             .extra
@@ -147,7 +152,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(true)
     }
 
-    /// Puts a question that is paid for. After a failure, the question waits first.
+    /// Submits a question that is paid for, at this place among the calls. After a failure, it is made only when the backoff has passed.
     fn submit(
         &mut self,
         place: usize,
@@ -163,6 +168,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let last = last.filter(|last| last.event == key.event && key.attempt > 1);
         let last = last.filter(|last| is_call && !last.is_final);
         let not_before = last.map(|last| {
+            // The jitter of the backoff is derived from the identity of the attempt, so that equal runs wait equally long.
             let own = [key.step.0, key.leaf.0, key.event, key.attempt];
             let element = key.element.map(Element::index);
             let mark = own
@@ -188,7 +194,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         })?;
         match not_before {
             Some(until) => {
-                // A recorded answer is found by the line right before it, so it is requested now.
+                // In a replay, the end of a call is found by the line before it, so the call is made before its waiting time.
                 let early = self.common.driver.keeps_time();
                 let early = early.then(|| Exclusive::new(self.asking(&at, &question)));
                 let work = Work::Waiting(question, until, early);
@@ -202,7 +208,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Puts the question that has waited at this place among the calls.
+    /// Makes the call at this place, whose waiting time has passed.
     pub(super) fn submit_waiting(&mut self, place: usize) -> Result<(), RunError> {
         let Call { at, work } = self.extra.busy.calls.remove(place);
         if let Work::Waiting(question, _, early) = work {
@@ -212,7 +218,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Puts a question.
+    /// Asks the driver, with the timeout of the client.
     fn asking(&self, at: &At, question: &Arc<Question>) -> Asking {
         let id = self.call_id(at, false);
         retry::ask_with_timeout(
@@ -224,7 +230,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         )
     }
 
-    /// Writes that a question is put. From now on it counts as a call.
+    /// Adds a call to the list. From now on it counts against the limits.
     fn put_question(
         &mut self,
         place: usize,
@@ -248,14 +254,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let work = Work::Question(question, asking, self.common.clock.now());
         let calls = &mut self.extra.busy.calls;
         if calls.is_empty() {
-            // Room for one call, because most agents have only one under way.
+            // Exactly one place, because most agents have only one call under way.
             calls.reserve_exact(1);
         }
         calls.insert(place, Call { at, work });
         Ok(())
     }
 
-    /// The name of a client that is not the step's own.
+    /// The name of the client, if it is not the step's own; else empty.
     fn client_beside(&self, (member, key): &At, client: &str) -> String {
         let machine = self.family.member(member);
         let own = machine.is_some_and(|m| m.tables().steps[key.step.index()].client == client);

@@ -1,4 +1,4 @@
-//! Calls under way: waiting for them, answering them from outside, canceling them.
+//! Calls under way: waiting for them, answering them from outside, cancelling them.
 
 use super::lazy_box::Exclusive;
 use super::ledger::Bill;
@@ -20,22 +20,22 @@ pub(super) struct Call {
     pub(super) work: Work,
 }
 
-/// What a call waits for.
+/// The state of a call: what it waits for.
 pub(super) enum Work {
-    /// The host, which answers it.
+    /// The host, which answers it by `answer`.
     Outside,
-    /// The time to put a question again after a failure. If the answer is recorded, it is requested already.
+    /// The time of the next attempt after a failure. In a replay, the answer is requested already.
     Waiting(Arc<Question>, Instant, Option<Exclusive<Asking>>),
-    /// Room under the limits of tokens or cost, which other calls of the run will release.
+    /// Room under the limits on tokens or cost, which other calls of the run will release.
     AwaitingBudget(Arc<Question>),
-    /// The answer to a question that was put at this time.
+    /// The answer to a question that was asked at this time.
     Question(Arc<Question>, Exclusive<Asking>, Instant),
-    /// A tool.
+    /// The result of a tool.
     Tool(ToolCall, Exclusive<Calling>),
 }
 
 impl Call {
-    /// When the call will be made, if it was not made yet.
+    /// The time at which the call will be made, if it waits for one.
     pub(super) fn waits_until(&self) -> Option<Instant> {
         match self.work {
             Work::Waiting(_, until, _) => Some(until),
@@ -44,17 +44,17 @@ impl Call {
     }
 }
 
-/// The event that ended a wait.
+/// The event that ends a wait.
 enum Woken {
-    /// The question at this place is answered.
+    /// The question at this index has an answer.
     Answer(usize, Result<Answer, OracleError>),
-    /// The tool call at this place has ended.
+    /// The tool call at this index has a result.
     Result(usize, Result<Value, OracleError>),
     /// The time has come.
     Time,
 }
 
-/// The number of ticks at one moment without any change after which the run fails.
+/// The maximum number of ticks at one moment before the run fails.
 pub(super) const IDLE_TICKS: u32 = 1000;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
@@ -66,7 +66,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.work(None).await
     }
 
-    /// Works until a time, or until no call is under way. The session keeps its calls under way, so dropping the future loses nothing.
+    /// Works until a time, or until no call is under way. The session keeps its calls, so dropping the future loses nothing.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -76,7 +76,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             if !self.extra.busy.ready.is_empty()
                 && let Some(((member, _), input)) = self.extra.busy.ready.pop_front()
             {
-                // Only answers that were read can mismatch, and the queue contains none.
+                // Only answers that were read from a text can be a mismatch, and this queue has none of them.
                 drop(self.apply_to(member, input)?);
                 continue;
             }
@@ -110,6 +110,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
                     let Call { at, work } = self.extra.busy.calls.remove(index);
+                    // Attempts that were due before this answer are made first, in the order of time.
                     let now = self.submit_earlier_retries()?;
                     if let Work::Question(question, ..) = work {
                         self.ended(now, at, &question, answer)?;
@@ -126,18 +127,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// The next time at which time alone changes something: a deadline passes, or a question is put again.
+    /// The next time at which something happens without a call: a deadline passes, or an attempt is made.
     pub fn next_change(&self) -> Option<Instant> {
         let waits = self.first_waiting().map(|(at, _)| at);
         waits.into_iter().chain(self.next_due()).min()
     }
 
-    /// The next deadline.
+    /// The next deadline; `None` after the end of the run.
     fn next_due(&self) -> Option<Instant> {
         if self.status.is_some() { None } else { self.family.next_deadline() }
     }
 
-    /// Waits for the first call to end, or for a time. Calls that are ready at the same time end in the order in which they began.
+    /// Waits for the first call to end, or for a time. Of calls that are ready together, the one that started first ends first.
     async fn wait(&mut self, until: Option<Instant>) -> Woken {
         let clock = &self.common.clock;
         let calls = &mut self.extra.busy.calls;
@@ -164,6 +165,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 {
                     return Poll::Ready(Woken::Time);
                 }
+                // No call is ready and the sleep is pending: a virtual clock may advance now.
                 if !clock.jump() {
                     return Poll::Pending;
                 }
@@ -172,18 +174,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         .await
     }
 
-    /// The calls under way, in the order in which they began.
+    /// The calls under way, in the order in which they started.
     pub(crate) fn open(&self) -> Vec<At> {
         self.extra.busy.calls.iter().map(|c| c.at.clone()).collect()
     }
 
-    /// Answers a call from outside.
+    /// Answers a call on behalf of the host.
     pub(crate) fn answer(
         &mut self,
         at: &At,
         outcome: Outcome<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        // What it begins may be open under the same key.
+        // Removed before the input, because the answer may start another call under the same key. Put back if the answer is refused.
         let index = self.extra.busy.calls.iter().position(|c| c.at == *at);
         let open = index.map(|index| self.extra.busy.calls.remove(index));
         let receipt = self.apply_to(at.0.clone(), Input::Answer(at.1, outcome))?;
@@ -200,8 +202,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Cancels a call by dropping it.
+    /// Cancels a call by dropping its future.
     pub(super) fn cancel(&mut self, now: Instant, at: &At) -> Result<(), RunError> {
+        // Charges and warnings are about calls that were made, so they stay.
         self.extra.busy.ready.retain(|(other, input)| {
             other != at || matches!(input, Input::Warn(_) | Input::Charge(..))
         });
@@ -209,7 +212,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         };
         match self.extra.busy.calls.remove(index).work {
-            // The question was put, so it may be billed even if its answer is dropped.
+            // The request was sent, so the provider may charge for it although the answer is dropped.
             Work::Question(question, ..) => {
                 self.settle_unknown(now, at, question.model.prices)?;
             }

@@ -1,4 +1,4 @@
-//! Calls of which nobody knows whether they were made.
+//! Doubt: calls of which it is unknown whether they were made.
 
 use super::{At, Session};
 use crate::error::RunError;
@@ -6,11 +6,11 @@ use crate::trace::{self, What};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Input, Outcome};
 
-/// What the trace says of a call in doubt.
+/// The text about a call in doubt in the trace.
 pub(super) const DOUBT: &str = "it is not known whether its call was made";
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Whether the chart wants a call in doubt to be made again: that of a model, or of this tool.
+    /// Whether the chart wants a call in doubt to be made again: the step says `doubt retry`, or the tool is `idempotent`.
     pub(super) fn retries_doubt(&self, (member, key): &At, tool: Option<&str>) -> bool {
         let Some(machine) = self.family.member(member) else { return false };
         let tables = machine.tables();
@@ -19,7 +19,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         of_step || tools.any(|row| Some(row.name) == tool && row.idempotent)
     }
 
-    /// Puts the step of a call in doubt.
+    /// Gives the step of a call the outcome doubt.
     pub(super) fn doubts(&mut self, at: At) -> Result<(), RunError> {
         let about = self.step_path(&at);
         let text = DOUBT.to_owned();

@@ -1,4 +1,4 @@
-//! Events that the host sends to a session.
+//! Receives the events that the host sends to a session.
 
 use super::Session;
 use crate::data;
@@ -11,7 +11,7 @@ use chartc_core::machine::{Input, Receipt};
 use std::borrow::Cow;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Sends an event with its data by field name, and waits for the calls that it causes.
+    /// Sends an event with its data by field name, and waits for the resulting calls.
     ///
     /// # Errors
     /// See [`RunError`]. An event that no transition handles is not an error: the receipt reports it.
@@ -21,7 +21,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(receipt)
     }
 
-    /// Like [`Session::send`], for a generated machine: the event with its data is a value of the generated enum.
+    /// Like [`Session::send`], for a generated machine: the event is a value of the generated enum.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -33,7 +33,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.send(event, data).await
     }
 
-    /// Sends an event, and returns without waiting for the calls that it causes.
+    /// Sends an event, and returns without waiting for the resulting calls.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -44,12 +44,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.hand_over(event, Cow::Owned(data))
     }
 
-    /// Like [`Session::post`], for a session that has started.
+    /// Like [`Session::post`], for a session that has been started.
     pub(crate) fn hand_over(
         &mut self,
         event: &str,
         data: Cow<'_, Map>,
     ) -> Result<Receipt, RunError> {
+        // Without a trace, the data need not be copied.
         if self.tracer.sink.is_deaf() {
             let tables = self.family.root().tables();
             if data.is_empty()

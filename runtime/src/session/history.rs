@@ -1,4 +1,4 @@
-//! The last transitions of each chart of a run. The `trace` line of the chart sets their number.
+//! The history of a run: the last transitions of each chart, as many as its `trace` line says.
 
 use super::Session;
 use super::transition_ring::{Taken, TransitionRing};
@@ -10,17 +10,17 @@ use chartc_core::machine::{Instant, StepKey};
 use chartc_core::tables::Tables;
 use serde::{Deserialize, Serialize};
 
-/// The history of a chart in a saved run. It is saved with every step, so the text of each transition is stored only once.
+/// The history of a chart in a saved run. It is saved with every step, so the text of a repeated transition is stored only once.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SavedHistory {
     child: String,
     lines: Vec<What>,
-    /// The time of each transition, its place in the trace, and its index in `lines`.
+    /// For each transition: the time, the number of the trace line, and the index in `lines`.
     taken: Vec<(Instant, u64, usize)>,
 }
 
 impl SavedHistory {
-    /// As the lines of the trace.
+    /// The history as lines of the trace.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
         self.taken.iter().filter_map(|(at_ms, seq, nth)| {
             let (child, what) = (self.child.clone(), self.lines.get(*nth)?.clone());
@@ -29,11 +29,11 @@ impl SavedHistory {
     }
 }
 
-/// The last transitions of a run.
+/// The last transitions of a run and its child charts.
 #[derive(Debug)]
 pub(super) struct History {
     own: TransitionRing,
-    /// The transitions of child charts, in the order of their first transitions; most runs have no children.
+    /// The transitions of child charts, in the order of their first transitions. Most runs have none.
     #[allow(
         clippy::box_collection,
         reason = "a `Vec` would take three times the memory in runs without children"
@@ -50,7 +50,7 @@ impl History {
         self.own.is_empty() && self.others.is_none()
     }
 
-    /// The transitions of each chart, the run's own chart first.
+    /// The transitions of each chart, those of the run's own chart first.
     fn iter(&self) -> impl Iterator<Item = (&[StepKey], &TransitionRing)> {
         let others = self.others.iter().flat_map(|others| others.iter());
         let own: (&[StepKey], &TransitionRing) = (&[], &self.own);
@@ -71,7 +71,7 @@ impl History {
         others[place].1.push(most, taken);
     }
 
-    /// Forgets a chart that has ended.
+    /// Forgets the transitions of a child chart that has ended.
     pub(super) fn forget(&mut self, member: &[StepKey]) {
         if let Some(others) = &mut self.others {
             others.retain(|(of, _)| of != member);
@@ -87,13 +87,13 @@ impl Default for History {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// The last transitions of the chart as the `taken` lines of its trace, the oldest first. The chart's `trace` line sets their number;
+    /// The last transitions of the chart, as the `taken` lines of its trace, oldest first. The chart's `trace` line sets their number;
     /// the default is 100.
     pub fn history(&self) -> Vec<Line> {
         self.history_of(&MemberPath::new())
     }
 
-    /// The number of transitions of a chart that are kept.
+    /// The maximum number of transitions that are kept for a chart.
     fn most(&self, tables: &Tables<'_>) -> usize {
         let most = tables.history_kept.into_iter().chain(self.common.history).min();
         most.map_or(usize::MAX, |most| most as usize)
@@ -115,7 +115,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         kept.iter().map(line).collect()
     }
 
-    /// The history of every running chart. A chart precedes those that it runs.
+    /// The histories of all running charts. A parent precedes its children.
     pub(super) fn histories(&self) -> Vec<(MemberPath, SavedHistory)> {
         let told = |(member, kept): (&[StepKey], &TransitionRing)| {
             let machine = self.family.member(member)?;
@@ -135,11 +135,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let kept =
             self.extra.history.iter().filter(|(_, transition_ring)| !transition_ring.is_empty());
         let mut all: Vec<(MemberPath, SavedHistory)> = kept.filter_map(told).collect();
+        // Paths compare element by element, so a parent precedes its children.
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
         all
     }
 
-    /// Remembers a transition that was taken. `before` lines precede its own in the part of the trace that is not counted yet.
+    /// Adds a transition to the history. `before` is the number of lines that precede its line and are not yet counted in `seq`.
     pub(super) fn remember(
         &mut self,
         at_ms: Instant,
@@ -159,7 +160,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Restores the history of a saved run.
+    /// Restores the histories of a saved run.
     pub(super) fn recall_history(&mut self, saved: &[(MemberPath, SavedHistory)]) {
         for (member, told) in saved {
             let Some(machine) = self.family.member(member) else { continue };
@@ -177,7 +178,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// The transition of a `taken` line, and the alternatives of its guard that held.
+/// The transition of a `taken` line, with the alternatives of its guard that held as a bit mask.
 fn transition(tables: &Tables<'_>, what: &What) -> Option<(TransitionId, u64)> {
     let What::Taken { line, held } = what else { return None };
     let state = tables.states.iter().find(|state| state.path == line.state)?;

@@ -1,16 +1,19 @@
-//! Parts of a session that are absent most of the time, in boxes that are reused.
+//! Boxes for parts of a session that are absent most of the time.
+//!
+//! With many idle sessions, memory per session matters: an absent part takes one pointer. As parts come and go with every event, a thread
+//! keeps a few empty boxes for reuse, which saves allocations.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
-/// The number of boxes of each kind that a thread keeps for reuse.
+/// The maximum number of boxes of each type that a thread keeps for reuse.
 const KEPT: usize = 4;
 
-/// Empty boxes.
+/// The boxes of a thread for reuse.
 pub(super) type Pool<P> = RefCell<Vec<Box<P>>>;
 
-/// Parts that are absent most of the time.
+/// A group of fields that are absent most of the time.
 pub(super) trait Parts: Default + 'static {
     /// The value that absent parts have.
     fn nothing() -> &'static Self;
@@ -18,15 +21,15 @@ pub(super) trait Parts: Default + 'static {
     /// Whether the parts equal [`Parts::nothing`], so that they can be dropped.
     fn is_nothing(&self) -> bool;
 
-    /// Calls `act` with the thread's boxes for reuse. A thread that is ending has none: returns `None`.
+    /// Calls `act` with the boxes of the present thread; `None` if the thread is ending.
     fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R>;
 }
 
-/// Parts that take only a pointer while they are absent. They are present from the first write until [`LazyBox::release_if_empty`] finds nothing in them.
+/// Parts that take one pointer while they are absent. The first write creates them, and [`LazyBox::release_if_empty`] removes them.
 pub(super) struct LazyBox<P: Parts>(Option<Box<P>>);
 
 impl<P: Parts> LazyBox<P> {
-    /// Absent parts.
+    /// Creates absent parts.
     pub(super) const fn new() -> Self {
         Self(None)
     }
@@ -79,7 +82,7 @@ impl<P: Parts> DerefMut for LazyBox<P> {
     }
 }
 
-/// A value that is accessed only through `&mut`. That makes it `Sync` without locking.
+/// A value that is accessed only through `&mut`, which makes it `Sync` without locking.
 pub(super) struct Exclusive<T>(Mutex<T>);
 
 impl<T> Exclusive<T> {

@@ -1,4 +1,8 @@
-//! Tokens and money of one run: charged to a state and its ancestors, and to a budget that runs share.
+//! The tokens and the money of a run, which are charged to states with limits, and to a budget that several runs share.
+//!
+//! Before a call is made, the maximum that it can use is held in the account of each state with limits, from the step's state to the
+//! root, and in the shared budget. Afterwards the hold is replaced by the actual use. If only the holds of other calls of this run leave
+//! too little room, the call waits for them; otherwise it is refused, and the machine raises the limit's event.
 
 use super::parts::Extra;
 use super::{At, QuestionFailure, Session};
@@ -13,15 +17,15 @@ use chartc_core::machine::{Charge, Input, Instant, LimitKind};
 use chartc_core::tables::LimitsRow;
 use std::collections::BTreeMap;
 
-/// An account of a state that has bounds.
+/// The account of a state with limits.
 #[derive(Debug, Clone, Default)]
 struct StateAccount {
     account: Account,
-    /// Soft bounds of tokens and of cost that were told.
+    /// Whether the soft limits of tokens and of cost have been reported.
     warned: [bool; 2],
 }
 
-/// What a call under way may take.
+/// The maximum use of a call under way, with the accounts in which it is held.
 #[derive(Debug)]
 pub(super) struct Reserved {
     bound: Usage,
@@ -30,24 +34,25 @@ pub(super) struct Reserved {
     hold: Option<Hold>,
 }
 
-/// Why a call cannot be paid for now.
+/// The reason why a call cannot be admitted now.
 enum Refusal {
-    /// A limit forbids it.
+    /// A limit does not allow the call.
     Limit(LimitKind),
     /// There may be room when other calls of the run have ended.
     Later,
 }
 
-/// Whether a call may be made.
+/// The decision about a call.
 pub(super) enum Admission {
-    /// It is paid for.
+    /// The call may be made; its maximum is held.
     Made,
-    /// It waits for what other calls of the run give back.
+    /// The call waits for what other calls of the run will release.
     Waits,
-    /// A limit forbids it, and the machine will be told.
+    /// A limit does not allow the call; the machine will be told.
     Refused,
 }
 
+/// The accounts of a run.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     places: BTreeMap<(MemberPath, StateId), StateAccount>,
@@ -55,12 +60,12 @@ pub(super) struct Ledger {
     pub(super) total: Usage,
 }
 
-/// Accounts as data.
+/// The accounts as data, for a saved run.
 #[derive(Debug, Clone)]
 pub(super) struct Saved {
-    /// What states have spent, and which of their soft bounds were told.
+    /// The amounts that states have spent, and whether their soft limits have been reported.
     pub(super) accounts: Vec<(MemberPath, StateId, Amount, [bool; 2])>,
-    /// What is held for calls under way, and in which states.
+    /// The amounts that are held for calls under way, with their states.
     pub(super) held: Vec<(At, Usage, Prices, Vec<StateId>)>,
     pub(super) total: Usage,
 }
@@ -108,12 +113,12 @@ impl Ledger {
         }
     }
 
-    /// Whether something is held for a call.
+    /// Whether an amount is held for a call.
     pub(super) fn is_held(&self, at: &At) -> bool {
         self.under_way.contains_key(at)
     }
 
-    /// Gives back what is held for a call that was not made.
+    /// Releases the hold of a call that was not made.
     pub(super) fn release(&mut self, at: &At) {
         let Some(Reserved { bound, prices, states, hold }) = self.under_way.remove(at) else {
             return;
@@ -128,7 +133,7 @@ impl Ledger {
         }
     }
 
-    /// Pays for a call beforehand. Where anything bounds it, the question says how long its answer may be.
+    /// Holds the maximum use of a call in all accounts that limit it. Sets `max_tokens` of the question to what the limits allow.
     fn reserve(
         &mut self,
         machine: &dyn Machine,
@@ -142,6 +147,7 @@ impl Ledger {
         let mut states = Vec::new();
         let (mut room, mut later) = (Caps::default(), Caps::default());
         let mut state = row.state;
+        // The limits of all ancestors apply; the tightest one decides.
         loop {
             let caps = caps(&machine.limits(state));
             if !caps.is_none() {
@@ -166,13 +172,14 @@ impl Ledger {
             Ok((prices.amount(bound), Some(bound)))
         };
         let held = match shared {
+            // The budget stays locked during the computation, so that no other run takes the same room.
             Some(budget) => budget
                 .hold(|shared| measure(room.tighter(shared)))
                 .map(|(hold, bound)| (Some(hold), bound)),
             None => measure(room).map(|(_, bound)| (None, bound)),
         };
         let (hold, bound) = held.map_err(|kind| {
-            // What the run's own calls may give back may be room enough.
+            // Would there be room if all calls under way used nothing? Then the call can wait for them.
             let shared = shared.map_or_else(Caps::default, |budget| {
                 let own = self.under_way.values().filter(|reserved| reserved.hold.is_some());
                 let own = own.map(|Reserved { bound, prices, .. }| prices.amount(*bound));
@@ -182,7 +189,7 @@ impl Ledger {
             if waits { Refusal::Later } else { Refusal::Limit(kind) }
         })?;
         let Some(bound) = bound else {
-            // Nothing bounds it: what it takes is only added up.
+            // Nothing limits the call. Its use is only added to the total.
             drop(hold);
             return Ok(());
         };
@@ -197,21 +204,21 @@ impl Ledger {
     }
 }
 
-/// What is known of a call that has ended.
+/// The use of a call that has ended, as far as it is known.
 #[derive(Default)]
 pub(super) struct Bill {
-    /// What it took, if somebody says so.
+    /// The use that the provider reports.
     pub(super) usage: Option<Usage>,
-    /// Whether it may have been billed where nobody says.
+    /// Whether the provider may charge for the call although it reports nothing.
     pub(super) billed: bool,
-    /// Whether its answer was cut off at its limit of tokens.
+    /// Whether the answer was cut off at the maximum number of tokens.
     pub(super) cut: bool,
-    /// That limit.
+    /// The maximum number of tokens of the answer.
     pub(super) allowed: Option<u64>,
 }
 
 impl Bill {
-    /// Of a call that was allowed so many tokens.
+    /// The bill of a question with this maximum number of answer tokens.
     pub(super) fn of(answer: &Result<Answer, OracleError>, allowed: Option<u64>) -> Self {
         match answer {
             Ok(Answer { usage, cut, .. }) => {
@@ -221,14 +228,14 @@ impl Bill {
         }
     }
 
-    /// Nobody says what it took.
+    /// The bill of a call whose use nobody reports.
     pub(super) fn nothing(billed: bool) -> Self {
         Self { billed, ..Self::default() }
     }
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Settles a call that was made and of which nobody says what it took: it may have been billed.
+    /// Settles a call that was made and whose use nobody reports: it may have been charged, so its whole hold counts.
     pub(super) fn settle_unknown(
         &mut self,
         now: Instant,
@@ -243,7 +250,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Pays for a call beforehand.
+    /// Holds the maximum use of a call. If a limit does not allow it, queues an input that tells the machine.
     pub(super) fn reserve(&mut self, at: &At, question: &mut Question) -> Admission {
         let Some(machine) = self.family.member(&at.0) else { return Admission::Made };
         match self.extra.rare.ledger.reserve(machine, at, question, self.common.budget.as_ref()) {
@@ -259,7 +266,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// A call has ended. What it took counts; where nobody says, and it may have been billed, what was held for it.
+    /// Settles a call that has ended. Its reported use counts; without a report, its hold counts if the provider may charge for the call.
+    /// Writes the `usage` line. Returns the charge for the machine if the chart reads amounts.
     pub(super) fn settle_call(
         &mut self,
         now: Instant,
@@ -273,7 +281,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let usage = match (usage, &reserved) {
             (Some(usage), _) => Some(usage),
             (None, Some(reserved)) if billed => Some(reserved.bound),
-            // A line says that it was cut off.
+            // A `usage` line is written in any case, as it records that the answer was cut off.
             (None, _) if cut => Some(Usage::default()),
             (None, _) => None,
         };
@@ -295,6 +303,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let (child, step) = (self.path(&at.0), self.step_name(&at.0, at.1));
         let cost = taken.cost as f64 / 1e6;
         let (attempt, which) = (at.1.attempt, self.which(at));
+        // Worth a note only if the provider reports more than was allowed, as limits may then be exceeded.
         let allowed = allowed.filter(|allowed| !assumed && output_tokens > *allowed);
         let what = What::Usage {
             step,
@@ -308,6 +317,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             which,
         };
         self.tracer.put(now, &child, what)?;
+        // Most charts read no amounts, and need no input for them.
         let machine = self.family.member(&at.0);
         let is_read = machine.is_some_and(|machine| machine.tables().reads_amounts);
         let Amount { tokens, cost } = taken;
@@ -326,6 +336,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             (LimitKind::Cost, limits.cost_warn, spent.cost),
         ];
         for (warned, (kind, bound, spent)) in place.warned.iter_mut().zip(bounds) {
+            // Each soft limit is reported once.
             if bound.is_some_and(|bound| spent >= bound) && !*warned {
                 *warned = true;
                 busy.ready.push_back((at.clone(), Input::Warn(kind)));
@@ -333,7 +344,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Tokens and money that calls have taken, those included of which only the bound is known.
+    /// The total use of the run's calls, counting the hold of those whose use is unknown.
     pub fn spent(&self) -> Usage {
         self.extra.rare.ledger.total
     }

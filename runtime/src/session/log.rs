@@ -1,4 +1,4 @@
-//! What a machine did with an input, and where it is now.
+//! The log of what a machine did with an input, and the active leaves of a machine.
 
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::host::Machine;
@@ -7,27 +7,27 @@ use chartc_core::tables::StateRowKind;
 use std::cell::RefCell;
 use std::mem::take;
 
-/// One thing that a machine did.
+/// An effect or a record of a machine.
 pub(super) enum Output {
     Effect(Effect),
     Record(Record),
-    /// The alternatives that hold in the guard of a transition. The record of the transition follows.
+    /// The alternatives of a transition's guard that hold, as a bit mask. The record of the transition follows.
     Held(TransitionId, u64),
 }
 
-/// What a machine did with one input, in order.
+/// Everything that a machine did with one input, in order.
 pub(super) struct Log {
-    /// The first records, in brief.
+    /// The first records, in a compact form.
     first: First,
     /// Everything after these records.
     outputs: Vec<Output>,
-    /// Whether the next record may be added to `first`.
+    /// Whether the next record may still be added to `first`.
     is_brief: bool,
     is_traced: bool,
 }
 
-/// A brief form of the first records, used if the sink ignores the lines of the trace: the number of the records, the transitions that were
-/// taken, and the states that were entered or exited.
+/// The compact form of the first records, used if nobody reads the trace: the number of lines, the transitions that were taken, and the
+/// states that were entered or exited. Most inputs fit into it, and then nothing is allocated.
 pub(super) struct First {
     lines: u32,
     taken: [(u32, TransitionId); TAKEN],
@@ -36,12 +36,12 @@ pub(super) struct First {
     count: (u8, u8),
 }
 
-/// The maximum numbers of transitions and of states in a [`First`].
+/// The maximum number of transitions and of states in a [`First`].
 const TAKEN: usize = 4;
 const TOUCHED: usize = 12;
 
 thread_local! {
-    /// An empty buffer, which logs of this thread reuse.
+    /// An empty buffer that the logs of this thread reuse.
     static BUFFER: RefCell<Vec<Output>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -122,18 +122,18 @@ impl First {
 }
 
 impl Log {
-    /// An empty log. With `is_deaf`, nobody reads the lines of the trace, the machine's notes, or the reasons why transitions are taken.
+    /// Creates an empty log. With `is_deaf`, nobody reads the trace, the machine's notes, or the reasons of transitions.
     #[inline]
     pub(super) fn new(is_deaf: bool) -> Self {
         Self { first: First::NONE, outputs: Vec::new(), is_brief: is_deaf, is_traced: !is_deaf }
     }
 
-    /// Whether all that happened is in [`Log::first`].
+    /// Whether everything that happened is in [`Log::first`].
     pub(super) fn is_brief(&self) -> bool {
         self.is_brief
     }
 
-    /// The first records, in brief.
+    /// The first records, in a compact form.
     pub(super) fn first(&self) -> &First {
         &self.first
     }
@@ -151,7 +151,7 @@ impl Log {
         }
     }
 
-    /// Whether the machine accepted an answer. If it judges that the answer does not fit, it continues as if there were none.
+    /// Whether the machine has accepted the answer to a step. A machine that finds an answer unfit continues as if there were none.
     pub(super) fn accepts(&self, key: StepKey) -> bool {
         self.outputs.iter().any(|happening| match happening {
             Output::Record(Record::Done(step) | Record::Fallback(step, Fallback::Stale)) => {
@@ -170,7 +170,7 @@ impl Log {
         })
     }
 
-    /// The states that were entered or exited.
+    /// The states that were entered or exited, in order.
     pub(super) fn touched(&self) -> impl Iterator<Item = StateId> + '_ {
         let rest = self.outputs.iter().filter_map(|happening| match happening {
             Output::Record(Record::Entered(state) | Record::Exited(state)) => Some(*state),
@@ -214,7 +214,7 @@ impl Sink for Log {
     }
 }
 
-/// The active basic states of a machine: the dotted path and the declared name of each.
+/// The active leaves of a machine: the dotted path and the declared name of each.
 pub(crate) fn basic_states(machine: &dyn Machine) -> Vec<(String, String)> {
     let tables = machine.tables();
     let active = |i: usize| machine.is_active(StateId::at(i));

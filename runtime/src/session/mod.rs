@@ -1,4 +1,16 @@
-//! A run: performs a machine's effects, feeds answers back, ticks its deadlines.
+//! Sessions: a session drives one machine. It performs the machine's effects, returns answers to it, and fires its deadlines.
+//!
+//! The problem: a machine is synchronous and pure, while calls take time, fail, cost money and may have to survive a restart. The idea:
+//! the machine takes inputs (`Input`) and returns effects (`Effect`); the session keeps the calls that effects start in a list, and one
+//! loop ([`Session::work`]) waits for whichever comes first: the end of a call, a deadline, or the time of the next attempt. One event:
+//!
+//! ```text
+//! send("reply")        Input::Event → records Taken, Entered, … become trace lines; Effect::Start(triage)
+//! begin, ledger        the question of `triage` is built, its maximum cost is held, its call is added to the list
+//! work, wait           the call is polled; meanwhile deadlines fire as Input::Tick
+//! answers              the answer is read; the use is charged; Input::Answer(Choice close) → Taken, Exited, Entered
+//! settle returns       no call is under way, nothing is due: the configuration is stable
+//! ```
 
 mod answers;
 mod apply;
@@ -46,12 +58,11 @@ pub use saved_agent::SavedAgent;
 use std::sync::Arc;
 pub(crate) use turn_outcome::{QuestionFailure, TurnOutcome};
 
-/// The default bound on the model calls that one event or turn may cause; beyond it, the run fails. Each element of a step with an `each`,
-/// with the chart that it runs, has a bound of its own of the same size.
+/// The default bound on the model calls that one event or turn may cause; with more, the run fails. Each element of a step with an
+/// `each`, including the chart that it runs, has a bound of its own of the same size.
 pub const MAX_CALLS: u32 = 1000;
 
-/// One run of one machine, interpreted or generated: it makes the calls that the machine wants, hands the answers back and ticks the
-/// deadlines.
+/// A run of a machine, interpreted or generated: makes the calls that the machine wants, returns the answers, and fires the deadlines.
 ///
 /// ```
 /// use chartc_core::interpreter::Interpreter;
@@ -76,8 +87,8 @@ pub const MAX_CALLS: u32 = 1000;
 /// # }
 /// ```
 ///
-/// It starts with the first [`Session::turn`] or [`Session::send`] (or [`Session::start`]), and is over when [`Session::status`] returns a
-/// status. `T` takes the trace.
+/// The session starts with the first [`Session::turn`] or [`Session::send`] (or [`Session::start`]). It has ended when
+/// [`Session::status`] returns a status. `T` receives the trace.
 pub struct Session<M, T> {
     pub(crate) family: Family<M>,
     tracer: Tracer<T>,
@@ -85,17 +96,17 @@ pub struct Session<M, T> {
     extra: LazyBox<Extra>,
     turns: u32,
     total_calls: u32,
-    /// Calls since the last event or turn, without those for elements.
+    /// The number of calls since the last event or turn, without those for elements.
     recent_calls: u32,
     started: bool,
-    /// Whether a model has answered a question.
+    /// Whether a model has answered a question in this run.
     answered: bool,
     status: Option<Status>,
-    /// The place in a population.
+    /// The membership in a population, if any.
     place: Option<Box<population::Membership>>,
 }
 
-/// A step of a member of the family.
+/// A started step of a member of the family (the chart and its child charts).
 pub(crate) type At = (MemberPath, StepKey);
 
 /// The identity that all attempts at one call share: member, step, leaf, element.
@@ -105,6 +116,7 @@ fn place_of(member: &[StepKey], key: StepKey) -> CallPlace {
     (member.to_vec(), key.step, key.leaf, key.element)
 }
 
+/// The sink of the trace, and the number of its last line.
 struct Tracer<T> {
     sink: T,
     seq: u64,
@@ -120,7 +132,7 @@ impl<T: trace::Sink> Tracer<T> {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Writes a line. It is not built if the sink is deaf.
+    /// Writes a line of the trace. `what` is not called if the sink ignores all lines; the line is still counted.
     fn trace(
         &mut self,
         at_ms: Instant,
@@ -135,7 +147,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.put(at_ms, child, what)
     }
 
-    /// Frees what a waiting session does not need.
+    /// Frees the memory that a waiting session does not need.
     fn release_idle_parts(&mut self) {
         if let Some(extra) = self.extra.get_mut() {
             extra.rare.release_if_empty();
@@ -144,7 +156,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Resets the count of calls at a new event or turn.
+    /// Resets the count of calls, at a new event or turn.
     fn reset_call_count(&mut self) {
         self.recent_calls = 0;
         if !self.extra.rare.recent_calls.is_empty() {
@@ -152,13 +164,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// A run that was not started yet.
+    /// Creates a session that has not been started.
     pub fn new(machine: M, oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>, sink: T) -> Self {
         Self::of(Common::of(oracle, clock), machine, sink)
     }
 
-    /// A session for another machine that was not started yet. Both share the oracle, tools, clock and bounds of this one, which saves memory
-    /// when there are many sessions.
+    /// Creates a session for another machine. It shares the oracle, tools, clock and bounds of this one, which saves memory if there are
+    /// many sessions.
     pub fn another<N: Machine, S: trace::Sink>(&self, machine: N, sink: S) -> Session<N, S> {
         Session::of(self.common.clone(), machine, sink)
     }
@@ -179,44 +191,44 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// A run whose steps and questions stay open until the host answers them.
+    /// Creates a session whose steps and questions stay open until the host answers them.
     pub(crate) fn manual(machine: M, clock: Arc<dyn Clock>, sink: T) -> Self {
         let mut made = Self::new(machine, Arc::new(Deny), clock, sink);
         Arc::make_mut(&mut made.common).manual = true;
         made
     }
 
-    /// The machine.
+    /// The machine of the run's own chart.
     pub fn machine(&self) -> &M {
         self.family.root()
     }
 
-    /// The machine, mutable, for queries that need it. Inputs must go through the session.
+    /// The machine, mutable, for queries that need it. Inputs must be sent through the session, which writes them to the trace.
     pub fn machine_mut(&mut self) -> &mut M {
         self.family.root_mut()
     }
 
-    /// The status of a run that has ended.
+    /// The status with which the run has ended; `None` if it has not.
     pub fn status(&self) -> Option<Status> {
         self.status
     }
 
-    /// Turns begun.
+    /// The number of turns so far.
     pub fn turns(&self) -> u32 {
         self.turns
     }
 
-    /// The number of model calls made, including further attempts.
+    /// The number of model calls so far, including further attempts.
     pub fn calls(&self) -> u32 {
         self.total_calls
     }
 
-    /// The basic states (atomic or final) that are active, as dotted paths in document order; after the end, the last ones.
+    /// The active leaves, as dotted paths in document order. After the end, those at the end.
     pub fn configuration(&self) -> Vec<String> {
         basic_states(self.family.root()).into_iter().map(|(path, _)| path).collect()
     }
 
-    /// Ends the session and returns its parts.
+    /// Ends the session, and returns the machine and the sink.
     pub fn into_parts(self) -> (M, T) {
         (self.family.into_root(), self.tracer.sink)
     }
@@ -224,7 +236,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Sets an input, before the start or between events.
     ///
     /// # Errors
-    /// There is no such input, or the value does not fit.
+    /// There is no such input, or the value does not fit its type.
     pub fn input(&mut self, name: &str, value: impl IntoValue) -> Result<(), RunError> {
         let value = value.into_value();
         self.family
@@ -238,7 +250,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Enters the initial configuration. Does nothing if the session has started.
+    /// Enters the initial configuration, and waits for the resulting calls. Does nothing if the session has been started.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -250,7 +262,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.settle().await
     }
 
-    /// Enters the initial configuration, and leaves the calls that it causes under way.
+    /// Enters the initial configuration, and leaves the resulting calls under way.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -269,7 +281,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Begins a turn and returns without waiting for its calls. `Receipt::Busy` while the last turn is still walked.
+    /// Begins a turn and returns without waiting for its calls. Returns `Receipt::Busy` while the walk of the previous turn goes on.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -278,11 +290,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.take_turn()
     }
 
-    /// Like [`Session::begin_turn`], for a session that has started.
+    /// Like [`Session::begin_turn`], for a session that has been started.
     pub(crate) fn take_turn(&mut self) -> Result<Receipt, RunError> {
         self.reset_call_count();
         if !self.extra.rare.is_nothing() {
             self.extra.rare.failed = None;
+            // While a walk goes on, this turn is refused, and the outcome is still that of the previous one.
             if !self.family.root().is_walking() {
                 self.extra.rare.heard = TurnOutcome::new();
             }
@@ -293,7 +306,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(receipt)
     }
 
-    /// Takes one turn: the walk over the steps, with all its calls. Waits first for a turn that is still walked.
+    /// Makes one turn: the walk over the steps with all its calls. Waits first for a turn that is still going on.
     ///
     /// # Errors
     /// See [`RunError`]. A failed step is not an error: [`TurnReport::failed`] names it.
@@ -316,7 +329,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         })
     }
 
-    /// Takes turns until the run has ended, at most `count` of them.
+    /// Makes turns until the run has ended, at most `count`. Returns the status if it has ended.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -331,7 +344,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(self.status)
     }
 
-    /// Advances time: deadlines fire and answers arrive, each when it is due.
+    /// Lets time pass: deadlines fire and answers arrive, each at its time.
     ///
     /// # Errors
     /// See [`RunError`].

@@ -1,4 +1,4 @@
-//! Places by name, for the saved data of a session, because another version of the chart numbers its steps and states differently.
+//! Identifies steps and states by name in a saved run, because another version of the chart numbers them differently.
 
 use super::{At, CallPlace, Session, ledger};
 use crate::budget::{Amount, Prices, Usage};
@@ -10,10 +10,10 @@ use chartc_core::machine::StepKey;
 use chartc_core::saved::Key;
 use serde::{Deserialize, Serialize};
 
-/// The steps that lead to a member.
+/// The path of a member: the `run` steps that lead to it.
 pub(super) type NamedPath = Vec<Key>;
 
-/// A step of a member.
+/// A step of a member, by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct CallSite {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -21,10 +21,10 @@ pub(super) struct CallSite {
     key: Key,
 }
 
-/// The amounts that were spent and are held.
+/// The accounts of a run, by name.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Spent {
-    /// The amounts that states have spent, and the soft bounds that were reported.
+    /// The amounts that states have spent, and whether their soft limits have been reported.
     accounts: Vec<(NamedPath, String, Amount, [bool; 2])>,
     /// The amounts that are held for calls under way, with their states.
     held: Vec<(CallSite, Usage, Prices, Vec<String>)>,
@@ -32,7 +32,7 @@ pub(super) struct Spent {
 }
 
 impl CallSite {
-    /// The names of leaf and step, for the steps that lead to it and then for itself.
+    /// The names of leaf and step: first those of the steps that lead to it, then its own.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         self.way.iter().chain([&self.key]).map(Key::names)
     }
@@ -47,7 +47,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         keys.collect()
     }
 
-    /// The member to which steps lead, if it is running.
+    /// The member at a path, if it is running.
     pub(super) fn member_at(&self, way: &NamedPath) -> Option<MemberPath> {
         let mut member = MemberPath::new();
         for key in way {
@@ -103,7 +103,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Spent { accounts: accounts.collect(), held: held.collect(), total }
     }
 
-    /// Takes over the accounts. Accounts of states that no longer exist are ignored.
+    /// Restores the accounts. Those of states that the chart no longer has are ignored.
     pub(super) fn take_spent(&mut self, spent: &Spent) {
         let Spent { accounts, held, total } = spent;
         let accounts = accounts.iter().filter_map(|(way, path, spent, warned)| {

@@ -1,4 +1,4 @@
-//! The parts of a session that it shares with other sessions, and the parts that are usually absent.
+//! The fields of a session that it can share with other sessions, and the fields that are usually absent.
 
 use super::begin::ElementPlace;
 use super::calls::Call;
@@ -23,33 +23,34 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-/// The parts that sessions can share: oracle, tools, clock and bounds.
+/// The fields that sessions can share: oracle, tools, clock and bounds.
 #[derive(Clone)]
 pub(super) struct Common {
     pub(super) driver: Arc<dyn Driver>,
     /// The parts of the driver, unless the host has set a driver of its own.
     pub(super) parts: driver::Parts,
     pub(super) clock: Arc<dyn Clock>,
-    /// How long to wait after failed calls.
+    /// The waiting times after failed calls.
     pub(super) backoff: Backoff,
-    /// The budget, which several runs can share.
+    /// The budget of tokens and money, which several runs can share.
     pub(super) budget: Option<Budget>,
+    /// The maximum number of calls per event or turn.
     pub(super) max_calls: u32,
-    /// The maximum number of transitions that are remembered, even if the chart asks for more.
+    /// The maximum number of transitions in the history, even if the chart asks for more.
     pub(super) history: Option<u32>,
     /// Whether calls stay open until the host answers them. Then no prompt is rendered, and no oracle or tool is called.
     pub(super) manual: bool,
-    /// The form of actions where a client names none.
+    /// The form of actions if a client sets none.
     pub(super) actions: ActionForm,
 }
 
 thread_local! {
-    /// The shared parts of the last session that was made on this thread.
+    /// The shared fields of the last session that was created on this thread.
     static LAST: RefCell<Weak<Common>> = const { RefCell::new(Weak::new()) };
 }
 
 impl Common {
-    /// The shared parts of a new session. Consecutive sessions of a thread with the same oracle and clock share one value.
+    /// The shared fields of a new session. Consecutive sessions of a thread with the same oracle and clock share one value.
     pub(super) fn of(oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>) -> Arc<Self> {
         let last = LAST.try_with(|last| last.borrow().upgrade()).ok().flatten();
         let is_same = |last: &Arc<Self>| {
@@ -75,12 +76,12 @@ impl Common {
     }
 }
 
-/// The data of a session besides its machine and its counters.
+/// The fields of a session other than its machine and its counters.
 #[derive(Default)]
 pub(super) struct Extra {
-    /// The name of the run, which is part of the names of its calls.
+    /// The name of the run, which is part of the ids of its calls.
     pub(super) run: Option<Arc<str>>,
-    /// Calls of host functions that are not in the trace yet.
+    /// The calls of host functions that are not in the trace yet.
     pub(super) host_log: Option<HostLog>,
     /// The last transitions.
     pub(super) history: History,
@@ -88,27 +89,28 @@ pub(super) struct Extra {
     pub(super) busy: LazyBox<CallsUnderWay>,
 }
 
-/// Data that a waiting session may have; most sessions have none of it.
+/// Fields that a waiting session may need; most sessions need none of them.
 #[derive(Default)]
 pub(super) struct RareParts {
-    /// How the run was started, until this is written to the trace.
+    /// The settings with which the run was started, until they are written to the trace.
     pub(super) origin: Origin,
-    /// The names of calls that began in another version of the chart, where their steps had other names.
+    /// The names of calls that were started in another version of the chart, in which their steps had other names.
     pub(super) old_names: BTreeMap<At, named::CallSite>,
     /// The last failures of calls that will be attempted again.
     pub(super) failures: BTreeMap<CallPlace, Failure>,
-    /// Tokens and money spent.
+    /// The tokens and the money of the run.
     pub(super) ledger: Ledger,
-    /// The reason why the last answer was rejected, for the next attempt.
+    /// The reasons why the last answers were unusable, for the next attempts, each with the event in which the step was started.
     pub(super) complaints: BTreeMap<CallPlace, (u32, String)>,
     /// The actions that steps have chosen, and their failures, since the last turn began.
     pub(super) heard: TurnOutcome,
-    /// A text that is appended to prompts.
+    /// The host's text at the end of prompts.
     pub(super) section: String,
-    /// The tools that the models of open `llm` steps have called, since the event for which the step was started.
+    /// The tools that the models of open `llm` steps have called, each with the event in which the step was started.
     pub(super) used: BTreeMap<CallPlace, (u32, Vec<Used>)>,
     /// The last hard limit that was reached.
     pub(super) limit: Option<LimitKind>,
+    /// The reason why a limit has ended the run.
     pub(super) summary: Option<String>,
     /// The step whose failure ended the walk of this turn.
     pub(super) failed: Option<String>,
@@ -116,20 +118,20 @@ pub(super) struct RareParts {
     pub(super) recent_calls: BTreeMap<ElementPlace, u32>,
 }
 
-/// Data that a session has only while it handles an input or has calls under way.
+/// Fields that a session needs only while it handles an input or has calls under way.
 #[derive(Default)]
 pub(super) struct CallsUnderWay {
-    /// Calls under way, in the order in which they were started.
+    /// The calls under way, in the order in which they were started.
     pub(super) calls: Vec<Call>,
-    /// Inputs that the machine has not handled yet, each with the call that it concerns.
+    /// The inputs that the machine has not handled yet, each with the call that it concerns.
     pub(super) ready: VecDeque<(At, Input<Vec<Value>>)>,
-    /// The answer that is being handed over, and its question.
+    /// The answer that is being passed to the machine, and its question.
     pub(super) last_answer: Option<(String, Arc<Question>)>,
-    /// Why an answer from the host does not fit, as the machine judged.
+    /// The reason why an answer of the host does not fit, as the machine has found.
     pub(super) misfit: Option<String>,
-    /// The data of the event that is being handed over, for its line in the trace.
+    /// The data of the event that is being handled, for its line in the trace.
     pub(super) sending: Option<Value>,
-    /// Inputs that the machines still have to handle. They are left over if the run failed at an input.
+    /// The inputs that the machines still have to handle. They are left over if the run has failed at an input.
     pub(super) tasks: Tasks,
 }
 

@@ -1,4 +1,4 @@
-//! Questions to people that wait for their answers.
+//! Open questions to people, and the host's answers to them.
 
 use super::calls::{Call, Work};
 use super::{At, Session};
@@ -9,7 +9,7 @@ use chartc_core::host::Machine;
 use std::sync::Arc;
 
 impl Call {
-    /// The question to a person that this call waits for.
+    /// The question to a person for which this call waits.
     fn asked(&self) -> Option<&Question> {
         match &self.work {
             Work::Question(question, ..) if question.kind == Kind::Human => Some(question),
@@ -28,12 +28,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.busy.calls.iter().filter_map(Call::asked)
     }
 
-    /// Answers the open question to a person that has this [id](Question::id), in place of the driver, whose call is dropped. Returns the
-    /// permanent name of that call. What follows from the answer begins with the next [`go_as_far_as_possible`](Self::go_as_far_as_possible)
-    /// or [`settle`](Self::settle). An answer that names another question changes nothing.
+    /// Answers the open question to a person that has this [id](Question::id). The driver's own call for it is dropped. Returns the
+    /// permanent id of that call. The effects of the answer begin with the next call of
+    /// [`go_as_far_as_possible`](Self::go_as_far_as_possible) or [`settle`](Self::settle).
     ///
     /// # Errors
-    /// See [`RunError`]. The inner error: no open question has this id.
+    /// See [`RunError`]. The inner error means that no open question has this id; nothing has changed then.
     pub fn reply(
         &mut self,
         question: &str,
@@ -54,7 +54,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(Ok(name))
     }
 
-    /// Gives a question to a person its id.
+    /// Gives a question to a person its id. Questions to models get none.
     pub(super) fn name_question(&self, at: &At, question: &mut Arc<Question>) {
         if question.kind == Kind::Human && question.id.is_empty() {
             let call = self.name_of(at, false).to_string();

@@ -1,8 +1,8 @@
-//! Many agents of one chart, and the states in which they are.
+//! Populations: many agents of one chart, with an index of the states in which they are.
 //!
-//! Every session that has [`Population::join`]ed reports the states that it enters and exits. A population keeps one bit for each agent and
-//! state, in blocks of 4,096 agents that have their own locks. So agents that run at the same time do not wait for each other, and the
-//! cost of a query is proportional to the size of its answer, plus a few words for each block.
+//! Each session that has [`Population::join`]ed reports the states that it enters and exits. A population keeps one bit per agent and
+//! state, in blocks of 4,096 agents that have their own locks. So agents on different threads rarely wait for each other, and a query
+//! costs as much as the size of its answer, plus a few words per block.
 
 use super::Session;
 use chartc_core::arena::StateId;
@@ -17,27 +17,27 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 /// The number of an agent in its population: its position in the order of joining, from 0, or the number given to [`Population::join_as`].
 pub type AgentId = usize;
 
-/// Agents of one chart, interpreted or generated. Clones are the same population.
+/// The agents of one chart, interpreted or generated. Clones are the same population.
 pub struct Population<M> {
     census: Arc<Census>,
     chart: PhantomData<fn(M)>,
 }
 
 impl<M: Machine> Population<M> {
-    /// A population without agents.
+    /// Creates a population without agents.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a session to the population as an agent, for the lifetime of the session. A session that joins again gives up its earlier
-    /// place.
+    /// Adds a session to the population, until the session is dropped. A session that joins again gives up its earlier number.
     pub fn join<T>(&self, session: &mut Session<M, T>) -> AgentId {
         let id = self.census.joined.fetch_add(1, Relaxed);
         self.enter(id, session);
         id
     }
 
-    /// Like [`Population::join`], with a number that the host chooses. Two sessions that exist at the same time must not have the same number.
+    /// Like [`Population::join`], with a number that the host chooses. Two sessions that exist at the same time must not have the same
+    /// number.
     pub fn join_as<T>(&self, id: AgentId, session: &mut Session<M, T>) {
         self.census.joined.fetch_max(id.saturating_add(1), Relaxed);
         self.enter(id, session);
@@ -49,7 +49,7 @@ impl<M: Machine> Population<M> {
         let states = self.census.chart(root).paths.len();
         let member =
             Membership { nth: (id % BLOCK) as u32, block: self.census.block(id / BLOCK, states) };
-        // The session may have started already.
+        // The session may have been started already, so all states are reported once.
         member.tell(root, (0..states).map(StateId::at));
         session.place = Some(Box::new(member));
     }
@@ -85,8 +85,7 @@ impl<M: Typed> Population<M> {
         self.census.agents(M::row_of(state).index())
     }
 
-    /// The number of agents in each basic state (atomic or final) in document order, including states without agents. Empty before an agent
-    /// has joined.
+    /// The number of agents in each leaf, in document order, including leaves without agents. Empty before an agent has joined.
     ///
     /// Every agent that has started counts once; in a parallel state, once for each region. An agent that has ended counts where it ended.
     pub fn state_distribution(&self) -> Vec<(M::State, usize)> {
@@ -117,27 +116,27 @@ impl<M> std::fmt::Debug for Population<M> {
     }
 }
 
-/// The agents of a block.
+/// The number of agents per block.
 const BLOCK: usize = 4096;
 const WORD: usize = u64::BITS as usize;
 
 #[derive(Default)]
 struct Census {
-    /// Known once the first agent has joined.
+    /// The states of the chart; known once the first agent has joined.
     chart: OnceLock<Chart>,
     blocks: RwLock<BTreeMap<usize, Arc<Mutex<Block>>>>,
     /// The number of the next agent.
     joined: AtomicUsize,
 }
 
-/// The states of the chart, by their rows.
+/// The states of the chart, in the order of its tables.
 struct Chart {
     paths: Vec<String>,
-    /// Whether they are atomic or final.
+    /// Whether each state can be a leaf: it is atomic or final.
     basic: Vec<bool>,
 }
 
-/// By state row: the agents in the state, and their number.
+/// For each state, the agents in it as a bit set, and their number.
 struct Block {
     present: Vec<[u64; BLOCK / WORD]>,
     counts: Vec<usize>,
@@ -165,6 +164,7 @@ impl Census {
             return block.clone();
         }
         drop(blocks);
+        // Another thread may have added the block between both locks; `entry` then finds it.
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
         let empty = || {
             let present = vec![[0; BLOCK / WORD]; states];
@@ -237,14 +237,14 @@ impl Block {
     }
 }
 
-/// A session's place in its population. Dropping it releases the place.
+/// A session's membership in a population. Dropping it removes the agent.
 pub(super) struct Membership {
     nth: u32,
     block: Arc<Mutex<Block>>,
 }
 
 impl Membership {
-    /// Reports states that were entered or exited. The population reads whether they are active now.
+    /// Reports states that were entered or exited. Their present state is read from the machine.
     pub(super) fn tell(&self, machine: &dyn Machine, touched: impl Iterator<Item = StateId>) {
         let mut touched = touched.peekable();
         if touched.peek().is_none() {

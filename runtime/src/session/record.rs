@@ -1,4 +1,4 @@
-//! Writes records to the trace.
+//! Writes the records of machines to the trace, and updates the session's own data.
 
 use super::Session;
 use crate::error::RunError;
@@ -12,7 +12,7 @@ use chartc_core::machine::{ErrorKind, Instant, LimitKind, Record, Status, WalkEn
 use std::collections::VecDeque;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// What forced an end that no final state has given arguments: which limit was used up, where, after how much work.
+    /// The reason why a limit has ended the run: which limit, in which state, and after how many turns and calls. `None` if none has.
     pub fn summary(&self) -> Option<&str> {
         self.extra.rare.summary.as_deref()
     }
@@ -34,8 +34,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         ))
     }
 
-    /// Writes a record of a member; `child` is the way to it, and `held` tells which alternatives of the guard hold, of a transition that is
-    /// taken.
+    /// Handles a record of a member. `child` is the path of the member. `held` is a transition with the alternatives of its guard that
+    /// hold.
     pub(super) fn record(
         &mut self,
         now: Instant,
@@ -49,14 +49,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             reasons = held.filter(|(of, _)| *of == line).map_or(0, |(_, held)| held);
             self.remember(now, member, 0, (line, reasons));
         }
+        // A child chart that is started again begins with an empty history.
         if let (Record::Ended(_), false) = (record, member.is_empty()) {
             self.extra.history.forget(member);
         }
+        // Without a listener, such a record needs no text; only its line is counted.
         if is_only_told(record) && self.tracer.sink.is_deaf() {
             self.tracer.seq += 1;
             return Ok(());
         }
         let Some(machine) = self.family.member(member) else { return Ok(()) };
+        // The next prompt tells the model why its tool call was refused.
         if let Record::Forbidden(key, tool) = record {
             let tables = machine.tables();
             let state = tables.states[key.leaf.index()].path;
@@ -93,7 +96,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         what
     }
 
-    /// Updates the run's own data for a record.
+    /// Updates the session's own data after a record of the run's own chart.
     fn note_own(&mut self, record: Record) {
         if let Record::Turn(turn) = record {
             self.turns = turn;
@@ -109,7 +112,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Takes the calls of host functions since the last time.
+    /// Removes and returns the calls of host functions since the last time.
     pub(super) fn host_calls(&self) -> Vec<HostCall> {
         self.extra.host_log.as_ref().map(HostLog::take).unwrap_or_default()
     }
@@ -125,7 +128,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.put_notes(now, child, notes.unwrap_or_default(), called)
     }
 
-    /// Writes notes. The note of a host call is written with the call; if it is missing, it is built.
+    /// Writes notes of a machine. The note about a call of a host function also contains the call. A call without a note gets one.
     pub(super) fn put_notes(
         &mut self,
         now: Instant,
@@ -133,7 +136,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         notes: Vec<Note>,
         called: Vec<HostCall>,
     ) -> Result<(), RunError> {
-        // A machine makes most notes only for a listener: without one, none of them counts as a line.
+        // A machine creates most notes only for a listener. Without one, notes do not count as lines, so that the numbers do not depend
+        // on them.
         let is_unheard = self.tracer.sink.is_deaf();
         if is_unheard || notes.is_empty() && called.is_empty() {
             return Ok(());
@@ -142,6 +146,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         for Note { about, text } in notes {
             let is_of = |call: &HostCall| about == About::Call(call.function.clone());
             let mut call = None;
+            // Calls without a note are written before the next call with one, in the order in which they were made.
             if let Some(index) = called.iter().position(is_of) {
                 for lost in called.drain(..index).collect::<Vec<_>>() {
                     self.tracer.put(now, child, noted(lost))?;
@@ -157,7 +162,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// The note of a call for which the machine has none.
+/// The note about a call for which the machine has written none.
 fn noted(call: HostCall) -> What {
     let arguments: Vec<String> = call.arguments.iter().map(json).collect();
     let end = match &call.failed {
@@ -172,7 +177,7 @@ fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Whether a record only concerns the trace, so that the run's own data does not change.
+/// Whether a record concerns only the trace, so that the session's own data does not change.
 fn is_only_told(record: Record) -> bool {
     match record {
         Record::Turn(_)

@@ -1,18 +1,18 @@
-//! How a turn went, for whoever has run it.
+//! The result of a turn.
 
 use chartc_core::machine::{Receipt, Status};
 
-/// How a turn went.
+/// The result of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnReport {
-    /// Its number, from 1.
+    /// The number of the turn, from 1.
     pub turn: u32,
-    /// What the machine made of it.
+    /// The receipt of the turn's event.
     pub receipt: Receipt,
-    /// The step that failed and ended the walk: the turn's error.
+    /// The step whose failure ended the walk.
     pub failed: Option<String>,
-    /// Model calls made.
+    /// The number of model calls.
     pub calls: u32,
-    /// How the run ended, if it did.
+    /// The status with which the run has ended; `None` if it has not.
     pub ended: Option<Status>,
 }

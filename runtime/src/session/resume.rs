@@ -1,4 +1,8 @@
-//! Saving a run, and continuing it.
+//! Saves and resumes sessions.
+//!
+//! The hard part is calls under way. The driver is asked (`probe`) what became of each: an answer is used, a call that was not made is
+//! made, and of any other call it is unknown whether it took effect. Then the chart decides: `doubt retry` makes the call again,
+//! otherwise its step is in doubt. A replay cannot probe, so it reads the decision from the next lines of the trace.
 
 use super::begin::ElementPlace;
 use super::calls::{Call, Work};
@@ -20,12 +24,12 @@ use chartc_core::host::Machine;
 use std::sync::Arc;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// The current state of the run; `None` before its start, after its end, and for a machine that cannot be saved.
+    /// The complete state of the run; `None` before its start, after its end, and for a machine that cannot be saved.
     pub fn save(&self) -> Option<Saved> {
         self.save_all().filter(|saved| saved.status.is_none())
     }
 
-    /// The current state of the run, also after its end; `None` before its start.
+    /// The complete state of the run, also after its end; `None` before its start.
     pub fn save_all(&self) -> Option<Saved> {
         if !self.started {
             return None;
@@ -97,8 +101,8 @@ impl Call {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Continues a saved run. The session's machine, interpreted or generated, must be new; it takes over the saved state, so its params do
-    /// not matter. The session's clock starts at [`Saved::now`]. Calls that were under way keep their names. If the driver knows their
+    /// Resumes a saved run. The session's machine, interpreted or generated, must be new; it takes over the saved state, so its params do
+    /// not matter. The session's clock must start at [`Saved::now`]. Calls that were under way keep their ids. If the driver knows their
     /// outcome, they continue with it. Otherwise they are made again if the chart allows that, or are in doubt.
     ///
     /// # Errors
@@ -123,10 +127,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub fn restore(&mut self, saved: &Saved) -> Result<(), RunError> {
         self.family.load(&saved.machine).map_err(|why| RunError::Start(why.to_string()))?;
         self.started = true;
+        // `max`, because `resume` has already written a line after the saved ones.
         self.tracer.seq = self.tracer.seq.max(saved.seq);
         self.turns = saved.turns;
         self.total_calls = saved.calls;
         self.answered = saved.answered;
+        // In another version of the chart, elements and steps have other numbers, so these counts start again.
         if saved.machine.is_of(self.family.root().tables()) {
             let (own, of_elements) =
                 saved.recent_calls.iter().cloned().partition::<Vec<_>, _>(|(e, _)| e.is_empty());
@@ -153,7 +159,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.rare.complaints =
             complaints.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         for Open { at: spot, what, named } in &saved.open {
-            // If the chart of the call no longer runs, nothing waits for the call.
+            // If the child chart of the call does not exist any more, nothing waits for the call.
             if let Some(at) = self.at(spot) {
                 let named = named.as_ref().unwrap_or(spot);
                 if self.call_site(&at).as_ref() != Some(named) {
@@ -171,13 +177,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             PendingCall::Wait { question, until } => Work::Waiting(question.into(), until, None),
             PendingCall::Room { question } => Work::AwaitingBudget(question.into()),
             PendingCall::Question { question, .. } if self.forget_chain(&at) => {
+                // No model had answered: the run starts with the first client of the chain again, and nothing is charged.
                 let (now, prices) = (self.common.clock.now(), question.model.prices);
                 self.settle_call(now, &at, prices, Bill::nothing(false))?;
                 return self.begin(at);
             }
             PendingCall::Question { question, since } => {
                 let mut question: Arc<Question> = question.into();
-                // Runs that an earlier version has saved have questions without ids.
+                // Earlier versions saved questions to people without ids.
                 self.name_question(&at, &mut question);
                 let id = self.call_id(&at, false);
                 match self.common.driver.probe(&id) {
@@ -196,6 +203,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                         Work::Question(question, Exclusive::new(asking), since)
                     }
                     Probe::Unknown | Probe::Returned(_) => {
+                        // The call may have been made and charged, so its hold counts as spent.
                         self.settle_unknown(self.common.clock.now(), &at, question.model.prices)?;
                         if question.kind == Kind::Human || self.retries_doubt(&at, None) {
                             return self.begin(at);
@@ -225,8 +233,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// Does to a run that is run again what [`Session::resume`] has done to it: `line` says so in its trace, and `next` gives those behind it,
-    /// which tell what became of each call that was under way.
+    /// Repeats in a replay what [`Session::resume`] did. `line` is the `resumed` line of the trace; `next` returns the lines after it,
+    /// which show what became of each call that was under way.
     pub(crate) fn replay_resume(
         &mut self,
         line: What,
@@ -236,8 +244,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.replay_restore(next)
     }
 
-    /// Does to a run that is run again what [`Session::restore`] has done to the calls that were under way, as the lines that come `next`
-    /// tell; nothing if they tell of none.
+    /// Repeats in a replay what [`Session::restore`] did to the calls under way, as the `next` lines show. Does nothing if they show
+    /// nothing.
     pub(crate) fn replay_restore(
         &mut self,
         next: impl Fn(usize) -> Option<Line>,
@@ -246,6 +254,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let (child, step) = (self.path(&call.at.0), self.step_name(&call.at.0, call.at.1));
             let (about, which) = (self.step_path(&call.at), self.which(&call.at));
             let attempt = call.at.1.attempt;
+            // The line about the interrupted call may be preceded by its `usage` line.
             let is_usage = next(0).is_some_and(|line| {
                 let (step, which) = (step.clone(), which.clone());
                 line.child == child && is_usage_of(&line.what, &step, attempt, &which)

@@ -1,4 +1,4 @@
-//! How long a failed call is waited after, who is asked then, and how long a call may take.
+//! Retries: the waiting time after a failed call, the client of the next attempt, and the timeout of a call.
 
 use super::{At, Session, place_of};
 use crate::clock::Clock;
@@ -13,16 +13,16 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Waits between attempts of a call that failed: each twice as long as the one before, up to a bound, a part of it by chance so that many
-/// agents do not come back at one moment. What a provider says itself goes first. An answer that means nothing is asked
-/// again at once.
+/// The waiting times between the attempts at a call. Each is twice as long as the previous one, up to a maximum, and partly random, so
+/// that many agents do not try again at the same moment. A longer time that the provider asks for takes precedence. After an unusable
+/// answer, the question is asked again at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// Milliseconds after the first failure.
+    /// The waiting time after the first failure, in milliseconds.
     pub first: u64,
-    /// Milliseconds at most.
+    /// The maximum waiting time, in milliseconds.
     pub most: u64,
-    /// Makes the part by chance: equal seeds wait equally long.
+    /// The seed of the random part. Equal seeds give equal waiting times.
     pub seed: u64,
 }
 
@@ -33,13 +33,16 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// No waiting.
+    /// No waiting time.
     pub const NONE: Self = Self { first: 0, most: 0, seed: 0 };
 
-    /// Milliseconds to wait after failure `nth` (from 1) of a call. `mark` tells calls apart.
+    /// The waiting time after failure `nth` (from 1) of a call, in milliseconds. `mark` distinguishes calls, so that they wait
+    /// differently.
     pub fn wait(self, nth: u32, retry_after: Option<u64>, mark: u64) -> u64 {
+        // The exponent is bounded, because a shift by 64 or more would overflow; `most` bounds the result.
         let doubled = self.first.saturating_mul(1 << nth.saturating_sub(1).min(32));
         let whole = doubled.min(self.most);
+        // Half of the time is fixed, the other half is random.
         let half = whole / 2;
         let chance = scrambled(self.seed ^ scrambled(mark)) % (whole - half + 1);
         let wait = half + chance;
@@ -47,7 +50,7 @@ impl Backoff {
     }
 }
 
-/// SplitMix64, one step.
+/// One step of SplitMix64.
 fn scrambled(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -55,32 +58,33 @@ fn scrambled(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Milliseconds that a provider may ask to be left alone for. One that wants more is not asked again: the step has failed, and nothing waits.
+/// The maximum time that a provider may ask to wait, in milliseconds. If it asks for more, there is no further attempt, and the step
+/// fails.
 pub const MOST_RETRY_AFTER: u64 = 5 * 60 * 1000;
 
 /// The last failure of a call, for its next attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failure {
-    /// The event that the step was started in.
+    /// The number of the event in which the step was started.
     pub(super) event: u32,
-    /// How many in a row.
+    /// The number of failures in a row.
     pub(super) count: u32,
     pub(super) retry_after: Option<u64>,
-    /// Whether nobody is there who could do better later.
+    /// Whether waiting would not help: the next attempt asks another client, or no model may be asked at all.
     pub(super) is_final: bool,
-    /// The client for the next attempt.
+    /// The client of the next attempt.
     pub(super) client: String,
-    /// Whether no attempt is left that could end otherwise: the server refuses such calls for good, and there is no other client.
+    /// Whether no further attempt can succeed: the server refuses such calls for good, and there is no other client.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_hopeless: bool,
-    /// Why no model was there, for each of the failures in a row; shorter than their `count` if some failed for another reason.
+    /// The errors of unavailable models, one per failure in a row; fewer than `count` if some failures had another reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) nobody: Vec<String>,
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Keeps the reason why a call failed, for its next attempt. Returns why the run must end: no model has answered yet, and no client of
-    /// the chain can be asked.
+    /// Keeps a failure for the next attempt of the call. Returns a reason if the run must end: no model has answered yet, and no client
+    /// of the fallback chain is available.
     pub(super) fn keep_failure(
         &mut self,
         at: &At,
@@ -94,18 +98,19 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let last = self.extra.rare.failures.remove(&place).filter(|last| last.event == key.event);
         let (count, mut nobody) =
             last.map_or((1, Vec::new()), |last| (last.count + 1, last.nobody));
+        // Collected over the chain of fallbacks: the run ends only if every client was unavailable.
         if error.is_unavailable() {
             nobody.push(error.to_string());
         }
         let other = client != question.client;
-        // A chain may lead back to its beginning.
+        // A chain of fallbacks may be a cycle, so it ends after as many failures as there are clients.
         let is_last = !other || count as usize >= tables.clients.len();
         let begins = !self.answered && !self.common.driver.has_answered();
         if begins && is_last && nobody.len() == count as usize {
             nobody.dedup();
             return Some(nobody.join("; "));
         }
-        // Another client has nothing to recover from.
+        // The time that the failed provider asks for does not concern another client.
         let retry_after = error.retry_after().filter(|_| !other);
         let is_final = other || error.kind() == OracleErrorKind::Denied;
         let is_hopeless = is_last && error.kind() == OracleErrorKind::Rejected;
@@ -115,8 +120,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         None
     }
 
-    /// Forgets the clients of the chain that could not be asked, if no model has answered yet: a run that continues begins with the first of
-    /// them again. Returns whether there are any.
+    /// Forgets which clients of the fallback chain were unavailable, if no model has answered yet: a resumed run starts with the first
+    /// client again. Returns whether there were any.
     pub(super) fn forget_chain(&mut self, (member, key): &At) -> bool {
         let place = place_of(member, *key);
         let failures = &mut self.extra.rare.failures;
@@ -129,14 +134,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// The client that a failed one falls back to; itself, where it has none.
+/// The client to which a failed one falls back; the failed one itself if it has no fallback.
 pub(super) fn next_client(tables: &Tables<'_>, failed: &str) -> String {
     let row = |name: &str| tables.clients.iter().find(|row| row.name == name);
     let next = row(failed).and_then(|row| tables.clients.get(row.fallback?.index()));
     next.map_or(failed, |row: &ClientRow<'_>| row.name).to_owned()
 }
 
-/// Puts a question, with the time that its client allows from `since` on.
+/// Asks a question, with the timeout of its client counted from `since`.
 pub(super) fn ask_with_timeout(
     driver: &Arc<dyn Driver>,
     clock: &Arc<dyn Clock>,
@@ -147,6 +152,7 @@ pub(super) fn ask_with_timeout(
     let timeout = question.model.timeout.filter(|_| !driver.keeps_time());
     let mut asking = driver.ask(id, question);
     let Some(timeout) = timeout else { return asking };
+    // The timeout of a resumed call includes the time before it was saved.
     let mut sleep = clock.sleep_until(since.saturating_add(timeout));
     Box::pin(poll_fn(move |cx| match asking.as_mut().poll(cx) {
         Poll::Ready(answer) => Poll::Ready(answer),

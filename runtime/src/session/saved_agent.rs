@@ -1,4 +1,4 @@
-//! What a saved run keeps of its agent.
+//! The saved form of an agent.
 
 use super::TurnOutcome;
 use crate::world::{Record, WorkingMemory};
@@ -6,7 +6,7 @@ use chartc_core::expr::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What an agent is besides its run: configuration, record, memory, and where its world stands.
+/// The saved form of an agent without its run: configuration, record, memory, and the state of its world.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedAgent {
     pub(crate) version: u32,
@@ -20,10 +20,10 @@ pub struct SavedAgent {
 }
 
 impl SavedAgent {
-    /// Version of the layout. A snapshot with another one cannot be read.
+    /// The version of the format. A snapshot with another version cannot be read.
     pub const VERSION: u32 = 1;
 
-    /// The agent's name in its world.
+    /// The name of the agent in its world.
     pub fn name(&self) -> &str {
         &self.record.agent
     }

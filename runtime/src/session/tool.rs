@@ -1,4 +1,4 @@
-//! Tool calls: those that the model has chosen, and those of `call` steps.
+//! Tool calls: those that a model has chosen, and those of `call` steps.
 
 use super::answers::failure;
 use super::calls::{Call, Work};
@@ -15,7 +15,7 @@ use chartc_core::machine::{Element, Input, Instant, Outcome, StepKey};
 use chartc_core::tables::StepRowKind;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Begins a tool call.
+    /// Starts a tool call.
     pub(super) fn begin_call(&mut self, at: At) -> Result<(), RunError> {
         if self.common.manual {
             self.extra.busy.calls.push(Call { at, work: Work::Outside });
@@ -47,12 +47,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    /// The name of a call, for a driver that reads names.
+    /// The id of a call; an empty one if the driver does not use ids.
     pub(super) fn call_id(&self, at: &At, is_tool: bool) -> CallId {
         if self.common.driver.reads_ids() { self.name_of(at, is_tool) } else { CallId::default() }
     }
 
-    /// The name of a call.
+    /// The id of a call.
     pub(super) fn name_of(&self, (member, key): &At, is_tool: bool) -> CallId {
         let used = if self.extra.rare.used.is_empty() {
             None
@@ -60,6 +60,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.extra.rare.used.get(&place_of(member, *key))
         };
         let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
+        // Open calls do not count, so that a call which is made again gets the same number.
         let nth = used.map_or(0, |used| used.iter().filter(|one| !one.is_open()).count());
         let nth = u32::try_from(nth).unwrap_or(u32::MAX);
         let name = |member: &[StepKey], key: StepKey| {
@@ -79,7 +80,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let mut path: Vec<CallName> =
             (0..member.len()).map(|i| name(&member[..i], member[i])).collect();
         let mut own = name(member, *key);
-        // A call keeps its name in a version of the chart that has renamed its step.
+        // A call keeps its id when the run continues in a version of the chart in which the step has another name.
         if !self.extra.rare.old_names.is_empty()
             && let Some(old) = self.extra.rare.old_names.get(&(member.clone(), *key))
         {
@@ -90,7 +91,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         CallId { run: self.extra.run.clone().unwrap_or_default(), path, name: own, nth, is_tool }
     }
 
-    /// Keeps a tool call for the next prompt of its `llm` step. A call that was under way when the run was saved begins again.
+    /// Keeps a tool call of an `llm` step for its next prompt. It replaces a call that was under way when the run was saved.
     fn uses(&mut self, (member, key): &At, used: Used) {
         if !matches!(self.kind(member, *key), Some(StepRowKind::Llm)) {
             return;
@@ -105,7 +106,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         all.push(used);
     }
 
-    /// Keeps the result of the call.
+    /// Adds the result to the kept call.
     fn used_up(&mut self, (member, key): &At, result: &Result<Value, OracleError>) {
         let place = place_of(member, *key);
         let last = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
@@ -117,7 +118,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Marks the kept call as failed: the machine has found that its result does not have the declared type.
+    /// Marks the kept call as failed, because the machine has found that its result does not have the declared type.
     pub(super) fn used_in_vain(&mut self, (member, key): &At) {
         let place = place_of(member, *key);
         if let Some(last) = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut())
@@ -126,7 +127,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Hands the result of a tool call to the machine.
+    /// Passes the result of a tool call to the machine.
     pub(super) fn returned(
         &mut self,
         now: Instant,
@@ -143,6 +144,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let what = What::ToolResult { step, tool, value: value.clone(), which };
                 self.tracer.put(now, &child, what)?;
                 drop(self.apply_to(member, Input::Answer(key, Outcome::Done(vec![value])))?);
+                // Only `answer` reports a misfit to the host; here the machine's note is enough.
                 self.extra.busy.misfit = None;
                 Ok(())
             }

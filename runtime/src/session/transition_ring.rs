@@ -1,33 +1,33 @@
-//! The last transitions that a chart has taken, encoded in a few bytes each.
+//! A compact ring buffer of the last transitions of a chart, of a few bytes each.
 
 use chartc_core::arena::TransitionId;
 use chartc_core::machine::Instant;
 
-/// A transition that was taken, and its place in the trace.
+/// A transition that was taken, with the number of its trace line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) at_ms: Instant,
     pub(super) seq: u64,
     pub(super) line: TransitionId,
-    /// The alternatives of its guard that held, as bits.
+    /// The alternatives of its guard that held, as a bit mask.
     pub(super) held: u64,
 }
 
-/// The last transitions of a chart, the oldest first. Each is stored as four numbers in LEB128: the time since the previous transition, the
-/// distance from it in the trace, the id of the transition, and the alternatives of its guard that held.
+/// The last transitions of a chart, oldest first. Each is stored as four numbers in LEB128: the time since the previous transition, the
+/// distance from its trace line, the id, and the alternatives of the guard that held.
 #[derive(Debug)]
 pub(super) struct TransitionRing {
-    /// A ring buffer; its length is 0 or a power of two.
+    /// The ring buffer. Its length is 0 or a power of two.
     ring: Vec<u8>,
-    /// The position of the oldest byte, and the number of bytes. The position grows without bound; [`TransitionRing::place`] wraps it.
+    /// The position of the oldest byte, and the number of bytes. The position is not wrapped; [`TransitionRing::place`] does that.
     start: u32,
     used: u32,
     len: u32,
-    /// The time and the place in the trace of the newest transition.
+    /// The time and the trace line of the newest transition.
     last: (Instant, u64),
 }
 
-/// The maximum number of bytes of one number.
+/// The maximum number of bytes per number.
 const LONGEST: usize = 10;
 
 impl TransitionRing {
@@ -41,14 +41,16 @@ impl TransitionRing {
             self.drop_first();
         }
         let Taken { at_ms, seq, line, held } = taken;
+        // Wrapping differences can represent any two times, also ones that go back.
         let later = [at_ms.wrapping_sub(self.last.0), seq.wrapping_sub(self.last.1)];
         let numbers = [later[0], later[1], line.0.into(), held];
         if self.ring.len() < self.used as usize + 4 * LONGEST {
-            // Most numbers take one byte.
+            // Each number takes one byte per 7 bits, at least one.
             let needed =
                 numbers.iter().map(|number| (70 - number.leading_zeros()) / 7).map(|n| n.max(1));
             self.reserve(needed.sum());
         }
+        // The common case: all four numbers are below 128, and their place does not wrap around.
         let short = (numbers[0] | numbers[1] | numbers[2] | numbers[3]) < 0x80;
         let at = self.place(self.used);
         if let (true, Some(places)) = (short, self.ring.get_mut(at..at + 4)) {
@@ -63,7 +65,7 @@ impl TransitionRing {
         self.len += 1;
     }
 
-    /// All transitions, the oldest first.
+    /// All transitions, oldest first. The first one's time follows from the newest by subtracting all differences.
     pub(super) fn iter(&self) -> impl Iterator<Item = Taken> + '_ {
         let before = |(at_ms, seq): (Instant, u64), [later, further, ..]: [u64; 4]| {
             (at_ms.wrapping_sub(later), seq.wrapping_sub(further))
@@ -80,7 +82,7 @@ impl TransitionRing {
         self.len == 0
     }
 
-    /// The index in the ring of the byte with this number, counted from the oldest.
+    /// The index in the ring of a byte, counted from the oldest.
     fn place(&self, nth: u32) -> usize {
         self.start.wrapping_add(nth) as usize & (self.ring.len().wrapping_sub(1))
     }

@@ -1,4 +1,4 @@
-//! The results of a turn's steps, for the code that performs the chosen actions, and what that code adds to the trace and to prompts.
+//! The outcome of a turn, for the code that performs the chosen action; and what that code adds to the trace and to prompts.
 
 use super::{At, Session};
 use crate::error::RunError;
@@ -7,10 +7,10 @@ use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use serde::{Deserialize, Serialize};
 
-/// The results of the steps of the chart itself since its last turn began.
+/// The outcome of the steps of the run's own chart since the last turn began.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct TurnOutcome {
-    /// The actions that `llm` steps have chosen, each with its step, in order.
+    /// The actions that `llm` steps have chosen, each with the name of its step, in order.
     pub(crate) actions: Vec<(String, Map)>,
     /// The last failure of a question: its step, its kind, and the reason.
     pub(crate) trouble: Option<(String, QuestionFailure, String)>,
@@ -18,20 +18,20 @@ pub(crate) struct TurnOutcome {
     pub(crate) failed: Option<String>,
 }
 
-/// What can go wrong with a question.
+/// The kind of failure of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum QuestionFailure {
     /// The call failed.
     Call,
-    /// The answer could not be used.
+    /// The answer was unusable.
     Answer,
     /// A limit left no room for the call.
     Limit,
 }
 
 impl TurnOutcome {
-    /// Nothing.
+    /// An empty outcome.
     pub(crate) const fn new() -> Self {
         Self { actions: Vec::new(), trouble: None, failed: None }
     }
@@ -51,18 +51,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.started
     }
 
-    /// The section of prompts that is the host's.
+    /// The host's text at the end of prompts.
     pub(crate) fn section(&self) -> &str {
         &self.extra.rare.section
     }
 
-    /// Takes back what a saved run had heard and been told.
+    /// Restores the outcome and the section of a saved run.
     pub(crate) fn recall(&mut self, heard: TurnOutcome, section: String) {
         self.extra.rare.heard = heard;
         self.extra.rare.section = section;
     }
 
-    /// Sets what the prompts of `llm` and `ask` steps of the chart itself end with, from now on.
+    /// Sets the text at the end of the prompts of `llm` and `ask` steps, without those of child charts.
     ///
     /// # Errors
     /// The trace cannot be written.
@@ -74,22 +74,23 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.say(What::Section { text })
     }
 
-    /// Writes what the host has done.
+    /// Writes a line about an action of the host.
     pub(crate) fn say(&mut self, what: What) -> Result<(), RunError> {
         self.tracer.put(self.common.clock.now(), "", what)
     }
 
-    /// The section of a question's prompt.
+    /// The section of a question's prompt: empty in child charts.
     pub(super) fn section_of(&self, at: &At) -> &str {
         if at.0.is_empty() { &self.extra.rare.section } else { "" }
     }
 
-    /// The machine has taken the answer of a step, which named an action if the step wants one.
+    /// Records that the machine has accepted the answer of a step, with the action if the step asks for one.
     pub(super) fn record_answer(&mut self, at: &At, step: &str, action: Option<Map>) {
         if !at.0.is_empty() {
             return;
         }
         let heard = &self.extra.rare.heard;
+        // An answer makes up for an earlier failure of the same step.
         if heard.trouble.as_ref().is_some_and(|(of, ..)| of == step) {
             self.extra.rare.heard.trouble = None;
         }
@@ -98,7 +99,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
-    /// Something went wrong with a question.
+    /// Records the failure of a question, for the outcome of the turn.
     pub(super) fn record_question_failure(
         &mut self,
         at: &At,

@@ -1,4 +1,4 @@
-//! Questions that wait for a time, such as that of another attempt after a failed call.
+//! Calls that wait for a time, such as the next attempt after a failure; and queries about what a session waits for.
 
 use super::Session;
 use crate::error::RunError;
@@ -10,12 +10,12 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Continues as far as possible without waiting: takes answers that are available, and fires deadlines that are due.
+    /// Continues as far as possible without waiting: handles answers that are available, and fires deadlines that are due.
     ///
     /// # Errors
     /// See [`RunError`].
     pub fn go_as_far_as_possible(&mut self) -> Result<(), RunError> {
-        // The session keeps its calls under way, so dropping the future loses nothing.
+        // The session keeps its calls, so dropping the future loses nothing.
         let work = pin!(self.work(Some(Instant::MAX)));
         match work.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(done) => done,
@@ -28,7 +28,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.rare.failed.as_deref()
     }
 
-    /// The steps whose calls are under way, each with its path: `dig[1]/search`.
+    /// The steps with calls under way, each with its path, such as `dig[1]/search`.
     pub fn waits_for(&self) -> Vec<String> {
         let names = self.open();
         let names = names.iter().map(|at| match at.1.element {
@@ -38,12 +38,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         names.collect()
     }
 
-    /// The number of the last line of its trace.
+    /// The number of the last line of the trace.
     pub fn seq(&self) -> u64 {
         self.tracer.seq
     }
 
-    /// Whether no call is under way and no input waits: only an event, a turn or time can change the session.
+    /// Whether no call is under way and no input is queued: only an event, a turn or time can change the session.
     pub(crate) fn is_idle(&self) -> bool {
         self.extra.busy.is_nothing()
     }
@@ -53,14 +53,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.busy.calls.len()
     }
 
-    /// The first of the waiting calls that will be made, and its time.
+    /// The waiting call that will be made first: its time and its index.
     pub(super) fn first_waiting(&self) -> Option<(Instant, usize)> {
         let calls = self.extra.busy.calls.iter().enumerate();
         calls.filter_map(|(index, call)| Some((call.waits_until()?, index))).min()
     }
 
-    /// Puts the first question whose wait is over, unless a deadline was due before. Each is put at its own time, no matter how late the
-    /// clock is read.
+    /// Makes the first waiting call that is due, unless a deadline was due before it. Each call is made at its own time in this order, no
+    /// matter how late the clock is read.
     pub(super) fn submit_due_retry(
         &mut self,
         now: Instant,
@@ -72,8 +72,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(true)
     }
 
-    /// Puts the questions whose wait was over before now, and returns the time. So an answer does not overtake them, no matter how late the
-    /// clock is read.
+    /// Makes the waiting calls that were due before now, and returns the present time. So an answer that arrives now does not overtake
+    /// them, no matter how late the clock is read.
     pub(super) fn submit_earlier_retries(&mut self) -> Result<Instant, RunError> {
         let now = self.common.clock.now();
         while let Some((_, index)) = self.first_waiting().filter(|(until, _)| *until < now) {
@@ -83,7 +83,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// Whether a line says what a call took that nobody told of.
+/// Whether a line is the `usage` line of this call with an assumed use.
 pub(super) fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::Which) -> bool {
     matches!(what, What::Usage { step: of, attempt: nth, which: one, assumed: true, .. }
         if (of.as_str(), *nth, one) == (step, attempt, which))

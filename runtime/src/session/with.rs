@@ -1,4 +1,4 @@
-//! The settings of a session before it starts.
+//! The settings of a session, made before it starts.
 
 use super::{Backoff, Session};
 use crate::budget::Budget;
@@ -12,36 +12,36 @@ use chartc_core::host::Machine;
 use std::sync::Arc;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
-    /// Bounds the model calls that one event or turn may cause; [`MAX_CALLS`](super::MAX_CALLS) unless set.
+    /// Sets the maximum number of model calls per event or turn. The default is [`MAX_CALLS`](super::MAX_CALLS).
     #[must_use]
     pub fn with_max_calls(mut self, calls: u32) -> Self {
         Arc::make_mut(&mut self.common).max_calls = calls;
         self
     }
 
-    /// Limits how many of its last transitions each chart remembers, if its `trace` line allows more; 0 means none. A transition takes about
-    /// four bytes.
+    /// Sets the maximum number of transitions in the history of each chart, if its `trace` line allows more; 0 for none. A transition
+    /// takes about four bytes.
     #[must_use]
     pub fn with_history(mut self, most: u32) -> Self {
         Arc::make_mut(&mut self.common).history = Some(most);
         self
     }
 
-    /// How long to wait after a failed call; [`Backoff::default`] unless set.
+    /// Sets the waiting times after failed calls. The default is [`Backoff::default`].
     #[must_use]
     pub fn with_backoff(mut self, backoff: Backoff) -> Self {
         Arc::make_mut(&mut self.common).backoff = backoff;
         self
     }
 
-    /// Sets a budget of tokens and money that this run shares with others. The limits of its chart apply in addition.
+    /// Sets a budget of tokens and money that this run shares with others. The limits of the chart apply in addition.
     #[must_use]
     pub fn with_budget(mut self, budget: Budget) -> Self {
         Arc::make_mut(&mut self.common).budget = Some(budget);
         self
     }
 
-    /// Sets the tools. Without this, every tool call fails.
+    /// Sets the tools. Without tools, every tool call fails.
     #[must_use]
     pub fn with_tools(mut self, tools: Arc<dyn Tools>) -> Self {
         let common = Arc::make_mut(&mut self.common);
@@ -50,7 +50,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self
     }
 
-    /// Sets the oracle for `human` steps. Without this, the usual oracle answers them.
+    /// Sets the oracle for `human` steps. Without it, the usual oracle answers them.
     #[must_use]
     pub fn with_people(mut self, people: Arc<dyn Oracle>) -> Self {
         let common = Arc::make_mut(&mut self.common);
@@ -66,24 +66,24 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self
     }
 
-    /// Sets the name of the run, which is part of the names of its calls.
+    /// Sets the name of the run, which is part of the ids of its calls.
     #[must_use]
     pub fn with_run(mut self, run: &str) -> Self {
         self.extra.run = Some(run.into());
         self
     }
 
-    /// Sets the form in which models write actions where their client names none. [`Agent`](crate::agent::Agent) sets it in a world.
+    /// Sets the form in which models write actions if their client sets none. [`Agent`](crate::agent::Agent) sets it in a world.
     #[must_use]
     pub fn with_actions(mut self, form: ActionForm) -> Self {
-        // Sessions that share their settings keep sharing them.
+        // `make_mut` would copy the shared settings, so it is called only for a change.
         if self.common.actions != form {
             Arc::make_mut(&mut self.common).actions = form;
         }
         self
     }
 
-    /// Sets the log of a [`Watched`](crate::host::Watched) host, which keeps the calls of host functions until they are written. Without
+    /// Sets the log of a [`Watched`](crate::host::Watched) host, which contains the calls of host functions with their values. Without
     /// it, the trace contains them only as text.
     #[must_use]
     pub fn with_host_log(mut self, log: HostLog) -> Self {

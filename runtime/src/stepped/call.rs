@@ -1,4 +1,4 @@
-//! Calls and their outcomes, as JSON.
+//! Calls and their outcomes in a form that can be stored as JSON.
 
 use crate::budget::Usage;
 use crate::oracle::{Answer, OracleError, Question};
@@ -6,27 +6,27 @@ use chartc_core::expr::Value;
 use chartc_core::host::ToolCall;
 use serde::{Deserialize, Serialize};
 
-/// A call as it is made.
+/// A call that an engine makes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Call {
     /// A question to a model or a person.
     Question(Box<Question>),
-    /// A tool.
+    /// A tool call.
     Tool(ToolCall),
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Written", from = "Written")]
 pub enum Outcome {
-    /// Of a question.
+    /// The answer to a question.
     Answer(Result<Answer, OracleError>),
-    /// Of a tool.
+    /// The result of a tool call.
     Result(Result<Value, OracleError>),
 }
 
-/// An outcome as it is written: an error as its kind and its message.
+/// The stored form of an outcome. An error is stored as its kind and its message.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Written {

@@ -1,4 +1,4 @@
-//! The clock of a session that an engine steps: it stands still during a step, and tells what the session waits for.
+//! The clock of a session that an engine steps. It stands still during a step, and records for which time the session waits.
 
 use crate::clock::{Clock, Sleep};
 use chartc_core::machine::Instant;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
-/// A moment, set by the engine.
+/// A clock that only the engine moves.
 pub(super) struct StepClock {
     now: Arc<AtomicU64>,
-    /// The earliest time that was waited for since the last step began; `u64::MAX` for none.
+    /// The earliest time for which the session has waited since the step began; `u64::MAX` for none.
     wake: Arc<AtomicU64>,
 }
 
@@ -18,13 +18,13 @@ impl StepClock {
         Self { now: Arc::new(AtomicU64::new(now)), wake: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 
-    /// Begins a step.
+    /// Begins a step at `now`. The clock never goes back.
     pub(super) fn step(&self, now: Instant) {
         self.now.fetch_max(now, Ordering::Relaxed);
         self.wake.store(u64::MAX, Ordering::Relaxed);
     }
 
-    /// When the session is to be stepped again, if nothing else happens.
+    /// The time at which the session must be stepped again if nothing else happens.
     pub(super) fn wake(&self) -> Option<Instant> {
         Some(self.wake.load(Ordering::Relaxed)).filter(|at| *at != u64::MAX)
     }

@@ -1,4 +1,4 @@
-//! Calls of a session as a plan. The session asks; the engine commits the plan, makes the calls, and hands the results back.
+//! The driver of a session that an engine steps: it writes each call to a plan, and returns the results that the engine hands over.
 
 use super::call::{Call, Outcome};
 use crate::driver::{CallId, Driver, Probe};
@@ -12,31 +12,32 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// A call that is to be made.
+/// A call that the engine is to make.
 pub struct Planned {
-    /// Its permanent name.
+    /// The permanent id of the call.
     pub id: CallId,
-    /// What is asked.
+    /// The call itself.
     pub call: Call,
 }
 
-/// What an engine knows of a call that was under way when the process ended.
+/// The stored state of a call that was under way when the process ended.
 #[derive(Debug, Clone)]
 pub enum Known {
-    /// It was not made.
+    /// The call was planned and not made.
     Planned,
-    /// It was about to be made.
+    /// The call was about to be made, and may have been made.
     Started,
-    /// Its result.
+    /// The call has ended with this outcome.
     Ended(Outcome),
 }
 
-/// The driver of a session whose calls an engine makes.
+/// A driver that plans calls instead of making them.
 pub(super) struct Planner {
     driver: Arc<dyn Driver>,
     pending: Arc<Mutex<PendingCalls>>,
 }
 
+/// The calls that the session and the engine exchange.
 #[derive(Default)]
 struct PendingCalls {
     known: BTreeMap<String, Known>,
@@ -50,14 +51,14 @@ fn lock(pending: &Mutex<PendingCalls>) -> MutexGuard<'_, PendingCalls> {
     pending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a session has asked for since the last time.
+/// The changes of the plan since it was last taken.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// Calls to make.
+    /// The calls to make.
     pub(super) planned: Vec<Planned>,
-    /// Calls whose results it does not wait for any more.
+    /// The calls for which the session does not wait any more.
     pub(super) dropped: Vec<String>,
-    /// Calls of which nobody knows whether they were made.
+    /// The calls of which it is unknown whether they were made.
     pub(super) doubted: Vec<String>,
 }
 
@@ -69,7 +70,7 @@ impl Planner {
         }
     }
 
-    /// Takes what was asked for.
+    /// Removes and returns the changes of the plan.
     pub(super) fn take(&self) -> Plan {
         let mut pending = lock(&self.pending);
         Plan {
@@ -79,7 +80,7 @@ impl Planner {
         }
     }
 
-    /// Hands a result to whoever waits for it.
+    /// Hands over the result of a call. The session receives it in its next step.
     pub(super) fn end(&self, id: &str, outcome: Outcome) {
         lock(&self.pending).results.insert(id.to_owned(), outcome);
     }
@@ -117,8 +118,9 @@ impl Driver for Planner {
         let probe = match known {
             Some(Known::Ended(Outcome::Answer(answer))) => Probe::Answered(answer),
             Some(Known::Ended(Outcome::Result(result))) => Probe::Returned(result),
+            // Only the real driver may know whether the call reached its server.
             Some(Known::Started) => self.driver.probe(id),
-            // A plan is committed together with the session that waits for the call.
+            // A plan is committed together with the session that waits for it, and no call is made before that commit.
             Some(Known::Planned) | None => Probe::NotMade,
         };
         if probe == Probe::Unknown {
@@ -144,7 +146,7 @@ fn misfit() -> OracleError {
     OracleError::Other("the engine has a result of another kind for this call".into())
 }
 
-/// Waits for the result of a call.
+/// The future of a planned call, which is ready once the engine has handed over the result.
 struct Waiter {
     pending: Arc<Mutex<PendingCalls>>,
     id: String,
@@ -155,7 +157,7 @@ impl Future for Waiter {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Outcome> {
-        // The engine polls the session after each result: nobody has to be woken.
+        // The engine polls the session after each result, so no waker is needed.
         let found = lock(&self.pending).results.remove(&self.id);
         match found {
             Some(outcome) => {
@@ -175,7 +177,7 @@ impl Drop for Waiter {
     }
 }
 
-/// The future of a call that is made, for whoever makes it.
+/// Makes a planned call, with the real driver.
 pub async fn made(driver: Arc<dyn Driver>, id: CallId, call: Call) -> Outcome {
     match call {
         Call::Question(question) => {

@@ -1,4 +1,4 @@
-//! One run in the hands of an engine.
+//! A run that an engine steps.
 
 use super::call::Outcome;
 use super::moment::StepClock;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The lines of a run's trace that are not committed yet.
+/// The lines of a run's trace that the engine has not committed yet. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Journal(Arc<Mutex<Vec<Line>>>);
 
@@ -33,23 +33,23 @@ impl trace::Sink for Journal {
     }
 }
 
-/// What the session of a run is made of.
+/// The parameters from which a host creates the session of a run.
 pub struct Making<'m> {
     /// The name of the run.
     pub run: &'m str,
-    /// What its host gave it at its beginning.
+    /// The parameters that the host gave for this run, as text.
     pub given: &'m str,
-    /// The session's clock.
+    /// The clock that the session must use.
     pub clock: Arc<dyn Clock>,
-    /// The session's driver: see [`Session::with_driver`].
+    /// The driver that the session must use: see [`Session::with_driver`].
     pub driver: Arc<dyn Driver>,
-    /// The session's trace.
+    /// The sink that the session must use for its trace.
     pub journal: Journal,
-    /// The run so far, whose machine is to be restored; `None` for a new one.
+    /// The saved run whose machine is to be created; `None` for a new run.
     pub saved: Option<&'m Saved>,
 }
 
-/// A run that goes on in this process.
+/// A run that an engine steps.
 pub struct Stepped<M> {
     session: Session<M, Journal>,
     planner: Arc<Planner>,
@@ -60,26 +60,26 @@ pub struct Stepped<M> {
     has_no_model: bool,
 }
 
-/// What a run has left since the last commit.
+/// Everything that a run has produced since the last commit.
 pub struct Left {
-    /// The lines of its trace.
+    /// The new lines of its trace.
     pub lines: Vec<Line>,
-    /// Calls to make.
+    /// The calls to make.
     pub planned: Vec<Planned>,
-    /// Calls whose results it does not wait for any more.
+    /// The calls for which the run does not wait any more.
     pub dropped: Vec<String>,
-    /// Calls of which nobody knows whether they were made.
+    /// The calls of which it is unknown whether they were made.
     pub doubted: Vec<String>,
-    /// The run as it stands; `None` before its start.
+    /// The state of the run; `None` before its start.
     pub saved: Option<Saved>,
 }
 
 impl<M: Machine> Stepped<M> {
-    /// A new run, by its name and what its host gave it, or one that goes on where it was saved, with what is `known` of the calls that it waited for. The `driver` makes no call
-    /// here: it tells what became of those that were begun.
+    /// Creates a new run from its name and parameters, or continues a saved one. `known` is the stored state of its calls. The `driver`
+    /// makes no calls here; it is only asked what became of calls that may have been made.
     ///
     /// # Errors
-    /// The session cannot be made, or does not go on.
+    /// The session cannot be created or restored.
     pub fn new(
         (run, given): (&str, &str),
         saved: Option<&Saved>,
@@ -88,6 +88,7 @@ impl<M: Machine> Stepped<M> {
         make: impl FnOnce(Making<'_>) -> Result<Session<M, Journal>, String>,
     ) -> Result<Self, String> {
         let planner = Arc::new(Planner::new(driver, known));
+        // The clock of a run never goes back, even if the computer's clock was set back.
         let now = saved.map_or(0, Saved::now).max(now);
         let (moment, journal) = (Arc::new(StepClock::at(now)), Journal::default());
         let making = Making {
@@ -113,18 +114,18 @@ impl<M: Machine> Stepped<M> {
         })
     }
 
-    /// Begins a step at this moment.
+    /// Begins a step at `now`.
     pub fn begin(&self, now: Instant) {
         self.moment.step(now);
     }
 
-    /// Hands the result of a call to whoever waits for it.
+    /// Hands over the result of a call.
     pub fn end(&self, id: &str, outcome: Outcome) {
         self.planner.end(id, outcome);
     }
 
-    /// Answers an open question as a person, by the [id](crate::oracle::Question::id) of the question. Returns the permanent name of the
-    /// call that is over; [`Stepped::take`] has it among the calls to drop. An answer that names another question changes nothing.
+    /// Answers an open question on behalf of a person. `question` is its [id](crate::oracle::Question::id). Returns the permanent id of
+    /// the call, which [`Stepped::take`] lists among the dropped ones. An answer to no open question changes nothing.
     ///
     /// # Errors
     /// No open question has this id.
@@ -138,7 +139,8 @@ impl<M: Machine> Stepped<M> {
         }
     }
 
-    /// Starts the run if it was not started. Returns the number of the last line of its trace: an event that comes now has those after it.
+    /// Starts the run if it has not been started. Returns the number of the last trace line, after which the lines of the next event
+    /// come.
     pub fn start(&mut self) -> u64 {
         if self.stopped.is_none()
             && let Err(why) = self.session.enter()
@@ -153,7 +155,7 @@ impl<M: Machine> Stepped<M> {
         self.has_no_model = matches!(why, RunError::NoModel { .. });
     }
 
-    /// Writes into the trace something that the engine has to say about the run.
+    /// Writes a note of the engine about the run to its trace.
     pub fn note(&mut self, about: &str, text: &str) {
         let what = What::HostNote { about: about.to_owned(), text: text.to_owned() };
         if let Err(why) = self.session.say(what) {
@@ -161,7 +163,7 @@ impl<M: Machine> Stepped<M> {
         }
     }
 
-    /// Hands an event over, as [`hand_over`].
+    /// Passes an event to the session, as [`hand_over`] does.
     ///
     /// # Errors
     /// See [`EngineError`].
@@ -178,7 +180,7 @@ impl<M: Machine> Stepped<M> {
         })
     }
 
-    /// Goes on as far as possible at this moment.
+    /// Continues as far as possible at the present moment.
     pub fn step(&mut self) {
         if self.stopped.is_some() {
             return;
@@ -186,18 +188,19 @@ impl<M: Machine> Stepped<M> {
         if let Err(why) = self.session.go_as_far_as_possible() {
             self.stop(&why);
         }
+        // A run that has ended has no further deadlines.
         let due = if self.session.status().is_some() { None } else { self.moment.wake() };
         self.wake = due.filter(|_| self.stopped.is_none());
     }
 
-    /// Takes what the run has left since the last time.
+    /// Removes and returns everything that the run has produced since the last time.
     pub fn take(&mut self) -> Left {
         let Plan { planned, dropped, doubted } = self.planner.take();
         let lines = self.journal.take();
         Left { lines, planned, dropped, doubted, saved: self.session.save_all() }
     }
 
-    /// The session.
+    /// The session of the run.
     pub fn session(&self) -> &Session<M, Journal> {
         &self.session
     }
@@ -207,23 +210,23 @@ impl<M: Machine> Stepped<M> {
         self.moment.now()
     }
 
-    /// When the run is to be stepped again, if nothing else happens.
+    /// The time at which the run must be stepped again if nothing else happens.
     pub fn wake(&self) -> Option<Instant> {
         self.wake
     }
 
-    /// Why it cannot go on.
+    /// The reason why the run cannot continue; `None` if it can.
     pub fn stopped(&self) -> Option<&str> {
         self.stopped.as_deref()
     }
 
-    /// Whether it cannot go on because no model has answered it yet and none can be asked: see [`RunError::NoModel`]. An engine that does
-    /// not commit the last step can continue the run later, with the failed call made again.
+    /// Whether the run has stopped because no model is available and none has answered it before: see [`RunError::NoModel`]. An engine
+    /// that does not commit the last step can continue the run later, with the failed call made again.
     pub fn has_no_model(&self) -> bool {
         self.has_no_model
     }
 
-    /// The agent as it stands.
+    /// The present state of the agent.
     pub fn state(&self) -> AgentState {
         AgentState {
             configuration: self.session.configuration(),

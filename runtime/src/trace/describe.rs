@@ -1,4 +1,4 @@
-//! Turns a machine's records into trace lines with names.
+//! Converts records of a machine to trace lines with names.
 
 use super::{LineName, What, Which};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
@@ -9,8 +9,8 @@ use chartc_core::machine::{
 use chartc_core::tables::Tables;
 use chartc_core::wording;
 
-/// The line for a record. Fields that records do not carry stay empty: the data of `event`, `held` of `taken`, and `result` and `summary`
-/// of `ended`.
+/// The line for a record. Fields whose values a record does not contain are empty: the data of `event`, `held` of `taken`, and `result`
+/// and `summary` of `ended`.
 pub fn describe(tables: &Tables<'_>, record: Record) -> What {
     match record {
         Record::Event(e) => What::Event { event: event(tables, e), data: Value::Map(Map::new()) },
@@ -98,7 +98,7 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
     }
 }
 
-/// The line for a transition that was taken, with the alternatives of its guard that held, as bits from the lowest.
+/// The line for a transition. `alternatives` is a bit mask of the alternatives of its guard that held; bit 0 is the first one.
 pub(crate) fn taken(tables: &Tables<'_>, id: TransitionId, alternatives: u64) -> What {
     let texts = tables.transitions[id.index()].alternatives.of(tables.name_pool);
     let told = texts.iter().take(u64::BITS as usize).enumerate();
@@ -106,7 +106,7 @@ pub(crate) fn taken(tables: &Tables<'_>, id: TransitionId, alternatives: u64) ->
     What::Taken { line: line(tables, id), held: held.map(|(_, text)| (*text).to_owned()).collect() }
 }
 
-/// Which of the calls of a step is meant, where several may be open.
+/// Distinguishes a call from the other open calls of its step, if there can be several.
 pub(crate) fn which(tables: &Tables<'_>, key: StepKey) -> Which {
     let is_asked =
         tables.steps.get(key.step.index()).is_some() && tables.is_asked_in_regions(key.step);

@@ -1,10 +1,10 @@
-//! Lines of many agents in one log.
+//! The log of a world: the trace lines of many agents in one file.
 
 use super::Line;
 use chartc_core::visible;
 use serde::{Deserialize, Serialize};
 
-/// A line of the log of a world: a trace's line, and whose it is.
+/// A line of the log of a world: a trace line, with the agent to which it belongs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     /// The agent; empty for the world itself.
@@ -27,7 +27,7 @@ pub struct Cause {
 }
 
 impl Logged {
-    /// As one line of JSON with hidden characters written as escapes, with a line feed behind.
+    /// The line as JSON with a line feed at the end. Invisible characters are escaped.
     pub fn text(&self) -> serde_json::Result<String> {
         let mut text = visible::json(&serde_json::to_string(self)?).into_owned();
         text.push('\n');

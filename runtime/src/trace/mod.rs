@@ -1,4 +1,12 @@
-//! What happened in a run, line by line: names instead of ids, versioned, one JSON object a line. `docs/trace.md` describes it.
+//! Traces: the record of everything that happens in a run, one JSON object per line, with names instead of ids. `docs/trace.md` is the
+//! reference. An event that takes a transition:
+//!
+//! ```text
+//! {"v":1,"seq":7,"at_ms":0,"kind":"event","event":"reply","data":{"text":"hello"}}
+//! {"v":1,"seq":8,"at_ms":0,"kind":"taken","line":{"state":"waiting","nth":1,"trigger":"on reply","targets":["open"]}}
+//! {"v":1,"seq":9,"at_ms":0,"kind":"exited","state":"waiting"}
+//! {"v":1,"seq":10,"at_ms":0,"kind":"entered","state":"open"}
+//! ```
 
 mod describe;
 mod logged;
@@ -17,10 +25,10 @@ use chartc_core::expr::Value;
 use chartc_core::machine::Instant;
 use serde::{Deserialize, Serialize};
 
-/// Version of the schema. New kinds and new fields do not change it; a changed meaning does.
+/// The version of the format. New kinds and new fields do not change it; a changed meaning does.
 pub const VERSION: u32 = 1;
 
-/// One line of a trace.
+/// A line of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// [`VERSION`].
@@ -37,13 +45,13 @@ pub struct Line {
     pub what: What,
 }
 
-/// What happened. States are dotted paths, empty for the chart itself; steps, events and options are names.
+/// The content of a line, by kind. States are dotted paths, empty for the chart itself; steps, events and options are names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the fields are described with their kind")]
 pub enum What {
-    /// The run begins: chart, its structural hash in hex, who answers, and params, inputs and vars
-    /// just before the start; where the chart stands and how it is run, as far as that is said: [`Origin`].
+    /// The run begins: chart, its structural hash in hex, who answers, and params, inputs and vars just before the start; where the chart
+    /// stands and how it is run, as far as that is said: [`Origin`].
     Run {
         chart: String,
         hash: String,

@@ -1,31 +1,31 @@
-//! Parts of lines.
+//! Types that several kinds of lines share.
 
 use serde::{Deserialize, Serialize};
 
-/// Which of the open calls of a step is meant, where several may be open.
+/// Distinguishes a call from the other open calls of its step. Both fields are empty if the step can have only one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Which {
-    /// The leaf of a question that several regions may be asked.
+    /// The leaf, if several regions may ask the question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub state: String,
-    /// The index of an element of a step with an `each`, from 0.
+    /// The index of the element, from 0, if the step has an `each`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<u32>,
 }
 
-/// How a run was started, for its first line: what somebody who has nothing but the trace needs to run it again.
+/// The settings with which a run was started, for its first line: what is needed to run it again from the trace alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Origin {
-    /// The file of the chart, as it was named; empty where there is none.
+    /// The path of the chart's file, as it was given; empty if there is none.
     pub file: String,
-    /// The bound of model calls in a turn, where it is not the chart's own.
+    /// The maximum number of model calls per turn, if it is not the default.
     pub calls_per_turn: Option<u32>,
-    /// The computer's time passes, not a virtual clock's.
+    /// Whether the run uses real time, not a virtual clock.
     pub real_clock: bool,
 }
 
 impl Origin {
-    /// Nothing is said.
+    /// No settings.
     pub(crate) const NONE: Self =
         Self { file: String::new(), calls_per_turn: None, real_clock: false };
 }

@@ -1,38 +1,38 @@
-//! Reads traces.
+//! Parses traces.
 
 use super::{Line, VERSION};
 use serde::Deserialize;
 
-/// A trace that cannot be read.
+/// The reason why a trace cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// A line is not one of a trace.
+    /// The line is not one of a trace.
     #[error("line {line}: {why}")]
     Line {
-        /// From 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The error of the JSON parser.
         why: serde_json::Error,
     },
-    /// A line has another version.
+    /// The line has another version.
     #[error("line {line}: version {found} of the trace is not known; this is version {VERSION}")]
     Version {
-        /// From 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What it says.
+        /// The version of the line.
         found: u32,
     },
 }
 
-/// Reads the text of a trace. Empty lines are passed over.
+/// Parses the text of a trace. Empty lines are skipped.
 ///
 /// # Errors
-/// The first line that cannot be read.
+/// The first line that cannot be parsed.
 pub fn read(text: &str) -> Result<Vec<Line>, ReadError> {
     lines(text).collect()
 }
 
-/// The lines of a trace, each by itself: one that cannot be read does not hide the others. Empty lines are passed over.
+/// Parses the lines of a trace one by one, so that a malformed line does not hide the others. Empty lines are skipped.
 pub fn lines(text: &str) -> impl Iterator<Item = Result<Line, ReadError>> {
     let lines = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty());
     lines.map(|(i, text)| {

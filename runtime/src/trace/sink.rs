@@ -1,24 +1,24 @@
-//! Where the lines of a trace go.
+//! Sinks: the destinations of trace lines.
 
 use super::Line;
 use chartc_core::visible;
 use std::io::{self, Write};
 
-/// Takes the lines of a trace as they happen.
+/// Receives the lines of a trace, each as soon as it is written.
 pub trait Sink {
-    /// Takes one.
+    /// Receives a line.
     ///
     /// # Errors
-    /// When it cannot be written; the run ends with that.
+    /// The line cannot be written. The run ends with this error.
     fn line(&mut self, line: &Line) -> io::Result<()>;
 
-    /// Whether nobody hears of the lines, so that they need not be written.
+    /// Whether nobody reads the lines. Then they are not built, only counted.
     fn is_deaf(&self) -> bool {
         false
     }
 }
 
-/// Nothing is kept.
+/// A sink that discards all lines.
 impl Sink for () {
     fn line(&mut self, _line: &Line) -> io::Result<()> {
         Ok(())
@@ -29,7 +29,7 @@ impl Sink for () {
     }
 }
 
-/// All are kept.
+/// A sink that collects all lines.
 impl Sink for Vec<Line> {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         self.push(line.clone());
@@ -57,7 +57,7 @@ impl<S: Sink> Sink for Option<S> {
     }
 }
 
-/// Both, in this order.
+/// A sink that passes each line to both, in this order.
 impl<A: Sink, B: Sink> Sink for (A, B) {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         self.0.line(line)?;
@@ -69,13 +69,14 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 }
 
-/// One JSON object a line, with hidden characters written as escapes. Each line is flushed, so that what happened is there even if the process is killed.
+/// Writes one JSON object per line, with invisible characters escaped. Each line is flushed, so that it is there even if the process is
+/// killed.
 #[derive(Debug)]
 pub struct JsonLines<W: Write>(pub W);
 
 impl<W: Write> Sink for JsonLines<W> {
     fn line(&mut self, line: &Line) -> io::Result<()> {
-        // In one piece, so that a disk that fills up or a process that is killed leaves no line half written where that can be helped.
+        // One write per line, so that a full disk or a killed process is less likely to leave half a line.
         let text = serde_json::to_string(line)?;
         let mut text = visible::json(&text).into_owned();
         text.push('\n');

@@ -1,51 +1,52 @@
-//! What an agent does: the action that an `llm` step has answered with.
+//! Actions: reads the answer of an `llm` step as an action of the agent.
 
 use super::host::{Failure, FailureKind};
 use chartc_core::expr::{Map, Value};
 
-/// The actions that there are.
+/// The actions of agents.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Nothing.
+    /// Does nothing.
     Noop,
-    /// `read_artifact`.
+    /// `read_artifact`: reads the content of an artifact.
     Read {
-        /// Its id.
+        /// The id of the artifact.
         artifact: String,
     },
-    /// `write_artifact`: makes it, or gives it another content.
+    /// `write_artifact`: creates an artifact, or replaces its content.
     Write {
-        /// Its id.
+        /// The id of the artifact.
         artifact: String,
-        /// What it is, if said.
+        /// The type of the artifact; `None` leaves it unchanged, or means `data` for a new one.
         ty: Option<String>,
-        /// Text, or anything else that JSON has.
+        /// The content: a text, or any other JSON value.
         content: Value,
     },
-    /// `invoke_artifact`.
+    /// `invoke_artifact`: calls a method of an artifact.
     Invoke {
-        /// Its id.
+        /// The id of the artifact.
         artifact: String,
-        /// The method.
+        /// The name of the method.
         method: String,
-        /// In order.
+        /// The arguments, in order.
         arguments: Vec<Value>,
     },
 }
 
-/// All words of actions.
+/// The names of all actions.
 pub const ACTIONS: [&str; 4] = [NOOP, "read_artifact", "write_artifact", "invoke_artifact"];
-/// The word for doing nothing.
+/// The name of the action that does nothing.
 const NOOP: &str = "noop";
-/// What may stand in an answer beside the action and what it needs: the model's reasons.
+/// The keys of an answer that are not parameters of its action: the action itself and the model's reasons.
 pub(crate) const REASONS: [&str; 5] =
     ["action", "reasoning", "thought_process", "situation_assessment", "action_rationale"];
 
 impl Action {
-    /// Reads an answer `{"action": "write_artifact", "artifact_id": "…", …}`; beside the action the names in it that nothing was made of.
+    /// Reads an answer such as `{"action": "write_artifact", "artifact_id": "…", …}`. Also returns the keys of the answer that are not
+    /// used.
     ///
     /// # Errors
-    /// [`FailureKind::IntentRejected`]: there is no such action, or it lacks something.
+    /// [`FailureKind::IntentRejected`]: the action is unknown, or a parameter is missing or has the wrong type.
     pub fn read(answer: &Map) -> Result<(Self, Vec<String>), Failure> {
         let rejected = |why: String| Failure::new(FailureKind::IntentRejected, why);
         let Some(Value::Text(word)) = answer.get("action") else {
@@ -91,7 +92,7 @@ impl Action {
                 arguments: match take(["args", "arguments"]) {
                     None | Some(Value::None) => Vec::new(),
                     Some(Value::List(items)) => items,
-                    // All arguments by name.
+                    // An object has the arguments by name, and is passed as one argument.
                     Some(named @ Value::Map(_)) => vec![named],
                     Some(other) => {
                         let why = format!("`args` of `{word}` is a list, not {}", other.kind());
@@ -112,7 +113,7 @@ impl Action {
         Ok((action, unused))
     }
 
-    /// The artifact that it is about.
+    /// The id of the artifact that the action concerns.
     pub fn artifact(&self) -> Option<&str> {
         match self {
             Self::Noop => None,
@@ -123,7 +124,7 @@ impl Action {
     }
 }
 
-/// Whether an answer asks for something to be done, be it that nobody can say what.
+/// Whether an answer asks for an action other than `noop`. It may be an unknown or malformed one.
 pub(crate) fn is_action(answer: &Map) -> bool {
     !matches!(answer.get("action"), Some(Value::Text(word)) if word == NOOP)
 }

@@ -1,4 +1,4 @@
-//! The functions of a chart, from artifacts: what a machine calls by a function's name goes to the artifact that its `from` names.
+//! Answers functions of a chart by methods of artifacts, as their `from` says.
 
 use super::host::ArtifactHost;
 use super::record::SharedRecord;
@@ -8,23 +8,23 @@ use chartc_core::model::{Chart, Function, FunctionKind, Method, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The function of an `agent.yaml` that the agent's record decides: whether its last three actions were on one artifact.
+/// The built-in function of an `agent.yaml` that the agent's record answers: whether its last three actions concerned the same artifact.
 pub const REPEATS: &str = "repeats_one_artifact";
 
-/// Two charts of a family mean different methods by one function.
+/// The error for two charts of a family that mean different methods by the same function.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{function}` is the method `{}` of `{}` in one chart and another thing in another: give the functions names of their own",
     .method.name, .method.artifact
 )]
 pub struct TwoMethods {
-    /// The function.
+    /// The name of the function.
     pub function: String,
-    /// What it is in the first chart that says so.
+    /// The method in the first chart that declares it.
     pub method: Method,
 }
 
-/// A host of functions that has artifacts. Those without `from` go to the host beside it.
+/// A host that answers functions with `from` by artifacts, and passes the others on to another host.
 #[derive(Clone)]
 pub struct Artifacts<H> {
     world: Arc<dyn ArtifactHost>,
@@ -35,10 +35,10 @@ pub struct Artifacts<H> {
 }
 
 impl<H> Artifacts<H> {
-    /// For a chart and those that it runs.
+    /// Creates the host for a chart and its child charts.
     ///
     /// # Errors
-    /// A function that is one method here and another there.
+    /// A function means different methods in different charts.
     pub fn new(
         world: Arc<dyn ArtifactHost>,
         record: SharedRecord,
@@ -51,6 +51,7 @@ impl<H> Artifacts<H> {
             let Some(method) = method(function) else { continue };
             methods.entry(function.name.clone()).or_insert_with(|| method.clone());
         }
+        // A function without `from` in one chart and with it in another is a conflict, too.
         for function in functions() {
             if let Some(known) = methods.get(&function.name)
                 && method(function) != Some(known)
@@ -63,7 +64,7 @@ impl<H> Artifacts<H> {
         Ok(Self { world, record, methods: Arc::new(methods), decides, beside })
     }
 
-    /// The same host functions for another agent of these charts. Both share the world and the methods.
+    /// The same host for another agent of these charts. Both share the world and the methods.
     #[must_use]
     pub fn another<B>(&self, record: SharedRecord, beside: B) -> Artifacts<B> {
         let Self { world, methods, decides, .. } = self;
@@ -79,7 +80,7 @@ fn method(function: &Function) -> Option<&Method> {
     }
 }
 
-/// Whether a function is the one of the heuristic, as the front end declares it.
+/// Whether a function is the built-in one of the record, with the signature that the front end gives it.
 fn is_of_the_record(function: &Function) -> bool {
     let is_text = matches!(function.params.as_slice(), [param] if param.ty == Type::Text);
     let is_yes =

@@ -1,31 +1,31 @@
-//! An event as agents see it: a record with the same fields in every world.
+//! Events of a world, in the form in which agents see them: the same fields in every world.
 
 use chartc_core::expr::{Map, Value};
 
-/// Events that an agent sees in a turn, the newest.
+/// The maximum number of events that an agent sees in a turn; the latest ones.
 pub const EVENTS: usize = 20;
 
-/// Something that happened in a world. All fields are always there; a text that does not apply is empty.
+/// An event of a world. All fields are always present; a text that does not apply is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// Its place in the order of all events, from 1. An action without an event of its own has the number of the event before it.
+    /// The position among all events, from 1. An action that causes no event has the number of the event before it.
     pub number: u64,
-    /// The tick in which it happened; the agent's turn in a world without ticks.
+    /// The tick of the event; in a world without ticks, the agent's turn.
     pub tick: u64,
-    /// What happened: `written`, `invoked`, `minted` and so on.
+    /// The kind of event: `written`, `invoked`, `minted` and so on.
     pub event: &'a str,
-    /// The agent that did it.
+    /// The name of the agent that caused it.
     pub by: &'a str,
-    /// The action that it was, such as `write_artifact`. An action is one event.
+    /// The action, such as `write_artifact`; empty for events that are no actions.
     pub action: &'a str,
-    /// The artifact that it is about.
+    /// The id of the artifact that it concerns.
     pub artifact: &'a str,
-    /// Whether it worked. Only actions can fail.
+    /// Whether it succeeded. Only actions can fail.
     pub success: bool,
 }
 
 impl Event<'_> {
-    /// The record, followed by what only events of this kind have.
+    /// The event as a value, followed by the fields that only events of this kind have.
     pub fn value<'m>(&self, more: impl IntoIterator<Item = (&'m str, &'m Value)>) -> Value {
         let mut map = Map::new();
         let number = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
@@ -42,6 +42,7 @@ impl Event<'_> {
         }
         map.insert("success".into(), Value::Bool(self.success));
         for (name, value) in more {
+            // Further fields never replace the common ones.
             if map.get(name).is_none() {
                 map.insert(name.to_owned(), value.clone());
             }

@@ -1,4 +1,4 @@
-//! Who has the artifacts that an agent acts on.
+//! The interface between agents and the world that has their artifacts.
 
 use super::action::Action;
 use chartc_core::expr::{Map, Value};
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::pin::Pin;
 
-/// An action under way. Dropping it gives it up.
+/// An action under way. Dropping it cancels the action.
 pub type Acting = Pin<Box<dyn Future<Output = Result<Done, Failure>> + Send>>;
 
-/// Somebody who has artifacts. What a chart permits is not its business: who may do what to an artifact is.
+/// A world with artifacts. It decides what an agent may do with an artifact; the chart has already decided what the agent may do at all.
 pub trait ArtifactHost: Send + Sync {
-    /// Asks a method for a condition, a prompt or a decision. Guards may be tried any number of times, so nothing changes by it that
-    /// anybody pays for.
+    /// Calls a method for a guard, a prompt or a decision. Nothing is paid, and nothing may change that anybody pays for, because guards
+    /// are evaluated any number of times.
     ///
     /// # Errors
-    /// Why there is no result.
+    /// The reason why there is no result.
     fn invoke(
         &self,
         agent: &str,
@@ -27,27 +27,28 @@ pub trait ArtifactHost: Send + Sync {
     /// Performs an action.
     ///
     /// # Errors
-    /// Why nothing has come of it.
+    /// The reason why the action has failed.
     fn act(&self, agent: &str, action: &Action) -> Acting;
 
-    /// What an agent knows of its world when a turn begins.
+    /// What an agent knows of its world at the beginning of a turn.
     fn view(&self, agent: &str) -> View;
 
-    /// Like [`ArtifactHost::view`], for a chart that reads only the names of the context for which `reads` is true: lists behind other names may stay empty.
+    /// Like [`ArtifactHost::view`], for a chart that reads only the names of the context for which `reads` holds. Lists for other names
+    /// may be left empty.
     fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
         let _ = reads;
         self.view(agent)
     }
 
-    /// The state for a snapshot; nothing if the world outlives the process.
+    /// The state of the world for a snapshot; `none` if the world outlives the process.
     fn save(&self) -> Value {
         Value::None
     }
 
-    /// Restores what [`ArtifactHost::save`] returned.
+    /// Restores the result of [`ArtifactHost::save`].
     ///
     /// # Errors
-    /// Why it cannot: it is another world's, say.
+    /// The reason why the state cannot be restored, for example because it belongs to another world.
     fn load(&self, saved: &Value) -> Result<(), String> {
         match saved {
             Value::None => Ok(()),
@@ -62,97 +63,97 @@ pub trait ArtifactHost: Send + Sync {
     }
 }
 
-/// What came of an action.
+/// The result of a successful action.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Done {
-    /// What it brought: the content that was read, the result of a method.
+    /// The content that was read, or the result of a method; else `none`.
     pub value: Value,
-    /// What it has changed, in words, for the trace.
+    /// The changes in the world, in words, for the trace.
     pub changes: Vec<String>,
 }
 
-/// What an agent knows of its world. Lists are those of the context: artifacts as mappings, its own and other agents by name.
+/// What an agent knows of its world at the beginning of a turn, in the form of the context's inputs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct View {
-    /// Scrip.
+    /// The agent's scrip.
     pub balance: i64,
-    /// `{id, type, created_by, executable}` of each artifact that it may see.
+    /// The artifacts that the agent may see, each as `{id, type, created_by, executable}`.
     pub artifacts: Vec<Value>,
-    /// Ids of those that it owns, its record left out.
+    /// The ids of the artifacts that the agent owns, without its own record.
     pub own: Vec<Value>,
-    /// Names of other agents.
+    /// The names of the other agents.
     pub others: Vec<Value>,
-    /// Bytes that it has written, and may write.
+    /// The bytes that the agent's artifacts take, and the maximum; `None` without a limit.
     pub disk: Option<(u64, u64)>,
-    /// The content of the artifact that has the agent's own name: its record in the world.
+    /// The agent's record in the world: the content of the artifact that has the agent's name.
     pub record: Option<Value>,
-    /// Scrip of every agent, by name.
+    /// The scrip of every agent, by name.
     pub balances: Map,
-    /// What the agent may still use of each resource in words that its prompts know, beside the disk: `compute`, `llm_calls`, `llm_tokens`.
+    /// What the agent may still use of other resources, by their names in prompts: `compute`, `llm_calls`, `llm_tokens`.
     pub quotas: Map,
-    /// What happened in the world so far: the number of the last event.
+    /// The number of the world's last event; 0 without events.
     pub event_number: u64,
-    /// The last events of the world that the agent may know, the oldest first; empty where the world keeps none.
+    /// The latest events that the agent may know, oldest first; empty if the world keeps none.
     pub recent_events: Vec<Value>,
-    /// `{artifact_id, agent, bid}` of each submission that waits for the next auction.
+    /// The submissions that wait for the next auction, each as `{artifact_id, agent, bid}`.
     pub submissions: Vec<Value>,
-    /// The state of the economy in words: scrip in circulation, the agent's rank, the next auction. Empty where there is none.
+    /// The state of the economy in words: scrip in circulation, the agent's rank, the next auction. Empty if there is none.
     pub economy: String,
-    /// What was earned from others and from the mint.
+    /// The scrip that the agent has earned from others and from the mint.
     pub earned: i64,
-    /// Milliseconds of the run that have passed, and all that it has; `None` where nobody has set an end.
+    /// The time of the run that has passed and its total, in milliseconds; `None` if the run has no set end.
     pub time: Option<(u64, u64)>,
-    /// The number of the tick that is thought about; `None` where there are no ticks, so that the agent's own turns count.
+    /// The number of the present tick; `None` in a world without ticks, which counts the agent's turns instead.
     pub tick: Option<u32>,
 }
 
-/// Why an action, or the thinking before it, has failed.
+/// The failure of an action, or of the turn that should have chosen one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{}: {why}", .kind.word())]
 pub struct Failure {
-    /// Which of the known failures.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// What it was about.
+    /// The reason.
     pub why: String,
 }
 
 impl Failure {
-    /// A failure with its reason.
+    /// Creates a failure.
     pub fn new(kind: FailureKind, why: impl Into<String>) -> Self {
         Self { kind, why: why.into() }
     }
 }
 
-/// The failures that have names.
+/// The kinds of failures, which have stable names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// There is no such artifact or method.
     NotFound,
-    /// The agent may not do that.
+    /// The agent is not permitted to do this.
     PermissionDenied,
-    /// It costs more than there is.
+    /// The agent does not have enough scrip.
     InsufficientScrip,
-    /// It takes more room than there is.
+    /// The agent does not have enough disk.
     InsufficientDisk,
-    /// It takes more compute than is left of this tick.
+    /// The agent does not have enough compute left in this tick.
     InsufficientCompute,
-    /// A chart that was to be written has errors: nothing is written.
+    /// A chart that was to be written has errors. Nothing was written.
     Rejected,
-    /// The method itself has failed.
+    /// The method has failed.
     InvocationFailed,
     /// The call of the model has failed.
     LlmError,
-    /// A limit of tokens or cost left no room for the call.
+    /// A limit on tokens or cost left no room for the call.
     InsufficientLlmTokens,
-    /// What the model said is no action that there is, or none that could be read.
+    /// The model's answer is no known action, or unusable.
     IntentRejected,
     /// A step that asks no model has failed.
     StepFailed,
 }
 
 impl FailureKind {
-    /// Its name, as traces and prompts have it.
+    /// The name of the kind in traces and prompts.
     pub const fn word(self) -> &'static str {
         match self {
             Self::NotFound => "not_found",

@@ -1,4 +1,15 @@
-//! Where agents act: the actions that there are, who has the artifacts, what an agent has done and what it keeps in mind.
+//! The world in which agents act: the actions, the hosts of artifacts, the record of what an agent has done, and its working memory.
+//!
+//! `action` reads an answer as an action. `host` is the interface of a world; `script` implements it in memory, from a file, and
+//! `chartc-world` for many agents. `record` keeps what came of the actions, `working` what the agent wants to keep in mind itself, and
+//! `adapter` answers functions of a chart by methods of artifacts. The answer of an `llm` step, with `ada` as the agent:
+//!
+//! ```text
+//! answer  {"action": "invoke_artifact", "artifact_id": "shop", "method": "buy", "args": [], "reasoning": "gold"}
+//! action  Action::Invoke { artifact: "shop", method: "buy", arguments: [] }
+//! host    the method `buy` has the result "sold"; ada pays 5 scrip to bob, the owner
+//! record  history: "1. invoke_artifact(shop) -> SUCCESS: sold"
+//! ```
 
 mod action;
 mod adapter;

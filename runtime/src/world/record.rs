@@ -1,4 +1,4 @@
-//! What an agent has done and what came of it: the part of its context that grows from turn to turn.
+//! The record of an agent: its actions and their results. It is the part of the context that grows from turn to turn.
 
 use super::action::Action;
 use super::event::Event;
@@ -8,81 +8,81 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Actions that are kept.
+/// The maximum number of actions in the history.
 pub const HISTORY: usize = 15;
-/// Failures that are kept.
+/// The maximum number of failures that are kept.
 pub const FAILURES: usize = 5;
-/// Bytes of a result that the next turn is told of.
+/// The maximum length of the last result in the context, in bytes.
 const RESULT: usize = 4000;
-/// Bytes of a result in the history.
+/// The maximum length of a result in the history, in bytes.
 const SHORT: usize = 120;
 
-/// An agent's record.
+/// The record of an agent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Record {
-    /// The agent's name in its world.
+    /// The name of the agent in its world.
     pub agent: String,
-    /// The actions done last, the oldest first.
+    /// The latest actions, oldest first; at most [`HISTORY`].
     pub history: VecDeque<Entry>,
-    /// Actions, refused ones among them; `noop` is none.
+    /// The number of actions, including failed ones. `noop` does not count.
     pub taken: u64,
-    /// Those that succeeded.
+    /// The number of actions that succeeded.
     pub succeeded: u64,
-    /// Artifacts that were written.
+    /// The number of artifacts that were written.
     pub written: u64,
-    /// What failed last, of thinking and of doing, the oldest first.
+    /// The latest failures of actions and of turns without one, oldest first; at most [`FAILURES`].
     pub failures: VecDeque<Entry>,
-    /// `SUCCESS: …` or `FAILED: …` of the last action or of the thinking that brought none.
+    /// The result of the last action, or of the last turn that failed to choose one: `SUCCESS: …` or `FAILED: …`.
     pub last: String,
-    /// What the agent keeps in mind, where its world has no record of it.
+    /// The working memory, if the world does not keep the agent's record.
     pub working_memory: Map,
-    /// It had none when its last turn began, which is told once.
+    /// Whether the agent had no working memory when its last turn began. It is noted once.
     pub is_mindless: bool,
-    /// Bytes of the working memory that was cut when its last turn began, which is told once; 0 where it was not.
+    /// The size of the working memory that was cut when the last turn began, in bytes; 0 if it was not. It is noted once.
     pub cut_from: usize,
 }
 
-/// When an action was done.
+/// The time of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct When {
-    /// The turn of the agent.
+    /// The number of the agent's turn.
     pub(crate) turn: u32,
     /// The tick of the world, if it has ticks.
     pub(crate) tick: Option<u32>,
-    /// The last event of the world; 0 if it has none.
+    /// The number of the world's last event; 0 if it has none.
     pub(crate) number: u64,
 }
 
-/// An action, or a turn that brought none.
+/// An action in a record, or a turn that failed to choose one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Its number among the actions, from 1; of a turn that brought none 0.
+    /// The number of the action, from 1; 0 for a turn without one.
     pub nth: u64,
-    /// The turn.
+    /// The number of the turn.
     pub turn: u32,
-    /// The tick of the world; the turn in a world without ticks.
+    /// The tick of the world; in a world without ticks, the turn.
     #[serde(default)]
     pub tick: u64,
-    /// The last event of the world when it was done; of a world without events the number of the action.
+    /// The number of the world's last event at that time; in a world without events, the number of the action.
     #[serde(default)]
     pub number: u64,
-    /// The action's word, or the step that brought none.
+    /// The name of the action, or of the step that failed to choose one.
     pub action: String,
-    /// What it was about.
+    /// The id of the artifact that it concerned.
     pub artifact: Option<String>,
-    /// The name of the failure.
+    /// The kind of failure; `None` if it succeeded.
     pub failed: Option<FailureKind>,
-    /// What came of it, in short.
+    /// The result in words, shortened.
     pub result: String,
 }
 
 impl Record {
-    /// Of an agent that has not done anything.
+    /// Creates the record of an agent that has done nothing yet.
     pub fn new(agent: &str) -> Self {
         Self { agent: agent.to_owned(), ..Self::default() }
     }
 
-    /// Keeps what came of an action.
+    /// Adds an action and its result.
     pub(crate) fn act(
         &mut self,
         when: When,
@@ -92,6 +92,7 @@ impl Record {
     ) {
         self.taken += 1;
         let text = match result {
+            // A write has no value: the agent wants to know the changes.
             Ok(done) if done.value == Value::None && !done.changes.is_empty() => {
                 done.changes.join(", ")
             }
@@ -125,7 +126,7 @@ impl Record {
         }
     }
 
-    /// Keeps why a turn brought no action.
+    /// Adds a turn that failed to choose an action.
     pub(crate) fn not_act(&mut self, when: When, step: &str, failure: &Failure) {
         let text = failure.to_string();
         let failed = Some(failure.kind);
@@ -145,19 +146,19 @@ impl Record {
         }
     }
 
-    /// Whether the last three actions were on one artifact.
+    /// Whether the last three actions concerned the same artifact.
     pub fn repeats(&self) -> bool {
         let mut last = self.history.iter().rev().take(3).map(|entry| entry.artifact.as_deref());
         let Some(Some(first)) = last.next() else { return false };
         self.history.len() >= 3 && last.all(|artifact| artifact == Some(first))
     }
 
-    /// The share of actions that succeeded; 0 before the first.
+    /// The share of actions that succeeded, from 0 to 1; 0 before the first action.
     pub fn success_rate(&self) -> f64 {
         self.succeeded as f64 / self.taken.max(1) as f64
     }
 
-    /// The history as text, a numbered line an action.
+    /// The history as text, one numbered line per action.
     pub fn told(&self) -> String {
         let line = |entry: &Entry| {
             let about = entry.artifact.as_deref().unwrap_or_default();
@@ -169,7 +170,7 @@ impl Record {
 }
 
 impl Entry {
-    /// As an event of its world, done by `agent`, with the `error` and the `result`.
+    /// The entry as an event that `agent` has caused, with `error` and `result` as further fields.
     pub(crate) fn value(&self, agent: &str) -> Value {
         let text = |text: &str| Value::Text(text.to_owned());
         let event = match (self.failed, self.action.as_str()) {
@@ -194,7 +195,7 @@ impl Entry {
     }
 }
 
-/// A result in words: texts as they are, what has none as `ok`.
+/// A result in words. A text stays as it is; no value is `ok`.
 fn said(value: &Value) -> String {
     match value {
         Value::None => "ok".into(),
@@ -208,7 +209,7 @@ fn said(value: &Value) -> String {
     }
 }
 
-/// At most so many bytes and what is missing in words; the cut is between characters.
+/// Cuts a text to at most `most` bytes, at a character boundary, and adds how much is missing.
 fn cut(text: &str, most: usize) -> String {
     let kept = super::working::cut(text, most);
     match text.len() - kept.len() {
@@ -222,12 +223,12 @@ fn cut(text: &str, most: usize) -> String {
 pub struct SharedRecord(Arc<Mutex<Record>>);
 
 impl SharedRecord {
-    /// Shares a record.
+    /// Wraps a record.
     pub fn new(record: Record) -> Self {
         Self(Arc::new(Mutex::new(record)))
     }
 
-    /// Looks at the record, or changes it.
+    /// Calls `look` with the locked record.
     pub fn with<R>(&self, look: impl FnOnce(&mut Record) -> R) -> R {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

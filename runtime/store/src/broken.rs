@@ -1,4 +1,5 @@
-//! Runs that cannot go on here, beside others that do: their state is damaged or another chart's, or a function of their host has panicked.
+//! Runs that cannot be continued in this process, while the others can: the saved state is damaged or of another chart, or a host
+//! function has panicked.
 
 use crate::error::StoreError;
 use crate::file::Store;
@@ -9,16 +10,16 @@ use chartc_core::host::Machine;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, ToSql};
 
-/// The column of a run's row that says why it cannot go on.
+/// The index of the column of a run's row that holds the reason why the run cannot continue.
 const STOPPED: usize = 4;
 
 impl<M: Machine> Worker<'_, M> {
-    /// The runs of the store that cannot go on here, and why. The others do. They are tried again by the next process.
+    /// The runs that cannot be continued in this process, each with the reason. The next process tries them again.
     pub fn broken(&self) -> impl Iterator<Item = (&str, &str)> {
         self.broken.iter().map(|(run, why)| (run.as_str(), why.as_str()))
     }
 
-    /// Whether a run goes on here, as far as it is known. One that cannot be restored is noted; the others go on.
+    /// Whether a run exists and can be continued. A run that cannot be restored is marked as broken, which does not affect the others.
     pub(crate) fn has(&mut self, run: &str) -> Result<bool, StoreError> {
         if self.broken.contains_key(run) {
             return Ok(false);
@@ -33,7 +34,7 @@ impl<M: Machine> Worker<'_, M> {
         Ok(false)
     }
 
-    /// Notes that a run cannot go on, also in its row, if that is as it was written.
+    /// Marks a run as broken, here and in its row. A row that is damaged itself is not changed.
     pub(crate) fn breaks(&mut self, run: &str, why: String) -> Result<(), StoreError> {
         self.runs.remove(run);
         self.busy.remove(run);
@@ -48,13 +49,13 @@ impl<M: Machine> Worker<'_, M> {
 }
 
 impl Store {
-    /// Whether the row of a run says that it could not go on, although it has not ended.
+    /// Whether the columns of a row mean that the run is broken: it has not ended, and there is a reason why it cannot continue.
     pub(crate) fn is_broken(status: &str, stopped: Option<&str>) -> bool {
         status == "running" && stopped.is_some()
     }
 }
 
-/// Writes into a row why its run cannot go on; nothing else of it changes, its times included.
+/// Writes the reason into the row of a run. All other columns stay the same, including the times.
 fn note(tx: &rusqlite::Transaction<'_>, run: &str, why: &str) -> rusqlite::Result<()> {
     let read = "SELECT * FROM run WHERE name = ?1";
     let row = tx
@@ -65,7 +66,7 @@ fn note(tx: &rusqlite::Transaction<'_>, run: &str, why: &str) -> rusqlite::Resul
             Ok((is_whole(row)?, columns))
         })
         .optional()?;
-    // What is damaged stays as it is, so that a check finds it.
+    // A damaged row is left alone: a new checksum would hide the damage from `check`.
     let Some((true, mut columns)) = row else { return Ok(()) };
     if columns.get(3) == Some(&Value::Text("running".into())) {
         columns[STOPPED] = Value::Text(why.to_owned());

@@ -1,4 +1,4 @@
-//! Care of a store: copies, checks, forgetting.
+//! Maintenance of a store: backups, integrity checks, and the removal of old runs.
 
 use crate::error::StoreError;
 use crate::file::{Store, seal, wall};
@@ -9,14 +9,14 @@ use rusqlite::backup::Backup;
 use std::path::Path;
 use std::time::Duration;
 
-/// Pages that a copy takes at a time, so that whoever writes meanwhile does not wait.
+/// The number of database pages that a backup copies at a time. Writers can commit between two steps.
 const PAGES: i32 = 256;
 
 impl Store {
-    /// Copies the store into a file that does not exist, also while runs go on: the copy is of one moment.
+    /// Copies the store into a new file. Runs may continue meanwhile; the copy shows the store at a single moment.
     ///
     /// # Errors
-    /// The file exists or cannot be written.
+    /// The file exists or cannot be written, or the store cannot be read.
     pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
         if to.exists() {
             return Err(StoreError::Exists(to.to_owned()));
@@ -27,7 +27,7 @@ impl Store {
         backup.run_to_completion(PAGES, Duration::from_millis(5), None).map_err(fault)
     }
 
-    /// Forgets runs that ended more than so many days ago. Returns how many.
+    /// Removes runs that ended more than `days` days ago. Returns their number.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -47,7 +47,7 @@ impl Store {
         Ok(count)
     }
 
-    /// What is not as it was written, one sentence each; empty if all is.
+    /// Checks every row against its checksum, and the file as a whole. Returns one sentence per fault; empty if the store is intact.
     ///
     /// # Errors
     /// The file cannot be read at all.
@@ -75,6 +75,7 @@ impl Store {
                 }
             }
         }
+        // A checksum per row cannot show that a whole row is missing: the saved state says how many lines its trace must have.
         let ends = "SELECT name, saved, (SELECT count(*) FROM line WHERE run = name), (SELECT max(seq) FROM line WHERE run = name) FROM run";
         let mut runs = self.connection.prepare(ends).map_err(fault)?;
         let mut rows = runs.query([]).map_err(fault)?;
@@ -94,7 +95,7 @@ impl Store {
     }
 }
 
-/// Tables, and what is not whole in them: `{}` is the second column.
+/// The tables with checksums, each with a text for messages, in which `{}` stands for the second column.
 const ROWS: [(&str, &str); 5] = [
     ("its saved state", "SELECT * FROM run"),
     ("line {} of its trace", "SELECT * FROM line"),
@@ -103,7 +104,7 @@ const ROWS: [(&str, &str); 5] = [
     ("a letter in its inbox", "SELECT run, kind, name, data, sum FROM inbox"),
 ];
 
-/// The last line of a trace, in a saved run.
+/// The part of a saved state that is the number of the last line of its trace.
 #[derive(serde::Deserialize)]
 struct Seq {
     seq: i64,

@@ -1,4 +1,4 @@
-//! What handles ask of the worker.
+//! The commands that handles send to the worker.
 
 use crate::error::StoreError;
 use crate::file::Store;
@@ -6,31 +6,31 @@ use chartc_core::machine::Instant;
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply};
 use tokio::sync::oneshot;
 
-/// Something to do, and where the answer goes.
+/// A command, with the channel for its reply.
 pub(crate) enum Command {
     Fire(String, Event, oneshot::Sender<Result<Reply, EngineError>>),
-    /// With what a new run is given.
+    /// Fires at a run that may be new. The second field is what the host gave for it, which is stored with a new run.
     Begin(String, String, Event, oneshot::Sender<Result<Reply, EngineError>>),
-    /// The answer of a person: the run, the id of the question, and the text.
+    /// A person's answer: the run, the id of the question, and the text.
     Reply(String, String, String, oneshot::Sender<Result<(), StoreError>>),
     Read(String, oneshot::Sender<Result<Option<AgentState>, EngineError>>),
     Has(String, String, oneshot::Sender<bool>),
     Now(oneshot::Sender<Instant>),
     Quiet(oneshot::Sender<()>),
     Settled(String, oneshot::Sender<()>),
-    /// Something to do with the store, after the commit.
+    /// A function that reads the store, called between two commits.
     Look(Box<dyn FnOnce(&Store) + Send>),
     Advance(u64, oneshot::Sender<()>),
-    /// Answered with how many events were forgotten, and where the next piece begins; `None` at the end.
+    /// The reply holds the number of events that were forgotten, and the key after which the next batch begins; `None` at the end.
     Forget(Old, oneshot::Sender<(usize, Option<(String, String)>)>),
 }
 
-/// Events to forget.
+/// A batch of old events to forget.
 pub(crate) struct Old {
-    /// How their ids begin.
+    /// The prefix of their ids.
     pub(crate) prefix: String,
-    /// How long ago they were taken, at least.
+    /// Their minimum age, in milliseconds.
     pub(crate) age_ms: u64,
-    /// The run and the id after which they come.
+    /// The run and the id of the last event of the previous batch.
     pub(crate) after: (String, String),
 }

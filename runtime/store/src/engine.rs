@@ -1,4 +1,4 @@
-//! The handle through which a host fires at the runs of a store.
+//! The handle through which a host sends events to the runs of a store.
 
 use crate::command::{Command, Old};
 use crate::error::StoreError;
@@ -7,7 +7,8 @@ use chartc_core::machine::Instant;
 use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Quiet, Reply};
 use tokio::sync::{mpsc, oneshot};
 
-/// The engine on an SQLite file. A [`Worker`](crate::Worker) does its work; handles are cheap to clone, and may be used from any thread.
+/// A handle to an engine on an SQLite file. The [`Worker`](crate::Worker) behind it does the work. Handles are cheap to clone and may be
+/// used from any thread.
 #[derive(Clone)]
 pub struct Sqlite {
     pub(crate) commands: mpsc::UnboundedSender<Command>,
@@ -23,24 +24,24 @@ impl Sqlite {
         answer.await.map_err(|_| StoreError::Closed)
     }
 
-    /// Lets time pass for all runs: deadlines fire and answers arrive, each when it is due.
+    /// Advances the clock for all runs: deadlines fire and answers arrive, each at its time.
     ///
     /// # Errors
-    /// The engine has ended.
+    /// The engine has stopped.
     pub async fn advance(&self, milliseconds: u64) -> Result<(), StoreError> {
         self.ask(|reply| Command::Advance(milliseconds, reply)).await
     }
 
-    /// Whether an event was taken before.
+    /// Whether an event with this id was taken in before.
     ///
     /// # Errors
-    /// The engine has ended.
+    /// The engine has stopped.
     pub async fn has(&self, run: &str, event: &str) -> Result<bool, StoreError> {
         self.ask(|reply| Command::Has(run.to_owned(), event.to_owned(), reply)).await
     }
 
-    /// Fires at a run that may be new: then it is made with what is `given`, which the store keeps beside it. A run that is there keeps what it
-    /// was given first.
+    /// Fires an event at a run, and creates the run if there is none. `given` describes how to create it; the store keeps it with the
+    /// run. An existing run keeps the `given` with which it was created.
     ///
     /// # Errors
     /// See [`EngineError`].
@@ -54,40 +55,40 @@ impl Sqlite {
         fired.unwrap_or_else(|why| Err(away(run, &why)))
     }
 
-    /// Answers an open question of a run as a person, by the [id](chartc_runtime::oracle::Question::id) of the question. When this returns
-    /// `Ok`, the answer and what follows from it are committed. Of two answers to one question, one is taken.
+    /// Answers an open question of a run on behalf of a person. `question` is its [id](chartc_runtime::oracle::Question::id). When this
+    /// returns `Ok`, the answer and its effects are committed. Of two answers to one question, only the first is taken.
     ///
     /// # Errors
-    /// No open question of the run has this id, or the run or the engine has ended: then nothing has changed.
+    /// No open question of the run has this id, or the run has ended, or the engine has stopped. Nothing has changed then.
     pub async fn reply(&self, run: &str, question: &str, text: String) -> Result<(), StoreError> {
         let (run, question) = (run.to_owned(), question.to_owned());
         self.ask(|reply| Command::Reply(run, question, text, reply)).await?
     }
 
-    /// Resolves when one run has nothing under way that will end by itself.
+    /// Resolves when a run has nothing under way that ends by itself, such as a model call.
     ///
     /// # Errors
-    /// The engine has ended.
+    /// The engine has stopped.
     pub async fn settled(&self, run: &str) -> Result<(), StoreError> {
         self.ask(|reply| Command::Settled(run.to_owned(), reply)).await
     }
 
-    /// Reads the store, or puts something into its inbox, between two commits.
+    /// Calls a function with the store, between two commits. The function may read, or add to the inbox.
     ///
     /// # Errors
-    /// The engine has ended.
+    /// The engine has stopped.
     pub async fn look<R: Send + 'static>(
         &self,
         look: impl FnOnce(&Store) -> R + Send + 'static,
     ) -> Result<R, StoreError> {
-        // Whoever does not wait any more is not told.
+        // The send fails if the caller has stopped waiting, which is fine.
         self.ask(|reply| Command::Look(Box::new(move |store| drop(reply.send(look(store)))))).await
     }
 
-    /// The time on the engine's clock.
+    /// The present time on the engine's clock.
     ///
     /// # Errors
-    /// The engine has ended.
+    /// The engine has stopped.
     pub async fn now(&self) -> Result<Instant, StoreError> {
         self.ask(Command::Now).await
     }
@@ -110,7 +111,7 @@ impl Engine for Sqlite {
 
     async fn forget(&self, prefix: &str, age_ms: u64) -> Result<usize, EngineError> {
         let (mut count, mut after) = (0, Some((String::new(), String::new())));
-        // Piece by piece: events go on between.
+        // In batches, so that the worker can handle events in between.
         while let Some(last) = after {
             let old = Old { prefix: prefix.to_owned(), age_ms, after: last };
             let piece = self.ask(|reply| Command::Forget(old, reply)).await;
@@ -128,7 +129,7 @@ impl Engine for Sqlite {
 
 impl Quiet for Sqlite {
     async fn quiet(&self) {
-        // An engine that has ended has nothing under way.
+        // An engine that has stopped has nothing under way.
         drop(self.ask(Command::Quiet).await);
     }
 }

@@ -1,4 +1,4 @@
-//! Why a store cannot be used.
+//! The errors of a store.
 
 use crate::kind::Kind;
 use chartc_runtime::oracle::NotOpen;
@@ -6,115 +6,115 @@ use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Version of the tables.
+/// The version of the tables, stored in each file.
 pub const VERSION: i64 = 2;
 
-/// Why a store cannot be used, or a run in it cannot go on.
+/// The reason why a store cannot be used, or why a run in it cannot be continued.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no store {}", .0.display())]
     Missing(PathBuf),
-    /// The file is something else.
+    /// The file is no SQLite database, or one that chartc has not made.
     #[error("{} is no store of chartc runs: give another path", .0.display())]
     Other(PathBuf),
-    /// The file keeps something else.
+    /// The file is a store of the other kind.
     #[error("{} keeps {}, not {}: give another path", .path.display(), .found.word(), .wanted.word())]
     Kind {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What it keeps.
+        /// The kind of the file.
         found: Kind,
-        /// What was expected.
+        /// The kind that was expected.
         wanted: Kind,
     },
-    /// The file of a copy exists.
+    /// The target of a backup exists already.
     #[error("{} exists: give the copy another name", .0.display())]
     Exists(PathBuf),
-    /// Another version of chartc has made it.
+    /// The file has the table format of another version of chartc.
     #[error("{} is a store of version {version}, and this chartc reads {}: use the chartc that wrote it", .path.display(), VERSION)]
     Version {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its version.
+        /// The version of its tables.
         version: i64,
     },
-    /// Another process has it.
+    /// Another process owns the store.
     #[error("another process goes on with the runs of {}: stop it first", .0.display())]
     Owned(PathBuf),
-    /// Another process has taken it over meanwhile.
+    /// Another process has become the owner of the store while this process had it open.
     #[error("another process has taken over the runs of {}", .0.display())]
     Taken(PathBuf),
-    /// It cannot be written.
+    /// The lock file beside the store cannot be created or locked.
     #[error("cannot write {}: {why}", .path.display())]
     Unwritable {
-        /// The file.
+        /// The path of the store.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         why: io::Error,
     },
-    /// A row of it is not as it was written.
+    /// The checksum of a row does not match its content.
     #[error("{} is damaged: {what} is not as it was written, run `{run}`; put a backup of it back", .path.display())]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Which part.
+        /// The damaged part, in words.
         what: String,
-        /// Whose.
+        /// The name of the run.
         run: String,
     },
-    /// A row of a world is not as it was written.
+    /// The checksum of a row of a world does not match its content.
     #[error("{} is damaged: {what} is not as it was written; put a backup of it back", .path.display())]
     DamagedWorld {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Which part.
+        /// The damaged part, in words.
         what: String,
     },
-    /// A world cannot be begun or kept so.
+    /// A world cannot be started, or cannot be stored.
     #[error("{}: {why}", .path.display())]
     World {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// It lacks its last commits: its log is damaged or was left behind, or an old copy was put back.
+    /// The last commits are missing: the write-ahead log is damaged or was left behind, or an old copy of the file was put back.
     #[error("{path} lacks its last {count} commits: put {path}-wal back, or delete {path}.lock to go on without them", path = .path.display())]
     Lost {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// How many.
+        /// The number of missing commits.
         count: i64,
     },
-    /// SQLite cannot read or write it.
+    /// SQLite cannot read or write the file.
     #[error("{}: {why}", .path.display())]
     Sqlite {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// The error of SQLite.
         why: rusqlite::Error,
     },
-    /// A run cannot be made or continued.
+    /// A run cannot be created or continued.
     #[error("run `{run}`: {why}")]
     Run {
-        /// Its name.
+        /// The name of the run.
         run: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// An answer names a question that is not open.
+    /// The answer names a question that is not open.
     #[error("run `{run}`: {why}")]
     NotOpen {
-        /// The run.
+        /// The name of the run.
         run: String,
-        /// The question, and those that are open.
+        /// The question that was named, and those that are open.
         why: NotOpen,
     },
-    /// The engine has ended.
+    /// The engine has stopped.
     #[error("the engine has ended")]
     Closed,
-    /// What a line of a trace is shown to cannot take it.
+    /// The host's function that shows lines of traces has failed.
     #[error("{0}")]
     Shown(io::Error),
 }
@@ -132,7 +132,7 @@ impl StoreError {
     }
 }
 
-/// What a panic said.
+/// The message of a panic, as the reason why a run cannot continue.
 pub(crate) fn panicked(what: &(dyn Any + Send)) -> String {
     let said = what.downcast_ref::<&str>().map(|said| (*said).to_owned());
     let said = said.or_else(|| what.downcast_ref::<String>().cloned());

@@ -1,4 +1,7 @@
-//! The file: its tables, who may write it, and its rows.
+//! The database file: opening it, owning it, and its transactions.
+//!
+//! Any process may read a store. One process at a time owns it and writes: it holds a lock on `FILE.lock`. As locks are unreliable on
+//! some file systems, each owner also takes the next number (`boot`), and every transaction checks that this number is still the latest.
 
 use crate::error::{StoreError, VERSION};
 use crate::kind::Kind;
@@ -7,14 +10,15 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Pages of 64 MiB in memory, and a log of 32 MiB before they go into the file: with many runs, most commits touch other pages.
+/// A page cache of 64 MiB, and a write-ahead log of 8000 pages (32 MiB) before a checkpoint. With many runs, most commits touch different
+/// pages, so smaller values would write each page more often.
 const WAL: &str =
     "PRAGMA journal_mode = WAL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000;";
 
-/// How often the lock is tried.
+/// The number of attempts to get the lock, 5 ms apart.
 const LOCKS: u32 = 40;
 
-/// How long a command waits for another one's short transaction.
+/// The time that a connection waits for the transaction of another process.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Milliseconds since 1970 on the computer's clock.
@@ -24,31 +28,31 @@ pub(crate) fn wall() -> i64 {
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// What commits survive.
+/// The kind of crash that commits survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Safety {
-    /// A crash of the computer: each commit waits for the disk.
+    /// Commits survive a crash of the computer. Each commit waits for the disk.
     #[default]
     Full,
-    /// A crash of the process; a crash of the computer may lose the last commits, none of the others.
+    /// Commits survive a crash of the process. A crash of the computer may lose the last commits, but no earlier ones.
     Process,
 }
 
-/// A store of runs.
+/// A store of runs: an SQLite file, open for reading, or also for writing if this process owns it.
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
-    /// Held by the process that goes on with the runs.
+    /// The lock file, held while this process owns the store.
     lock: Option<File>,
-    /// This process, among those that have gone on with the runs.
+    /// The number of this owner among all owners so far; 0 without ownership.
     pub(crate) boot: i64,
 }
 
 impl Store {
-    /// Opens a file to look at it, or to put something into the inbox of a run.
+    /// Opens a store for reading, or to put letters into the inboxes of runs.
     ///
     /// # Errors
-    /// It is no store, or cannot be read.
+    /// The file is no store, or cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_kind(path, Kind::Runs)
     }
@@ -63,10 +67,10 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens or makes a file, to begin runs and to go on with them. One process at a time may.
+    /// Opens or creates a store as its owner, who starts and continues runs. Only one process at a time can own a store.
     ///
     /// # Errors
-    /// It is no store, cannot be written, or another process has it.
+    /// The file is no store or cannot be written, or another process owns it.
     pub fn own(path: &Path, safety: Safety) -> Result<Self, StoreError> {
         Self::own_kind(path, safety, Kind::Runs)
     }
@@ -74,6 +78,7 @@ impl Store {
     pub(crate) fn own_kind(path: &Path, safety: Safety, kind: Kind) -> Result<Self, StoreError> {
         let is_new = !path.exists();
         let lock = locked(path)?;
+        // A lock file without a store remains after a store was deleted: its count does not apply to the new store.
         let sealed = if is_new { 0 } else { seal(path) };
         let connection = connect(path, true)?;
         let fault = |error| StoreError::of(path, error);
@@ -90,6 +95,7 @@ impl Store {
             store.ensure_complete(sealed)?;
             return store.begin(lock, set);
         }
+        // Commits were counted, but the file is empty: it has been replaced or deleted.
         if sealed > 0 {
             return Err(StoreError::Lost { path: path.to_owned(), count: sealed });
         }
@@ -108,6 +114,7 @@ impl Store {
 
     fn begin(mut self, lock: File, set: &str) -> Result<Self, StoreError> {
         let fault = |error| StoreError::of(&self.path, error);
+        // Repeated for existing files: cache size and `synchronous` belong to the connection, not to the file.
         self.connection.execute_batch(&format!("{WAL} {set}")).map_err(fault)?;
         self.boot = self
             .connection
@@ -148,8 +155,8 @@ impl Store {
         }
     }
 
-    /// Whether the file has all commits that were sealed. Part of them are in a log beside it, which SQLite reads as far as it is whole, and
-    /// which somebody may have left behind.
+    /// Fails if the file has fewer commits than the lock file has counted. The last commits are in a log beside the file. SQLite silently
+    /// ignores a damaged end of that log, and someone who copies the file may forget the log.
     pub(crate) fn ensure_complete(&self, sealed: i64) -> Result<(), StoreError> {
         let read = "SELECT value FROM meta WHERE key = 'commits'";
         let found = self.connection.query_row(read, [], |row| row.get::<_, i64>(0));
@@ -159,15 +166,15 @@ impl Store {
         }
     }
 
-    /// Notes in the file of the lock that a commit is done.
+    /// Writes the number of the latest commit into the lock file.
     pub(crate) fn seal(&mut self, number: i64) {
         use std::io::{Seek, SeekFrom, Write};
         let Some(lock) = &mut self.lock else { return };
-        // Without it, a loss is not noticed; nothing is lost by that.
+        // If this fails, a later loss of commits may go unnoticed, but nothing is lost by it.
         drop(lock.seek(SeekFrom::Start(0)).and_then(|_| write!(lock, "{number:020}")));
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -180,7 +187,7 @@ impl Store {
         StoreError::damaged(&self.path, what, run)
     }
 
-    /// Begins a commit. It fails if another process has the runs by now.
+    /// Begins a transaction. Fails if another process has become the owner since.
     pub(crate) fn transaction(&mut self) -> Result<Transaction<'_>, StoreError> {
         let (path, boot) = (self.path.clone(), self.boot);
         let fault = |error| StoreError::of(&path, error);
@@ -194,7 +201,7 @@ impl Store {
     }
 }
 
-/// Counts a commit.
+/// Increments the number of commits and returns it.
 pub(crate) fn counted(tx: &Transaction<'_>) -> rusqlite::Result<i64> {
     let count = "UPDATE meta SET value = value + 1 WHERE key = 'commits' RETURNING value";
     tx.prepare_cached(count)?.query_row([], |row| row.get(0))
@@ -206,7 +213,7 @@ fn beside(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Commits that were done, as the file of the lock has it; 0 without one.
+/// The number of commits according to the lock file; 0 without one.
 #[allow(clippy::disallowed_methods, reason = "the lock beside the file is one more file")]
 pub(crate) fn seal(path: &Path) -> i64 {
     let text = std::fs::read_to_string(beside(path)).unwrap_or_default();
@@ -217,7 +224,7 @@ pub(crate) fn seal(path: &Path) -> i64 {
 fn locked(path: &Path) -> Result<File, StoreError> {
     let opened = OpenOptions::new().create(true).truncate(false).write(true).open(beside(path));
     let file = opened.map_err(|why| StoreError::Unwritable { path: path.to_owned(), why })?;
-    // A child that another thread starts has the lock, too, until its program begins.
+    // Several attempts: a process that another thread has just forked holds the lock, too, until it calls `exec`.
     for _ in 0..LOCKS {
         match file.try_lock() {
             Ok(()) => return Ok(file),
@@ -238,7 +245,7 @@ fn connect(path: &Path, makes: bool) -> Result<Connection, StoreError> {
     if makes {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
-    // Never a name that begins like a URI.
+    // SQLite would take a name that begins with `file:` for a URI.
     let plain = if path.is_absolute() { path.to_owned() } else { Path::new(".").join(path) };
     let fault = |error| StoreError::of(path, error);
     let connection = Connection::open_with_flags(plain, flags).map_err(fault)?;

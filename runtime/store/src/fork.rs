@@ -1,4 +1,7 @@
-//! A new run that begins at a line of another one's trace.
+//! Forks: new runs that start from an earlier point of an existing run.
+//!
+//! The parent's trace up to that point is replayed with its recorded answers, which makes no calls, and the resulting session is stored
+//! under the new name.
 
 use crate::error::StoreError;
 use crate::file::{Store, counted, wall};
@@ -11,20 +14,20 @@ use chartc_runtime::trace::{Line, What};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A call of a run: its permanent name, the call as JSON, and when it was planned.
+/// A row of a call: its permanent id, the call as JSON, and the stamp of its plan.
 type Row = (String, String, i64);
 
-/// An event that a run has taken: its id, the reply, the time, and the last line of the trace before it.
+/// An event that a run has taken in: its id, the reply, the time, and the number of the last trace line before it.
 type Taken = (String, String, i64, i64);
 
 impl Store {
-    /// Begins the run `name` where `run` was after line `at` of its trace. The run up to there is made again from the trace, and no call is
-    /// made; calls that had no result there are new calls of the fork. The step that wrote the line, and the event that it belongs to, are
-    /// taken over whole, so that the fork may have some lines more. Its host has `given` it what that of the run has, or this. `machine` makes a machine with [`Tape::host`] and the params that are
-    /// among [`Tape::variables`].
+    /// Creates the run `name` from the state that `run` had after line `at` of its trace. The trace is replayed up to that line, without
+    /// any calls. Calls that had no result by then become new calls of the fork. The fork gets whole steps and whole events, so it may
+    /// contain some lines after `at`. `given` replaces the parent's parameters, which are kept with `None`. `machine` creates a machine
+    /// with [`Tape::host`] and with the params among [`Tape::variables`].
     ///
     /// # Errors
-    /// There is no such run or no such line, the name is taken, the chart does not do the same again, or the file cannot be written.
+    /// There is no such run or line, the name is taken, the replay differs from the trace, or the file cannot be written.
     pub fn fork<M: Machine>(
         &self,
         (run, at): (&str, u64),
@@ -83,7 +86,7 @@ impl Store {
         }
     }
 
-    /// The calls that were over, as the parent has them: its own, and those of the run from which it was forked itself.
+    /// The rows of the calls that had ended by then, including those that the parent has copied from its own parent.
     fn calls<M>(&self, run: &str, rewound: &Rewound<M>) -> Result<Vec<Row>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(Row, bool)>> {
             let mut rows = self.connection.prepare("SELECT * FROM call WHERE run = ?1")?;
@@ -93,7 +96,7 @@ impl Store {
             rows.query_map([run], row)?.collect()
         };
         let rows = read().map_err(|error| self.fault(error))?;
-        // The name of a call begins with that of its run.
+        // An id is `RUN/…`. The part after the run's name is the same in the parent and in the fork.
         let within =
             |id: &str| id.split_once('/').map_or_else(String::new, |(_, rest)| rest.into());
         let known: BTreeMap<String, (Row, bool)> =
@@ -103,7 +106,7 @@ impl Store {
             match known.get(&within(&id.to_string())) {
                 Some((row, true)) => calls.push(row.clone()),
                 Some((_, false)) => return Err(self.damaged(&format!("its call `{id}`"), run)),
-                // It was given up before it was made.
+                // The call was dropped before it was stored.
                 None => {}
             }
         }
@@ -131,6 +134,7 @@ impl Store {
             calls: session.calls(),
             cost: session.spent().cost.unwrap_or(0),
             waits_for: &session.waits_for().join(", "),
+            // Wakes at once, so that the worker plans the calls that are open in the fork.
             wake: session.status().is_none().then(|| saved.now()),
             now: saved.now(),
             made_ms: wall(),
@@ -138,6 +142,7 @@ impl Store {
         };
         let put_it = || -> rusqlite::Result<bool> {
             let tx = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            // Checked again inside the transaction: another process may have created a run of this name since.
             let is_there = "SELECT EXISTS (SELECT 1 FROM run WHERE name = ?1)";
             if tx.query_row(is_there, [name], |row| row.get::<_, bool>(0))? {
                 return Ok(false);
@@ -163,7 +168,7 @@ impl Store {
     }
 }
 
-/// So many lines that no event is split: one that sets several inputs has a line for each, and one for its turn.
+/// Extends `count` to the end of an event. An event that sets several inputs writes one line for each, and one for its turn.
 fn whole(lines: &[Line], taken: &[Taken], count: usize) -> usize {
     let begins: BTreeSet<i64> = taken.iter().map(|(.., seq)| *seq).collect();
     let goes_on = |count: usize| match (lines.get(count - 1), lines.get(count)) {

@@ -1,4 +1,4 @@
-//! What others put into the inbox of a run, for the process that goes on with it.
+//! The inbox: messages that any process can store for a run, and that the owner of the store delivers.
 
 use crate::error::StoreError;
 use crate::file::{Store, wall};
@@ -9,23 +9,23 @@ use chartc_core::machine::Instant;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-/// Something for a run.
+/// A message for a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Letter {
-    /// An event of its chart, or `turn`, with its data.
+    /// An event of the chart, or `turn`, with its data.
     Event(String, Map),
-    /// The [id](chartc_runtime::oracle::Question::id) of an open question, and its answer as a person writes it.
+    /// The [id](chartc_runtime::oracle::Question::id) of an open question, and a person's answer as text.
     Reply(String, String),
 }
 
 impl Store {
-    /// Puts a letter into the inbox of a run. An answer that is put in is taken before anything that happens to the run later, and no other
-    /// one for its question is put in.
+    /// Puts a letter into the inbox of a run. An answer is delivered before anything that happens to the run later, and the question
+    /// takes no second answer.
     ///
     /// # Errors
-    /// There is no such run, it has ended, the question is not open or has an answer in the inbox, or the file cannot be written.
+    /// There is no such run, it has ended, the question is not open or already has an answer in the inbox, or the file cannot be written.
     pub fn post(&self, run: &str, letter: &Letter) -> Result<(), StoreError> {
-        // No process commits anything between the look at the run and the letter.
+        // An immediate transaction: no process commits between the checks and the insertion.
         let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
         let tx = begun.map_err(|error| self.fault(error))?;
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
@@ -53,17 +53,17 @@ impl Store {
     }
 }
 
-/// A letter in an inbox.
+/// A stored letter.
 pub(crate) struct Mail {
     pub(crate) number: i64,
     pub(crate) run: String,
     pub(crate) letter: Letter,
-    /// When an answer came, in milliseconds since 1970; `None` for events.
+    /// The time at which an answer came, in milliseconds since 1970; `None` for events.
     pub(crate) came_ms: Option<i64>,
 }
 
 impl Mail {
-    /// When it came, on the clock of the runs: `now` where the computer's time does not pass.
+    /// The time of the letter on the clock of the runs. Without real time, that is `now`.
     pub(crate) fn came(&self, now: Instant, is_real: bool) -> Instant {
         match self.came_ms {
             Some(came) if is_real => {
@@ -75,7 +75,7 @@ impl Mail {
     }
 }
 
-/// The letters of these runs, in the order in which they came.
+/// The letters to the runs for which `is_mine` holds, in the order in which they came.
 pub(crate) fn letters(
     connection: &Connection,
     is_mine: impl Fn(&str) -> bool,
@@ -84,7 +84,7 @@ pub(crate) fn letters(
     let mut rows = connection.prepare_cached(read)?;
     let rows = rows.query_map([], |row| {
         let sum = checksum([0, 1, 2, 3].map(|nth| row.get_ref(nth).unwrap_or(ValueRef::Null)));
-        // A damaged letter stays where it is, for a check to find, and holds no other up.
+        // A damaged letter is skipped, so that it does not block the others. It stays in the table for `check` to find.
         if row.get_ref(4)? != ValueRef::Integer(sum) {
             return Ok(None);
         }
@@ -99,7 +99,7 @@ pub(crate) fn letters(
         }
         let (letter, came_ms) = match (kind.as_str(), serde_json::from_str(&data)) {
             ("reply", _) => {
-                // An earlier version has put in the name of a step, and no time.
+                // Earlier versions stored the name of a step here, without a time.
                 let (question, came) = name.split_once(' ').unwrap_or((&name, ""));
                 (Letter::Reply(question.to_owned(), data), came.parse().ok())
             }

@@ -1,18 +1,18 @@
-//! What a file of chartc's keeps.
+//! The two kinds of store, and their tables.
 
-/// What a file keeps.
+/// The kind of content of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Single runs.
+    /// Separate runs.
     Runs,
-    /// A world of agents.
+    /// A world with many agents.
     World,
 }
 
 impl Kind {
     const ALL: [Self; 2] = [Self::Runs, Self::World];
 
-    /// What `meta` says that a file is.
+    /// The value of `format` in the table `meta`.
     pub(crate) const fn format(self) -> &'static str {
         match self {
             Self::Runs => "chartc store",
@@ -24,7 +24,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.format() == format)
     }
 
-    /// In words.
+    /// The kind in words, for messages.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Runs => "single runs",
@@ -32,7 +32,8 @@ impl Kind {
         }
     }
 
-    /// Tables whose rows are long have row ids: without, SQLite keeps a quarter of a page of each row, and the rest on pages of its own.
+    /// The SQL that creates the tables. Tables with long rows have row ids: without them, SQLite keeps only a quarter of a page of each
+    /// row in the tree, and the rest on overflow pages.
     pub(crate) const fn tables(self) -> &'static str {
         match self {
             Self::Runs => RUNS,

@@ -1,10 +1,23 @@
 //! Runs that survive their process: an [`Engine`](chartc_runtime::agents::Engine) that keeps runs, their traces and their calls in one
 //! SQLite file.
 //!
-//! Each commit contains everything about one step of a run: the event, the state after it, the lines of the trace, and the calls to make.
-//! A call is made only after two commits: one plans it, and one marks it as started. Its result is committed before anything reads it. So
-//! no call is repeated by accident, and none is lost. After a crash, a call was never started (it is made), or its result is stored (it
-//! is used), or it is in doubt (the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides).
+//! The problem: a process may die between any two instructions, and a model call or a tool that sends money must then neither be lost nor
+//! be made twice.
+//!
+//! The idea: each commit contains everything about one step of a run: the event, the state after it, the new lines of the trace, and the
+//! calls to make. A call is made only after two commits: one plans it, and one marks it as started. Its result is committed before
+//! anything reads it. For a run whose event `turn` starts a step `triage`, which calls a model:
+//!
+//! ```text
+//! commit 1   event `turn`, the state after it, trace lines 1..4, call `triage` planned
+//! commit 2   call `triage` started
+//!            (the request to the model)
+//! commit 3   the result of `triage`
+//! commit 4   the state after the answer, trace lines 5..7
+//! ```
+//!
+//! A crash before commit 2 leaves a call that was never started: it is made. A crash after commit 3 leaves a stored result: it is used. A
+//! crash in between leaves a call in doubt: the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides.
 
 mod broken;
 mod care;

@@ -1,4 +1,4 @@
-//! One run of a store: how it stands, what it asks people, and the end of its trace.
+//! Queries about a single run: its row, its open questions, and parts of its trace.
 
 use crate::error::StoreError;
 use crate::file::Store;
@@ -10,11 +10,11 @@ use chartc_runtime::stepped::{Call, Outcome};
 use chartc_runtime::trace::{Line, What};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
-/// Bytes of lines that are read at once, unless one line has more.
+/// The number of bytes after which a batch of lines ends.
 const PIECE: usize = 64 * 1024;
 
 impl Store {
-    /// A run, as [`Store::list`] lists it.
+    /// Finds the row of a run, in the same form as [`Store::list`].
     ///
     /// # Errors
     /// The file cannot be read, or the row is damaged.
@@ -28,7 +28,7 @@ impl Store {
         }
     }
 
-    /// How many runs have not ended.
+    /// The number of runs that have not ended.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -38,7 +38,7 @@ impl Store {
         count.map(|count| count as u64).map_err(|error| self.fault(error))
     }
 
-    /// Lines of a run's trace, those behind a sequence number: at most so many, and no more once they have 64 kB.
+    /// The lines of a run's trace after line `seq`: at most `most`, and no further ones after 64 KiB.
     ///
     /// # Errors
     /// The file cannot be read, or a line is damaged.
@@ -57,7 +57,7 @@ impl Store {
         self.some_lines(run, read, [run]).map(|mut lines| lines.pop())
     }
 
-    /// The line with which a run has ended. Those behind it say what came too late.
+    /// The line with which a run has ended; `None` before. Later lines record results that came too late.
     ///
     /// # Errors
     /// The file cannot be read, or a line is damaged.
@@ -109,7 +109,7 @@ impl Store {
             let (id, text, is_whole) = row.map_err(fault)?;
             match serde_json::from_str(&text).ok().filter(|_| is_whole) {
                 Some(Call::Question(mut question)) if question.kind == Kind::Human => {
-                    // An earlier version has stored it without.
+                    // Earlier versions stored the question without its id.
                     question.name(&id);
                     asked.push(*question);
                 }
@@ -120,10 +120,10 @@ impl Store {
         Ok(asked)
     }
 
-    /// The open question of a run to a person that has this [id](Question::id), and no answer in the inbox.
+    /// Finds an open question of a run to a person by its [id](Question::id). A question with an answer in the inbox is not open.
     ///
     /// # Errors
-    /// There is none, or the file cannot be read.
+    /// There is no such open question, or the file cannot be read.
     pub fn question(&self, run: &str, id: &str) -> Result<Question, StoreError> {
         let fault = |error| self.fault(error);
         let replied = letters(&self.connection, |of| of == run).map_err(fault)?;
@@ -145,7 +145,7 @@ impl Store {
     }
 }
 
-/// What has become of a question that is not open any more, in words.
+/// Describes how a question that is no longer open has ended, for a message.
 pub(crate) fn became(
     connection: &Connection,
     run: &str,

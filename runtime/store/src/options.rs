@@ -1,4 +1,4 @@
-//! What an engine is made of.
+//! The configuration of an engine.
 
 use chartc_runtime::Session;
 use chartc_runtime::clock::Clock;
@@ -12,34 +12,34 @@ type Make<'e, M> = Box<dyn FnMut(Making<'_>) -> Result<Session<M, Journal>, Stri
 type After<'e, M> = Box<dyn FnMut(&Committed<'_>, &Session<M, Journal>) -> Result<(), String> + 'e>;
 type Show<'e> = Box<dyn FnMut(&str, &Line) -> io::Result<()> + 'e>;
 
-/// A run whose state was committed.
+/// A run that a commit has changed.
 #[derive(Debug, Clone, Copy)]
 pub struct Committed<'r> {
-    /// Its name.
+    /// The name of the run.
     pub run: &'r str,
-    /// When it was begun, in milliseconds since 1970: a run of the same name that was forgotten was another one.
+    /// The time of its start, in milliseconds since 1970. It distinguishes the run from a pruned one of the same name.
     pub made_ms: i64,
 }
 
-/// How an engine works.
+/// The configuration of an engine.
 pub struct Options<'e, M> {
-    /// Makes the session of a run.
+    /// Creates the session of a run, new or saved.
     pub make: Make<'e, M>,
-    /// Makes the calls.
+    /// Makes the calls to models, people and tools.
     pub driver: Arc<dyn Driver>,
-    /// Tells the time, from [`Store::moment`](crate::Store::moment) on.
+    /// The clock of all runs. It must start at [`Store::moment`](crate::Store::moment).
     pub clock: Arc<dyn Clock>,
-    /// Whether the clock goes on by itself.
+    /// Whether time passes by itself, as on a real clock. A virtual clock moves only while a host waits for it.
     pub is_real: bool,
-    /// Whether people answer by [`Letter::Reply`](crate::Letter::Reply), and the driver is not asked for them.
+    /// Whether people answer by [`Letter::Reply`](crate::Letter::Reply). The driver is not asked for people's answers then.
     pub replies: bool,
-    /// Calls under way at once, at most.
+    /// The maximum number of calls at the same time.
     pub workers: usize,
-    /// Shown each line of a trace once it is committed.
+    /// Called with each line of a trace after it is committed.
     pub show: Show<'e>,
-    /// Called with each run that a commit has changed, before anybody is told of it. After a crash it may be called again for the same commit:
-    /// what it does elsewhere has to be the same if it is done twice.
+    /// Called with each run that a commit has changed, before the commit is announced. After a crash it may be called again for the same
+    /// commit, so its external effects must be idempotent.
     pub after: After<'e, M>,
-    /// What hosts gave to the runs that begin.
+    /// The parameters of new runs, as text, stored with each.
     pub given: String,
 }

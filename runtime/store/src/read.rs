@@ -1,4 +1,4 @@
-//! What a store holds: runs, traces, calls.
+//! Queries about the runs, traces and calls of a store.
 
 use crate::error::StoreError;
 use crate::file::{Store, wall};
@@ -10,37 +10,37 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row};
 use std::collections::BTreeMap;
 
-/// A run as the store lists it.
+/// The row of a run, without its saved state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// Its name.
+    /// The name of the run.
     pub run: String,
-    /// Its chart.
+    /// The name of its chart.
     pub chart: String,
-    /// `running`, how it ended, `stopped` by an error of the run, or `broken`: it could not be restored.
+    /// `running`; or the status with which it ended; or `stopped`, after an error of the run; or `broken`, if it cannot be restored.
     pub status: String,
-    /// Why it cannot go on.
+    /// The reason why the run cannot continue.
     pub stopped: Option<String>,
-    /// The active basic states, as dotted paths with `, ` between.
+    /// The active leaves, as dotted paths, separated by `, `.
     pub state: String,
-    /// Turns begun.
+    /// The number of turns so far.
     pub turns: u32,
-    /// Model calls made.
+    /// The number of model calls so far.
     pub calls: u32,
-    /// Millionths of the unit of prices.
+    /// The cost so far, in millionths of the unit of the prices.
     pub cost: u64,
-    /// The steps whose calls are under way, with the way to each.
+    /// The steps with calls under way, each with its path of child charts.
     pub waits_for: Vec<String>,
-    /// When it was begun, in milliseconds since 1970.
+    /// The time of the start, in milliseconds since 1970.
     pub made_ms: i64,
-    /// When it last changed, in milliseconds since 1970.
+    /// The time of the last change, in milliseconds since 1970.
     pub updated_ms: i64,
-    /// What its host gave it at its beginning.
+    /// The parameters with which the host created the run, as text.
     pub given: String,
 }
 
 impl Listed {
-    /// For programs.
+    /// The row as JSON, for programs. The cost is in units of the prices here.
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({
             "run": self.run,
@@ -57,28 +57,28 @@ impl Listed {
         })
     }
 
-    /// Milliseconds since it last changed.
+    /// Milliseconds since the last change.
     pub fn age_ms(&self) -> u64 {
         u64::try_from(wall().saturating_sub(self.updated_ms)).unwrap_or(0)
     }
 }
 
-/// What a run goes on from.
+/// The columns of a run's row that are needed to continue it.
 pub(crate) struct StoredRun {
     pub(crate) saved: String,
     pub(crate) given: String,
     pub(crate) made_ms: i64,
 }
 
-/// A run that has not ended: its name, when it is to go on, and whether it is to go on at once.
+/// A run that has not ended: its name, the time of its next step, and whether it needs a step at once.
 pub(crate) type Waiting = (String, Option<u64>, bool);
 
-/// Names of steps as they are stored.
+/// Splits the stored list of steps.
 fn steps(text: &str) -> Vec<String> {
     text.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// A row of the table of runs.
+/// Reads a row of the table `run`.
 pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     let (status, stopped): (String, Option<String>) = (row.get(3)?, row.get(4)?);
     let is_broken = Store::is_broken(&status, stopped.as_deref());
@@ -98,7 +98,7 @@ pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     })
 }
 
-/// A run of whose row nothing is certain, not even the name.
+/// The listing of a damaged row. Any column may be wrong, the name included.
 fn damaged(row: &Row<'_>) -> Listed {
     Listed {
         run: shown(row, 0),
@@ -116,7 +116,7 @@ fn damaged(row: &Row<'_>) -> Listed {
     }
 }
 
-/// A column of a row that may be damaged.
+/// A column as text, for messages. The row may be damaged.
 pub(crate) fn shown(row: &Row<'_>, nth: usize) -> String {
     match row.get_ref(nth) {
         Ok(ValueRef::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
@@ -125,11 +125,11 @@ pub(crate) fn shown(row: &Row<'_>, nth: usize) -> String {
     }
 }
 
-/// The status of a run that has not ended and cannot go on.
+/// The status of a run that has not ended and cannot be restored.
 pub(crate) const BROKEN: &str = "broken";
 
 impl Store {
-    /// All runs, by name. A row that is not as it was written is listed as `broken`.
+    /// All runs, ordered by name. A damaged row is listed as `broken`.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -144,7 +144,7 @@ impl Store {
         rows.map(|row| row.map_err(|error| self.fault(error))).collect()
     }
 
-    /// The saved session of a run, with what its host gave it.
+    /// The saved session of a run, with the parameters with which it was created.
     pub(crate) fn saved(&self, run: &str) -> Result<Option<StoredRun>, StoreError> {
         let read = self.connection.prepare_cached("SELECT * FROM run WHERE name = ?1");
         let row = |row: &Row<'_>| {
@@ -159,10 +159,10 @@ impl Store {
         }
     }
 
-    /// The session of a run as it was committed last; `None` before its start.
+    /// The session of a run as of its last commit; `None` before its first step.
     ///
     /// # Errors
-    /// There is no such run, or what is stored cannot be read.
+    /// The row is damaged, or its saved state cannot be parsed.
     pub fn session(&self, run: &str) -> Result<Option<Saved>, StoreError> {
         let text = self.saved(run)?.map(|kept| kept.saved).unwrap_or_default();
         if text.is_empty() {
@@ -172,7 +172,7 @@ impl Store {
         read.map(Some).map_err(|why| StoreError::Run { run: run.to_owned(), why: why.to_string() })
     }
 
-    /// The lines of a run's trace.
+    /// All lines of a run's trace.
     ///
     /// # Errors
     /// The file cannot be read, or a line is damaged.
@@ -196,7 +196,7 @@ impl Store {
         Ok(lines)
     }
 
-    /// What is known of the calls of a run that were not over.
+    /// The stored state of a run's calls, by their ids, without those that were cancelled or copied from the parent of a fork.
     pub(crate) fn known(&self, run: &str) -> Result<BTreeMap<String, Known>, StoreError> {
         let fault = |error| self.fault(error);
         let mut rows =
@@ -233,7 +233,8 @@ impl Store {
         Ok(known)
     }
 
-    /// The calls of a run that were made and are over, in the order in which they were planned; of a fork, those first that were made before it.
+    /// The calls of a run that have ended, in the order in which they were planned. A fork's list begins with the calls that it has
+    /// copied from its parent.
     ///
     /// # Errors
     /// The file cannot be read, or a call is damaged.
@@ -252,8 +253,8 @@ impl Store {
         calls.ok_or_else(|| self.damaged("a call", run))
     }
 
-    /// The runs that have not ended: when they are to go on, and whether calls of theirs are open or they could not go on before. Beside
-    /// them the runs whose rows are not as they were written.
+    /// The runs that have not ended, each with the time of its next step; and the names of the runs with damaged rows. A run needs a step
+    /// at once if it has open calls, or if it could not be continued before.
     pub(crate) fn running(&self) -> Result<(Vec<Waiting>, Vec<String>), StoreError> {
         let read = || -> rusqlite::Result<_> {
             let mut rows = self.connection.prepare("SELECT * FROM run")?;
@@ -273,8 +274,8 @@ impl Store {
         read().map_err(|error| self.fault(error))
     }
 
-    /// The time on the clock of one run, or of all: that of its last commit. In real time, what has passed since on the computer's clock
-    /// comes on top, whether or not a process was there; a clock that was set back adds nothing.
+    /// The time on the clock of one run, or the latest time of all: the time of the last commit. With real time, the time that has passed
+    /// since on the computer's clock is added, whether or not a process was running. A clock that was set back adds nothing.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -289,7 +290,7 @@ impl Store {
             let mut rows = rows.query([run])?;
             let mut latest = 0;
             while let Some(row) = rows.next()? {
-                // A damaged row could move the clock of all runs.
+                // A damaged row is skipped: a wrong time in it would move the clock of all runs.
                 if is_whole(row)? {
                     let (now, updated): (i64, i64) = (row.get(11)?, row.get(13)?);
                     let passed = wall.saturating_sub(updated).max(0);

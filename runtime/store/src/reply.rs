@@ -1,4 +1,4 @@
-//! Replies to events as they are stored, so that an event that comes again gets the same one.
+//! The stored replies to events. An event with the id of an earlier one gets the earlier reply.
 
 use crate::command::Old;
 use crate::error::StoreError;
@@ -10,16 +10,17 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use std::path::Path;
 
 impl Store {
-    /// Whether an event was taken before.
+    /// Whether an event with this id was taken in before.
     pub(crate) fn has(&self, run: &str, event: &str) -> Result<bool, StoreError> {
         reply(&self.connection, &self.path, run, event).map(|found| found.is_some())
     }
 }
 
-/// Rows that one piece looks at.
+/// The number of rows that one batch examines.
 const PIECE: usize = 5_000;
 
-/// Forgets a piece of the old events. Returns how many, and the last one that was looked at, unless it was the last of all.
+/// Deletes the old events among a batch of rows. Returns their number and the key of the last row; `None` for the key if it was the last
+/// batch.
 pub(crate) fn forget(
     tx: &Transaction<'_>,
     old: &Old,
@@ -47,7 +48,7 @@ pub(crate) fn forget(
     Ok((count, next.filter(|_| !is_last)))
 }
 
-/// The reply to an event that was taken before.
+/// The stored reply to an event; `None` if the event was not taken in before.
 pub(crate) fn reply(
     connection: &Connection,
     path: &Path,
@@ -66,7 +67,7 @@ pub(crate) fn reply(
     }
 }
 
-/// A reply as it is stored: the receipt, and the time.
+/// A reply in its stored form: the receipt and the time.
 pub(crate) fn said(reply: Reply) -> String {
     let word = match reply.receipt {
         Receipt::Handled => "handled",

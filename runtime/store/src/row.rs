@@ -1,27 +1,27 @@
-//! What rows are: how far calls are, checksums.
+//! The stages of calls, and the checksums of rows.
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-/// How far a call is.
+/// The progress of a call, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// It is to be made.
+    /// The call is to be made.
     Planned,
-    /// It is about to be made, or under way.
+    /// The call is about to be made, or under way.
     Started,
-    /// Its result is stored.
+    /// The result of the call is stored.
     Done,
-    /// Nobody waits for its result.
+    /// The step that made the call does not wait for it any more.
     Cancelled,
-    /// Nobody knows whether it was made.
+    /// It is unknown whether the call was made.
     Doubt,
-    /// It was made and paid for by the run from which this one was forked.
+    /// The run from which this one was forked has made and paid for the call.
     Copied,
 }
 
 impl Stage {
-    /// As it is stored.
+    /// The name in the database.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Planned => "planned",
@@ -40,7 +40,7 @@ impl Stage {
     }
 }
 
-/// A checksum of the columns of a row (FNV-1a over words of 64 bits): it finds damage, not forgery.
+/// A checksum of columns (FNV-1a over words of 64 bits, with a rotation). It detects damage, not forgery.
 pub(crate) fn checksum<'v>(columns: impl IntoIterator<Item = ValueRef<'v>>) -> i64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut word = |word: u64| {
@@ -56,6 +56,7 @@ pub(crate) fn checksum<'v>(columns: impl IntoIterator<Item = ValueRef<'v>>) -> i
             ValueRef::Real(number) => &number.to_le_bytes(),
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
         };
+        // The length separates columns: `("ab", "c")` and `("a", "bc")` must differ.
         word(bytes.len() as u64);
         for chunk in bytes.chunks(8) {
             let mut eight = [0; 8];
@@ -66,7 +67,7 @@ pub(crate) fn checksum<'v>(columns: impl IntoIterator<Item = ValueRef<'v>>) -> i
     hash as i64
 }
 
-/// Whether a row is as it was written. Its last column is the checksum of the others.
+/// Whether the checksum in the last column matches the other columns.
 pub(crate) fn is_whole(row: &Row<'_>) -> rusqlite::Result<bool> {
     let last = row.as_ref().column_count().saturating_sub(1);
     let columns: Vec<_> = (0..last).map(|nth| row.get_ref(nth)).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! The rows that a commit writes.
+//! Writes the rows of a commit.
 
 use crate::file::wall;
 use crate::row::{Stage, checksum};
@@ -6,7 +6,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, ToSql, Transaction, params, params_from_iter};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// What the row of a run holds besides.
+/// The columns of a run's row other than its name and the time of the change.
 pub(crate) struct Head<'r> {
     pub(crate) chart: &'r str,
     pub(crate) given: &'r str,
@@ -23,7 +23,7 @@ pub(crate) struct Head<'r> {
     pub(crate) saved: &'r str,
 }
 
-/// A number that grows with each plan, also from process to process: microseconds since 1970, made unique.
+/// A stamp that is greater than all earlier ones, also of earlier processes: microseconds since 1970, incremented if necessary.
 fn stamp() -> i64 {
     static LAST: AtomicI64 = AtomicI64::new(0);
     let now = wall().saturating_mul(1000);
@@ -32,7 +32,7 @@ fn stamp() -> i64 {
     now.max(before.unwrap_or(0) + 1)
 }
 
-/// Writes a row, with the checksum of its columns.
+/// Executes an insertion, with the checksum of the columns as the last parameter.
 pub(crate) fn put(
     connection: &Connection,
     sql: &str,
@@ -43,7 +43,7 @@ pub(crate) fn put(
     let plain = values.iter().map(|value| match value {
         ToSqlOutput::Borrowed(value) => *value,
         ToSqlOutput::Owned(value) => value.into(),
-        // No column here is of another kind.
+        // No column here has another kind of value.
         _ => ValueRef::Null,
     });
     let sum = checksum(plain);
@@ -51,12 +51,12 @@ pub(crate) fn put(
     connection.prepare_cached(sql)?.execute(params_from_iter(all)).map(drop)
 }
 
-/// Writes the row of a run, new or anew.
+/// Inserts or replaces the row of a run.
 pub(crate) const PUT_RUN: &str = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
     ON CONFLICT (name) DO UPDATE SET chart = ?2, given = ?3, status = ?4, stopped = ?5, state = ?6, turns = ?7, calls = ?8,
     cost = ?9, waits_for = ?10, wake = ?11, now = ?12, made_ms = ?13, updated_ms = ?14, saved = ?15, sum = ?16";
 
-/// Writes the row of a run.
+/// Inserts or replaces the row of a run, with the present time as the time of the change.
 pub(crate) fn put_run(tx: &Transaction<'_>, run: &str, head: &Head<'_>) -> rusqlite::Result<()> {
     put(
         tx,
@@ -81,7 +81,7 @@ pub(crate) fn put_run(tx: &Transaction<'_>, run: &str, head: &Head<'_>) -> rusql
     )
 }
 
-/// Writes a line of a trace.
+/// Inserts a line of a trace.
 pub(crate) fn put_line(
     tx: &Transaction<'_>,
     run: &str,
@@ -91,13 +91,13 @@ pub(crate) fn put_line(
     put(tx, "INSERT INTO line VALUES (?1, ?2, ?3, ?4)", params![run, seq as i64, text])
 }
 
-/// Writes an event that was taken: the run, its id, the reply, the time, and the number of the last line of the trace before it.
+/// Inserts an event that was taken in: the run, its id, the reply, the time, and the number of the last trace line before it.
 pub(crate) const PUT_EVENT: &str = "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
 pub(crate) const PUT_CALL: &str = "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT (run, id) DO UPDATE SET stage = ?3, call = ?4, outcome = ?5, planned = ?6, sum = ?7";
 
-/// Plans a call, or plans it again.
+/// Inserts a call in the stage `planned`, or moves it back there.
 pub(crate) fn put_call(
     tx: &Transaction<'_>,
     run: &str,
@@ -108,7 +108,7 @@ pub(crate) fn put_call(
     put(tx, PUT_CALL, params![run, id, stage, call, None::<&str>, stamp()])
 }
 
-/// Moves a call to another stage. Returns whether it was in one of those that lead there.
+/// Moves a call to another stage if its present stage is one of `from`. Returns whether it was.
 pub(crate) fn move_call(
     tx: &Transaction<'_>,
     (run, id): (&str, &str),

@@ -1,4 +1,4 @@
-//! One run in the memory of the engine.
+//! A run in memory.
 
 use crate::error::StoreError;
 use crate::look::became;
@@ -10,32 +10,32 @@ use chartc_runtime::oracle::{Answer, NotOpen};
 use chartc_runtime::stepped::{Left, Outcome, Planned, Stepped};
 use rusqlite::Transaction;
 
-/// A run that goes on in this process.
+/// A run that this process continues.
 pub(crate) struct Running<M> {
     pub(crate) run: Stepped<M>,
-    /// What its host gave it at its beginning.
+    /// The parameters with which the host created the run, as text.
     pub(crate) given: String,
-    /// When it was begun, in milliseconds since 1970.
+    /// The time of its start, in milliseconds since 1970.
     pub(crate) made_ms: i64,
-    /// When it is to be stepped again, as the worker has noted it.
+    /// The time of its next step, as it stands in the worker's queue.
     pub(crate) noted: Option<Instant>,
-    /// The names of calls that a person will answer some time.
+    /// The ids of the calls that wait for a person.
     pub(crate) people: Vec<String>,
 }
 
 impl<M: Machine> Running<M> {
-    /// Goes on as far as possible at this moment.
+    /// Moves the run's clock to `now` and executes everything that can be done at this moment.
     pub(crate) fn step(&mut self, now: Instant) {
         self.run.begin(now);
         self.run.step();
     }
 
-    /// Whether nothing is under way that will end by itself.
+    /// Whether nothing is under way that ends by itself: all open calls wait for people.
     pub(crate) fn is_quiet(&self) -> bool {
         self.run.stopped().is_some() || self.run.session().open_calls() <= self.people.len()
     }
 
-    /// Hands the answer of a person to the question that it names.
+    /// Delivers a person's answer to the question with this id, and stores it as the result of the call.
     pub(crate) fn reply(
         &mut self,
         tx: &Transaction<'_>,
@@ -54,7 +54,7 @@ impl<M: Machine> Running<M> {
         }
     }
 
-    /// Writes what has happened since the last commit.
+    /// Writes everything that has happened since the last commit.
     pub(crate) fn commit(&mut self, tx: &Transaction<'_>, run: &str) -> Result<Left, Unwritten> {
         let left = self.run.take();
         for line in &left.lines {
@@ -63,10 +63,10 @@ impl<M: Machine> Running<M> {
         for id in &left.doubted {
             move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;
         }
-        // A call in doubt may be planned again under its name.
+        // Doubts come first, because a call in doubt may be planned again under the same id.
         for Planned { id, call } in &left.planned {
             let id = id.to_string();
-            // What was given up in the same step is never made.
+            // A call that was planned and dropped in the same step is never made, so it gets no row.
             if !left.dropped.contains(&id) {
                 put_call(tx, run, &id, &serde_json::to_string(call)?)?;
             }
@@ -105,7 +105,7 @@ impl<M: Machine> Running<M> {
     }
 }
 
-/// Why a run could not be written.
+/// The reason why a run could not be written.
 pub(crate) enum Unwritten {
     Sqlite(rusqlite::Error),
     Data(serde_json::Error),

@@ -1,4 +1,14 @@
-//! The loop that goes on with runs: it gathers what has happened, commits all of it at once, and only then tells anybody and makes calls.
+//! The loop that continues runs: it collects what has happened, commits all of it at once, and only then replies to hosts and makes
+//! calls.
+//!
+//! Committing in batches shares the cost of a disk sync among all runs with news. One round, with two events and one result of a call:
+//!
+//! ```text
+//! gather   Fire(run a), Fire(run b), the result of a call of run c
+//! commit   the steps of a, b and c, in one transaction; the calls that they plan are stored with them
+//! reply    the senders of both events get their receipts, and the new trace lines are shown
+//! begin    a second transaction marks planned calls as started; then their futures are polled
+//! ```
 
 use crate::command::Command;
 use crate::engine::Sqlite;
@@ -21,10 +31,10 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// Commands that one commit takes.
+/// The maximum number of commands per commit, and of runs that are due.
 const BATCH: usize = 512;
 
-/// How often the inbox is looked at while runs wait in real time.
+/// The interval at which the inbox is read.
 const INBOX: Duration = Duration::from_millis(200);
 
 /// A call that is being made.
@@ -34,38 +44,41 @@ pub(crate) struct CallUnderWay {
     pub(crate) future: Pin<Box<dyn Future<Output = Outcome> + Send>>,
 }
 
-/// Does the work of an engine.
+/// The part of an engine that does its work. It continues the runs of one store.
 pub struct Worker<'e, M> {
     pub(crate) store: Store,
     pub(crate) options: Options<'e, M>,
     commands: mpsc::UnboundedReceiver<Command>,
     pub(crate) runs: BTreeMap<String, Running<M>>,
-    /// When runs are to be stepped again. With many runs, each commit costs what it touches.
+    /// The times at which runs are to be stepped again, earliest first. A commit touches only the runs that are due, however many there
+    /// are.
     pub(crate) wakes: BTreeSet<(Instant, String)>,
-    /// The runs among `wakes` that were not restored yet.
+    /// The runs among `wakes` that have not been restored from the store yet.
     pub(crate) asleep: BTreeMap<String, Instant>,
-    /// The runs that have something under way that will end by itself.
+    /// The runs that have something under way that ends by itself.
     pub(crate) busy: BTreeSet<String>,
     pub(crate) flights: Vec<CallUnderWay>,
-    /// Committed plans that wait for a free worker.
+    /// Calls whose plans are committed and that wait until fewer calls are under way.
     pub(crate) backlog: VecDeque<(String, Planned)>,
+    /// The hosts that wait until no run has anything under way.
     pub(crate) quiet: Vec<oneshot::Sender<()>>,
-    /// Those who wait for one run to be quiet.
+    /// The hosts that wait until one run has nothing under way.
     pub(crate) settled: Vec<(String, oneshot::Sender<()>)>,
+    /// The hosts that wait for a point in time.
     pub(crate) until: Vec<(Instant, oneshot::Sender<()>)>,
-    /// Runs that cannot go on here, and why.
+    /// The runs that cannot be continued in this process, with the reasons.
     pub(crate) broken: BTreeMap<String, String>,
-    /// Those of them that found no model to ask. They are tried again when they are begun again.
+    /// The broken runs for which no model could be reached. They are tried again when a host starts them again.
     pub(crate) without_model: BTreeSet<String>,
-    /// Whether a commit has failed: what is in memory is not what is in the file.
+    /// Whether a commit has failed. The state in memory then differs from the file, so nothing may be committed any more.
     pub(crate) has_failed: bool,
-    /// Whether all runs of the store go on here, also those that were not restored yet.
+    /// Whether this worker continues all runs of the store, including those that have not been restored yet.
     pub(crate) has_all: bool,
-    /// When the inbox is looked at next; `None` for at once.
+    /// The time at which the inbox is read next; `None` for at once.
     look: Option<Pin<Box<tokio::time::Sleep>>>,
 }
 
-/// What has happened since the last commit.
+/// Everything that has happened since the last commit.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) commands: Vec<Command>,
@@ -76,7 +89,7 @@ pub(crate) struct Batch {
 }
 
 impl<'e, M: Machine> Worker<'e, M> {
-    /// An engine on a store that this process owns: the handle, and its worker.
+    /// Creates an engine on a store that this process owns: a handle for hosts, and the worker to run.
     pub fn new(store: Store, options: Options<'e, M>) -> (Sqlite, Self) {
         let (commands, receiver) = mpsc::unbounded_channel();
         let worker = Self {
@@ -101,10 +114,10 @@ impl<'e, M: Machine> Worker<'e, M> {
         (Sqlite { commands }, worker)
     }
 
-    /// Goes on with a run of the store, if it is there and has not ended.
+    /// Restores and continues a run, if it exists and has not ended. Returns whether it does.
     ///
     /// # Errors
-    /// It cannot be restored.
+    /// The run cannot be restored.
     pub fn load(&mut self, run: &str) -> Result<bool, StoreError> {
         if !self.ensure(run, None)? {
             return Ok(false);
@@ -113,8 +126,8 @@ impl<'e, M: Machine> Worker<'e, M> {
         Ok(true)
     }
 
-    /// Goes on with all runs that have not ended. Those that wait only for events or for their time are restored when it comes. One that
-    /// cannot be restored does not keep the others from going on: see [`Worker::broken`].
+    /// Continues all runs that have not ended. A run that only waits for an event or a deadline is restored when that comes. A run that
+    /// cannot be restored does not affect the others: see [`Worker::broken`].
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -136,6 +149,7 @@ impl<'e, M: Machine> Worker<'e, M> {
                 self.asleep.insert(run, at);
             }
         }
+        // In pieces, so that one transaction does not grow with the number of runs.
         for due in due.chunks(BATCH) {
             self.commit(Batch { due: due.to_vec(), ..Batch::default() })?;
         }
@@ -145,10 +159,10 @@ impl<'e, M: Machine> Worker<'e, M> {
     /// Works until the last handle is dropped.
     ///
     /// # Errors
-    /// The file cannot be written: the runs stand as they were committed last.
+    /// The file cannot be written. The runs remain as of the last commit.
     pub async fn work(&mut self) -> Result<(), StoreError> {
         let worked = self.work_on().await;
-        // Nobody waits for what will not come.
+        // Dropping all channels ends the waiting of hosts, whose commands will not be executed any more.
         self.commands.close();
         while self.commands.try_recv().is_ok() {}
         self.quiet.clear();
@@ -168,24 +182,24 @@ impl<'e, M: Machine> Worker<'e, M> {
         }
     }
 
-    /// The session of a run that goes on here.
+    /// The session of a run that is in memory.
     pub fn session(&self, run: &str) -> Option<&Session<M, Journal>> {
         self.runs.get(run).map(|running| running.run.session())
     }
 
-    /// Why a run cannot go on.
+    /// The reason why a run cannot be continued; `None` if it can.
     pub fn stopped(&self, run: &str) -> Option<&str> {
         let broken = self.broken.get(run).map(String::as_str);
         broken.or_else(|| self.runs.get(run)?.run.stopped())
     }
 
-    /// Whether a run has stopped because no model has answered it yet and none can be asked. It continues when it is begun again, also by
-    /// the next process.
+    /// Whether a run has stopped because no model could be reached and none has answered it before. The run continues when it is started
+    /// again, also by a later process.
     pub fn has_no_model(&self, run: &str) -> bool {
         self.without_model.contains(run)
     }
 
-    /// Whether a run is here now: one of the store, or a new one that is given something.
+    /// Restores a run, or creates it if there is none and `given` is set. Returns whether the run is in memory afterwards.
     pub(crate) fn ensure(&mut self, run: &str, given: Option<&str>) -> Result<bool, StoreError> {
         if self.runs.contains_key(run) {
             return Ok(true);
@@ -210,10 +224,11 @@ impl<'e, M: Machine> Worker<'e, M> {
         let now = self.options.clock.now();
         let mail = letters(&self.store.connection, |of| of == run);
         let mail = mail.map_err(|error| self.store.fault(error))?;
-        // It goes on from when the first answer came.
+        // The run's clock starts at the earliest answer in its inbox, so that deadlines after it do not fire first.
         let came = mail.iter().map(|mail| mail.came(now, self.options.is_real));
         let now = came.min().unwrap_or(now);
         let make = &mut self.options.make;
+        // The host's function may panic; that stops this run, but not the others.
         let stepped = catch_unwind(AssertUnwindSafe(|| {
             Stepped::new((run, &given), saved.as_ref(), now, calls, make)
         }));
@@ -229,7 +244,7 @@ impl<'e, M: Machine> Worker<'e, M> {
         Ok(true)
     }
 
-    /// Notes what a run waits for, after a step of it.
+    /// Updates the queues after a step of a run: the time of its next step, and whether it is busy.
     pub(crate) fn note(&mut self, run: &str) {
         let Some(running) = self.runs.get_mut(run) else { return };
         let wake = running.run.wake();
@@ -247,9 +262,9 @@ impl<'e, M: Machine> Worker<'e, M> {
         }
     }
 
-    /// Waits until something has happened.
+    /// Waits until something has happened, and collects it.
     async fn gather(&mut self) -> Batch {
-        // Held while time passes: a sleep that is dropped is not waited for.
+        // Kept across polls: a clock forgets a sleep that is dropped.
         let mut sleep: Option<Sleep> = None;
         let is_real = self.options.is_real;
         poll_fn(|cx| {
@@ -279,7 +294,7 @@ impl<'e, M: Machine> Worker<'e, M> {
                 let due = self.wakes.iter().take_while(|(at, _)| *at <= now).take(BATCH);
                 batch.due.extend(due.map(|(_, run)| run.clone()));
                 let is_later = self.until.iter().any(|(until, _)| *until <= now);
-                // Also where events come more often than anybody looks.
+                // The inbox is read at its interval also while events keep coming.
                 batch.has_mail = match &mut self.look {
                     Some(look) => is_real && look.as_mut().poll(cx).is_ready(),
                     None => true,
@@ -293,7 +308,8 @@ impl<'e, M: Machine> Worker<'e, M> {
                 if is_something || batch.is_over || is_later || batch.has_mail {
                     return Poll::Ready(batch);
                 }
-                // Nobody waits for a deadline in virtual time, unless time is to pass.
+                // A virtual clock stands still unless a host waits for time to pass. A host that waits for quiet waits only for busy
+                // runs, so that the deadlines of the others do not fire.
                 let wake = if is_real || !self.until.is_empty() {
                     self.wakes.first().map(|(at, _)| *at)
                 } else if !(self.quiet.is_empty() && self.settled.is_empty()) {
@@ -318,7 +334,7 @@ impl<'e, M: Machine> Worker<'e, M> {
         .await
     }
 
-    /// Tells those who wait for time or for quiet.
+    /// Replies to the hosts that have waited for a point in time or for quiet, if it has come.
     fn tell(&mut self) {
         let now = self.options.clock.now();
         let is_due = self.wakes.first().is_some_and(|(at, _)| *at <= now);
@@ -332,17 +348,18 @@ impl<'e, M: Machine> Worker<'e, M> {
             if is_at_work(&run) {
                 self.settled.push((run, reply));
             } else {
-                // Whoever does not wait any more is not told.
+                // The send fails if the host has stopped waiting, which is fine.
                 _ = reply.send(());
             }
         }
+        // Runs that are due now are stepped first, so that the host sees the effects.
         if !is_due {
             let (over, rest) = std::mem::take(&mut self.until)
                 .into_iter()
                 .partition::<Vec<_>, _>(|(until, _)| *until <= now);
             self.until = rest;
             for (_, reply) in over {
-                // Whoever does not wait any more is not told.
+                // The send fails if the host has stopped waiting, which is fine.
                 _ = reply.send(());
             }
         }

@@ -21,7 +21,7 @@ fn write(request: &Request) -> Written {
         "messages": [{"role": "user", "content": prompt}],
         "max_tokens": max_tokens,
     });
-    // A schema that leaves anything open, or holds itself, is refused; its words are in the system prompt all the same.
+    // Anthropic refuses open and recursive schemas. The system message describes the form in words in any case.
     if form.schema.is_closed() && !form.schema.is_recursive() {
         let schema = form.schema.json();
         body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
@@ -63,6 +63,7 @@ struct Usage {
 fn read(body: &[u8]) -> Read {
     let Answer { content, stop_reason, usage: tokens } = serde_json::from_slice(body)?;
     let usage = part(tokens.as_ref()).and_then(|tokens: Usage| {
+        // `input_tokens` leaves out the tokens that were written to the prompt cache or read from it.
         let cached = [tokens.cached, tokens.read].into_iter().flatten();
         usage(cached.fold(tokens.input, u64::saturating_add), tokens.output)
     });

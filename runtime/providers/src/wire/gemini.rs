@@ -33,7 +33,7 @@ fn write(request: &Request) -> Written {
     Written { path: format!("models/{}:generateContent", segment(model)), body }
 }
 
-/// A name as one segment of a path: nothing in it leads elsewhere.
+/// Percent-encodes a model's name into one path segment, so that no `/` or `..` in it changes the path.
 fn segment(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {
@@ -88,7 +88,7 @@ struct Usage {
     prompt: u64,
     #[serde(default, rename = "candidatesTokenCount")]
     candidates: u64,
-    /// Paid for like those of the answer.
+    /// The tokens of the model's reasoning, which are charged like those of the answer.
     #[serde(default, rename = "thoughtsTokenCount")]
     thoughts: u64,
 }
@@ -105,6 +105,7 @@ fn read(body: &[u8]) -> Read {
         return Ok(Err(OracleError::Empty));
     };
     let parts = content.map_or_else(Vec::new, |content| content.parts);
+    // Parts marked `thought` summarise the reasoning and are not part of the answer.
     let text: String =
         parts.into_iter().filter(|part| !part.thought).map(|part| part.text).collect();
     let stop = match finish_reason.as_deref() {

@@ -14,7 +14,8 @@ pub(crate) const WIRE: Wire = Wire {
     read,
 };
 
-/// What the limit of tokens is called. OpenAI's models that think refuse its older name, and other servers may not know the newer one.
+/// The name of the parameter that limits the answer's tokens. OpenAI's reasoning models refuse the older `max_tokens`, and other
+/// servers may not know the newer name.
 fn limit(model: &str) -> &'static str {
     let name = model.rsplit('/').next().unwrap_or(model);
     let is_of_gpt = name.starts_with("gpt-") && !name.starts_with("gpt-oss");
@@ -29,6 +30,7 @@ fn limit(model: &str) -> &'static str {
 fn write(request: &Request) -> Written {
     let Request { model, prompt, form, temperature, max_tokens, options } = request;
     let is_closed = form.schema.is_closed();
+    // Strict mode guarantees the form, but OpenAI accepts it only for closed schemas with all properties required.
     let schema = if is_closed { form.schema.all_required() } else { form.schema.json().clone() };
     let named = json!({"name": form.name, "strict": is_closed, "schema": schema});
     let mut body = json!({
@@ -58,7 +60,7 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct Message {
-    /// A text, or, by some servers, a list of parts.
+    /// A string or, from some servers, a list of parts.
     content: Option<Part>,
     refusal: Option<String>,
 }

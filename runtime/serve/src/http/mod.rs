@@ -1,4 +1,4 @@
-//! Runs over HTTP: connections, and what each address does. `docs/serve.md` describes it to clients.
+//! Serves runs over HTTP: accepts connections and routes requests. `docs/serve.md` describes the addresses to clients.
 
 mod patient;
 mod reply;
@@ -32,34 +32,34 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-/// Connections at once; more wait until one ends.
+/// The maximum number of connections. Further ones wait in the listener's queue.
 const CONNECTIONS: usize = 256;
-/// Traces that are followed at once.
+/// The maximum number of traces that are followed as server-sent events at the same time.
 const STREAMS: usize = 64;
-/// Traces that are read at once.
+/// The maximum number of traces that are downloaded at the same time.
 const TRACES: usize = 64;
-/// How long the head of a request may take.
+/// The time within which the head of a request must arrive.
 const HEAD: Duration = Duration::from_secs(10);
-/// The longest head of a request, in bytes.
+/// The maximum size of a request's head, in bytes.
 const LONGEST_HEAD: usize = 64 * 1024;
-/// How long requests under way may take to end when the server is stopped.
+/// The time that requests under way have to finish when the server is stopped.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// What all requests share.
+/// The state that all requests share.
 struct Shared {
     runs: Arc<Runs>,
     gate: AccessRules,
     mcp: Endpoint,
     streams: Arc<Semaphore>,
     traces: Arc<Semaphore>,
-    /// Changes when the server is stopped.
+    /// Becomes `true` when the server is stopped.
     end: watch::Receiver<bool>,
 }
 
-/// Answers requests until `stop` resolves.
+/// Answers requests until `stop` resolves, and then gives those under way two seconds to finish.
 ///
 /// # Errors
-/// No connection can be taken.
+/// The listener fails for a reason that does not pass.
 pub async fn serve(
     listener: TcpListener,
     runs: Arc<Runs>,
@@ -76,6 +76,7 @@ pub async fn serve(
     let mut stop = pin!(stop);
     loop {
         let taken = async {
+            // A permit first: a connection that is accepted without one would hold a descriptor.
             let place = places.clone().acquire_owned().await;
             (listener.accept().await, place)
         };
@@ -83,7 +84,7 @@ pub async fn serve(
             () = &mut stop => break,
             (taken, place) = taken => match taken {
                 Ok((stream, _)) => (stream, place),
-                // One connection has failed, or there is no room for its descriptor: others may do.
+                // Only this connection has failed, or the process is out of file descriptors: try the next one after a pause.
                 Err(why) if is_passing(&why) => {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -91,7 +92,7 @@ pub async fn serve(
                 Err(why) => return Err(why),
             },
         };
-        // Small answers go out at once.
+        // Without Nagle's algorithm: responses are small, and each is written at once.
         drop(stream.set_nodelay(true));
         let shared = shared.clone();
         connections.spawn(async move {
@@ -103,7 +104,7 @@ pub async fn serve(
             let mut server = hyper::server::conn::http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
             let mut connection = pin!(server.serve_connection(Patient::new(stream), service));
-            // Whoever hangs up is not told.
+            // A connection that the client closes is no error.
             tokio::select! {
                 done = connection.as_mut() => drop(done),
                 _ = end.changed() => {
@@ -113,6 +114,7 @@ pub async fn serve(
             }
             drop(place);
         });
+        // Without this, the set would keep the result of every finished connection.
         while connections.try_join_next().is_some() {}
     }
     stopped.send_replace(true);
@@ -124,6 +126,7 @@ pub async fn serve(
 }
 
 fn is_passing(why: &io::Error) -> bool {
+    // 23 is ENFILE and 24 is EMFILE: too many open files.
     matches!(
         why.kind(),
         io::ErrorKind::ConnectionAborted
@@ -145,18 +148,18 @@ async fn answered(shared: &Shared, request: Request<Incoming>) -> Reply {
     done(shared, visitor, &head, body).await.unwrap_or_else(Refused::reply)
 }
 
-/// Hands a message of the Model Context Protocol on.
+/// Passes a message of the Model Context Protocol on to its endpoint.
 async fn spoken(mcp: &Endpoint, head: Parts, body: Incoming) -> Result<Reply, Refused> {
     let body = match head.method {
         Method::POST => request::read(&head, body).await?,
-        // Others have none: they are refused there.
+        // Messages come only by POST; the endpoint refuses the other methods.
         _ => Bytes::new(),
     };
     let reply = mcp.handle(Request::from_parts(head, Full::new(body))).await;
     Ok(reply.map(BodyExt::boxed_unsync))
 }
 
-/// An event, as clients send it.
+/// An event in the body of a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sent {
@@ -166,11 +169,11 @@ struct Sent {
     id: Option<String>,
 }
 
-/// An answer of a person, as clients send it.
+/// A person's answer in the body of a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answered {
-    /// The id of the question. The name of a step, which clients of earlier versions send, is no id and is refused as such.
+    /// The id of the question. Clients of earlier versions send the name of a step, which is refused because it is no id.
     #[serde(default, alias = "step")]
     id: String,
     answer: String,
@@ -203,7 +206,7 @@ async fn done(
             let status = match reply.receipt {
                 Receipt::Handled => StatusCode::OK,
                 Receipt::Unhandled | Receipt::Refused => StatusCode::ACCEPTED,
-                // It was not taken in: the same may be sent again.
+                // The event was not taken in, so the client may send it again.
                 Receipt::Busy | Receipt::Closed => StatusCode::CONFLICT,
             };
             Ok(reply::json(
@@ -212,6 +215,7 @@ async fn done(
             ))
         }
         (&Method::POST, ["runs", run, "answers"]) => {
+            // Clients may be models, and no model may answer for a person.
             if visitor != Visitor::Person {
                 return Err(Refused::person());
             }
@@ -242,7 +246,7 @@ async fn done(
             };
             let is_over = found.status != "running";
             if is_over && runs.ending(run).await?.is_none_or(|end| end.seq <= after) {
-                // Whoever asks again when a stream ends, as browsers do, stops.
+                // 204 tells a browser's `EventSource` not to reconnect, which it does after the end of any other stream.
                 return Ok(reply::nothing());
             }
             Ok(stream::events(runs.clone(), run, after, (place, shared.end.clone())))

@@ -1,4 +1,4 @@
-//! Connections whose other end has to read what is sent to it.
+//! TCP connections that time out if the client does not read.
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
@@ -10,13 +10,14 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// How long the other end may take nothing.
+/// The time for which a client may accept no data while some is waiting.
 const UNREAD: Duration = Duration::from_secs(30);
 
-/// A connection that fails once its other end has taken nothing for a while. Otherwise a reader who does not read would keep its place.
+/// A connection whose writes fail after [`UNREAD`] without progress. Otherwise a client that never reads would hold its connection and
+/// its permit forever.
 pub(crate) struct Patient {
     stream: TokioIo<TcpStream>,
-    /// Runs while something waits to be taken.
+    /// The timeout; set while a write is pending.
     unread: Option<Pin<Box<Sleep>>>,
 }
 

@@ -1,4 +1,4 @@
-//! What is answered.
+//! Builds the responses of the HTTP server.
 
 use crate::guard::Outside;
 use crate::refusal::Refusal;
@@ -13,7 +13,7 @@ use std::convert::Infallible;
 pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
 pub(crate) type Reply = Response<Body>;
 
-/// Why a request is not done, for HTTP.
+/// An error response: the HTTP status, an error code, a message and the `Allow` header.
 pub(crate) struct Refused {
     status: StatusCode,
     kind: &'static str,
@@ -87,7 +87,7 @@ pub(crate) fn json(status: StatusCode, value: &Value) -> Reply {
     with(status, "application/json", Full::new(Bytes::from(text)).boxed_unsync())
 }
 
-/// There is nothing, and there never will be.
+/// A 204 response without a body. It tells clients that follow a trace not to connect again.
 pub(crate) fn nothing() -> Reply {
     let mut reply = Response::new(Full::default().boxed_unsync());
     *reply.status_mut() = StatusCode::NO_CONTENT;

@@ -1,4 +1,4 @@
-//! What is sent to the server: read as far as it may be long, and only as JSON.
+//! Reads the bodies of requests: JSON up to a maximum size and a time limit.
 
 use super::reply::Refused;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -9,21 +9,21 @@ use hyper::http::request::Parts;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// The longest body, in bytes.
+/// The maximum size of a body, in bytes.
 pub(crate) const LONGEST: usize = 1024 * 1024;
-/// The most values in a body. Each takes far more memory than text.
+/// The maximum number of values in a body. A parsed value takes far more memory than its text, such as the `0,` of a list.
 const VALUES: usize = 50_000;
-/// How long a body may take.
+/// The time within which a body must arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The body of a request as JSON.
+/// Reads and parses the JSON body of a request.
 pub(crate) async fn json<T: DeserializeOwned>(head: &Parts, body: Incoming) -> Result<T, Refused> {
     let bytes = read(head, body).await?;
     serde_json::from_slice(&bytes)
         .map_err(|why| Refused::new(StatusCode::BAD_REQUEST, "json", why.to_string()))
 }
 
-/// The body of a request that says that it is JSON.
+/// Reads the body of a request with the content type `application/json`, unparsed.
 pub(crate) async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Refused> {
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.map(|kind| kind.split(';').next().unwrap_or_default().trim());
@@ -35,6 +35,7 @@ pub(crate) async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Refused>
         let why = format!("the body is longer than {LONGEST} bytes");
         Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", why)
     };
+    // The announced length is checked first, so that a long body is refused before it arrives.
     if body.size_hint().lower() > LONGEST as u64 {
         return Err(long());
     }
@@ -56,7 +57,8 @@ pub(crate) async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Refused>
     }
 }
 
-/// How many values a text has if it is JSON, keys included: nearly each has a mark of its own before it, outside of strings.
+/// An estimate of the number of values and keys in a JSON text, without parsing it: nearly each is preceded by one of `,`, `:`, `[` and
+/// `{`.
 fn values(text: &[u8]) -> usize {
     let (mut values, mut is_string, mut is_escaped) = (0, false, false);
     for byte in text {

@@ -1,4 +1,4 @@
-//! Traces of runs: as they are, or as they grow.
+//! Response bodies with the trace of a run: the lines so far, or a stream of server-sent events as the trace grows.
 
 use super::reply::{Body, Reply, with};
 use crate::refusal::Refusal;
@@ -14,12 +14,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
-/// Pieces that are written before their reader has taken them.
+/// The number of pieces that are read from the store before the client has taken the previous ones. It bounds the memory of each stream.
 const AHEAD: usize = 1;
-/// How often a stream without news shows that it is there, so that nobody between takes it for dead.
+/// The interval of empty comments on a stream without news. They keep proxies from closing the connection as idle.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// A body that a task writes.
+/// A response body whose pieces come from a channel that a task fills.
 struct Pieces(mpsc::Receiver<String>);
 
 impl hyper::body::Body for Pieces {
@@ -39,7 +39,7 @@ fn pieces() -> (mpsc::Sender<String>, Body) {
     (to, Pieces(from).boxed_unsync())
 }
 
-/// Reads the lines of a run in pieces.
+/// A position in the trace of a run, from which the lines are read in batches.
 struct Lines {
     runs: Arc<Runs>,
     run: String,
@@ -51,20 +51,20 @@ impl Lines {
         Self { runs, run: run.to_owned(), seq }
     }
 
-    /// The next ones; none where there is nothing yet.
+    /// Reads the next batch; empty if there are no further lines yet.
     async fn next(&mut self) -> Result<Vec<Line>, Refusal> {
         let lines = self.runs.lines(&self.run, self.seq, LINES).await?;
         self.seq = lines.last().map_or(self.seq, |last| last.seq);
         Ok(lines)
     }
 
-    /// Whether the run cannot go on, although it has not ended.
+    /// Whether the run has failed without having ended: its trace has no last line.
     async fn is_broken(&self) -> bool {
         self.runs.find(&self.run).await.is_ok_and(|found| found.status == "broken")
     }
 }
 
-/// The trace as it is now, a JSON object a line.
+/// Responds with the trace as it is now, one JSON object per line.
 pub(crate) fn lines(runs: Arc<Runs>, run: &str, place: OwnedSemaphorePermit) -> Reply {
     let (to, body) = pieces();
     let mut lines = Lines::new(runs, run, 0);
@@ -82,8 +82,8 @@ pub(crate) fn lines(runs: Arc<Runs>, run: &str, place: OwnedSemaphorePermit) -> 
     with(StatusCode::OK, "application/jsonl", body)
 }
 
-/// The trace behind a line as server-sent events, and then each line once it is committed, up to the end of the run or of
-/// the server.
+/// Responds with the lines after line `after` as server-sent events, and then with each new line as soon as it is committed, until the
+/// run ends or the server stops.
 pub(crate) fn events(
     runs: Arc<Runs>,
     run: &str,
@@ -91,6 +91,7 @@ pub(crate) fn events(
     (place, mut end_of_server): (OwnedSemaphorePermit, watch::Receiver<bool>),
 ) -> Reply {
     let (to, body) = pieces();
+    // Subscribe before the first read, so that no line between the two is missed.
     let mut follower = runs.follow(run);
     let mut lines = Lines::new(runs, run, after);
     tokio::spawn(async move {
@@ -98,7 +99,7 @@ pub(crate) fn events(
         loop {
             let Ok(mut next) = lines.next().await else { return };
             let end = next.iter().position(ends);
-            // What came too late is not part of it.
+            // Lines after the end come from calls that finished late; they are not part of the run.
             next.truncate(end.map_or(next.len(), |end| end + 1));
             let piece = if next.is_empty() {
                 tokio::select! {
@@ -109,6 +110,7 @@ pub(crate) fn events(
                         if lines.is_broken().await {
                             return;
                         }
+                        // A comment of the protocol, which clients ignore.
                         ": \n\n".to_owned()
                     }
                 }
@@ -124,7 +126,7 @@ pub(crate) fn events(
     with(StatusCode::OK, "text/event-stream", body)
 }
 
-/// Whether it is the last line of a run.
+/// Whether a line is the last one of a run: its end, not that of a child chart.
 fn ends(line: &Line) -> bool {
     line.child.is_empty() && matches!(line.what, What::Ended { .. })
 }

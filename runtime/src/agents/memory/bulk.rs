@@ -1,4 +1,4 @@
-//! Many events in one call.
+//! Firing many events in one call.
 
 use super::shard::SHARDS;
 use super::work::WORTH_A_THREAD;
@@ -17,6 +17,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         &self,
         events: &[(N, Event)],
     ) -> Vec<Result<Reply, EngineError>> {
+        // With few events, starting threads costs more than it saves.
         let taken = if self.threads == 1 || events.len() < WORTH_A_THREAD {
             let taken = events.iter().map(|(agent, event)| {
                 let agent = agent.as_ref();
@@ -36,6 +37,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
         events: &[(N, Event)],
     ) -> Vec<Result<Reply, EngineError>> {
         let mut replies = Vec::new();
+        // Placeholders: every one of them is overwritten below.
         replies.resize_with(events.len(), || {
             Err(EngineError::Away { agent: String::new(), why: String::new() })
         });
@@ -76,12 +78,12 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
     }
 }
 
-/// Does each part of some work on a thread of its own, and returns the results in order.
+/// Processes each part on a thread of its own, the first on the present thread, and returns the results in order.
 pub(super) fn on_threads<P: Send, R: Send>(
     parts: impl Iterator<Item = P>,
     work: impl Fn(P) -> R + Sync,
 ) -> Vec<R> {
-    // Calls may need the caller's runtime.
+    // Calls may need the tokio runtime of the caller.
     let tokio = tokio::runtime::Handle::try_current().ok();
     let (work, tokio) = (&work, &tokio);
     let mut parts = parts;

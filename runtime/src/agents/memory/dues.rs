@@ -1,4 +1,4 @@
-//! The next deadlines of agents.
+//! The deadlines of agents, in order of time.
 
 use chartc_core::machine::Instant;
 use std::cmp::Reverse;

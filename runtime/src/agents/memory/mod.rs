@@ -1,7 +1,17 @@
-//! Agents in the memory of the process: for tests, for simulations, and as the reference for other engines.
+//! An engine in the memory of the process: for tests, for simulations, and as the reference for other engines.
 //!
-//! A hash of the name assigns each agent to a shard; each shard has its own lock. Idle agents cost no time: an agent is visited only after
-//! an event was fired at it, after one of its calls has woken it, or when its deadline is due.
+//! The problem: an engine keeps many agents, of which few have something to do at any moment. The idea: agents that wait cost no time,
+//! because three lists name the ones that can continue: `touched` by an event, `woken` by a call, and `dues` by a deadline. One round
+//! with the agents `ada` and `bob`:
+//!
+//! ```text
+//! fire("ada", reply)   hash of the name → shard 12 → slot 0; the chart takes a step and asks a model; ada is touched
+//! quiet()              visits ada: polls its call with a waker, the model has not answered; ada is busy
+//! (model answers)      the waker puts ada on the woken list of shard 12 and wakes the task in quiet()
+//! quiet()              visits ada again: the answer is applied, nothing is under way, quiet() returns; bob was never visited
+//! ```
+//!
+//! Each shard has a lock of its own, so that threads rarely wait for each other.
 
 mod bulk;
 mod dues;
@@ -33,11 +43,11 @@ use wake::Waiting;
 /// The number of event ids that are remembered for each agent, unless [`Memory::with_seen`] sets another. The oldest are forgotten first.
 pub const SEEN: usize = 10_000;
 
-/// Makes the session of an agent, with the clock of the engine.
+/// Creates the session of an agent, with the clock of the engine.
 type Make<'e, M, T> =
     Box<dyn Fn(&str, Arc<dyn Clock>) -> Result<Session<M, T>, RunError> + Send + Sync + 'e>;
 
-/// The engine without a store.
+/// An engine that keeps its agents in memory.
 pub struct Memory<'e, M, T> {
     make: Make<'e, M, T>,
     clock: Arc<dyn Clock>,
@@ -54,7 +64,7 @@ pub struct Memory<'e, M, T> {
     at_once: bool,
 }
 
-/// Where an agent is.
+/// The location of an agent: its shard, and the hash of its name within the shard.
 #[derive(Clone, Copy)]
 struct Home {
     shard: usize,
@@ -102,7 +112,8 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         Self { at_once: true, ..self }
     }
 
-    /// Sets how many event ids are remembered for each agent. The default and the maximum are [`SEEN`]; use 0 if no event is ever sent twice.
+    /// Sets how many event ids are remembered for each agent. The default and the maximum are [`SEEN`]; use 0 if no event is ever sent
+    /// twice.
     #[must_use]
     pub fn with_seen(self, ids: usize) -> Self {
         Self { seen: ids.min(SEEN), ..self }
@@ -124,7 +135,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         Home { shard: (hash >> 32) as usize % SHARDS, hash: hash as u32 }
     }
 
-    /// Hands an event to an agent of a shard. The first event makes the agent.
+    /// Passes an event to an agent of a shard, which is locked by the caller. The first event creates the agent.
     fn take(
         &self,
         agents: &mut Agents<M, T>,
@@ -143,6 +154,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         };
         let slot = &mut agents.slots[place as usize];
         let id = Id::of(self.key, &event.id);
+        // Before the check of `stopped`: an event that was taken in keeps its reply even if the agent has failed since.
         if let Some(reply) = slot.ids.reply(id) {
             return Ok(reply);
         }
@@ -153,6 +165,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         let taken = match hand_over(&mut slot.session, event) {
             Ok(receipt) => {
                 let reply = Reply { receipt, at, is_repeated: false };
+                // An event that was not taken in may come again under the same id.
                 if receipt != Receipt::Busy {
                     slot.ids.remember(id, reply, self.seen);
                 }
@@ -178,6 +191,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Engine for Memory<'_, M, T> {
     async fn fire(&self, agent: &str, event: Event) -> Result<Reply, EngineError> {
         let home = self.home(agent);
         let taken = self.take(&mut self.shards[home.shard].agents(), home, agent, &event);
+        // A task in `quiet` looks for work again, as this event may have given an agent some.
         self.waiting.wake();
         taken
     }

@@ -1,4 +1,4 @@
-//! The names of agents, and an index from them to their places.
+//! The names of agents, and a hash table from names to places.
 
 /// The maximum length in bytes of a name that is stored inline.
 const SHORT: usize = 22;

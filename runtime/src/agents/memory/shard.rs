@@ -1,4 +1,4 @@
-//! A part of the agents, with its own lock.
+//! A shard: a part of the agents, with its own lock.
 
 use super::dues::Dues;
 use super::names::Names;
@@ -13,11 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The number of shards of an engine, a power of two.
 pub(super) const SHARDS: usize = 64;
 
+/// The agents whose names hash to this shard, and those of them that their calls have woken.
 pub(super) struct Shard<M, T> {
     agents: Mutex<Agents<M, T>>,
     woken: Arc<Woken>,
 }
 
+/// The content of a shard.
 pub(super) struct Agents<M, T> {
     pub(super) slots: Vec<Slot<M, T>>,
     names: Names,
@@ -34,7 +36,7 @@ pub(super) struct Agents<M, T> {
 /// An agent that is to be visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Visit {
-    /// The first bytes of its name.
+    /// The first bytes of the agent's name, which decide the order of most visits without reading the slot.
     pub(super) name: [u8; 16],
     pub(super) shard: u32,
     pub(super) place: u32,
@@ -90,6 +92,7 @@ impl<M: Machine, T: trace::Sink> Shard<M, T> {
         for place in woken {
             list(&mut agents.slots, place);
         }
+        // The deadlines of busy agents always count, because their calls may end by them.
         for busy in [true, false] {
             while (busy || passes)
                 && let Some((at, place)) = agents.first_due(busy)

@@ -1,4 +1,4 @@
-//! An agent in its shard.
+//! The slot of an agent in its shard.
 
 use super::ids::Ids;
 use super::names::Name;
@@ -12,6 +12,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+/// An agent with its bookkeeping.
 pub(super) struct Slot<M, T> {
     pub(super) name: Name,
     pub(super) session: Session<M, T>,

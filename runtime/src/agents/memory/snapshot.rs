@@ -1,4 +1,4 @@
-//! All agents of an engine as lines of JSON: a header, then a line for each agent in the order of their names.
+//! Snapshots: all agents of an engine as lines of JSON, a header and then one line per agent in the order of their names.
 
 use super::hash::Key;
 use super::ids::Ids;
@@ -13,15 +13,16 @@ use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 
-/// Version of the layout.
+/// The version of the format.
 const VERSION: u32 = 1;
 
+/// The first line of a snapshot.
 #[derive(Serialize, Deserialize)]
 struct Head {
     engine: u32,
     now: Instant,
     agents: usize,
-    /// The key of the hashes of long ids.
+    /// The key of the hashes of long ids. Without it, the restored engine would not recognise them.
     key: (u64, u64),
 }
 
@@ -44,7 +45,7 @@ struct Read {
     run: Saved,
 }
 
-/// A snapshot of an engine could not be written or read.
+/// The reason why a snapshot could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// An agent's machine is of a kind that cannot be saved.
@@ -55,13 +56,13 @@ pub enum SnapshotError {
     Line {
         /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// An agent cannot continue from its saved state.
     #[error("agent `{agent}` cannot be restored: {why}")]
     Agent {
-        /// The agent.
+        /// The name of the agent.
         agent: String,
         /// The reason.
         why: RunError,
@@ -78,6 +79,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
     /// # Errors
     /// See [`SnapshotError`].
     pub fn save(&self, to: &mut impl Write) -> Result<(), SnapshotError> {
+        // All locks are held together, so that the snapshot shows a single moment.
         let shards: Vec<_> = self.shards.iter().map(|shard| shard.agents()).collect();
         let slots = shards.iter().flat_map(|agents| &agents.slots);
         let mut slots: Vec<_> = slots.collect();

@@ -26,7 +26,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Memory<'_, M, T> {
 
     /// Visits agents until no call is under way or, with `until`, until that time is reached.
     pub(super) async fn work(&self, until: Option<Instant>) {
-        // SavedAgent while time passes, because dropping a sleep cancels it.
+        // Kept across polls while time passes, because dropping a sleep cancels it.
         let mut sleep: Option<Sleep> = None;
         poll_fn(|cx| {
             let _alone = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);

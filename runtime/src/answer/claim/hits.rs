@@ -1,18 +1,18 @@
-//! Where the candidates of a question stand in a sentence, and whether they are denied there.
+//! Finds the candidates in a sentence, and whether the sentence denies them.
 
 use super::Reader;
 use crate::answer::tokens::Token;
 use crate::answer::words as list;
 
-/// A candidate in a sentence.
+/// An occurrence of a candidate in a sentence: the tokens `from..to`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hit {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) index: usize,
-    /// By its description alone.
+    /// Whether the description occurs instead of the name.
     pub(super) is_about: bool,
-    /// Where the words begin that deny it.
+    /// The position of the first word that denies the candidate, as in `not`; `None` if it is not denied.
     pub(super) denied: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn starts_with(tokens: &[Token], spelled: &[Token]) -> bool {
         && tokens.iter().zip(spelled).all(|(a, b)| a.is_word && a.text == b.text)
 }
 
-/// How many tokens a description takes that stands here, whatever marks are between its words.
+/// The number of tokens that a description takes at the start of `tokens`, ignoring marks between its words; `None` if it is not there.
 fn about_length(tokens: &[Token], about: &[Token]) -> Option<usize> {
     let mut at = 0;
     for word in about {
@@ -42,8 +42,8 @@ fn about_length(tokens: &[Token], about: &[Token]) -> Option<usize> {
 }
 
 impl Reader<'_> {
-    /// The candidates in a sentence, in order; written with blanks one counts for the shorter ones in it, too. The second list says
-    /// which tokens are a description right behind its own name.
+    /// The occurrences of candidates in a sentence, in order. Within a name of several separate words, shorter candidates count, too. The
+    /// second list marks the tokens of descriptions that directly follow their own names.
     pub(super) fn hits(&self, tokens: &[Token]) -> (Vec<Hit>, Vec<bool>) {
         let mut hits: Vec<Hit> = Vec::new();
         let mut told = vec![false; tokens.len()];
@@ -56,6 +56,7 @@ impl Reader<'_> {
             let to = at + length;
             let hit = Hit { from: at, to, index, is_about: false, denied: None };
             hits.push(hit);
+            // `not spam` contains the candidate `spam`, if both exist; in `not-spam`, the joined words are one name.
             if tokens[at + 1..to].iter().any(|token| !token.joined) {
                 let inner =
                     (at..to).filter_map(|p| Some((p, self.spelled(&tokens[p..], Some(index))?)));
@@ -73,6 +74,7 @@ impl Reader<'_> {
                 told[behind..at].fill(true);
             }
         }
+        // `rather` applies to every `than …` after it: `rather ship than pivot`.
         let rather = tokens.iter().position(|token| token.text == "rather");
         for nth in 0..hits.len() {
             let before = nth.checked_sub(1).map(|i| hits[i]);
@@ -81,7 +83,7 @@ impl Reader<'_> {
         (hits, told)
     }
 
-    /// A candidate that is described here; how many tokens to go on.
+    /// Adds the candidate whose description begins at `at`, if any. Returns the number of tokens to skip.
     fn about_at(&self, tokens: &[Token], at: usize, hits: &mut Vec<Hit>) -> usize {
         let lengths = self.candidates.iter().map(|one| about_length(&tokens[at..], &one.about));
         let found = lengths.enumerate().find_map(|(index, length)| Some((index, length?)));
@@ -92,7 +94,7 @@ impl Reader<'_> {
         1
     }
 
-    /// The longest candidate that begins here, other than `but`; of equally long ones the first.
+    /// The longest candidate whose name begins here, other than `but`, and its length. Of equally long ones, the first.
     fn spelled(&self, tokens: &[Token], but: Option<usize>) -> Option<(usize, usize)> {
         let all = self.candidates.iter().enumerate().filter(|(i, _)| Some(*i) != but);
         let lengths = all.flat_map(|(index, one)| {
@@ -103,14 +105,15 @@ impl Reader<'_> {
     }
 }
 
-/// Where the words begin that deny a candidate: `not a …`, `rather than …`, `neither … nor …`.
+/// The position of the words that deny a candidate: `not a …`, `rather than …`, `neither … nor …`.
 fn denial(tokens: &[Token], hit: Hit, before: Option<Hit>, rather: Option<usize>) -> Option<usize> {
     let mut at = hit.from;
+    // A negation reaches over at most eight words.
     for _ in 0..8 {
         at = at.checked_sub(1)?;
         if let Some(before) = before.filter(|before| before.to == at + 1 && before.from < hit.from)
         {
-            // `neither one nor the other`, `not one or the other`.
+            // `neither one nor the other`, `not one or the other`: a denial extends to the next candidate.
             return before.denied.map(|_| before.to);
         }
         let token = &tokens[at];

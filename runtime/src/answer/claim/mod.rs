@@ -1,8 +1,15 @@
-//! Which of some candidates (options, the names of an enum, yes and no, the numbers in a text) prose chooses.
+//! Finds the candidate that prose chooses. Candidates are options, the names of an enum, yes and no, or the numbers in a text.
 //!
-//! A sentence chooses a candidate if all its other words are those of plain choosing sentences. It may deny other candidates
-//! (`not spam`, `rather than pivot`) and give a reason. Any other sentence with a candidate in it makes the text unclear, and so does
-//! what may take a choice back.
+//! A sentence chooses a candidate if all its other words are frame words of choosing sentences. It may also deny other candidates
+//! (`not spam`, `rather than pivot`) and give a reason. Any other sentence with a candidate makes the text unclear, and so does a word
+//! that may take the choice back. With the candidates `spam` and `ham`:
+//!
+//! ```text
+//! This is spam, because it sells pills.     chooses `spam`; what follows `because` is the reason
+//! It is not ham. The category is spam.      denies `ham`, chooses `spam`
+//! Spam is a canned meat.                    unclear: `canned` is no frame word
+//! I'd say spam. Wait, the sender is known.  taken back by `wait`
+//! ```
 
 mod hits;
 mod sentence;
@@ -13,27 +20,27 @@ use super::words as list;
 use hits::{same, starts_with};
 use sentence::{Says, is_plain, is_reason};
 
-/// Something that may be chosen.
+/// An alternative that a text may choose.
 #[derive(Debug, Default)]
 pub(super) struct Candidate {
-    /// For messages.
+    /// The name, for messages.
     pub(super) name: String,
-    /// Each of them stands for it.
+    /// The spellings of the name, as words. Each of them counts as a mention.
     spellings: Vec<Vec<Token>>,
-    /// Its description.
+    /// The words of the description.
     about: Vec<Token>,
-    /// Its name is a word that stands in any prose.
+    /// Whether the name is so common in prose that a mention does not choose it.
     is_common: bool,
-    /// It is a `no`: a negation in its reason agrees with it.
+    /// Whether this candidate is a `no`: a negation in its reason agrees with it.
     pub(super) denies: bool,
-    /// Only the end of its sentence, a mark or a reason may follow it.
+    /// Whether only the end of the sentence, a mark or a reason may follow the candidate.
     pub(super) stands_alone: bool,
-    /// It is a number: others may stand in the reason for it.
+    /// Whether this candidate is a number: the reason for it may contain other numbers.
     pub(super) counts: bool,
 }
 
 impl Candidate {
-    /// One with a name and a description.
+    /// Creates a candidate with a name and a description.
     pub(super) fn new(name: &str, about: &str) -> Self {
         let spelled = words(name);
         let is_common = spelled.iter().all(|word| list::is_common(&word.text));
@@ -46,23 +53,24 @@ impl Candidate {
         }
     }
 
-    /// One that any of these words stands for.
+    /// Creates a candidate with several spellings.
     pub(super) fn spelled(name: &str, spellings: &[&str]) -> Self {
         let spellings = spellings.iter().map(|text| words(text)).collect();
         Self { name: name.to_owned(), spellings, ..Self::default() }
     }
 }
 
-/// The one of `candidates` that `text` chooses. `extra` are further words that a choosing sentence may have.
+/// Finds the candidate that `text` chooses. `extra` are additional frame words.
 ///
 /// # Errors
-/// None is chosen, or more than one may be.
+/// No candidate is chosen, or several may be.
 pub(super) fn claim(
     text: &str,
     candidates: &[Candidate],
     extra: &[String],
 ) -> Result<usize, Unusable> {
     let reader = Reader { candidates, extra };
+    // Code in a fence, or the language after its mark, may contain any word.
     if text.contains("```") && !candidates.is_empty() {
         return Err(reader.fenced(text));
     }
@@ -71,19 +79,21 @@ pub(super) fn claim(
     reader.decide(&all, &said)
 }
 
-/// The candidate whose description `text` is, if it is one's alone.
+/// The candidate whose description is exactly `text`, if there is only one.
 pub(super) fn described(text: &str, candidates: &[Candidate]) -> Option<usize> {
     let said = tokens(text);
     if !is_plain(&said) {
         return None;
     }
     let said: Vec<Token> = said.into_iter().filter(|token| token.is_word).collect();
+    // A description of a single word is too common to choose by.
     let is = |(_, one): &(usize, &Candidate)| one.about.len() > 1 && same(&one.about, &said);
     let mut hits = candidates.iter().enumerate().filter(is);
     let (index, _) = hits.next()?;
     hits.next().is_none().then_some(index)
 }
 
+/// Reads sentences with respect to the candidates of one question.
 struct Reader<'c> {
     candidates: &'c [Candidate],
     extra: &'c [String],
@@ -111,7 +121,7 @@ impl Reader<'_> {
         Unusable::none("no option is named")
     }
 
-    /// What stands in or beside a fence is code, or the fence's language.
+    /// The error for a text with a code fence: a name in the code, or after the fence as its language, chooses nothing.
     fn fenced(&self, text: &str) -> Unusable {
         let said = words(text);
         let is_there = |one: &Candidate| {
@@ -123,10 +133,12 @@ impl Reader<'_> {
         }
     }
 
+    /// Combines what the sentences say into a choice.
     fn decide(&self, all: &[Sentence], said: &[Says]) -> Result<usize, Unusable> {
         let mut chosen: Option<usize> = None;
         let (mut first, mut last, mut decisive) = (0, 0, false);
         let mut denies: Vec<usize> = Vec::new();
+        // First pass: all sentences that choose must choose the same candidate.
         for (nth, says) in said.iter().enumerate() {
             match says {
                 Says::Chooses { index, labelled, denied } => {
@@ -164,10 +176,13 @@ impl Reader<'_> {
                 ([one, other, ..], _) => self.both(*one, *other),
             });
         };
+        // `It is spam. It is not spam.` has no meaning.
         if denies.contains(&index) {
             return Err(self.beside(index, denying(all)));
         }
+        // From a sentence `Reason: …` on, everything explains the choice.
         let explained = (last..all.len()).find(|nth| *nth > last && is_reason(&all[*nth]));
+        // Second pass: an unclear sentence must agree with the choice, be overruled by a later labelled choice, or be part of the reason.
         for (nth, about, beside) in unclear {
             let is_agreed =
                 about.iter().all(|other| *other == index) && self.turn(&all[nth], index).is_none();
@@ -185,10 +200,12 @@ impl Reader<'_> {
                 });
             }
         }
+        // Third pass: sentences without any candidate may still take the choice back.
         for (nth, sentence) in all.iter().enumerate() {
             if !matches!(said[nth], Says::Nothing) || is_closing(sentence) {
                 continue;
             }
+            // Before the choice, only words that reject it in advance count; after it, any contrast or negation.
             let word = if nth < first || nth < last && !decisive {
                 astray(sentence)
             } else if nth < last {
@@ -207,7 +224,7 @@ impl Reader<'_> {
         Ok(index)
     }
 
-    /// A word that may turn what stands beside the sentence into its contrary.
+    /// The word of a sentence that may turn the choice into its opposite.
     fn turn<'s>(&self, sentence: &'s Sentence, index: usize) -> Option<&'s str> {
         if let Some(odd) = sentence.tokens.iter().find(|token| token.is_odd()) {
             return Some(&odd.text);
@@ -217,12 +234,12 @@ impl Reader<'_> {
     }
 }
 
-/// The word by which a text denies something.
+/// The word by which a text denies a candidate.
 fn denying(all: &[Sentence]) -> &str {
     all.iter().find_map(|sentence| sentence.word(list::negates)).unwrap_or("not")
 }
 
-/// Whether a sentence only offers more: `Let me know if …`.
+/// Whether a sentence only offers further help: `Let me know if …`.
 fn is_closing(sentence: &Sentence) -> bool {
     let words: Vec<&str> = sentence.tokens.iter().take(3).map(|t| t.text.as_str()).collect();
     matches!(
@@ -231,9 +248,10 @@ fn is_closing(sentence: &Sentence) -> bool {
     )
 }
 
-/// What takes back an answer that stands between these texts: in the sentence that leads to it, or anywhere behind it.
+/// The word that takes back an answer between these texts: in the sentence that introduces it, or anywhere after it.
 pub(super) fn taken_back(before: &str, after: &str) -> Option<String> {
     let leading = sentences(before);
+    // Only a sentence that runs into the answer can change its meaning, as in `not {…}`.
     let leading = leading.last().filter(|s| {
         !before.trim_end().ends_with(['.', '!', '?', ';']) || s.word(|word| word == "g").is_some()
     });
@@ -250,7 +268,7 @@ pub(super) fn taken_back(before: &str, after: &str) -> Option<String> {
     led.map(str::to_owned).or(followed)
 }
 
-/// The first of `candidates` that `text` has in it, in whatever way, other than `but`.
+/// The first candidate other than `but` that `text` mentions in any way.
 pub(super) fn mentioned(text: &str, candidates: &[Candidate], but: usize) -> Option<usize> {
     let reader = Reader { candidates, extra: &[] };
     let all = sentences(text);
@@ -258,7 +276,8 @@ pub(super) fn mentioned(text: &str, candidates: &[Candidate], but: usize) -> Opt
     hits.map(|hit| hit.index).find(|index| *index != but)
 }
 
-/// The word by which the speaker of `text` declines a candidate: `I do not approve`, `Do not ship`. What others did not do is a reason.
+/// The word by which the author of `text` declines a candidate: `I do not approve`, `Do not ship`. What others did not do is only a
+/// reason.
 pub(super) fn refused(text: &str, candidates: &[Candidate], index: usize) -> Option<String> {
     let reader = Reader { candidates, extra: &[] };
     sentences(text).iter().find_map(|sentence| {
@@ -279,7 +298,7 @@ pub(super) fn refused(text: &str, candidates: &[Candidate], index: usize) -> Opt
     })
 }
 
-/// A word of a sentence before the choice that says that it is not meant.
+/// The word of a sentence before the choice that shows that it is not the author's own choice.
 fn astray(sentence: &Sentence) -> Option<&str> {
     if let Some(odd) = sentence.tokens.iter().find(|token| token.is_odd()) {
         return Some(&odd.text);
@@ -292,7 +311,7 @@ fn astray(sentence: &Sentence) -> Option<&str> {
     })
 }
 
-/// Whether the word says that what follows is not said in earnest. `g` is the end of `e.g.`.
+/// Whether the word marks what follows as an example, a condition or otherwise not meant. `g` is the end of `e.g.`.
 fn is_framing(word: &str) -> bool {
     matches!(
         word,

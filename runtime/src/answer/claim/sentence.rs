@@ -1,31 +1,29 @@
-//! What one sentence says of the candidates.
+//! Classifies single sentences by what they say about the candidates.
 
 use super::hits::{Hit, same};
 use super::{Candidate, Reader};
 use crate::answer::tokens::{Sentence, Token};
 use crate::answer::words as list;
 
-/// What a sentence says.
+/// The meaning of a sentence with respect to the candidates.
 pub(super) enum Says {
+    /// The sentence mentions no candidate.
     Nothing,
-    /// `labelled`: it names what it chooses, as in `Answer: …`.
-    Chooses {
-        index: usize,
-        labelled: bool,
-        denied: Vec<usize>,
-    },
+    /// The sentence chooses the candidate `index`, and denies others. `labelled`: it names what it chooses, as in `Answer: …`.
+    Chooses { index: usize, labelled: bool, denied: Vec<usize> },
+    /// The sentence only denies candidates.
     Denies(Vec<usize>),
-    Unclear {
-        about: Vec<usize>,
-        beside: String,
-    },
+    /// The sentence mentions candidates, but not in the form of a choice. `beside` is the word that makes it unclear.
+    Unclear { about: Vec<usize>, beside: String },
 }
 
 impl Reader<'_> {
+    /// Classifies a sentence.
     pub(super) fn says(&self, sentence: &Sentence) -> Says {
         let tokens = &sentence.tokens;
         let (mut hits, told) = self.hits(tokens);
         let Some(first) = hits.first() else { return Says::Nothing };
+        // The numbers of a reason are not candidates: `7, because 3 of 10 failed`.
         if self.candidates[first.index].counts {
             if is_reason(sentence) {
                 return Says::Nothing;
@@ -48,6 +46,7 @@ impl Reader<'_> {
         if sentence.is_question {
             return unclear("?");
         }
+        // A description chooses only if it is the whole sentence.
         if hits.iter().all(|hit| hit.is_about) {
             let all: Vec<Token> = tokens.iter().filter(|t| t.is_word).cloned().collect();
             if !same(&all, &self.candidates[index].about) || !is_plain(tokens) {
@@ -61,7 +60,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a sentence with one candidate chooses it; whether it says what it chooses, as in `Answer: …`.
+    /// Whether a sentence with one candidate chooses it. Returns whether it has a label, as in `Answer: …`; the error is the word that
+    /// makes it unclear.
     fn core(
         &self,
         tokens: &[Token],
@@ -70,6 +70,7 @@ impl Reader<'_> {
         index: usize,
     ) -> Result<bool, String> {
         let one = &self.candidates[index];
+        // `None` takes the place of tokens that are accounted for: candidates, their descriptions and denials.
         let mut plain: Vec<Option<&Token>> = tokens.iter().map(Some).collect();
         for (token, told) in plain.iter_mut().zip(told) {
             if *told {
@@ -101,6 +102,7 @@ impl Reader<'_> {
         let start = opening(tokens, first.from)?;
         let (end, is_cause) = reason(tokens, &plain, first.to, one);
         let labelled = self.frame(&plain[start..end], tokens, start == 0)?;
+        // `Yes please` is yes; `no problem` is not no.
         if one.stands_alone
             && let Some(next) = tokens.get(first.to).filter(|next| next.is_word)
             && end > first.to
@@ -127,13 +129,15 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether all that is left of the part of a sentence that chooses are words of choosing sentences; whether it has a label.
+    /// Whether the choosing part of a sentence consists of frame words only. Returns whether it has a label; the error is the first other
+    /// word.
     fn frame(
         &self,
         plain: &[Option<&Token>],
         tokens: &[Token],
         from_start: bool,
     ) -> Result<bool, String> {
+        // `Is it spam` is a question also without its mark.
         if from_start && asks(tokens) {
             return Err("?".to_owned());
         }
@@ -141,6 +145,7 @@ impl Reader<'_> {
         let mut last = "";
         for token in plain {
             let Some(token) = token else {
+                // `most close` is a degree, not a choice.
                 if last == "most" {
                     return Err(last.to_owned());
                 }
@@ -169,7 +174,7 @@ impl Reader<'_> {
 
     fn is_frame(&self, word: &str, last: &str) -> bool {
         match word {
-            // `like` alone compares, `right` alone may mock, `have` may be what did not come about.
+            // `like` alone compares, `right` alone may be ironic, and `have` may belong to something that did not happen.
             "like" => matches!(last, "would" | "i'd" | "we'd" | "looks" | "sounds" | "seems"),
             "right" => last == "the",
             "have" => matches!(last, "i" | "we"),
@@ -187,14 +192,14 @@ impl Reader<'_> {
     }
 }
 
-/// Where the number of the candidate stands before its name, as in `Option 2: pivot`; it has to be that of its place.
+/// The position of the candidate's number before its name, as in `Option 2: pivot`. It must be the number of its place in the list.
 fn number(tokens: &[Token], hit: usize, index: usize) -> Option<usize> {
     let at = tokens[..hit].iter().rposition(|token| token.is_word)?;
     let is_labelled = at > 0 && list::is_label(&tokens[at - 1].text);
     (is_labelled && tokens[at].text == (index + 1).to_string()).then_some(at)
 }
 
-/// Where the part of a sentence begins that chooses, behind a clause that gives the reason first.
+/// The start of the choosing part of a sentence, after a clause that gives the reason first. The error is a word that makes it unclear.
 fn opening(tokens: &[Token], hit: usize) -> Result<usize, String> {
     let words = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     if !list::opens(words(0), words(1)) {
@@ -219,7 +224,7 @@ fn opening(tokens: &[Token], hit: usize) -> Result<usize, String> {
     }
 }
 
-/// Where the reason of a choice begins, and whether it is introduced as one.
+/// The position at which the reason for a choice begins, and whether a word such as `because` introduces it.
 fn reason(
     tokens: &[Token],
     plain: &[Option<&Token>],
@@ -250,7 +255,7 @@ fn reason(
     (tokens.len(), false)
 }
 
-/// Whether a sentence begins like a question.
+/// Whether a sentence begins like a question: `Is it …`, `Should we …`.
 fn asks(tokens: &[Token]) -> bool {
     let mut words = tokens.iter().filter(|token| token.is_word).map(|token| token.text.as_str());
     let first = words.next().unwrap_or_default();
@@ -264,13 +269,13 @@ fn asks(tokens: &[Token]) -> bool {
     )
 }
 
-/// Whether no marks but those of plain sentences are among the words.
+/// Whether the marks among the words are only those of plain sentences.
 pub(super) fn is_plain(tokens: &[Token]) -> bool {
     let plain = |text: &str| matches!(text, "," | ":" | "-" | "(" | ")" | "/");
     tokens.iter().all(|token| token.is_word || plain(&token.text))
 }
 
-/// Whether a sentence begins with a label before a reason: `Reason: …`.
+/// Whether a sentence begins with the label of a reason: `Reason: …`.
 pub(super) fn is_reason(sentence: &Sentence) -> bool {
     let mut tokens = sentence.tokens.iter();
     tokens.next().is_some_and(|first| list::is_reason(&first.text))

@@ -1,32 +1,37 @@
-//! A JSON reader that forgives what models do to JSON, and tells what it forgave.
+//! A tolerant JSON parser: accepts the mistakes that models make in JSON, and records each as a repair.
+//!
+//! From `{choice: 'close', "why": "they said "thanks"",}` it reads `{"choice": "close", "why": "they said \"thanks\""}`, with the
+//! repairs "key without quotes", "single quotes", "quotes in a text" and "trailing comma". JSON that may mean two things, such as
+//! an object with two values for a key, is not repaired.
 
 use chartc_core::expr::{Map, Value};
 
+/// The maximum nesting, which bounds the recursion of the parser.
 const DEPTH: usize = 64;
-/// Keys of one object; `Map` is searched in a line.
+/// The maximum number of keys per object. A search in `Map` takes linear time, so many keys would take quadratic time.
 const KEYS: usize = 1000;
-/// Quotes within one text that are taken for a part of it.
+/// The maximum number of unescaped quotes within one string. It bounds the time, as each one looks ahead.
 const QUOTES: usize = 32;
 
-/// A value, with what had to be put right to read it.
+/// A parsed value, with the repairs that it needed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Read {
     pub(super) value: Value,
     pub(super) repairs: Vec<String>,
-    /// The text ends before the value does.
+    /// Whether the text ends before the value does.
     pub(super) is_cut: bool,
-    /// The first byte.
+    /// The position of the first byte.
     pub(super) start: usize,
-    /// One past the last byte read.
+    /// The position after the last byte.
     pub(super) end: usize,
 }
 
-/// Reads the value that starts at byte `start` of `text`. `None` if there is none, however much is forgiven.
+/// Parses the value that starts at byte `start` of `text`. `None` if there is none, even with repairs.
 pub(super) fn read(text: &str, start: usize) -> Option<Read> {
     attempt(text, start).ok().flatten()
 }
 
-/// The text nests deeper than any answer does: it is not searched any further.
+/// The text nests deeper than any answer, so it is not searched any further.
 struct TooDeep;
 
 fn attempt(text: &str, start: usize) -> Result<Option<Read>, TooDeep> {
@@ -40,11 +45,12 @@ fn attempt(text: &str, start: usize) -> Result<Option<Read>, TooDeep> {
     Ok(Some(Read { value, repairs: reader.repairs, is_cut, start, end: reader.at }))
 }
 
-/// All objects (or, with `open` `[`, lists) that stand in `text`, outermost ones, in order.
+/// Finds all objects in `text` (or lists, if `open` is `[`), in order, without those inside others.
 pub(super) fn find(text: &str, open: char) -> Vec<Read> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(start) = text[from..].find(open).map(|i| from + i) {
+        // After a failure the search goes on inside; `TooDeep` ends it, as each level of a deep text would be tried again.
         from = match attempt(text, start) {
             Ok(Some(read)) => {
                 let end = read.end;
@@ -58,7 +64,7 @@ pub(super) fn find(text: &str, open: char) -> Vec<Read> {
     found
 }
 
-/// A value, or what there is of one where the text ends too early. Incomplete scalars are left out: `"shi` may be anything.
+/// A complete value, or the part of one that is cut off. Incomplete scalars are left out: `"shi` could become anything.
 enum Part {
     Whole(Value),
     Cut(Option<Value>),
@@ -107,7 +113,7 @@ impl Reader<'_> {
         Some(Part::Cut(value))
     }
 
-    /// `is_field`: it stands under a key.
+    /// Parses a value. `is_field`: it is the value of a key.
     fn value(&mut self, depth: usize, is_field: bool) -> Option<Part> {
         if depth > DEPTH {
             self.too_deep = true;
@@ -160,7 +166,7 @@ impl Reader<'_> {
             match self.value(depth + 1, true)? {
                 Part::Whole(value) => {
                     if map.len() == KEYS || map.get(&key).is_some_and(|old| *old != value) {
-                        // Two values for one key: which is meant cannot be told.
+                        // It is unknown which of two different values for a key is meant.
                         return None;
                     }
                     map.insert(key, value);
@@ -220,7 +226,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The outer `None` is no string; the inner one a string without end. In a field, a quote that nothing of JSON follows is a part of it.
+    /// Parses a string. The outer `None` means that it is malformed, the inner one that it has no end. In a field, a quote is part of the
+    /// text unless a mark of JSON follows it.
     #[allow(clippy::option_option, reason = "two ways to have no string")]
     fn string(&mut self, quote: char, is_field: bool) -> Option<Option<String>> {
         self.next();
@@ -230,7 +237,7 @@ impl Reader<'_> {
         let mut out = String::new();
         let mut inner = 0;
         loop {
-            // A string that ends nowhere and has a brace in it has swallowed the rest of the answer.
+            // A string without an end that contains a brace has swallowed the rest of the answer.
             let Some(c) = self.next() else { return (!out.contains('}')).then_some(None) };
             match c {
                 _ if c == quote && (!is_field || inner == QUOTES || self.ends_field()) => {
@@ -270,12 +277,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether what follows ends the field, or the text.
+    /// Whether the following text ends a field, or there is none.
     fn ends_field(&self) -> bool {
         let rest = self.text[self.at..].trim_start();
         rest.is_empty() || rest.starts_with([',', '}', ']', ':'])
     }
 
+    /// Parses the digits of `\uXXXX`, and the second escape of a surrogate pair. `None`s as in `string`.
     #[allow(clippy::option_option, reason = "two ways to have no character")]
     fn unicode(&mut self) -> Option<Option<char>> {
         let Some(high) = self.hex()? else { return Some(None) };
@@ -338,7 +346,7 @@ impl Reader<'_> {
             },
         };
         if self.at == self.text.len() && start != 0 {
-            // `12` may be the head of `123`.
+            // The text may end within a number: `12` may be the beginning of `123`.
             return self.cut(None);
         }
         Some(Part::Whole(value))

@@ -1,4 +1,4 @@
-//! The arguments of a chosen option.
+//! Reads the arguments of a chosen option.
 
 use super::object::ARGUMENTS;
 use super::{Chosen, named};
@@ -10,19 +10,19 @@ use chartc_core::expr::{Map, Value};
 use serde_json::Value as Json;
 use std::borrow::Cow;
 
-/// Name and type of an argument.
+/// The name and the type of a declared argument.
 type Argument = (Cow<'static, str>, Cow<'static, str>);
 
-/// What came with the name of an option.
+/// The arguments that came with the name of an option.
 pub(super) enum Given {
     Nothing,
-    /// The keys beside it.
+    /// The other keys of the object that names the option.
     Beside(Map),
-    /// The one argument, without its name.
+    /// The only argument, without its name.
     One(Value),
 }
 
-/// Puts the arguments in declared order and makes them fit; one may be missing only if its type is optional.
+/// Puts the arguments into declared order and converts them to their types. Only arguments of optional types may be missing.
 pub(super) fn complete(
     index: usize,
     given: Given,
@@ -41,6 +41,7 @@ pub(super) fn complete(
             None => Map::new(),
         },
     };
+    // Models nest arguments under `arguments` or put them beside the name. A declared argument of that name is no nesting.
     let nested = ARGUMENTS.iter().filter(|key| !declared(key)).find_map(|key| given.get(key));
     let nested = nested.and_then(|value| arguments(value, option));
     let schema: Json = serde_json::from_str(&option.schema).unwrap_or_default();
@@ -56,6 +57,7 @@ pub(super) fn complete(
             values.push(Value::None);
             continue;
         };
+        // A model that repeats the placeholder of the prompt has not filled in the argument.
         if matches!(value, Value::Text(text) if is_placeholder(text, ty)) {
             let why = format!("argument `{name}` of `{}` is not filled in", offer.name);
             return Err(Unusable::none(why));
@@ -75,7 +77,7 @@ pub(super) fn complete(
     Ok(Reading { meant: (index, values), rung, repairs })
 }
 
-/// Whether a text is what a prompt says in place of an argument.
+/// Whether a text is the placeholder of the prompt for an argument, such as its type.
 fn is_placeholder(text: &str, ty: &str) -> bool {
     text.trim_end_matches('?') == ty.trim_end_matches('?')
         || matches!(text.trim(), "…" | "..." | "its name")
@@ -85,7 +87,7 @@ fn under<'m>(map: &'m Map, name: &str) -> Option<&'m Value> {
     map.get(name).or_else(|| map.iter().find(|(key, _)| plain(key) == plain(name)).map(|(_, v)| v))
 }
 
-/// What stands under `arguments`: an object, one as a text, or the only argument by itself.
+/// The content of the key `arguments`: an object, an object in a string, or the only argument itself.
 fn arguments(value: &Value, option: &Alternative) -> Option<Map> {
     let one = |value: &Value| match option.offer.arguments.as_slice() {
         [(name, _)] => Some(std::iter::once((name.to_string(), value.clone())).collect()),
@@ -110,7 +112,7 @@ fn arguments(value: &Value, option: &Alternative) -> Option<Map> {
     }
 }
 
-/// An option written as a call with its arguments, `finish(answer="42")`, or with the only one behind a colon, `finish: 42`.
+/// Reads an option that is written as a call: `finish(answer="42")`, or, with a single argument, `finish: 42`.
 pub(super) fn call(
     text: &str,
     options: &[Alternative],
@@ -141,6 +143,7 @@ pub(super) fn call(
     }
     let said = text[at + 1..].trim().trim_start_matches('*').trim();
     let spelled = |text: &str| words(text).into_iter().map(|word| word.text).collect::<Vec<_>>();
+    // `finish: give the final answer` repeats the list of options in the prompt, and gives no argument.
     if said.is_empty() || options.iter().any(|one| spelled(said) == spelled(&one.offer.text)) {
         return Err(lacks());
     }
@@ -150,7 +153,7 @@ pub(super) fn call(
     }
 }
 
-/// `a="x", b=2`, `a: "x"`, or the only argument.
+/// Reads the arguments of a call: `a="x", b=2`, or `a: "x"`, or the only argument without its name.
 fn in_parentheses(text: &str, declared: &[Argument]) -> Option<Given> {
     let is_named = declared.iter().any(|(name, _)| text.starts_with(&**name));
     if declared.len() == 1 && !is_named && !text.is_empty() {
@@ -166,7 +169,7 @@ fn in_parentheses(text: &str, declared: &[Argument]) -> Option<Given> {
         let behind = rest[name.len()..].trim_start()[1..].trim_start();
         let (value, after) = match json::read(behind, 0).filter(|read| !read.is_cut) {
             Some(read) => (read.value, behind[read.end..].trim_start()),
-            // Words without quotes, up to the end.
+            // Without quotes, the single argument extends to the closing parenthesis.
             None if declared.len() == 1 => (Value::Text(behind.to_owned()), ""),
             None => return None,
         };

@@ -1,4 +1,4 @@
-//! Which option of a question an answer means.
+//! Finds the option of a question that an answer means.
 
 mod arguments;
 mod object;
@@ -10,20 +10,22 @@ use crate::oracle::Alternative;
 use arguments::{Given, complete};
 use chartc_core::expr::Value;
 
-/// The place of a chosen option in the list, and its arguments in declared order.
+/// The index of a chosen option, and its arguments in declared order.
 pub(super) type Chosen = (usize, Vec<Value>);
 
-/// Marks before a name that stands alone, within it, and behind it.
+/// The marks that may precede a name that stands alone.
 const OPENING: &str = "\"'`*_#([-•“‘✅✓✔👉→";
+/// The marks that may join the words of such a name.
 const JOINING: &str = "_-.'’";
+/// The marks that may follow such a name.
 const CLOSING: &str = "\"'`*_)].,;:!”’";
 
 pub use object::calls;
 
-/// Reads `text` as one of `options`, and makes the arguments fit their types.
+/// Reads `text` as one of `options`, and converts the arguments to their types.
 ///
 /// # Errors
-/// None is meant, or more than one may be.
+/// No option is meant, several may be, or an argument is missing or does not fit.
 pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Unusable> {
     let text = bounded(text)?.trim();
     if let Some(index) = options.iter().position(|o| o.offer.name == text) {
@@ -35,6 +37,7 @@ pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Un
     }
     let rung = if said.repairs.is_empty() { Rung::Whole } else { Rung::Cleaned };
     let text = said.text.as_str();
+    // Valid JSON comes first, as a text such as `"close"` is JSON and a name at once.
     let whole = json::read(text, 0).filter(|r| r.end == text.len() && r.repairs.is_empty());
     if let Some(read) = whole {
         return object::chosen(&read.value, options, rung, said.repairs);
@@ -48,13 +51,14 @@ pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Un
     in_words(&clean::flat(text), options, said.repairs)
 }
 
-/// The option that JSON in the text chooses; `None` without any JSON.
+/// The option that JSON within the text chooses; `None` if there is no JSON.
 fn in_json(
     text: &str,
     options: &[Alternative],
     repairs: &[String],
 ) -> Result<Option<Reading<Chosen>>, Unusable> {
     let mut objects = json::find(text, '{');
+    // A scalar in prose is no answer; only a text that is one as a whole may be.
     if objects.is_empty() {
         objects.extend(json::read(text, 0).filter(|read| read.end == text.len()));
     }
@@ -88,7 +92,7 @@ fn in_json(
     Ok(Some(reading))
 }
 
-/// What stands around an answer in JSON names no other option, has no other JSON in it, and does not take the answer back.
+/// Checks that the text around an answer in JSON names no other option, contains no other JSON, and does not take the answer back.
 fn unopposed(
     before: &str,
     after: &str,
@@ -120,7 +124,7 @@ fn candidates(options: &[Alternative]) -> Vec<Candidate> {
     options.iter().map(|o| Candidate::new(&o.offer.name, &o.offer.text)).collect()
 }
 
-/// The option that prose chooses, by its name, its description, or as a call.
+/// The option that prose chooses by its name or description, or in the form of a call.
 fn in_words(
     text: &str,
     options: &[Alternative],
@@ -140,14 +144,14 @@ fn in_words(
     complete(index, Given::Nothing, options, Rung::Mention, repairs)
 }
 
-/// The option whose name `text` is, exactly or as words, whatever their case and what joins them; `ShipIt` is `ship_it`, too. Only
-/// marks that emphasise, quote or end a sentence may stand around it.
+/// The option whose name `text` is, exactly or word by word, ignoring case and the characters that join the words; `ShipIt` is `ship_it`,
+/// too. Only marks that emphasise, quote or end a sentence may surround it.
 fn named(text: &str, options: &[Alternative]) -> Result<Option<usize>, Unusable> {
     if let Some(index) = options.iter().position(|o| o.offer.name == text.trim()) {
         return Ok(Some(index));
     }
     if text.contains("```") {
-        // What stands behind a fence is its language.
+        // The word after a fence is the language of the code.
         return Ok(None);
     }
     let inside = |c: char| c.is_alphanumeric();
@@ -166,7 +170,7 @@ fn named(text: &str, options: &[Alternative]) -> Result<Option<usize>, Unusable>
         spelled.iter().map(|w| &w.text).eq(said.iter().map(|w| &w.text))
             || said.len() == 1 && joined(&spelled) == said[0].text
     };
-    // `Approved.` is `approve`, unless that is an option of its own.
+    // `Approved.` means `approve`, unless `approved` is an option itself.
     let is_past = |name: &str| match (words(name).as_slice(), said.as_slice()) {
         ([verb], [one]) => is_past_of(&one.text, &verb.text),
         _ => false,

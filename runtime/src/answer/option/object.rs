@@ -1,4 +1,4 @@
-//! The option that a JSON value chooses.
+//! Finds the option that a JSON value chooses.
 
 use super::arguments::{Given, complete};
 use super::{Chosen, beside, candidates, in_words, named};
@@ -8,7 +8,7 @@ use crate::answer::{Reading, Rung, Unusable, bounded, clean, json};
 use crate::oracle::Alternative;
 use chartc_core::expr::{Map, Value};
 
-/// Keys under which models name what they chose.
+/// The keys under which models write the name of their choice.
 const KEYS: [&str; 13] = [
     "choice",
     "option",
@@ -24,7 +24,7 @@ const KEYS: [&str; 13] = [
     "selection",
     "chosen",
 ];
-/// Keys under which nothing else stands.
+/// Those of these keys that hold nothing but a choice.
 const CHOOSING: [&str; 8] = [
     "choice",
     "option",
@@ -35,20 +35,20 @@ const CHOOSING: [&str; 8] = [
     "selection",
     "chosen",
 ];
-/// Keys under which they say why.
+/// The keys under which models explain their choice.
 const REASONS: [&str; 6] =
     ["reasoning", "reason", "thought", "thoughtprocess", "explanation", "rationale"];
-/// Keys under which the whole answer may stand.
+/// The keys under which models wrap the whole answer.
 const WRAPPERS: [&str; 7] =
     ["value", "result", "response", "output", "function", "toolcall", "toolcalls"];
-/// Keys under which they put arguments.
+/// The keys under which models nest the arguments.
 pub(super) const ARGUMENTS: [&str; 6] =
     ["arguments", "args", "data", "parameters", "payload", "input"];
-/// How deep wrappers are looked into.
+/// The maximum number of nested wrappers that are removed.
 const LAYERS: usize = 4;
 
-/// Whether `text` holds a tool call rather than an answer: an object with the key `tool`, and nothing beside it but arguments and
-/// reasons, also under `value`. Which tool, [`option`](super::option) says.
+/// Whether `text` contains a tool call rather than an answer: an object with the key `tool`, and beside it only arguments and reasons;
+/// possibly wrapped under `value`. [`option`](super::option) then finds the tool.
 pub fn calls(text: &str) -> bool {
     let Ok(text) = bounded(text) else { return false };
     let said = clean::said(text);
@@ -68,7 +68,7 @@ fn is_call(value: &Value, depth: usize) -> bool {
 /// The option that `value` names, with its arguments.
 ///
 /// # Errors
-/// It names none, or several.
+/// The value names no option, or several.
 pub(super) fn chosen(
     value: &Value,
     options: &[Alternative],
@@ -111,6 +111,7 @@ fn layer(
     let mut strangers: Vec<(&str, String)> = Vec::new();
     let mut deeper: Option<(&str, &Value)> = None;
     for (key, value) in KEYS.iter().filter_map(|known| by_key(map, known)) {
+        // An object or a list under such a key may contain the choice itself.
         let Some(word) = scalar(value) else {
             if depth < LAYERS && matches!(value, Value::Map(_) | Value::List(_)) {
                 deeper = deeper.or(Some((key, value)));
@@ -119,7 +120,7 @@ fn layer(
         };
         match (named(&word, options)?, hit) {
             (Some(index), Some((other, first))) if index != other => {
-                // `answer` may be an argument of the option that `choice` names.
+                // `answer` may be an argument of the option that is named under `choice`.
                 if !options[other].offer.arguments.iter().any(|(name, _)| name == key) {
                     return Err(Unusable::ambiguous(format!(
                         "`{first}` and `{key}` name different options"
@@ -148,6 +149,7 @@ fn layer(
             return layer(inner, options, rung, repairs, depth + 1);
         }
     }
+    // Only now: a key such as `close` may be an argument or a reason of an option that is named elsewhere.
     if let Some((index, given)) = by_name(map, options)? {
         return complete(index, given, options, rung, repairs);
     }
@@ -158,7 +160,7 @@ fn layer(
     }
 }
 
-/// What a sentence under a choosing key chooses.
+/// The option that a sentence under a choosing key chooses.
 fn by_words(
     word: &str,
     options: &[Alternative],
@@ -184,7 +186,7 @@ fn by_key<'m>(map: &'m Map, known: &str) -> Option<(&'m str, &'m Value)> {
     map.iter().find(|(key, _)| *key == known || plain(key) == known)
 }
 
-/// `{"ship": {…}}`, or the names of options with `true` at one of them.
+/// Reads `{"ship": {…}}`, or an object of option names of which one is `true`.
 fn by_name(map: &Map, options: &[Alternative]) -> Result<Option<(usize, Given)>, Unusable> {
     let mut hit = None;
     for (key, value) in map.iter() {
@@ -195,6 +197,7 @@ fn by_name(map: &Map, options: &[Alternative]) -> Result<Option<(usize, Given)>,
             return Ok(None);
         };
         let given = match value {
+            // `{"ship": false, "pivot": true}` chooses `pivot`.
             Value::Bool(false) => continue,
             Value::Bool(true) => Given::Nothing,
             Value::Map(arguments) => Given::Beside(arguments.clone()),
@@ -209,7 +212,7 @@ fn by_name(map: &Map, options: &[Alternative]) -> Result<Option<(usize, Given)>,
     Ok(hit)
 }
 
-/// Nothing else in the object says something else: no other key that chooses, no option's name as a key.
+/// Checks that nothing else in the object contradicts the choice: no other key that chooses, no other option's name as a key.
 fn one_only(
     map: &Map,
     index: usize,
@@ -247,7 +250,7 @@ fn one_only(
     Ok(())
 }
 
-/// The reason beside the choice does not say that its speaker does not choose it.
+/// Checks that no reason in the object declines the choice, as in `I would not ship`.
 fn not_denied(map: &Map, index: usize, options: &[Alternative]) -> Result<(), Unusable> {
     let reasons = map.iter().filter(|(key, _)| REASONS.contains(&&*plain(key)));
     let texts = reasons.filter_map(|(_, value)| scalar(value));

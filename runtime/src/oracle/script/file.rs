@@ -1,4 +1,4 @@
-//! The text of a script.
+//! Parses the text of a script.
 
 use super::function::function;
 use super::{Entry, Reply, ScriptError, Series, State, Then};
@@ -8,11 +8,11 @@ use chartc_core::expr::Duration;
 use chartc_core::expr::{Map, Value};
 use std::collections::BTreeMap;
 
-/// How long a `timeout` takes when it does not say.
+/// The delay of a `timeout` without a time, in milliseconds.
 const TIMEOUT: u64 = 60_000;
 
 pub(super) fn parse(text: &str) -> Result<State, ScriptError> {
-    // An answer `no` is a word, not a boolean.
+    // Only `true` and `false` are booleans: an answer `no` is a word.
     let options = serde_yaml::options! { strict_booleans: true };
     let value: Value =
         serde_yaml::from_str_with_options(text, options).map_err(|e| ScriptError(e.to_string()))?;
@@ -136,7 +136,7 @@ fn series(place: &str, items: Vec<Value>, then: Then) -> Result<Series, ScriptEr
     Ok(Series::new(entries, then))
 }
 
-/// Keys that say how an answer is given. A mapping with any other key is an answer itself.
+/// The keys that describe an answer. A mapping with any other key is an answer itself.
 const CONTROL: [&str; 9] =
     ["text", "answer", "option", "data", "fail", "timeout", "after", "usage", "retry_after"];
 
@@ -197,6 +197,7 @@ pub(super) fn entry(place: &str, value: Value) -> Result<Entry, ScriptError> {
     }
     match (replies.pop(), replies.is_empty()) {
         (Some(reply), true) => {
+            // A call that times out takes as long as its timeout.
             if reply == Reply::Fail(OracleError::Timeout(TIMEOUT)) && after == 0 {
                 after = TIMEOUT;
             }

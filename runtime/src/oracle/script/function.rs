@@ -1,29 +1,29 @@
-//! Results of a host function: one after the other, or by its arguments.
+//! Results of a function: in the order of the calls, or by the arguments.
 
 use super::file::{entry, fault, results};
 use super::{Entry, ScriptError, Series, Taken};
 use chartc_core::expr::{Map, Value};
 use std::sync::Arc;
 
-/// What a function gives.
+/// The results of a function.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Function {
     /// Results in the order of the calls.
     InOrder(Series),
-    /// Each call gets the result of the first case that fits.
+    /// Results by the arguments: each call gets the result of the first case that fits.
     Cases(Arc<[Case]>),
 }
 
-/// A result for some arguments.
+/// A result for certain arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Case {
-    /// From the first argument on; those behind may be anything.
+    /// The values of the first arguments. The others may be anything.
     given: Vec<Value>,
     entry: Entry,
 }
 
 impl Function {
-    /// The result of one call; none if a list is used up or no case fits.
+    /// The result of a call; `None` if the list is used up or no case fits.
     pub(super) fn next(&mut self, arguments: &[Value]) -> Option<Taken> {
         match self {
             Self::InOrder(series) => series.next(),
@@ -36,7 +36,7 @@ impl Function {
         matches!(self, Self::InOrder(_))
     }
 
-    /// The result of the first case that fits.
+    /// The result of the first case that fits; `None` for a list.
     pub(super) fn case(&self, arguments: &[Value]) -> Option<Taken> {
         match self {
             Self::InOrder(_) => None,
@@ -50,7 +50,7 @@ impl Function {
         }
     }
 
-    /// All entries.
+    /// All entries, in the order of the file.
     pub(super) fn entries(&self) -> Box<dyn Iterator<Item = &Entry> + '_> {
         match self {
             Self::InOrder(series) => Box::new(series.entries.iter()),
@@ -58,7 +58,7 @@ impl Function {
         }
     }
 
-    /// How many entries of a list were given.
+    /// The number of entries of a list that were returned; 0 for cases.
     pub(super) fn used(&self) -> usize {
         match self {
             Self::InOrder(series) => series.used,
@@ -66,7 +66,7 @@ impl Function {
         }
     }
 
-    /// Goes on behind so many entries.
+    /// Sets the number of entries of a list that were returned.
     pub(super) fn skip(&mut self, used: usize) {
         match self {
             Self::InOrder(series) => series.used = used,
@@ -75,7 +75,7 @@ impl Function {
     }
 }
 
-/// Whether a value is the one that is wanted: of a mapping only the named fields count, numbers by their size.
+/// Whether a value matches. Of a mapping, only the wanted fields are compared; an `Int` equals a `Float` of the same number.
 fn fits(wanted: &Value, value: &Value) -> bool {
     match (wanted, value) {
         (Value::Map(wanted), Value::Map(map)) => {

@@ -1,4 +1,4 @@
-//! How much of a script is used up, for a checkpoint.
+//! Saving and restoring the position of a script.
 
 use super::function::Function;
 use super::{Due, Script, Series, State};
@@ -6,12 +6,12 @@ use chartc_core::expr::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
-/// What was used of a list: how many entries, and those that are not there yet.
+/// The position of a series: the number of entries taken, and those whose answers are under way.
 type Used = (usize, Vec<Due>);
 
 impl Script {
-    /// How many answers and results were given, by step, function and tool, and which of them are not there yet: whoever goes on asks for those
-    /// again. Lists that nothing was taken from are left out.
+    /// The positions of all series, by step, function and tool, with the entries whose answers are under way. A run that continues asks
+    /// for those again. Unused series are left out.
     pub fn save(&self) -> Value {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut saved = Map::new();
@@ -23,14 +23,14 @@ impl Script {
         Value::Map(saved)
     }
 
-    /// Continues after the entries that were given. Entries that were still under way are given again first.
+    /// Restores saved positions. Entries whose answers were under way are returned again first.
     ///
     /// # Errors
-    /// It is of another script.
+    /// The positions belong to another script.
     pub fn load(&self, saved: &Value) -> Result<(), String> {
         let Value::Map(saved) = saved else { return Err("it is no mapping".into()) };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // All is read before anything is changed.
+        // Everything is parsed before anything changes, so that an error leaves the script as it was.
         let answers = read(saved, "answers", |name| state.answers.contains_key(name))?;
         let functions = read(saved, "functions", |name| state.functions.contains_key(name))?;
         let tools = read(saved, "tools", |name| state.tools.contains_key(name))?;
@@ -97,7 +97,7 @@ fn read(
     rows.iter().map(row).collect()
 }
 
-/// How many entries were used; behind it, for each that is not there yet, its number and its time.
+/// A list of numbers: first the number of entries taken, then two for each entry under way, its number and its time.
 fn numbers(value: &Value) -> Option<Vec<u64>> {
     let Value::List(items) = value else { return None };
     let number = |item: &Value| {

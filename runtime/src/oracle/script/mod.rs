@@ -1,25 +1,25 @@
-//! Answers from a file: the model of tests, demonstrations and offline runs.
+//! Scripts: answers and results from a YAML file, for tests, demonstrations and runs without a network.
 //!
 //! ```yaml
-//! answers:                      # by step, one entry an attempt
+//! answers:                      # by step, one entry per attempt
 //!   observe:
 //!     - {reasoning: look around, action: noop}   # any other mapping, list or scalar is the answer itself
-//!     - {text: "I would say: ship"}              # word for word, as a model would say it
+//!     - {text: "I would say: ship"}              # word for word, as a model would write it
 //!     - {fail: connection}                       # or timeout, rate_limited, server, refusal, empty, or any reason
 //!   reflect:
-//!     then: repeat              # when used up: error (default), repeat, last
+//!     then: repeat              # after the last entry: error (default), repeat, last
 //!     answers:
 //!       - continue
 //!       - {option: finish, data: {answer: "42"}}
 //!       - {answer: ship, after: 5s}
-//! tools:                        # results of tools, as of functions
+//! tools:                        # results of tools, in the same forms as functions
 //!   search.web: [{hits: 0}, {fail: no network}, {answer: [1], after: 2s}]
 //! functions:                    # results of `fn` and `do`
-//!   relevance: 0.7              # always
+//!   relevance: 0.7              # for every call
 //!   lookup: [1, {fail: gone}]   # in order; with `then` as above
-//!   price:                      # by its arguments: the first case that fits
+//!   price:                      # by the arguments: the first case that fits
 //!     cases:
-//!       - {given: [{id: a}], result: 3}   # of a mapping only the named fields count
+//!       - {given: [{id: a}], result: 3}   # of a mapping, only the named fields are compared
 //!       - {result: 1}
 //! ```
 
@@ -42,65 +42,66 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A list of entries and what follows it.
+/// A list of entries, its position, and what follows its end.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// The entries, which copies share.
+    /// The entries. Clones share them.
     pub(crate) entries: Arc<[Entry]>,
     pub(crate) then: Then,
+    /// The number of entries that were taken.
     pub(crate) used: usize,
-    /// Entries that were taken and whose answers have not arrived yet.
+    /// The entries that were taken and whose answers are under way.
     pub(crate) open: Vec<Due>,
-    /// Entries that are returned again, before all others.
+    /// The entries that are returned again, before all others: their answers were under way when the script was saved.
     pub(crate) again: VecDeque<Due>,
 }
 
-/// An entry that is not there yet.
+/// An entry whose answer is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// Its number.
+    /// The number of the entry, from 0.
     pub(crate) nth: usize,
-    /// When it is there.
+    /// The time at which the answer arrives.
     pub(crate) at: Instant,
 }
 
-/// An entry that is given.
+/// An entry that was taken from a series.
 pub(crate) struct Taken {
     pub(crate) entry: Entry,
     nth: usize,
-    /// When it is there, if it was under way before.
+    /// The time at which its answer arrives, if it was under way when the script was saved.
     due: Option<Instant>,
 }
 
 impl Taken {
-    /// One that does not wait for its turn.
+    /// Wraps an entry that belongs to no series.
     pub(crate) fn of(entry: Entry) -> Self {
         Self { entry, nth: 0, due: None }
     }
 }
 
-/// What a used-up list does.
+/// The behaviour of a series after its last entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// The run ends with an error that says so.
+    /// The run ends with an error.
     Error,
-    /// The list starts again.
+    /// The series starts again.
     Repeat,
-    /// The last entry is given for ever.
+    /// The last entry is returned every time.
     Last,
 }
 
-/// One answer or result.
+/// An answer or a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) reply: Reply,
-    /// Milliseconds until it is there.
+    /// The delay until it arrives, in milliseconds.
     pub(crate) after: u64,
-    /// What it took.
+    /// The use that is reported with it.
     pub(crate) usage: Option<Usage>,
 }
 
-/// What is said.
+/// The content of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Reply {
     Value(Value),
@@ -113,6 +114,7 @@ impl Series {
         Self { entries: entries.into(), then, used: 0, open: Vec::new(), again: VecDeque::new() }
     }
 
+    /// Takes the next entry; `None` if there is none.
     fn next(&mut self) -> Option<Taken> {
         let count = self.entries.len();
         let again = self.again.front().copied();
@@ -123,13 +125,14 @@ impl Series {
             Then::Last => nth.min(count.checked_sub(1)?),
         };
         let entry = self.entries.get(index)?.clone();
+        // An entry that is returned again was counted when it was taken first.
         if self.again.pop_front().is_none() {
             self.used += 1;
         }
         Some(Taken { entry, nth, due: again.map(|again| again.at) })
     }
 
-    /// An entry is there, or nobody waits for it any longer.
+    /// Removes an entry from those under way: its answer has arrived, or nobody waits for it any more.
     fn close(&mut self, nth: usize) {
         if let Some(at) = self.open.iter().position(|open| open.nth == nth) {
             self.open.remove(at);
@@ -137,12 +140,12 @@ impl Series {
     }
 }
 
-/// A script: the answers of steps and the results of host functions. Clones share how much of it is used up.
+/// A script: answers of steps, and results of tools and host functions. Clones share their position.
 #[derive(Clone)]
 pub struct Script {
     name: Arc<str>,
     clock: Arc<dyn Clock>,
-    /// The state, which copies share until one of them is used.
+    /// The state. Copies made by `fresh` share it until one of them changes it.
     state: Arc<Mutex<Arc<State>>>,
 }
 
@@ -153,27 +156,27 @@ pub(crate) struct State {
     pub(crate) tools: BTreeMap<String, Function>,
 }
 
-/// A script that cannot be read; says where and why.
+/// The error of a script that cannot be parsed: place and reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ScriptError(pub String);
 
 impl Script {
-    /// Reads the text of a script. `name` is for traces and messages; answers with `after` are waited for on `clock`.
+    /// Parses a script. `name` is used in traces and messages. Answers with `after` are delayed on `clock`.
     ///
     /// # Errors
-    /// What is wrong, and under which key.
+    /// The place and the reason of the first fault.
     pub fn parse(name: &str, text: &str, clock: Arc<dyn Clock>) -> Result<Self, ScriptError> {
         let state = file::parse(text)?;
         Ok(Self { name: name.into(), clock, state: Arc::new(Mutex::new(Arc::new(state))) })
     }
 
-    /// A script that answers nothing.
+    /// Creates a script without answers.
     pub fn empty() -> Self {
         Self { name: "".into(), clock: Arc::new(VirtualClock::new()), state: Arc::default() }
     }
 
-    /// A copy of its own, used up as far as this one is now: what either gives from then on does not change the other.
+    /// An independent copy with the same position: using one does not affect the other.
     #[must_use]
     pub fn fresh(&self) -> Self {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -184,7 +187,7 @@ impl Script {
         }
     }
 
-    /// Names of steps that have answers here but are not among `steps`; likewise functions and tools.
+    /// The steps, functions and tools that the script mentions but that do not exist.
     pub fn strangers(
         &self,
         steps: &[String],
@@ -202,6 +205,7 @@ impl Script {
     pub(crate) fn tool(&self, name: &str, arguments: &[Value]) -> Calling {
         let entry = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            // `make_mut` copies a shared state, so it is called only where the position changes. Cases have no position.
             match state.tools.get(name) {
                 Some(row) if row.is_list() => {
                     let row = Arc::make_mut(&mut state).tools.get_mut(name);
@@ -307,7 +311,7 @@ impl Host for Script {
     }
 }
 
-/// A reply under way.
+/// A reply under way. When it is dropped, the series no longer waits for it.
 struct Under {
     script: Script,
     is_tool: bool,
@@ -335,7 +339,7 @@ impl Drop for Under {
     }
 }
 
-/// A reply that arrives after a delay, or at the time at which it was originally due.
+/// A reply that arrives after a delay or, for one that was under way when the script was saved, at its original time.
 fn later<T: Send + 'static>(
     under: Under,
     (after, due): (u64, Option<Instant>),
@@ -347,6 +351,7 @@ fn later<T: Send + 'static>(
     let clock = &under.script.clock;
     let at = due.unwrap_or_else(|| clock.now().saturating_add(after));
     let sleep = clock.sleep_until(at);
+    // Recorded as under way, so that a saved run gets the same answer again.
     under.change(|series| series.open.push(Due { nth: under.nth, at }));
     Box::pin(async move {
         sleep.await;

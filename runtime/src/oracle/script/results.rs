@@ -1,4 +1,4 @@
-//! Results of one function, for hosts that are no scripts.
+//! Results of a function for hosts other than scripts, in the syntax of scripts.
 
 use super::Reply;
 use super::function::{Function, function};
@@ -6,15 +6,15 @@ use super::{ScriptError, result};
 use crate::oracle::OracleError;
 use chartc_core::expr::Value;
 
-/// Results, one after the other or by the arguments, as scripts have them.
+/// Results in the order of the calls or by the arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Results(Function);
 
 impl Results {
-    /// Reads them. They are there at once: nothing waits for them, and nobody counts what they took.
+    /// Parses results. They must be available at once: without delay, timeout or usage.
     ///
     /// # Errors
-    /// What is wrong at `place`.
+    /// The fault at `place`.
     pub(crate) fn read(place: &str, value: Value) -> Result<Self, ScriptError> {
         let read = function(place, value)?;
         let waits = read.entries().any(|entry| {
@@ -30,17 +30,17 @@ impl Results {
         Ok(Self(read))
     }
 
-    /// The result of one call; none if a list is used up or no case fits.
+    /// The result of a call; `None` if the list is used up or no case fits.
     pub fn next(&mut self, arguments: &[Value]) -> Option<Result<Value, OracleError>> {
         self.0.next(arguments).map(|taken| result(taken.entry.reply))
     }
 
-    /// How many results of a list were given.
+    /// The number of results of a list that were returned.
     pub fn used(&self) -> usize {
         self.0.used()
     }
 
-    /// Goes on behind so many results.
+    /// Sets the number of results of a list that were returned.
     pub fn skip(&mut self, used: usize) {
         self.0.skip(used);
     }

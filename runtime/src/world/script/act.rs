@@ -1,9 +1,9 @@
-//! What agents do to artifacts.
+//! Performs the actions of agents on the artifacts of a world in memory.
 
 use super::{Action, Declared, Done, Failure, FailureKind, WorldFile, size};
 use chartc_core::expr::Value;
 
-/// Artifacts that are named where another one was looked for.
+/// The maximum number of artifacts that a message lists when another one was not found.
 const NAMED: usize = 5;
 
 type Tried<T> = Result<T, Failure>;
@@ -21,7 +21,7 @@ impl WorldFile {
         self.disk.of(agent)
     }
 
-    /// Bytes of all that an agent owns.
+    /// The total size of the artifacts that an agent owns, in bytes.
     pub(super) fn used(&self, agent: &str) -> u64 {
         let own = self.artifacts.values().filter(|artifact| artifact.owner == agent);
         own.map(|artifact| size(&artifact.content)).sum()
@@ -40,7 +40,7 @@ impl WorldFile {
         })
     }
 
-    /// Asks a method; what it gives and what that costs. Nothing is paid.
+    /// Calls a method. Returns its result and its price, which is not paid here.
     pub(super) fn ask(
         &mut self,
         agent: &str,
@@ -100,6 +100,7 @@ impl WorldFile {
                 let (value, price) = self.ask(agent, artifact, method, arguments)?;
                 let owner = self.find(agent, artifact)?.owner.clone();
                 let mut changes = Vec::new();
+                // Owners do not pay themselves.
                 if price != 0 && owner != agent {
                     *self.balances.entry(agent.to_owned()).or_default() -= price;
                     let to = self.balances.entry(owner.clone()).or_default();
@@ -119,11 +120,13 @@ impl WorldFile {
             let why = format!("`{agent}` may not write `{id}`: {who}");
             return fail(FailureKind::PermissionDenied, why);
         }
+        // An artifact with the name of an agent is that agent's record, which only the agent may create.
         if known.is_none() && id != agent && self.balances.contains_key(id) {
             let why = format!("`{id}` is the record of another agent; yours is `{agent}`");
             return fail(FailureKind::PermissionDenied, why);
         }
         let (old, new) = (known.map_or(0, |artifact| size(&artifact.content)), size(content));
+        // The disk of the owner counts, whoever writes. A smaller content is always accepted, even above the maximum.
         let used = self.used(&owner) - old + new;
         if let Some(most) = self.quota(&owner).filter(|most| used > *most && new > old) {
             let why =

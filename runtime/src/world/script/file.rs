@@ -1,75 +1,75 @@
-//! The text of a world's file.
+//! Parses world files.
 
 use super::size;
 use crate::oracle::script::Results;
 use chartc_core::expr::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The text of a world's file, read: what every world begins with that accepts such a file.
+/// The content of a world file: the initial state of any world that accepts such files.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WorldFile {
-    /// Who acts, if it says so.
+    /// The name of the agent that acts, if the file says so.
     pub agent: Option<String>,
-    /// Scrip by name.
+    /// The scrip of each agent, by name.
     pub balances: BTreeMap<String, i64>,
-    /// Bytes that the artifacts of an agent may have.
+    /// The maximum size of an agent's artifacts.
     pub disk: Disk,
-    /// By their ids.
+    /// The artifacts, by id.
     pub artifacts: BTreeMap<String, Declared>,
 }
 
-/// Bytes that the artifacts of an agent may have.
+/// The maximum size of an agent's artifacts, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Disk {
-    /// Of each agent, unless it has its own.
+    /// The maximum for agents without one of their own; `None` for no limit.
     pub everybody: Option<u64>,
-    /// By name.
+    /// The maximum of single agents, by name.
     pub each: BTreeMap<String, u64>,
 }
 
 impl Disk {
-    /// The bytes of an agent; `None` without a limit.
+    /// The maximum for an agent; `None` for no limit.
     pub fn of(&self, agent: &str) -> Option<u64> {
         self.each.get(agent).copied().or(self.everybody)
     }
 }
 
-/// An artifact that a file declares.
+/// An artifact in a world file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Declared {
-    /// `system` where nobody is named.
+    /// The name of the owner; `system` if the file names none.
     pub owner: String,
-    /// What it is.
+    /// The type.
     pub ty: String,
-    /// Text, or anything else.
+    /// The content: a text, or any other value.
     pub content: Value,
-    /// Who may read it.
+    /// The agents that may read it.
     pub read: Who,
-    /// Who may write it.
+    /// The agents that may write it.
     pub write: Who,
-    /// Who may invoke it.
+    /// The agents that may invoke it.
     pub invoke: Who,
-    /// What an invocation costs.
+    /// The price of an invocation.
     pub price: Price,
     /// The results of its methods.
     pub methods: BTreeMap<String, Results>,
 }
 
-/// Who may do something with an artifact.
+/// The agents that may do something with an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
-    /// All.
+    /// All agents.
     Everyone,
-    /// Its owner.
+    /// The owner of the artifact.
     Owner,
-    /// None at all, not even its owner.
+    /// No agent, not even the owner.
     Nobody,
-    /// These.
+    /// The agents with these names.
     Only(Vec<String>),
 }
 
 impl Who {
-    /// Who may, in words, of an artifact that `owner` has.
+    /// The permission in words, for an artifact of `owner`.
     pub fn told(&self, owner: &str) -> String {
         match self {
             Self::Everyone => "everyone may".into(),
@@ -82,7 +82,7 @@ impl Who {
         }
     }
 
-    /// Whether it names `agent`, of an artifact that `owner` has.
+    /// Whether the permission includes `agent`, for an artifact of `owner`.
     pub fn allows(&self, agent: &str, owner: &str) -> bool {
         match self {
             Self::Everyone => true,
@@ -92,15 +92,15 @@ impl Who {
         }
     }
 
-    /// Reads `everyone`, `owner`, `nobody` or a list of names; `place` is where it stands.
+    /// Reads `everyone`, `owner`, `nobody` or a list of names. `place` is the key, for messages.
     ///
     /// # Errors
-    /// It is none of these.
+    /// The value is none of these.
     pub fn read(place: &str, value: Value) -> Result<Self, WorldError> {
         who(place, value)
     }
 
-    /// As it is read.
+    /// The permission as a value that [`Who::read`] reads.
     pub fn value(&self) -> Value {
         let word = match self {
             Self::Everyone => "everyone",
@@ -114,12 +114,12 @@ impl Who {
     }
 }
 
-/// What an invocation costs.
+/// The price of an invocation, in scrip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Price {
-    /// The same for each method.
+    /// The same price for each method.
     Each(i64),
-    /// By method; the others cost nothing.
+    /// The price by method. Other methods cost nothing.
     ByMethod(BTreeMap<String, i64>),
 }
 
@@ -132,10 +132,10 @@ impl Price {
         }
     }
 
-    /// Reads scrip, or scrip by method; `place` is where it stands.
+    /// Reads a price, or prices by method. `place` is the key, for messages.
     ///
     /// # Errors
-    /// It is neither.
+    /// The value is neither.
     pub fn read(place: &str, value: Value) -> Result<Self, WorldError> {
         if let Value::Map(_) = value {
             Ok(Self::ByMethod(amounts(place, value, "scrip")?))
@@ -144,7 +144,7 @@ impl Price {
         }
     }
 
-    /// As it is read.
+    /// The price as a value that [`Price::read`] reads.
     pub fn value(&self) -> Value {
         match self {
             Self::Each(price) => Value::Int(*price),
@@ -156,15 +156,15 @@ impl Price {
     }
 }
 
-/// A world's file that cannot be read: where, why, and what would be right.
+/// The error of a world file that cannot be parsed: place, reason and remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}{why}")]
 pub struct WorldError {
-    /// The keys that lead there, in back-quotes; empty for the file.
+    /// The path of the key, in back quotes, with a space after it; empty for the file as a whole.
     pub place: String,
-    /// What is wrong.
+    /// The reason.
     pub why: String,
-    /// A key that there is not, and those that there are.
+    /// For an unknown key, the key and those that are known.
     pub stranger: Option<(String, Vec<String>)>,
 }
 
@@ -186,21 +186,21 @@ fn stranger<T>(place: &str, key: &str, known: &[&str]) -> Read<T> {
 const TOP: [&str; 4] = ["agent", "balances", "disk", "artifacts"];
 const ARTIFACT: [&str; 8] =
     ["owner", "type", "content", "read", "write", "invoke", "price", "methods"];
-/// Who owns what nobody is said to own.
+/// The owner of artifacts for which the file names none.
 const SYSTEM: &str = "system";
 
 impl WorldFile {
-    /// Reads the text of a world's file.
+    /// Parses a world file.
     ///
     /// # Errors
-    /// What is wrong, where, and what would be right.
+    /// The place and the reason of the first fault, with a remedy.
     pub fn parse(text: &str) -> Result<Self, WorldError> {
         parse(text)
     }
 }
 
 fn parse(text: &str) -> Read<WorldFile> {
-    // An artifact called `no` is no boolean.
+    // Only `true` and `false` are booleans, so that an artifact can be called `no`.
     let options = serde_yaml::options! { strict_booleans: true };
     let value: Value = match serde_yaml::from_str_with_options(text, options) {
         Ok(value) => value,
@@ -232,6 +232,7 @@ fn parse(text: &str) -> Read<WorldFile> {
             key => return stranger("", key, &TOP),
         }
     }
+    // The file itself must respect the limits that it sets.
     let mut all: BTreeMap<&str, u64> = BTreeMap::new();
     for artifact in file.artifacts.values() {
         *all.entry(&artifact.owner).or_default() += size(&artifact.content);
@@ -248,7 +249,7 @@ fn parse(text: &str) -> Read<WorldFile> {
 }
 
 impl Declared {
-    /// One that an agent has made.
+    /// Creates an artifact with the default permissions, as an action does.
     pub(super) fn new(owner: &str, ty: String, content: Value) -> Self {
         Self {
             owner: owner.to_owned(),
@@ -291,6 +292,7 @@ fn artifact(place: &str, value: Value) -> Read<Declared> {
             key => return stranger(place, key, &ARTIFACT),
         }
     }
+    // A price for a method that does not exist is probably a misspelled name.
     if let Price::ByMethod(prices) = &made.price
         && let Some(method) = prices.keys().find(|method| !made.methods.contains_key(*method))
     {
@@ -303,7 +305,7 @@ fn artifact(place: &str, value: Value) -> Read<Declared> {
     Ok(made)
 }
 
-/// A mapping; nothing is an empty one.
+/// Reads a mapping; no value is an empty one.
 fn mapping(place: &str, value: Value, why: &str) -> Read<Map> {
     match value {
         Value::Map(map) => Ok(map),
@@ -317,7 +319,7 @@ fn mapping(place: &str, value: Value, why: &str) -> Read<Map> {
     }
 }
 
-/// A name; one that YAML takes for a number is one, too.
+/// Reads a name. YAML parses a name such as `42` as a number.
 fn name(place: &str, value: Value) -> Read<String> {
     match value {
         Value::Text(text) if !text.is_empty() => Ok(text),

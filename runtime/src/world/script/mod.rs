@@ -1,19 +1,19 @@
-//! A world in memory, read from a file: artifacts, scrip and disk, for runs without any other.
+//! A world in memory, read from a file, for runs without any other world: artifacts, scrip and disk.
 //!
 //! ```yaml
-//! agent: ada                    # who acts [default: the agent's own name]
+//! agent: ada                    # the agent that acts [default: the agent's own name]
 //! balances: {ada: 100, bob: 20} # scrip, whole numbers
-//! disk: 500                     # bytes that an agent's artifacts may have; or by agent, {ada: 500}
+//! disk: 500                     # the maximum size of an agent's artifacts, in bytes; or by agent, {ada: 500}
 //! artifacts:
 //!   shop:
 //!     owner: bob                # [default: system]
 //!     type: executable          # [default: executable with methods, else data]
-//!     content: sells gold       # a text, or anything else
+//!     content: sells gold       # a text, or any other value
 //!     read: everyone            # also owner, nobody, or a list of agents [default: everyone]
 //!     write: owner              # [default: owner]
 //!     invoke: [ada]             # [default: everyone]
-//!     price: 5                  # of an invocation, paid to the owner; or by method, {buy: 5}
-//!     methods:                  # results as those of a script's functions
+//!     price: 5                  # of an invocation, in scrip, paid to the owner; or by method, {buy: 5}
+//!     methods:                  # results in the syntax of a script's functions
 //!       price: 3
 //!       buy: [sold, {fail: sold out}]
 //! ```
@@ -32,16 +32,16 @@ pub use file::{Declared, Disk, Price, Who, WorldError, WorldFile};
 /// A world in memory. Clones are the same world.
 #[derive(Debug, Clone)]
 pub struct World {
-    /// Of the text that it was read from.
+    /// The hash of the file's text. A snapshot can be loaded only into a world of the same file.
     hash: u64,
     agent: Option<String>,
     state: Arc<Mutex<WorldFile>>,
 }
 
-/// A world as it stands, for a snapshot.
+/// The state of a world for a snapshot.
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    /// Of the file's text, in hex: a number this large is not one everywhere.
+    /// The hash of the file's text, in hex, because not every JSON reader handles integers of this size.
     file: String,
     balances: BTreeMap<String, i64>,
     artifacts: BTreeMap<String, SavedArtifact>,
@@ -58,25 +58,25 @@ struct SavedArtifact {
 }
 
 impl World {
-    /// Reads the text of a world's file.
+    /// Parses a world file.
     ///
     /// # Errors
-    /// What is wrong, where, and what would be right.
+    /// The place and the reason of the first fault, with a remedy.
     pub fn parse(text: &str) -> Result<Self, WorldError> {
         let state = WorldFile::parse(text)?;
-        // FNV-1a: the file is no secret, it is only to be told from another one.
+        // FNV-1a: the hash only distinguishes files, it does not protect against forgery.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
         Ok(Self { hash, agent: state.agent.clone(), state: Arc::new(Mutex::new(state)) })
     }
 
-    /// Who acts, if the file says so.
+    /// The name of the agent that acts, if the file says so.
     pub fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
     }
 
-    /// Gives an agent its first scrip, unless the file says what it has.
+    /// Gives an agent its initial scrip, unless the file sets it.
     pub fn endow(&self, agent: &str, scrip: i64) {
         self.state().balances.entry(agent.to_owned()).or_insert(scrip.max(0));
     }
@@ -147,7 +147,7 @@ impl ArtifactHost for World {
                 .map(|(id, row)| (id.clone(), artifact(row)))
                 .collect(),
         };
-        // Through text, which keeps the order of keys. It has nothing that JSON has not.
+        // Serialised to text and parsed again, which keeps the order of keys.
         let text = serde_json::to_string(&saved);
         text.and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
     }
@@ -162,6 +162,7 @@ impl ArtifactHost for World {
         }
         let mut state = self.state();
         state.balances = saved.balances;
+        // Artifacts that were written during the run are not in the file, so they are created here.
         for (id, kept) in saved.artifacts {
             let artifact = state
                 .artifacts
@@ -179,7 +180,7 @@ impl ArtifactHost for World {
     }
 }
 
-/// Bytes of a content.
+/// The size of a content, in bytes; of a value other than a text, that of its JSON.
 fn size(content: &Value) -> u64 {
     let bytes = match content {
         Value::None => 0,

@@ -1,14 +1,22 @@
-//! Working memory: what an agent keeps in mind from turn to turn. It stands under `working_memory` in the agent's own record in its
-//! world, goes into the input of that name and, where that is wanted, into prompts as a section of their own.
+//! Working memory: what an agent keeps in mind from turn to turn. It is the key `working_memory` of the agent's record in its world. It
+//! is given to the chart as the input `working_memory` and, if configured, added to prompts as a section:
+//!
+//! ```text
+//! record   {"working_memory": {"current_goal": "sell gold", "lessons": ["ask bob first"]}}
+//! section  === WORKING MEMORY ===
+//!          Current goal: sell gold
+//!          Lessons:
+//!          - ask bob first
+//! ```
 
 use chartc_core::expr::{Map, Value};
 use serde::{Deserialize, Serialize};
 
-/// Bytes that it may have unless the agent says otherwise.
+/// The default maximum size, in bytes.
 const MOST: u64 = 2000;
-/// The words before it in a prompt.
+/// The heading of the section in prompts.
 const HEAD: &str = "=== WORKING MEMORY ===";
-/// What comes first in a section, where it is there.
+/// The keys that come first in a section, in this order.
 const FIRST: [&str; 6] = [
     "current_goal",
     "strategic_goal",
@@ -18,24 +26,24 @@ const FIRST: [&str; 6] = [
     "lessons",
 ];
 
-/// What an agent says of its working memory, under `memory.working_memory` or `working_memory`.
+/// The configuration of the working memory, from the metadata `memory.working_memory` or `working_memory` of a chart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkingMemory {
-    /// Whether there is any.
+    /// Whether the agent has a working memory.
     pub enabled: bool,
-    /// Prompts have it as a section.
+    /// Whether prompts contain it as a section.
     pub auto_inject: bool,
-    /// Bytes of it, in the input as JSON, in a section as written there.
+    /// The maximum size, in bytes: of the JSON in the input, and of the text in a section.
     pub max_size_bytes: u64,
-    /// Long-term memory is searched for it, too.
+    /// Whether it is added to the query of long-term memory.
     pub include_in_rag: bool,
-    /// A section has a line a key, rather than JSON.
+    /// Whether a section has one line per key, instead of JSON.
     pub structured_format: bool,
-    /// The trace tells where there is none.
+    /// Whether the trace notes a missing working memory.
     pub warn_on_missing: bool,
 }
 
-/// Its keys.
+/// The keys of the configuration.
 pub const KEYS: [&str; 6] = [
     "enabled",
     "auto_inject",
@@ -46,7 +54,7 @@ pub const KEYS: [&str; 6] = [
 ];
 
 impl Default for WorkingMemory {
-    /// Of an agent that says nothing of it: it is there for those that read it, and no prompt grows by it.
+    /// The configuration of an agent that mentions no working memory: charts can read it, but prompts do not contain it.
     fn default() -> Self {
         Self {
             enabled: true,
@@ -59,21 +67,21 @@ impl Default for WorkingMemory {
     }
 }
 
-/// What an agent says of its working memory cannot be meant.
+/// The error of an invalid configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{place}` {why}")]
 pub struct ConfigError {
-    /// The key.
+    /// The path of the key.
     pub place: String,
-    /// What is wrong, and what would be right.
+    /// The reason, with what is allowed.
     pub why: String,
 }
 
 impl WorkingMemory {
-    /// From what a chart carries as `meta`.
+    /// Reads the configuration from the metadata of a chart.
     ///
     /// # Errors
-    /// A key that there is not, or a value that it cannot have.
+    /// A key is unknown, or a value has the wrong type.
     pub fn of(meta: &[(String, Value)]) -> Result<Self, ConfigError> {
         let top = |name: &str| meta.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         let within = match top("memory") {
@@ -89,7 +97,7 @@ impl WorkingMemory {
             let why = format!("is a mapping of {}", KEYS.join(", "));
             return Err(ConfigError { place: place.into(), why });
         };
-        // Who speaks of it wants it.
+        // An agent that configures its working memory gets it in its prompts by default.
         let mut config = Self { auto_inject: true, structured_format: true, ..Self::default() };
         for (key, value) in said.iter() {
             let fault = |why: String| Err(ConfigError { place: format!("{place}.{key}"), why });
@@ -114,7 +122,7 @@ impl WorkingMemory {
         Ok(config)
     }
 
-    /// What goes into the input: all of it, or what there is room for as JSON.
+    /// The part of the working memory that fits into the input.
     pub fn bounded(&self, memory: &Map) -> Map {
         match fit(&Value::Map(memory.clone()), self.room()) {
             Some(Value::Map(kept)) => kept,
@@ -122,7 +130,7 @@ impl WorkingMemory {
         }
     }
 
-    /// What goes into prompts, and whether that is not all of it; nothing where there is nothing.
+    /// The section for prompts, and whether it was cut; empty if there is nothing to show.
     pub fn section(&self, memory: &Map) -> (String, bool) {
         if !self.enabled || !self.auto_inject || memory.is_empty() {
             return (String::new(), false);
@@ -131,7 +139,7 @@ impl WorkingMemory {
         (format!("{HEAD}\n{text}"), is_cut)
     }
 
-    /// All of it in words, or what there is room for.
+    /// The text of the section, and whether it was cut.
     fn text(&self, memory: &Map) -> (String, bool) {
         let whole = if self.structured_format {
             structured(memory)
@@ -147,10 +155,10 @@ impl WorkingMemory {
     }
 }
 
-/// The working memory in an agent's record: `working_memory` of a mapping, or of a text that is one in JSON or YAML.
+/// Finds the working memory in an agent's record. Record and memory may be mappings, or texts with a mapping in JSON or YAML.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason why there is none.
 pub fn extract(record: &Value) -> Result<Map, &'static str> {
     let Some(record) = mapping(record) else { return Err("the agent's record is no mapping") };
     match record.get("working_memory") {
@@ -186,7 +194,7 @@ fn mapping(value: &Value) -> Option<Map> {
     }
 }
 
-/// The beginning of a text, at most so many bytes, whole characters only.
+/// The beginning of a text: at most `most` bytes, cut at a character boundary.
 pub fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
@@ -195,13 +203,14 @@ pub fn cut(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-/// A line for each key, what matters most first; lists and mappings below it.
+/// One line per key, the most important keys first. The items of lists and mappings follow on lines of their own.
 fn structured(memory: &Map) -> String {
     let first = FIRST.iter().filter_map(|key| memory.get(key).map(|value| (*key, value)));
     let rest = memory.iter().filter(|(key, _)| !FIRST.contains(key));
     let mut out = String::new();
     for (key, value) in first.chain(rest) {
         let mut title = key.replace('_', " ");
+        // Only a letter of one byte can be changed in place.
         if let Some(letter) = title.get_mut(..1) {
             letter.make_ascii_uppercase();
         }
@@ -246,7 +255,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Bytes of it as JSON.
+/// The size of the working memory as JSON, in bytes.
 pub(crate) fn size(memory: &Map) -> usize {
     json(&Value::Map(memory.clone())).len()
 }
@@ -255,13 +264,15 @@ fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// As much of a value, from its beginning, as has room as JSON: whole entries, and of the first that has none what fits of it.
+/// The beginning of a value, such that its JSON has at most `room` bytes: complete entries, and as much as fits of the first that does
+/// not.
 fn fit(value: &Value, room: usize) -> Option<Value> {
     if json(value).len() <= room {
         return Some(value.clone());
     }
     match value {
         Value::Text(text) => {
+            // Two bytes for the quotes. Characters are measured as JSON, as some are escaped.
             let mut left = room.checked_sub(2)?;
             let fits = |c: &char| {
                 let size = json(&Value::Text(c.to_string())).len() - 2;
@@ -287,6 +298,7 @@ fn fit(value: &Value, room: usize) -> Option<Value> {
                 left -= comma + json(&part).len();
                 let is_whole = part == *item;
                 kept.push(part);
+                // Nothing may follow an entry that was cut.
                 if !is_whole {
                     break;
                 }

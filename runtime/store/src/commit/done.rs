@@ -1,4 +1,4 @@
-//! What one commit has done so far, and what is said once it is made.
+//! The state of a commit in progress, and the replies that are sent after it.
 
 use crate::error::{StoreError, panicked};
 use crate::file::Store;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::oneshot;
 
-/// What is said once the commit is done.
+/// A reply to a host, sent after the commit.
 pub(super) enum Ack {
     Fired(String, oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
     Read(oneshot::Sender<Result<Option<AgentState>, EngineError>>, Option<AgentState>),
@@ -20,28 +20,29 @@ pub(super) enum Ack {
     Forgotten(oneshot::Sender<Piece>, Piece),
 }
 
-/// How many events were forgotten, and where to go on.
+/// The number of events that were forgotten, and the key after which the next batch begins.
 pub(super) type Piece = (usize, Option<(String, String)>);
 
-/// What a batch has done so far.
+/// The changes of a commit so far.
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) acks: Vec<Ack>,
-    /// The runs to which something has happened.
+    /// The runs that have changed.
     pub(super) touched: BTreeSet<String>,
-    /// The events that were taken.
+    /// The runs and ids of the events that were taken in.
     pub(super) taken: Vec<(String, String)>,
-    /// The letters that were taken.
+    /// The runs and numbers of the letters that were delivered.
     pub(super) letters: Vec<(String, i64)>,
+    /// The runs and ids of the calls that have ended.
     pub(super) ended: Vec<(String, String)>,
-    /// The runs that have panicked or found no model, and why. Of what they did in this batch only results of calls are committed.
+    /// The runs that have panicked or found no model, with the reasons. Only the results of their calls are committed.
     pub(super) lost: BTreeMap<String, String>,
-    /// Those that found no model: their failed calls are made again later.
+    /// The runs that found no model. Their failed calls are made again later.
     pub(super) without_model: BTreeSet<String>,
 }
 
 impl Done {
-    /// Does something with a run that has not panicked in this batch; `None` if it does.
+    /// Calls `work` for a run, unless the run has panicked in this commit. `None` if it has, or does now.
     pub(super) fn catch_panic<R>(&mut self, run: &str, work: impl FnOnce() -> R) -> Option<R> {
         if self.lost.contains_key(run) {
             return None;
@@ -55,8 +56,8 @@ impl Done {
         }
     }
 
-    /// Takes letters out of the inbox, and back what was written of events of runs that are lost: they were not taken. Calls for which there
-    /// was no model are planned again.
+    /// Removes delivered letters from the inbox, and the rows of events that lost runs had taken in. Calls that found no model are
+    /// planned again.
     pub(super) fn undo_what_is_lost(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
         for (run, number) in &self.letters {
             if !self.lost.contains_key(run) {

@@ -1,4 +1,8 @@
-//! One commit: all that has happened since the last one, and what it leads to.
+//! Commits: everything that has happened since the last commit, and everything that it causes, in one transaction.
+//!
+//! The order is: results of calls, letters from the inbox, answers of people, events, and then all steps that are due. If a run panics,
+//! its part of the commit is undone, and the others are committed. Hosts get their replies only after the commit, and a call is made only
+//! after a second commit that marks it as started.
 
 mod done;
 
@@ -26,7 +30,7 @@ fn stopped(agent: String, why: &str) -> EngineError {
 }
 
 impl<M: Machine> Worker<'_, M> {
-    /// Takes a batch in one commit, makes it known, and makes the calls that it plans.
+    /// Commits a batch, replies to the hosts, and starts the calls that the batch has planned.
     pub(crate) fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
         if self.has_failed {
             return Err(StoreError::Closed);
@@ -67,7 +71,7 @@ impl<M: Machine> Worker<'_, M> {
                         None
                     };
                     if state.is_some() && !is_known {
-                        // It goes on from here.
+                        // Reading has restored the run: it is stepped, too, and continues from here.
                         due.push(run);
                     }
                     done.acks.push(Ack::Read(reply, state));
@@ -77,6 +81,7 @@ impl<M: Machine> Worker<'_, M> {
                     asked.push((run, given, event, reply));
                 }
                 Command::Begin(run, given, event, reply) => {
+                    // Starting the run again is the host's request to try the model again.
                     if self.without_model.remove(&run) {
                         self.broken.remove(&run);
                         due.push(run.clone());
@@ -118,11 +123,11 @@ impl<M: Machine> Worker<'_, M> {
             self.has(run)?;
         }
         let tx = self.store.transaction()?;
-        // Before anything else: what was put in was meant for the run as it was committed last.
+        // Letters come before events of this batch, as they were written for the state of the last commit.
         let letters = letters(&tx, |run| self.runs.contains_key(run)).map_err(fault)?;
         for (run, id, outcome) in batch.results {
             if !self.runs.contains_key(&run) && is_unavailable(&outcome) {
-                // The run has stopped meanwhile, because another call of it has found no model.
+                // Another call of the run has found no model, which has stopped the run: this call must be made again, too.
                 let call = (run.as_str(), id.as_str());
                 move_call(&tx, call, &[Stage::Started], Stage::Planned, None).map_err(fault)?;
                 continue;
@@ -132,6 +137,7 @@ impl<M: Machine> Worker<'_, M> {
             let was_open =
                 move_call(&tx, (&run, &id), &from, Stage::Done, Some(&text)).map_err(fault)?;
             let Some(running) = self.runs.get_mut(&run) else { continue };
+            // A call that was dropped meanwhile has no step that waits for the result.
             if was_open {
                 running.run.end(&id, outcome);
             }
@@ -155,7 +161,7 @@ impl<M: Machine> Worker<'_, M> {
             let Some(running) = self.runs.get_mut(&run) else { continue };
             let seq = running.run.session().seq();
             let replied = done.catch_panic(&run, || {
-                // What was due before the answer comes before it.
+                // Deadlines before the answer fire before it.
                 running.step(now);
                 match running.run.stopped() {
                     Some(why) => Ok(Err(StoreError::Run { run: run.clone(), why: why.to_owned() })),
@@ -166,16 +172,18 @@ impl<M: Machine> Worker<'_, M> {
                     }
                 }
             });
+            // Even a refused answer may come after steps that have written trace lines.
             if running.run.session().seq() != seq {
                 done.touched.insert(run.clone());
             }
-            // It is told below what a panic said.
+            // If the run has panicked, the host gets that as an error instead (see `done.lost` below).
             let replied = replied.transpose().map_err(fault)?.unwrap_or(Ok(()));
             done.acks.push(Ack::Replied(run, to, replied));
         }
         for (run, event, to) in fired {
             let Some(running) = self.runs.get_mut(&run) else { continue };
             running.run.begin(now);
+            // An event with a known id was handled before a crash or a retry: it gets its earlier reply and has no effect.
             if let Some(known) = reply(&tx, &path, &run, &event.id)? {
                 done.acks.push(Ack::Fired(run, to, Ok(known)));
                 continue;
@@ -187,10 +195,11 @@ impl<M: Machine> Worker<'_, M> {
                 running.step(now);
                 (seq, taken.map(|receipt| Reply { receipt, at: now, is_repeated: false }))
             });
-            // It is told below what the panic said.
+            // If the run has panicked, the host gets that as an error (see `done.lost` below).
             let panic = || (0, Err(stopped(run.clone(), "it has panicked")));
             let (seq, taken) = fired.unwrap_or_else(panic);
             if let Ok(one) = &taken
+                // An event that was not taken in gets no row, so that it can be sent again with the same id.
                 && one.receipt != Receipt::Busy
             {
                 let row = params![run, event.id, said(*one), now as i64, seq];
@@ -209,6 +218,7 @@ impl<M: Machine> Worker<'_, M> {
             if done.catch_panic(&run, || running.step(now)).is_none() {
                 continue;
             }
+            // A run without a model keeps its last committed state, so that it can be tried again from there.
             if let (true, Some(why)) = (running.run.has_no_model(), running.run.stopped()) {
                 done.lost.insert(run.clone(), why.to_owned());
                 done.without_model.insert(run);
@@ -221,9 +231,11 @@ impl<M: Machine> Worker<'_, M> {
         let is_any = !left.is_empty() || !done.lost.is_empty();
         let number = if is_any { Some(counted(&tx).map_err(fault)?) } else { None };
         tx.commit().map_err(fault)?;
+        // After the transaction: a seal for a commit that was rolled back would look like a loss.
         if let Some(number) = number {
             self.store.seal(number);
         }
+        // Before the replies: whoever reads the reply may rely on what `after` has done.
         for (run, _) in &left {
             let Some(running) = self.runs.get(run) else { continue };
             let committed = Committed { run, made_ms: running.made_ms };
@@ -235,7 +247,7 @@ impl<M: Machine> Worker<'_, M> {
         }
         self.without_model.append(&mut done.without_model);
         for ack in done.acks {
-            // Whoever does not wait any more is not told.
+            // The sends fail if the hosts have stopped waiting, which is fine.
             match ack {
                 Ack::Fired(run, to, reply) => match done.lost.get(&run) {
                     Some(why) => drop(to.send(Err(stopped(run, why)))),
@@ -269,7 +281,7 @@ impl<M: Machine> Worker<'_, M> {
         self.begin()
     }
 
-    /// Makes the calls for which there is a worker, after a commit that says so.
+    /// Marks planned calls as started, in a commit of their own, and then starts them, as many as `workers` allows.
     fn begin(&mut self) -> Result<(), StoreError> {
         let path = self.store.path().to_owned();
         let fault = |error| StoreError::of(&path, error);
@@ -294,6 +306,7 @@ impl<M: Machine> Worker<'_, M> {
         }
         let tx = self.store.transaction()?;
         for (run, planned) in begun {
+            // A call that was cancelled since is no longer `planned`, and is not made.
             let id = planned.id.to_string();
             let is_mine = move_call(&tx, (&run, &id), &[Stage::Planned], Stage::Started, None)
                 .map_err(fault)?;
@@ -310,7 +323,7 @@ impl<M: Machine> Worker<'_, M> {
     }
 }
 
-/// Whether a call has failed because there was no model to ask.
+/// Whether a call has failed because no model could be reached.
 fn is_unavailable(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Answer(answer) => answer.as_ref().is_err_and(OracleError::is_unavailable),
@@ -318,7 +331,8 @@ fn is_unavailable(outcome: &Outcome) -> bool {
     }
 }
 
-/// Hands a letter to its run. What does not fit is told in the trace, because the sender may be gone. Returns whether it leaves the inbox.
+/// Delivers a letter to its run. A letter that does not fit is noted in the trace, because its sender may be gone. Returns whether the
+/// letter can be removed from the inbox.
 fn take<M: Machine>(
     running: &mut Running<M>,
     tx: &Transaction<'_>,
@@ -331,17 +345,17 @@ fn take<M: Machine>(
     let run = run.as_str();
     match letter {
         Letter::Reply(question, text) => {
-            // What was due when it came comes before it, and what has become due since comes after it.
+            // Deadlines before the answer's arrival fire first; those between the arrival and now fire after it.
             running.step(came);
             if let Err(why) = running.reply(tx, (run, &question), text)? {
                 running.run.note(&question, &format!("an answer was not taken: {why}"));
             }
         }
         Letter::Event(name, data) => {
-            // What was due before comes before.
+            // Deadlines that are due fire before the event.
             running.step(now);
             if name == TURN && running.run.session().machine().is_walking() {
-                // It comes when the turn before it is walked.
+                // The letter waits until the present turn has ended.
                 return Ok(false);
             }
             let event = Event { id: letter_id(number), name, data };
@@ -354,7 +368,7 @@ fn take<M: Machine>(
                 Err(EngineError::Event { why, .. }) => {
                     running.run.note(&event.name, &format!("an event was not taken: {why}"));
                 }
-                // It is as before, and so is the letter.
+                // Nothing has changed, so the letter stays in the inbox.
                 Err(EngineError::Stopped { .. } | EngineError::Away { .. }) => return Ok(false),
             }
         }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[cfg(test)]
 mod tests;
 
-/// A world that survives its process, in an SQLite file. One process at a time goes on with it.
+/// A world that survives its process, in an SQLite file. Only one process at a time can own it.
 pub struct WorldStore(Mutex<Store>);
 
 const CHECKPOINT: &str =
@@ -24,7 +24,7 @@ const PUT_CALL: &str = "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5)
 const PUT_CHECKPOINT: &str =
     "INSERT OR REPLACE INTO checkpoint VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
-/// The row of the last checkpoint.
+/// The content of the row of the last checkpoint.
 #[derive(Default)]
 struct Last {
     nth: i64,
@@ -36,18 +36,18 @@ struct Last {
 }
 
 impl WorldStore {
-    /// Opens or makes a file, to begin a world or to go on with it. One process at a time may.
+    /// Opens or creates a store as its owner, who starts or continues the world.
     ///
     /// # Errors
-    /// It is no store of a world, cannot be written, or another process has it.
+    /// The file is no store of a world or cannot be written, or another process owns it.
     pub fn own(path: &Path, safety: Safety) -> Result<Self, StoreError> {
         Store::own_kind(path, safety, Kind::World).map(|store| Self(Mutex::new(store)))
     }
 
-    /// Opens a file to look at it.
+    /// Opens a store for reading.
     ///
     /// # Errors
-    /// It is no store of a world, or cannot be read.
+    /// The file is no store of a world, or cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Store::open_kind(path, Kind::World).map(|store| Self(Mutex::new(store)))
     }
@@ -56,7 +56,7 @@ impl WorldStore {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes all or nothing, and returns when it is on the disk.
+    /// Executes `work` in one transaction, and returns after the commit.
     fn write(
         &self,
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<(), StoreError>,
@@ -80,7 +80,7 @@ fn kept(why: StoreError) -> KeepError {
     KeepError(Box::new(why))
 }
 
-/// What is read of a row that is as it was written.
+/// Reads a row, after checking its checksum.
 fn whole<T>(
     path: &Path,
     what: &str,
@@ -94,7 +94,7 @@ fn whole<T>(
     }
 }
 
-/// All rows, each as it was written.
+/// Reads all rows of a query, each after checking its checksum.
 fn rows<T>(
     store: &Store,
     sql: &str,
@@ -123,7 +123,7 @@ fn last(row: &Row<'_>) -> rusqlite::Result<Last> {
     })
 }
 
-/// The last checkpoint, within a commit.
+/// Reads the last checkpoint within a transaction.
 fn before(tx: &Transaction<'_>, path: &Path) -> Result<Option<Last>, StoreError> {
     let fault = |error| StoreError::of(path, error);
     let mut select = tx.prepare_cached(CHECKPOINT).map_err(fault)?;
@@ -132,7 +132,7 @@ fn before(tx: &Transaction<'_>, path: &Path) -> Result<Option<Last>, StoreError>
     row.map(|row| whole(path, "the checkpoint", row, last)).transpose()
 }
 
-/// Writes an agent, or takes it away. Returns how many more there are.
+/// Writes an agent, or deletes it with `None`. Returns the change in the number of agents: 1, 0 or -1.
 fn put_agent(tx: &Transaction<'_>, name: &str, saved: Option<&String>) -> rusqlite::Result<i64> {
     let find = "SELECT place FROM agent WHERE name = ?1";
     let place =
@@ -152,7 +152,7 @@ fn put_agent(tx: &Transaction<'_>, name: &str, saved: Option<&String>) -> rusqli
     Ok(more)
 }
 
-/// Writes a checkpoint. Rows of calls go that no checkpoint can need.
+/// Writes a checkpoint, and deletes the calls that no checkpoint needs any more.
 fn put_checkpoint(
     tx: &Transaction<'_>,
     checkpoint: &Checkpoint,
@@ -170,14 +170,14 @@ fn put_checkpoint(
         lines += 1;
         put(tx, "INSERT INTO line VALUES (?1, ?2, ?3)", params![lines, text])?;
     }
-    // What has ended before the last checkpoint was noticed by its agent before this one. What has ended since may have been noticed later.
+    // A call that ended before the last checkpoint was seen by its agent before this one. A call that ended after it may be seen later.
     tx.prepare_cached("DELETE FROM call WHERE ended < ?1")?.execute([last.nth])?;
     let (number, now) = (checkpoint.number as i64, checkpoint.now_ms as i64);
     let row = params![1, last.nth + 1, number, now, lines, agents, checkpoint.meta, wall()];
     put(tx, PUT_CHECKPOINT, row)
 }
 
-/// Ends a call; whether there is such a call.
+/// Stores the end of a call. Fails if there is no such call.
 fn end_call(
     tx: &Transaction<'_>,
     path: &Path,
@@ -237,7 +237,7 @@ impl Keep for WorldStore {
         let store = self.store();
         let path = store.path.clone();
         let read = (|| {
-            // All of it is of one moment, also where another process writes.
+            // A transaction gives a consistent view, also while another process writes.
             let _moment = store.connection.unchecked_transaction().map_err(|e| store.fault(e))?;
             let found = rows(&store, CHECKPOINT, [], "the checkpoint", last)?;
             let Some(last) = found.into_iter().next() else { return Ok(None) };
@@ -246,6 +246,7 @@ impl Keep for WorldStore {
             let agents = "SELECT place, name, saved, sum FROM agent ORDER BY place";
             let pair = |row: &Row<'_>| Ok((row.get(1)?, row.get(2)?));
             let agents: Vec<(String, String)> = rows(&store, agents, [], "an agent", pair)?;
+            // A checksum per row does not show a missing row; the checkpoint's count does.
             if agents.len() as i64 != last.agents {
                 let what = "the number of agents".to_owned();
                 return Err(StoreError::DamagedWorld { path: path.clone(), what });
@@ -267,6 +268,7 @@ impl Keep for WorldStore {
         let from = i64::try_from(from).unwrap_or(i64::MAX);
         let read = (|| {
             let found = rows(&store, CHECKPOINT, [], "the checkpoint", last)?;
+            // Lines that another process commits between these two queries are left out.
             let until = found.first().map_or(0, |last| last.lines);
             let select =
                 "SELECT seq, text, sum FROM line WHERE seq > ?1 AND seq <= ?2 ORDER BY seq";
