@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 /// A line of the log of a world: a trace line, with the agent to which it belongs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
-    /// The agent; empty for the world itself.
+    /// The name of the agent; empty for the world itself.
     pub agent: String,
-    /// For a host event: the agent that has caused it, and where in that agent's trace.
+    /// For a host event, the agent that has caused it, and the place in that agent's trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Cause>,
-    /// What happened.
+    /// The trace line.
     #[serde(flatten)]
     pub line: Line,
 }
 
-/// The place in the log of an event's cause.
+/// The cause of an event, as a place in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Cause {
     /// The agent that has acted; empty for the world itself.
     pub agent: String,
-    /// The `seq` of the last line of that agent before the action was done: its `acted` line comes next.
+    /// The `seq` of the agent's last line before the action. Its `acted` line is the next one.
     pub seq: u64,
 }
 

@@ -31,16 +31,16 @@ pub const VERSION: u32 = 1;
 /// A line of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// [`VERSION`].
+    /// The version of the format, [`VERSION`].
     pub v: u32,
-    /// From 1, without gaps.
+    /// The number of the line, from 1, without gaps.
     pub seq: u64,
-    /// Milliseconds on the run's clock.
+    /// The time, in milliseconds on the run's clock.
     pub at_ms: Instant,
-    /// Which chart's record it is: the names of the `run` steps that lead to it, with slashes between; empty for the chart itself.
+    /// The path of the chart: the names of the `run` steps that lead to it, separated by slashes; empty for the run's own chart.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub child: String,
-    /// What happened.
+    /// The event that the line records.
     #[serde(flatten)]
     pub what: What,
 }
@@ -50,8 +50,9 @@ pub struct Line {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the fields are described with their kind")]
 pub enum What {
-    /// The run begins: chart, its structural hash in hex, who answers, and params, inputs and vars just before the start; where the chart
-    /// stands and how it is run, as far as that is said: [`Origin`].
+    /// The run begins: the chart, its structural hash in hex, the name of the oracle, and the values of params, inputs and vars before
+    /// the
+    /// start; then the [`Origin`], as far as it is known.
     Run {
         chart: String,
         hash: String,
@@ -64,51 +65,51 @@ pub enum What {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         clock: String,
     },
-    /// The run was saved and goes on: chart, its structural hash in hex, and who answers now.
+    /// A saved run continues: the chart, its structural hash in hex, and the name of the oracle now.
     Resumed { chart: String, hash: String, oracle: String },
-    /// The host set an input.
+    /// The host has set an input.
     Input { name: String, value: Value },
-    /// A host event begins, with its data.
+    /// The chart handles a host event, with its data.
     Event { event: String, data: Value },
-    /// The chart has sent an event, which is due then on the run's clock.
+    /// The chart has sent an event, which is due at this time of the run's clock.
     Sent { event: String, due_ms: Instant },
-    /// A sent event begins: it is handled as one from the host.
+    /// A sent event is due, and is handled like one from the host.
     Delivered { event: String },
-    /// An event leaves for another chart: `parent`, or the step that runs it.
+    /// The chart has sent an event to another chart: to its `parent`, or to the child chart of a step.
     Posted { event: String, to: String },
-    /// An event for another chart that did not reach it: there is none, or it has no such event.
+    /// An event did not reach another chart: there is none, or it has no such event.
     Undelivered { event: String, to: String },
-    /// A sent event was taken back before it was due, or given up in a livelock.
+    /// A sent event was cancelled before it was due, or discarded in a livelock.
     SendCanceled { event: String },
-    /// A turn begins; its number from 1.
+    /// A turn begins; its number, from 1.
     Turn { turn: u32 },
-    /// An event that nothing handled.
+    /// No transition has handled the event.
     Refused { event: String },
-    /// An event that nothing in this chart handled, and that the charts it runs are offered.
+    /// No transition of this chart has handled the event, so it is passed on to the child charts.
     PassedOn { event: String },
-    /// What the host sent was not taken: `closed` or `busy`. An event with its data, unless it has none.
+    /// An input of the host was not taken in: the run is `closed` or `busy`. The data of the event, if it has any.
     NotTaken {
         input: String,
         why: String,
         #[serde(default, skip_serializing_if = "is_none")]
         data: Value,
     },
-    /// A candidate that was not taken: `guard`, `fault`, `scope`, `preempted`.
+    /// A candidate transition was not taken, because of `guard`, `fault`, `scope` or `preempted`.
     Lost { line: LineName, why: String },
-    /// A line was taken.
+    /// A transition was taken.
     Taken {
         line: LineName,
-        /// If its guard is an `or`: the source text of each operand that held, in order.
+        /// If its guard is an `or`, the source text of each operand that held, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         held: Vec<String>,
     },
-    /// A state was left.
+    /// A state was exited.
     Exited { state: String },
     /// A state was entered.
     Entered { state: String },
-    /// No `allow` line permits the line's target.
+    /// No `allow` line permits the target of the transition.
     Denied { line: LineName },
-    /// A step was started for a leaf; attempts count from 1.
+    /// A step was started for a leaf. Attempts count from 1.
     Started {
         step: String,
         state: String,
@@ -116,14 +117,14 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         element: Option<u32>,
     },
-    /// What was sent to the model, word for word, with the names of the options.
+    /// A question to a model or a person: the prompt, word for word, and the names of the options.
     Question {
-        /// What an answer of a person names the question by; empty for a question to a model.
+        /// The id by which a person's answer names the question; empty for a question to a model.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         id: String,
         step: String,
         attempt: u32,
-        /// The client, where it is another than the step's own: one that the step's falls back to.
+        /// The client, if it is a fallback of the step's own client.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         client: String,
         prompt: String,
@@ -131,10 +132,11 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// What it said, word for word, and what that means: `option` with `value` a list of arguments, or `value` alone; the rung of the
-    /// ladder (`whole`, `cleaned`, `mention`) and what was put right.
+    /// The answer, word for word, and its meaning: an `option` with its arguments as a list in `value`, or a `value` alone; the rung
+    /// (`whole`,
+    /// `cleaned`, `mention`) and the repairs.
     Answer {
-        /// What an answer of a person names the question by; empty for a question to a model.
+        /// The id by which a person's answer names the question; empty for a question to a model.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         id: String,
         step: String,
@@ -150,9 +152,9 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// What it said could not be used.
+    /// An answer that is unusable, with the reason.
     Unusable {
-        /// What an answer of a person names the question by; empty for a question to a model.
+        /// The id by which a person's answer names the question; empty for a question to a model.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         id: String,
         step: String,
@@ -163,7 +165,7 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// The call brought no answer; `error` is its kind, such as `timeout`; how long the provider wants to be left alone.
+    /// A call has failed. `error` is its kind, such as `timeout`; `retry_after_ms` is the time that the provider asks to wait.
     CallFailed {
         step: String,
         attempt: u32,
@@ -174,8 +176,9 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// What a call took: tokens and, where prices are known, money; `assumed` where nobody says and what was held for it counts. `cut` where the
-    /// answer was cut off at its limit of tokens, and `allowed` is that limit where the provider reports more.
+    /// The use of a call: tokens and, if prices are known, money. `assumed`: nobody reports the use, so what was held for it counts.
+    /// `cut`: the
+    /// answer was cut off. `allowed`: the maximum number of answer tokens, if the provider reports more.
     Usage {
         step: String,
         attempt: u32,
@@ -191,7 +194,7 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// The next attempt begins only then, because the last one failed.
+    /// The next attempt waits until this time, because the last one failed.
     Waiting {
         step: String,
         attempt: u32,
@@ -199,7 +202,7 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// That attempt is not made, because the provider wants to be left alone for longer than a run waits at most: the step has failed.
+    /// The next attempt is not made, because the provider asks for a longer wait than a run allows. The step has failed.
     NotRetried {
         step: String,
         attempt: u32,
@@ -208,16 +211,17 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// A call under way was given up: the step's state was left.
+    /// A call under way was cancelled, because the step's state was exited.
     Cancelled {
         step: String,
         attempt: u32,
         #[serde(flatten)]
         which: Which,
     },
-    /// The model's tool call began; `option` is the set that permits it, nothing for one of the `tools` of an `llm` step.
+    /// A tool call of the model begins. `option` is the name of the option that permits it, empty for one of the `tools` of an `llm`
+    /// step.
     Called { step: String, state: String, option: String, tool: String },
-    /// What a tool was called with, by the model or by a `call` step.
+    /// A tool call with its arguments, by the model or by a `call` step.
     ToolCall {
         step: String,
         tool: String,
@@ -225,7 +229,7 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// What it returned.
+    /// The result of a tool call.
     ToolResult {
         step: String,
         tool: String,
@@ -233,7 +237,7 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// It failed; `error` is the kind.
+    /// A tool call has failed. `error` is its kind.
     ToolFailed {
         step: String,
         tool: String,
@@ -242,58 +246,59 @@ pub enum What {
         #[serde(flatten)]
         which: Which,
     },
-    /// The model's tool call ended, and its line may be taken.
+    /// A tool call of the model has ended, and its transition may be taken.
     Returned {
         step: String,
         tool: String,
         #[serde(flatten)]
         which: Which,
     },
-    /// The model's tool call failed: the state stays.
+    /// A tool call of the model has failed. The state does not change.
     NotReturned {
         step: String,
         tool: String,
         #[serde(flatten)]
         which: Which,
     },
-    /// The model named a tool that may not be called in this state.
+    /// The model has named a tool that may not be called in this state.
     Forbidden { step: String, state: String, tool: String },
-    /// A step was passed over because its `if` was false.
+    /// A step was skipped, because its `if` is false.
     Skipped { step: String },
-    /// A step, or an element of one, ended well.
+    /// A step, or an element of one, has succeeded.
     Done {
         step: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         element: Option<u32>,
     },
-    /// The model chose an option.
+    /// The model has chosen an option.
     Chosen { option: String },
-    /// The only option was taken unasked.
+    /// The only option was chosen without a question.
     Unasked { option: String },
-    /// An attempt failed; another follows.
+    /// An attempt has failed, and another follows.
     Retried {
         step: String,
         attempt: u32,
         #[serde(flatten)]
         which: Which,
     },
-    /// A step, or an element of one, failed for good.
+    /// A step, or an element of one, has failed for good.
     Failed {
         step: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         element: Option<u32>,
     },
-    /// Something fell back: `no_option`, `unusable`, `stale`, `failed`, `no_line`.
+    /// A fallback is used, because of `no_option`, `unusable`, `stale`, `failed` or `no_line`.
     Fallback { step: String, why: String },
-    /// A late answer, or one for a cancelled step.
+    /// An answer was dropped, because it is late or its step was cancelled.
     Dropped {
         step: String,
         attempt: u32,
         #[serde(flatten)]
         which: Which,
     },
-    /// A walk ended before the end of the list: `calls`, `ends_turn`, `failed`, `ended`. With `calls` that of the `region`, empty for the
-    /// chart; otherwise all walks of the turn.
+    /// A walk ended before its last step: `calls`, `ends_turn`, `failed` or `ended`. With `calls`, it is the walk of the `region` (empty
+    /// for the
+    /// chart); otherwise, all walks of the turn.
     WalkEnded {
         why: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -303,19 +308,20 @@ pub enum What {
     },
     /// An error event was raised: `execution`, `livelock`, `limit.calls`, `stuck.dead`, …
     Error { error: String },
-    /// A soft limit was reached: `calls`, `turns`, `time`.
+    /// A soft limit was reached: `calls`, `turns`, `time`, `tokens` or `cost`.
     Warned { limit: String },
-    /// A turn ended; its number.
+    /// A turn has ended; its number.
     TurnEnded { turn: u32 },
-    /// The run ended with this status, and the arguments of the final state; `summary` says what forced an end without one.
+    /// The run has ended, with a status and the arguments of the final state. If a limit has ended it, `summary` says which.
     Ended {
         status: String,
         result: Value,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
     },
-    /// An agent has done what its turn has chosen: by which step, and with which arguments. What it brought and what that has
-    /// changed, or the name of the failure and why.
+    /// An agent has performed the action that a step of its turn has chosen: its arguments, its result and the changes in the world; or
+    /// the
+    /// name and the reason of the failure.
     Acted {
         step: String,
         action: String,
@@ -329,15 +335,15 @@ pub enum What {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
-    /// An agent's turn has brought no action: `failed` is the name of the failure, `step` where it was.
+    /// A turn of an agent has chosen no action. `failed` is the name of the failure, `step` the step that failed.
     NotActed { step: String, failed: String, why: String },
-    /// What prompts end with from now on, by the host; empty for nothing.
+    /// The text at the end of prompts from now on, set by the host; empty for none.
     Section { text: String },
-    /// What the host says of what it did or left: `about` which part of it.
+    /// A note of the host about what it has done or not done. `about` is the subject.
     HostNote { about: String, text: String },
-    /// Something in the world of many agents, such as `transferred`, `minted`, `spawned` or `tick_summary`, with its particulars.
+    /// An event in the world of many agents, such as `transferred`, `minted`, `spawned` or `tick_summary`, with its data.
     World { event: String, data: Value },
-    /// What the chart's own code says: `log`, reasons of faults, host calls; of these what a machine can read, too.
+    /// A note of the chart's own code: a `log` line, the reason of a fault, or a call of a host function, which is also given as data.
     Note {
         text: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -348,14 +354,14 @@ pub enum What {
 /// A call of a host function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostCall {
-    /// Its name.
+    /// The name of the function.
     pub function: String,
-    /// What it was called with, in declared order.
+    /// The arguments, in declared order.
     pub arguments: Vec<Value>,
-    /// What it gave, before that was fitted to the declared type; none for an effect.
+    /// The result as the host returned it, before its conversion to the declared type; `none` for an effect.
     #[serde(default, skip_serializing_if = "is_none")]
     pub value: Value,
-    /// Why it failed, if it did.
+    /// The reason of its failure, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -364,16 +370,16 @@ fn is_none(value: &Value) -> bool {
     *value == Value::None
 }
 
-/// Which line of the chart is meant.
+/// The name of a transition: its place in the chart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineName {
-    /// The state whose line it is.
+    /// The source state.
     pub state: String,
-    /// Its number among the lines of that state, from 1, in the order they are tried.
+    /// The number among the lines of that state, from 1, in the order in which they are tried.
     pub nth: u32,
-    /// Its first words, as `on e`, `when`, `may ship`, `done observe`.
+    /// The trigger in words, such as `on e`, `when`, `may ship`, `done observe`.
     pub trigger: String,
-    /// Where it leads; empty for a line that stays.
+    /// The target states; empty for a transition without a target.
     pub targets: Vec<String>,
 }
 

@@ -104,7 +104,7 @@ fn schema(chart: &Chart, ty: &Type, used: &mut BTreeSet<TypeId>) -> String {
         Type::Int => r#"{"type":"integer"}"#.to_string(),
         Type::Float => r#"{"type":"number"}"#.to_string(),
         Type::Text => r#"{"type":"string"}"#.to_string(),
-        Type::Duration => r#"{"type":"string","pattern":"^[0-9]+(ms|s|m|h)$"}"#.to_string(),
+        Type::Duration => r#"{"type":"string","pattern":"^[0-9]+(ms|s|m|h|d)$"}"#.to_string(),
         Type::Json => "{\"description\":\"any JSON\"}".to_string(),
         Type::List(of) => format!("{{\"type\":\"array\",\"items\":{}}}", schema(chart, of, used)),
         Type::Map(of) => {
@@ -203,7 +203,7 @@ mod tests {
     fn a_plain_type_needs_no_definitions() {
         assert_eq!(
             of_type(&chart(), &Type::Duration),
-            r#"{"type":"string","pattern":"^[0-9]+(ms|s|m|h)$"}"#
+            r#"{"type":"string","pattern":"^[0-9]+(ms|s|m|h|d)$"}"#
         );
     }
 }
