@@ -1,7 +1,7 @@
 //! What a person sees: findings and their places.
 
 use chartc::diagnostic::Diagnostic;
-use chartc::report::{Paper, REPORTS};
+use chartc::report::{REPORTS, Terminal};
 use chartc::source::{Source, Sources};
 use chartc::span::{FileId, Span};
 use chartc_check::lower::SourceMap;
@@ -64,7 +64,7 @@ const DRAWN: usize = 4;
 /// Every format can be written.
 pub fn reports(found: &[Diagnostic], sources: &Sources) {
     let narrow = found.len() % 2 == 1;
-    let paper = Paper { colour: narrow, width: if narrow { 20 } else { 100 } };
+    let paper = Terminal { colour: narrow, width: if narrow { 20 } else { 100 } };
     for report in REPORTS {
         let drawn = if report.name == "human" { DRAWN.min(found.len()) } else { found.len() };
         let shown = report.render(&found[..drawn], sources, paper);

@@ -2,11 +2,11 @@
 
 use super::Exit;
 use super::files::Root;
-use super::given::{Kind, given as read};
+use super::given::{PairKind, given as read};
 use super::lines;
-use super::output::{Page, print, print_json};
+use super::output::{StyledText, print, print_json};
 use super::pick::pick_with_sources;
-use chartc_check::explore::survey::{DEEPEST, Place, Scope, Survey, survey};
+use chartc_check::explore::survey::{DEEPEST, EdgeRef, Scope, Survey, survey};
 use chartc_check::explore::witness::{self, Witness};
 use chartc_check::explore::{Cut, Edge};
 use chartc_core::arena::{StateId, TransitionId, VarId};
@@ -87,7 +87,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     untaken.sort_by_key(|id| checked.map().line(*id).whole);
     untaken.dedup_by_key(|id| checked.map().line(*id).whole);
     let lines: Vec<String> = untaken.iter().map(place).collect();
-    let told = Told { chart, found: &found, depth: args.depth, lines };
+    let told = ExploreReport { chart, found: &found, depth: args.depth, lines };
     match args.format.as_str() {
         "json" => print_json(&told.json())?,
         _ => print(&told.human())?,
@@ -97,8 +97,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 
 /// The given values, converted to the chart's types.
 fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
-    let params = read(chart, Kind::Param, &args.param)?;
-    let inputs = read(chart, Kind::Input, &args.input)?;
+    let params = read(chart, PairKind::Param, &args.param)?;
+    let inputs = read(chart, PairKind::Input, &args.input)?;
     let mut given = Vec::new();
     for (name, value) in params.iter().chain(inputs.iter()) {
         let Some(nth) = chart.variables.iter().position(|row| row.name == *name) else { continue };
@@ -114,7 +114,7 @@ fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
 }
 
 /// The results, to be shown.
-struct Told<'c> {
+struct ExploreReport<'c> {
     chart: &'c Chart,
     found: &'c Survey,
     depth: u32,
@@ -122,7 +122,7 @@ struct Told<'c> {
     lines: Vec<String>,
 }
 
-impl Told<'_> {
+impl ExploreReport<'_> {
     fn path(&self, state: StateId) -> String {
         self.chart.state(state).path.clone()
     }
@@ -136,7 +136,7 @@ impl Told<'_> {
         witness::witness(self.chart, &way)
     }
 
-    fn cycle(&self, at: Place) -> Witness {
+    fn cycle(&self, at: EdgeRef) -> Witness {
         let mut way = at.0.map(|from| self.found.found.way(from)).unwrap_or_default();
         way.push(self.found.edge(at));
         witness::witness(self.chart, &way)
@@ -146,13 +146,13 @@ impl Told<'_> {
         witness::witness(self.chart, &self.found.found.way(point))
     }
 
-    fn human(&self) -> Page {
+    fn human(&self) -> StyledText {
         let Survey { found, entered, left, ends, open, dead, cycle, boxed, worst, .. } = self.found;
         if found.points.is_empty() {
             return self.nothing();
         }
         let inputs = number(u128::from(self.depth), "input");
-        let mut text = Page::default();
+        let mut text = StyledText::default();
         text.line(format!(
             "{}: every answer and every event, {inputs} deep, {}",
             self.chart.name,
@@ -249,8 +249,8 @@ impl Told<'_> {
     }
 
     /// No run can start.
-    fn nothing(&self) -> Page {
-        let mut text = Page::default();
+    fn nothing(&self) -> StyledText {
+        let mut text = StyledText::default();
         text.line(format!("{}: nothing was explored, because no run can start", self.chart.name));
         for reason in &self.found.found.reasons {
             text.line(format!("  {reason}"));

@@ -13,7 +13,9 @@ use chartc_core::model::{Failure, FailurePolicy, Field, StateKind, VariableKind}
 use chartc_core::visible;
 use chartc_text::front;
 use chartc_text::span::{FileId, Span};
-use chartc_text::syntax::{Action, Expr, ExprKind, File, Said, Step, StepItem, StepKind, TestItem};
+use chartc_text::syntax::{
+    Action, Expr, ExprKind, File, Step, StepItem, StepKind, TestAnswer, TestItem,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -22,7 +24,7 @@ const MANY: u64 = 2;
 
 /// What a hint says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum HintKind {
     /// The type of a name.
     Type,
     /// The name of the parameter that an argument is for.
@@ -33,7 +35,7 @@ pub enum Kind {
     Calls,
 }
 
-impl Kind {
+impl HintKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Type, Self::Parameter, Self::Policy, Self::Calls];
 }
@@ -44,27 +46,32 @@ pub struct Hint {
     /// The place, in bytes.
     pub offset: usize,
     /// What it says.
-    pub kind: Kind,
+    pub kind: HintKind,
     /// The words, without hidden characters.
     pub text: String,
 }
 
 /// The hints of these kinds in a part of a file, in order.
-pub fn hints(done: &Compilation, file: FileId, range: Range<usize>, kinds: &[Kind]) -> Vec<Hint> {
+pub fn hints(
+    done: &Compilation,
+    file: FileId,
+    range: Range<usize>,
+    kinds: &[HintKind],
+) -> Vec<Hint> {
     let Some(syntax) = done.files.iter().find(|one| one.id == file) else { return Vec::new() };
     let mut found = Found { done, file, range, kinds, hints: BTreeSet::new() };
-    let index = Index::of(done);
+    let index = Index::new(done);
     let is_chart = front::of(done.sources.get(file)).name == front::chart::FRONTEND.name;
-    if is_chart && kinds.contains(&Kind::Type) {
+    if is_chart && kinds.contains(&HintKind::Type) {
         found.types(&index);
     }
-    if is_chart && kinds.contains(&Kind::Parameter) {
+    if is_chart && kinds.contains(&HintKind::Parameter) {
         found.parameters(&index, syntax);
     }
-    if kinds.contains(&Kind::Policy) {
+    if kinds.contains(&HintKind::Policy) {
         found.policies(&index, syntax);
     }
-    if kinds.contains(&Kind::Calls) {
+    if kinds.contains(&HintKind::Calls) {
         found.calls(&index);
     }
     found.hints.into_iter().collect()
@@ -74,7 +81,7 @@ struct Found<'c> {
     done: &'c Compilation,
     file: FileId,
     range: Range<usize>,
-    kinds: &'c [Kind],
+    kinds: &'c [HintKind],
     hints: BTreeSet<Hint>,
 }
 
@@ -83,7 +90,7 @@ impl Found<'_> {
         (self.range.start..=self.range.end).contains(&offset)
     }
 
-    fn add(&mut self, offset: usize, kind: Kind, text: &str) {
+    fn add(&mut self, offset: usize, kind: HintKind, text: &str) {
         if self.holds(offset) && self.kinds.contains(&kind) {
             self.hints.insert(Hint { offset, kind, text: visible::line(text).into_owned() });
         }
@@ -102,7 +109,7 @@ impl Found<'_> {
         for one in &index.charts {
             for (span, ty) in one.map.bound.iter().filter(|(span, _)| span.file == file) {
                 let ty = type_text(ty, &one.chart.types);
-                self.add(span.end as usize, Kind::Type, &format!(": {ty}"));
+                self.add(span.end as usize, HintKind::Type, &format!(": {ty}"));
             }
         }
     }
@@ -134,10 +141,10 @@ impl Found<'_> {
             }
             Node::Test(noted) => match &noted.node {
                 TestItem::Send(path, arguments)
-                | TestItem::Answers(_, Said::Option(path, arguments)) => {
+                | TestItem::Answers(_, TestAnswer::Option(path, arguments)) => {
                     calls.push((path.span, arguments.iter().collect()));
                 }
-                TestItem::Answers(_, Said::Text(_) | Said::Value(_))
+                TestItem::Answers(_, TestAnswer::Text(_) | TestAnswer::Value(_))
                 | TestItem::Given(..)
                 | TestItem::GivenFunction(_)
                 | TestItem::At(_)
@@ -171,7 +178,11 @@ impl Found<'_> {
             let params = params(found.of, &found.subject);
             for (param, argument) in params.iter().zip(arguments) {
                 if last_name(argument) != Some(param) {
-                    self.add(argument.span.start as usize, Kind::Parameter, &format!("{param}: "));
+                    self.add(
+                        argument.span.start as usize,
+                        HintKind::Parameter,
+                        &format!("{param}: "),
+                    );
                 }
             }
         }
@@ -196,7 +207,7 @@ impl Found<'_> {
                 let row = &one.chart.steps[nth];
                 if row.failure != (FailurePolicy { retries: 0, then: Failure::Fail }) {
                     let text = policy(&one.chart, row.failure);
-                    self.add(self.line_end(spans.name), Kind::Policy, &text);
+                    self.add(self.line_end(spans.name), HintKind::Policy, &text);
                 }
             }
         }
@@ -220,10 +231,10 @@ impl Found<'_> {
                     _ => String::new(),
                 };
                 let text = format!("at most {worst} model calls a turn{by}");
-                self.add(offset, Kind::Calls, &text);
+                self.add(offset, HintKind::Calls, &text);
             }
             let Some(text) = run::worst(&one.chart, &found.run) else { continue };
-            self.add(self.line_end(one.map.name), Kind::Calls, &text);
+            self.add(self.line_end(one.map.name), HintKind::Calls, &text);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! A walk through the syntax of a file, outermost first, in the order of the source.
 
 use chartc_text::syntax::{
-    Action, Argument, AskElse, Block, ChartItem, Component, Deadline, Expr, ExprKind, File,
-    Function, FunctionKind, Item, Limit, Line, LineKind, May, MayKind, Noted, Policy, Scenario,
-    StateItem, StateKind, Step, StepItem, StepKind, Tail, Target, Template, TemplatePart, TestItem,
-    Told,
+    Action, Argument, AskElse, Assertion, Block, ChartItem, Component, Deadline, Expr, ExprKind,
+    File, Function, FunctionKind, Item, Limit, Line, LineKind, May, MayKind, Noted, Policy,
+    Scenario, StateItem, StateKind, Step, StepItem, StepKind, Tail, Target, Template, TemplatePart,
+    TestItem,
 };
-use chartc_text::syntax::{FailWord, GivenFunction, OutcomeKind, Param, Said};
+use chartc_text::syntax::{FailWord, GivenFunction, OutcomeKind, Param, TestAnswer};
 
 /// A part of a file.
 #[derive(Debug, Clone, Copy)]
@@ -290,23 +290,23 @@ impl<'s> Walk<'_, 's> {
                     }
                 }
                 TestItem::Send(_, arguments) => self.all(arguments),
-                TestItem::Answers(_, Said::Value(value)) => self.expr(value),
-                TestItem::Answers(_, Said::Option(_, arguments)) => self.all(arguments),
-                TestItem::Answers(_, Said::Text(_)) => {}
+                TestItem::Answers(_, TestAnswer::Value(value)) => self.expr(value),
+                TestItem::Answers(_, TestAnswer::Option(_, arguments)) => self.all(arguments),
+                TestItem::Answers(_, TestAnswer::Text(_)) => {}
                 TestItem::Expect(expected) => match &expected.what {
-                    Told::Holds(test) => self.expr(test),
-                    Told::Called(_, arguments) => {
+                    Assertion::Holds(test) => self.expr(test),
+                    Assertion::Called(_, arguments) => {
                         if let Some(all) = arguments {
                             self.all(all);
                         }
                     }
-                    Told::At(_)
-                    | Told::Ended(_)
-                    | Told::Offered(..)
-                    | Told::Denied(_)
-                    | Told::Asked(_)
-                    | Told::Prompt(..)
-                    | Told::Text(..) => {}
+                    Assertion::At(_)
+                    | Assertion::Ended(_)
+                    | Assertion::Offered(..)
+                    | Assertion::Denied(_)
+                    | Assertion::Asked(_)
+                    | Assertion::Prompt(..)
+                    | Assertion::Text(..) => {}
                 },
                 TestItem::At(_)
                 | TestItem::Turn(_)

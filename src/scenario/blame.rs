@@ -1,7 +1,6 @@
 //! What a failed test shows of its chart: what the run waits for, which event was lost, which decisions came last and on which
 //! values. Each is a fact about the run.
 
-use super::desk::Wanted;
 use super::expect::collect;
 use super::failure::Failure;
 use super::follow::{Did, follow};
@@ -10,6 +9,7 @@ use super::reasons::{
     Why, asked, assigned, idle, leading, lost, named, offered, permitting, refusing, unusable,
     variables, waiting,
 };
+use super::test_host::Wanted;
 use chartc_check::compile::Checked;
 use chartc_check::lower::test::{Expected, Move, Test};
 use chartc_check::lower::{Lowered, SourceMap};
@@ -25,7 +25,7 @@ const MOST: usize = 3;
 
 /// A place of a chart that a failed test points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct RelatedPlace {
     /// A line, a condition, a step or a state.
     pub span: Span,
     /// How it is related to the failure.
@@ -59,7 +59,7 @@ pub(super) fn decided(
     test: &Test,
     failure: &Failure,
     lines: &[Line],
-) -> Vec<Place> {
+) -> Vec<RelatedPlace> {
     let mut acts = Vec::new();
     follow(checked, lines, |one, at, did| acts.push(Act { one, at, did }));
     let failed = test.moves.iter().find(|(_, span)| *span == failure.span).map(|(step, _)| step);
@@ -74,7 +74,7 @@ pub(super) fn decided(
         .map(|start| acts.iter().filter(|act| act.at >= start).filter(decides).collect::<Vec<_>>());
     let window = windows.into_iter().find(|window| !window.is_empty()).unwrap_or_default();
 
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<RelatedPlace> = Vec::new();
     let mut reads: Vec<VarId> = Vec::new();
     let is_awaited = matches!(
         expected,
@@ -264,10 +264,11 @@ fn wanted(chart: &Chart, expected: Option<(&Expected, bool)>) -> Vec<StateId> {
 }
 
 /// Adds a place, unless one with the same start is listed already.
-pub(super) fn push(places: &mut Vec<Place>, span: Span, what: &str) {
-    let is_told = |place: &Place| place.span.file == span.file && place.span.start == span.start;
+pub(super) fn push(places: &mut Vec<RelatedPlace>, span: Span, what: &str) {
+    let is_told =
+        |place: &RelatedPlace| place.span.file == span.file && place.span.start == span.start;
     if !places.iter().any(is_told) {
-        places.push(Place { span, what: what.to_owned(), sets: None });
+        places.push(RelatedPlace { span, what: what.to_owned(), sets: None });
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn follow<'c>(
     let own = checked.lowered();
     let family: Vec<&Lowered> = std::iter::once(own).chain(checked.lowered_children()).collect();
     let mut subjects: BTreeMap<Span, (Subject<'c>, &'c Lowered)> =
-        family.iter().map(|one| (one.map.name, (Subject::of(one), *one))).collect();
+        family.iter().map(|one| (one.map.name, (Subject::new(one), *one))).collect();
     // Which chart runs below which steps.
     let mut places: BTreeMap<&str, Span> = BTreeMap::from([("", own.map.name)]);
     for (nth, line) in lines.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(crate) fn follow<'c>(
 }
 
 impl<'c> Subject<'c> {
-    fn of(one: &'c Lowered) -> Self {
+    fn new(one: &'c Lowered) -> Self {
         let (chart, map) = (&one.chart, &one.map);
         let states = chart.states.iter().enumerate();
         let paths = states.map(|(i, state)| (state.path.as_str(), StateId::at(i))).collect();

@@ -1,6 +1,6 @@
 //! Why a chart did what a test does not expect: guards with their values, options, permissions, and what set a variable.
 
-use super::blame::{Act, Place, push, untaken};
+use super::blame::{Act, RelatedPlace, push, untaken};
 use super::expect::collect;
 use super::follow::Did;
 use super::play::Player;
@@ -40,7 +40,7 @@ pub(super) fn assigned(
     acts: &[Act<'_>],
     checked: &Checked,
     reads: &[VarId],
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let own = acts.iter().filter(|act| act.map().name == checked.map().name);
     let own: Vec<&Act<'_>> = own.collect();
@@ -78,7 +78,7 @@ pub(super) fn leading(
     player: &Player<'_>,
     checked: &Checked,
     wanted: &[StateId],
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let chart = checked.chart();
     let machine = player.session.machine();
@@ -105,7 +105,7 @@ pub(super) fn offered(
     acts: &[Act<'_>],
     (names, only, holds): (&[String], bool, bool),
     lines: &[Line],
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let own = |act: &&Act<'_>| act.map().name == checked.map().name;
     let is_option = |act: &&Act<'_>| matches!(act.did, Did::Held(_) | Did::Refused(_));
@@ -154,7 +154,7 @@ pub(super) fn asked(
     step: &str,
     unexpected: bool,
     reads: &mut Vec<VarId>,
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let chart = checked.chart();
     let Some(nth) = chart.steps.iter().position(|one| one.name == step) else { return };
@@ -170,7 +170,7 @@ pub(super) fn asked(
 }
 
 /// The named conditions that a condition uses.
-pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<Place>) {
+pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<RelatedPlace>) {
     let mut leaves = Vec::new();
     collect(guard, &mut leaves);
     for leaf in &leaves {
@@ -188,7 +188,7 @@ pub(super) fn refusing(
     player: &mut Player<'_>,
     checked: &Checked,
     id: TransitionId,
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let chart = checked.chart();
     let (leaf, line) = (player.leaf(), chart.transition(id));
@@ -208,7 +208,7 @@ pub(super) fn permitting(
     checked: &Checked,
     state: Option<StateId>,
     lines: &[Line],
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let chart = checked.chart();
     let left = lines
@@ -225,18 +225,18 @@ pub(super) fn permitting(
 }
 
 /// The step with the last unusable answer.
-pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<Place> {
+pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<RelatedPlace> {
     let own = lines.iter().filter(|line| line.child.is_empty());
     own.rev().find_map(|line| {
         let What::Unusable { step, why, .. } = &line.what else { return None };
         let nth = checked.chart().steps.iter().position(|one| one.name == *step)?;
         let span = checked.map().steps[nth].name;
-        Some(Place { span, what: format!("its answer cannot be used: {why}"), sets: None })
+        Some(RelatedPlace { span, what: format!("its answer cannot be used: {why}"), sets: None })
     })
 }
 
 /// What the run waits for: the calls under way, those to people last.
-pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
+pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<RelatedPlace> {
     let machine = player.session.machine();
     let mut keys = machine.pending();
     let is_person =
@@ -265,13 +265,13 @@ pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) ->
                 .then(|| format!("; the last could not be used: {why}"))
         });
         let what = what + &before.unwrap_or_default();
-        Place { span: checked.map().step(key.step).name, what, sets: None }
+        RelatedPlace { span: checked.map().step(key.step).name, what, sets: None }
     };
     keys.into_iter().map(place).collect()
 }
 
 /// Events of the host that nothing handled: the lines for them that exclude the present state, or else the state itself.
-pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
+pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<RelatedPlace> {
     let chart = checked.chart();
     let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
     let own = lines[since..].iter().filter(|line| line.child.is_empty());
@@ -308,7 +308,7 @@ pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Ve
 }
 
 /// Where the run stays although the host did something.
-pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<Place> {
+pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<RelatedPlace> {
     let leaf = player.leaf();
     let state = checked.map().states.get(leaf.index())?;
     let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
@@ -322,7 +322,7 @@ pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Op
     } else {
         "the run stays here: no line is taken"
     };
-    Some(Place { span: state.name, what: what.to_owned(), sets: None })
+    Some(RelatedPlace { span: state.name, what: what.to_owned(), sets: None })
 }
 
 /// The value of a condition.

@@ -173,7 +173,7 @@ fn formats_by_name_and_text() {
         ("script.yaml", "answers: {}\n", None),
         ("agent.chart", "", None),
     ] {
-        assert_eq!(Format::of(path, text), format, "{path}");
+        assert_eq!(Format::from_path(path, text), format, "{path}");
     }
 }
 
@@ -222,7 +222,7 @@ fn files() -> Vec<(Format, String)> {
     }
     let read = |path: &PathBuf| fs::read_to_string(path).expect("a text");
     let texts = paths.iter().map(|path| (path.to_string_lossy().into_owned(), read(path)));
-    texts.filter_map(|(path, text)| Some((Format::of(&path, &text)?, text))).collect()
+    texts.filter_map(|(path, text)| Some((Format::from_path(&path, &text)?, text))).collect()
 }
 
 /// The places of keys in a text, where hover knows them.

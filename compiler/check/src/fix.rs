@@ -89,7 +89,7 @@ pub fn fix(
 pub fn together(done: &Compilation, file: FileId) -> (Vec<usize>, Vec<(Span, String)>) {
     let batch = apart(changes(done, Extent::Safe, &|found| found.span.file == file));
     let is_made = |found: &Diagnostic| {
-        let change = Change::of(found, done, Extent::Safe);
+        let change = Change::from_finding(found, done, Extent::Safe);
         found.span.file == file && change.is_some_and(|change| batch.contains(&change))
     };
     let about = done.diagnostics.iter().enumerate().filter(|(_, found)| is_made(found));
@@ -108,7 +108,7 @@ fn changes(
     wanted: &dyn Fn(&Diagnostic) -> bool,
 ) -> Vec<Change> {
     let found = done.diagnostics.iter().filter(|found| wanted(found));
-    let all = found.filter_map(|found| Change::of(found, done, extent));
+    let all = found.filter_map(|found| Change::from_finding(found, done, extent));
     let is_sure = |change: &Change| {
         change.stage == Stage::Syntax || extent == Extent::All || !is_unread(done, &change.file)
     };
@@ -136,7 +136,7 @@ struct Change {
 }
 
 impl Change {
-    fn of(found: &Diagnostic, done: &Compilation, extent: Extent) -> Option<Self> {
+    fn from_finding(found: &Diagnostic, done: &Compilation, extent: Extent) -> Option<Self> {
         let fix = found.fix.as_ref().filter(|fix| fix.is_safe || extent == Extent::All)?;
         let is_here = |(span, _): &(Span, String)| span.file == found.span.file;
         if !fix.edits.iter().all(is_here) {

@@ -1,7 +1,7 @@
 //! The coverage of a chart by its tests, from the traces of their runs.
 
 use crate::cli::lines;
-use crate::cli::output::Page;
+use crate::cli::output::StyledText;
 use crate::scenario::{Did, follow};
 use chartc_check::compile::Checked;
 use chartc_check::lower::SourceMap;
@@ -195,8 +195,8 @@ impl Subject<'_> {
 }
 
 /// The coverage as text.
-pub(super) fn human(all: &[Coverage]) -> Page {
-    let mut text = Page::default();
+pub(super) fn human(all: &[Coverage]) -> StyledText {
+    let mut text = StyledText::default();
     for one in all {
         text.line("");
         text.line(format!("{} ({})", one.chart, one.file));

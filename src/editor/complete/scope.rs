@@ -4,8 +4,8 @@ use super::cursor::{Cursor, bare};
 use crate::Compilation;
 use crate::editor::known::{self, Decl, Node};
 use crate::editor::outline::SymbolKind;
+use chartc_text::front::chart::completion_context::{BodyKind, Open};
 use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
-use chartc_text::front::chart::spot::{Open, Place};
 use chartc_text::span::FileId;
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) struct Scope<'c> {
     /// States that stand in parts of the file that cannot be read.
     pub(super) lost: Vec<String>,
     /// The kind of body that the place lies in.
-    pub(super) place: Place,
+    pub(super) place: BodyKind,
 }
 
 /// The name after the first word of a body's owner.
@@ -36,36 +36,36 @@ fn is_name(token: &Token) -> bool {
 }
 
 impl<'c> Scope<'c> {
-    pub(super) fn of(
+    pub(super) fn new(
         compilation: &'c Compilation,
         file: FileId,
         cursor: &Cursor<'_>,
         open: &[Open],
     ) -> Self {
         let text = cursor.text;
-        let place = open.last().map_or(Place::Top, |open| open.place);
+        let place = open.last().map_or(BodyKind::Top, |open| open.place);
         let mut chart = None;
         let mut path = Vec::new();
         for body in open {
             match body.place {
-                Place::Chart => chart = Some(name_of(text, body)),
-                Place::State => path.push(name_of(text, body)),
-                Place::Test => {
+                BodyKind::Chart => chart = Some(name_of(text, body)),
+                BodyKind::State => path.push(name_of(text, body)),
+                BodyKind::Test => {
                     let head = text.get(body.start..body.brace).unwrap_or_default();
                     let words = tokens(head);
                     let last = words.iter().rfind(|token| is_name(token));
                     chart = last.map(|token| bare(token.text(head)).to_owned());
                 }
-                Place::Top
-                | Place::From
-                | Place::Step
-                | Place::Code
-                | Place::Actions
-                | Place::Limits
-                | Place::Client
-                | Place::Record
-                | Place::Enum
-                | Place::Meta => {}
+                BodyKind::Top
+                | BodyKind::From
+                | BodyKind::Step
+                | BodyKind::Code
+                | BodyKind::Actions
+                | BodyKind::Limits
+                | BodyKind::Client
+                | BodyKind::Record
+                | BodyKind::Enum
+                | BodyKind::Meta => {}
             }
         }
         let known = match &chart {
@@ -81,7 +81,7 @@ impl<'c> Scope<'c> {
         decls.extend(known::outside(compilation, file));
         let states = known.map(|(chart, _)| known::states(chart));
         let mut scope = Self { decls: known::unique(decls), states, path, lost: Vec::new(), place };
-        if place != Place::Test {
+        if place != BodyKind::Test {
             let own = known::charts(compilation).filter(|(_, id)| *id == file);
             let mut sound = BTreeSet::new();
             for (chart, _) in own {

@@ -1,7 +1,7 @@
 //! Offers in expressions: names, fields, values of enums.
 
 use super::CompletionKind;
-use super::binding::Bound;
+use super::binding::BoundName;
 use super::cursor::{Cursor, bare};
 use super::offer::{Offer, call};
 use super::scope::Scope;
@@ -11,7 +11,7 @@ use crate::editor::outline::SymbolKind;
 use crate::editor::show;
 use chartc_check::lower::observables;
 use chartc_core::expr::type_text;
-use chartc_text::front::chart::spot::Place;
+use chartc_text::front::chart::completion_context::BodyKind;
 use chartc_text::syntax::{TypeExpr, TypeKind};
 
 /// The kinds of declarations that are values, with their weights.
@@ -27,7 +27,11 @@ const VALUES: &[(SymbolKind, u32)] = &[
 ];
 
 /// Everything that an expression may begin with.
-pub(super) fn offers(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]) -> Vec<Offer> {
+pub(super) fn offers(
+    cursor: &Cursor<'_>,
+    scope: &Scope<'_>,
+    bound: &[BoundName<'_>],
+) -> Vec<Offer> {
     let mut found = expected(cursor, scope, bound);
     for (name, ty) in bound {
         let ty = ty.map(show::type_expr).unwrap_or_default();
@@ -42,7 +46,7 @@ pub(super) fn offers(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]
         let ty = type_text(ty, &[]);
         found.push(Offer::new(name, CompletionKind::Variable, 7).detail(ty));
     }
-    if scope.place == Place::Test {
+    if scope.place == BodyKind::Test {
         found.push(
             Offer::new("result", CompletionKind::Variable, 7).detail("what the run ends with"),
         );
@@ -97,7 +101,7 @@ pub(super) fn kind_of(kind: SymbolKind) -> CompletionKind {
 }
 
 /// The values of the enum that stands on the other side of a comparison or an assignment.
-fn expected(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]) -> Vec<Offer> {
+fn expected(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[BoundName<'_>]) -> Vec<Offer> {
     if !matches!(cursor.back(1), "==" | "!=" | "=" | "in" | "[" | ",") {
         return Vec::new();
     }
@@ -115,7 +119,7 @@ fn expected(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]) -> Vec<
 }
 
 /// The type of the first name of a chain.
-fn first<'c>(scope: &Scope<'c>, bound: &[Bound<'c>], name: &str) -> Option<&'c TypeExpr> {
+fn first<'c>(scope: &Scope<'c>, bound: &[BoundName<'c>], name: &str) -> Option<&'c TypeExpr> {
     if let Some((_, ty)) = bound.iter().find(|(known, _)| known == name) {
         return *ty;
     }
@@ -132,7 +136,11 @@ fn present(ty: &TypeExpr) -> &TypeExpr {
 }
 
 /// What may follow the dot of a chain of names.
-pub(super) fn fields(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]) -> Vec<Offer> {
+pub(super) fn fields(
+    cursor: &Cursor<'_>,
+    scope: &Scope<'_>,
+    bound: &[BoundName<'_>],
+) -> Vec<Offer> {
     let Some(Some(name)) = cursor.chain.first() else { return any_field(scope) };
     let is_bound = bound.iter().any(|(known, _)| known == name);
     if !is_bound

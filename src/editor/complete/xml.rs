@@ -5,7 +5,7 @@ mod script;
 
 use super::offer::{Offer, escaped, ranked};
 use super::{Completion, CompletionKind, Insert};
-use crate::editor::xml::{Element, Place, Tree, read};
+use crate::editor::xml::{Element, Tree, XmlPosition, read};
 use chartc_text::front::scxml::elements::{Attribute, Holds, Need, Tag, named};
 use chartc_text::span::{FileId, Span};
 use names::Names;
@@ -42,11 +42,11 @@ struct At<'t> {
 type Found = (Vec<Offer>, Range<usize>);
 
 impl At<'_> {
-    fn offers(&self, place: Place) -> Found {
+    fn offers(&self, place: XmlPosition) -> Found {
         let here = self.offset..self.offset;
         match place {
-            Place::Nothing => (Vec::new(), here),
-            Place::Name(nth) => {
+            XmlPosition::Nothing => (Vec::new(), here),
+            XmlPosition::Name(nth) => {
                 let element = &self.tree.elements[nth];
                 let is_begun = element.is_whole || !element.attributes.is_empty();
                 let form = if is_begun { Form::Name } else { Form::Tag };
@@ -56,14 +56,14 @@ impl At<'_> {
                 }
                 (found, element.name.clone())
             }
-            Place::Closing(name) => {
+            XmlPosition::Closing(name) => {
                 let around = self.tree.around(name.start - 2);
                 (self.closing(around, ""), name)
             }
-            Place::Attribute(nth, name) => (self.attributes(nth, &name), name),
-            Place::Value(nth, number, value) => self.value(nth, number, value, ""),
-            Place::NoValue(nth, number) => self.value(nth, number, here, "\""),
-            Place::Inside(around) => self.inside(around),
+            XmlPosition::Attribute(nth, name) => (self.attributes(nth, &name), name),
+            XmlPosition::Value(nth, number, value) => self.value(nth, number, value, ""),
+            XmlPosition::NoValue(nth, number) => self.value(nth, number, here, "\""),
+            XmlPosition::Inside(around) => self.inside(around),
         }
     }
 
@@ -151,7 +151,7 @@ impl At<'_> {
         let name = &self.text[element.attributes[number].name.clone()];
         let known = self.tag(element).and_then(|tag| tag.attribute(name));
         let Some(known) = known else { return (Vec::new(), value) };
-        let names = Names::of(self.text, self.tree, self.prefix, nth);
+        let names = Names::new(self.text, self.tree, self.prefix, nth);
         let before = &self.text[value.start..self.offset];
         let is_list = !matches!(known.holds, Holds::Words(_));
         // One word of several, or the whole value.
@@ -204,7 +204,7 @@ impl At<'_> {
         if let Some((nth, element)) = around.zip(element)
             && matches!(name, "script" | "data" | "assign" | "content")
         {
-            let names = Names::of(self.text, self.tree, self.prefix, nth);
+            let names = Names::new(self.text, self.tree, self.prefix, nth);
             let whole = element.tag.end..element.inner_end;
             return if name == "content" {
                 (self.elements(around, Form::Bracket), word..self.offset)

@@ -96,7 +96,7 @@ pub(in crate::editor) struct Index<'c> {
 
 impl<'c> Index<'c> {
     /// The index of a compilation.
-    pub(in crate::editor) fn of(done: &'c Compilation) -> Self {
+    pub(in crate::editor) fn new(done: &'c Compilation) -> Self {
         Self { done, charts: charts(done) }
     }
 

@@ -32,7 +32,7 @@ fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut 
                     let word = &text[range.clone()];
                     let signs = ["and", "or", "div"];
                     if is_keyword(word) || signs.contains(&word) {
-                        found.push((range, Mark::of(TokenKind::Keyword)));
+                        found.push((range, Mark::from_kind(TokenKind::Keyword)));
                     }
                 }
             }
@@ -40,7 +40,7 @@ fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut 
         }
         lex::TokenKind::Open | lex::TokenKind::Close | lex::TokenKind::Other => return,
     };
-    found.push((range, Mark::of(kind)));
+    found.push((range, Mark::from_kind(kind)));
 }
 
 /// A text: between its placeholders, line by line.
@@ -53,7 +53,7 @@ fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut Found) {
             continue;
         }
         lines(text, at..start, found);
-        found.push((start..start + 1, Mark::of(TokenKind::Brace)));
+        found.push((start..start + 1, Mark::from_kind(TokenKind::Brace)));
         let format = marks.formats.range((start, 0)..(end, 0)).next().copied();
         let inner = start + 1..format.map_or(end - 1, |(from, _)| from);
         let inside: Vec<lex::Token> = lexical(&text[inner.clone()]);
@@ -63,7 +63,7 @@ fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut Found) {
         if let Some((from, to)) = format {
             lines(text, from..to.min(end - 1), found);
         }
-        found.push((end - 1..end, Mark::of(TokenKind::Brace)));
+        found.push((end - 1..end, Mark::from_kind(TokenKind::Brace)));
         at = end;
     }
     lines(text, at..range.end, found);
@@ -76,7 +76,7 @@ fn lines(text: &str, range: Range<usize>, found: &mut Found) {
         let body = line.trim();
         let start = at + line.len() - line.trim_start().len();
         if !body.is_empty() {
-            found.push((start..start + body.len(), Mark::of(TokenKind::String)));
+            found.push((start..start + body.len(), Mark::from_kind(TokenKind::String)));
         }
         at += line.len() + 1;
     }

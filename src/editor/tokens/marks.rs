@@ -17,7 +17,7 @@ pub(super) struct Mark {
 
 impl Mark {
     /// Of a kind, without more.
-    pub(super) fn of(kind: TokenKind) -> Self {
+    pub(super) fn from_kind(kind: TokenKind) -> Self {
         Self { kind, modifiers: Modifiers::default() }
     }
 
@@ -25,7 +25,7 @@ impl Mark {
     pub(super) fn declared(kind: TokenKind) -> Self {
         Self {
             modifiers: Modifiers { declaration: true, ..Modifiers::default() },
-            ..Self::of(kind)
+            ..Self::from_kind(kind)
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::hover::of_key;
-use super::place::{Spot, spot};
+use super::place::{YamlPosition, spot};
 use super::tree::{Entry, Node, read};
 use crate::keys::{Case, Key, Mapping, Names, Shape};
 use std::ops::Range;
@@ -80,7 +80,7 @@ pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
     let marked = [before, MARK, behind].concat();
     let tree = read(&marked);
     let items = match spot(&tree, format.table(), &marked, replace.start) {
-        Some(Spot::Key { table, entries, at, is_flow, instead, word }) if word == MARK => {
+        Some(YamlPosition::Key { table, entries, at, is_flow, instead, word }) if word == MARK => {
             let has_colon = entries.iter().any(|entry| entry.at == at && entry.has_colon);
             let others: Vec<&Entry> = entries.iter().filter(|entry| entry.at != at).collect();
             let form = match (has_colon, is_flow) {
@@ -94,9 +94,9 @@ pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
             }
             items
         }
-        Some(Spot::Name { key, around, there, .. }) => names(key, around, there),
-        Some(Spot::Value { shapes, word, .. }) if word == MARK => values(shapes, &tree),
-        Some(Spot::Key { .. } | Spot::Value { .. }) => Vec::new(),
+        Some(YamlPosition::Name { key, around, there, .. }) => names(key, around, there),
+        Some(YamlPosition::Value { shapes, word, .. }) if word == MARK => values(shapes, &tree),
+        Some(YamlPosition::Key { .. } | YamlPosition::Value { .. }) => Vec::new(),
         // Nothing stands in the file yet.
         None if before.trim().is_empty() && behind.trim().is_empty() => {
             keys(format.table(), &[], Form::Block)

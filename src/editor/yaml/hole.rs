@@ -1,7 +1,7 @@
 //! Names in the placeholders of prompts, in conditions and in code.
 
 use super::complete::{Completion, Item, ItemKind, plain};
-use super::tree::{Kind, Node, read};
+use super::tree::{Node, YamlKind, read};
 use crate::Compilation;
 use crate::editor::known;
 use crate::editor::outline::SymbolKind;
@@ -55,20 +55,20 @@ fn opens(before: &str) -> bool {
 fn holds(node: &Node, offset: usize) -> Option<Holds> {
     let touches = |node: &Node| node.span.start <= offset && offset <= node.span.end;
     match &node.kind {
-        Kind::Map(entries) => {
+        YamlKind::Map(entries) => {
             entries.iter().filter(|entry| touches(&entry.value)).find_map(|entry| {
                 let known = KEYS.iter().find(|(key, _)| *key == entry.key);
                 match (&entry.value.kind, known) {
-                    (Kind::Scalar(_) | Kind::Block, Some((_, holds))) => Some(*holds),
-                    (Kind::Map(_) | Kind::List(_), _) => self::holds(&entry.value, offset),
-                    (Kind::Scalar(_) | Kind::Block | Kind::Nothing, _) => None,
+                    (YamlKind::Scalar(_) | YamlKind::Block, Some((_, holds))) => Some(*holds),
+                    (YamlKind::Map(_) | YamlKind::List(_), _) => self::holds(&entry.value, offset),
+                    (YamlKind::Scalar(_) | YamlKind::Block | YamlKind::Nothing, _) => None,
                 }
             })
         }
-        Kind::List(items) => {
+        YamlKind::List(items) => {
             items.iter().filter(|item| touches(item)).find_map(|item| holds(item, offset))
         }
-        Kind::Nothing | Kind::Scalar(_) | Kind::Block => None,
+        YamlKind::Nothing | YamlKind::Scalar(_) | YamlKind::Block => None,
     }
 }
 

@@ -1,12 +1,12 @@
 //! What stands at an offset of a file: a key of a mapping, or a value, by the table of the format.
 
-use super::tree::{Entry, Kind, Node};
+use super::tree::{Entry, Node, YamlKind};
 use crate::keys::{Key, Mapping, Shape};
 use std::ops::Range;
 
 /// What stands at an offset.
 #[derive(Debug)]
-pub(super) enum Spot<'n> {
+pub(super) enum YamlPosition<'n> {
     /// A key, or what may become one.
     Key {
         table: &'static Mapping,
@@ -31,8 +31,8 @@ pub(super) fn spot<'n>(
     table: &'static Mapping,
     text: &str,
     offset: usize,
-) -> Option<Spot<'n>> {
-    if node.kind == Kind::Nothing {
+) -> Option<YamlPosition<'n>> {
+    if node.kind == YamlKind::Nothing {
         return None;
     }
     mapping(node, table, text, offset)
@@ -44,22 +44,29 @@ fn mapping<'n>(
     table: &'static Mapping,
     text: &str,
     offset: usize,
-) -> Option<Spot<'n>> {
+) -> Option<YamlPosition<'n>> {
     match &node.kind {
-        Kind::Map(entries) => {
+        YamlKind::Map(entries) => {
             let entry = entries.iter().find(|entry| holds(entry, offset))?;
             if touches(&entry.at, offset) {
                 let (word, at) = (entry.key.as_str(), entry.at.clone());
                 let is_flow = text.get(node.span.start..).is_some_and(|rest| rest.starts_with('{'));
-                return Some(Spot::Key { table, entries, word, at, is_flow, instead: None });
+                return Some(YamlPosition::Key {
+                    table,
+                    entries,
+                    word,
+                    at,
+                    is_flow,
+                    instead: None,
+                });
             }
             value(&entry.value, table.key(&entry.key)?, entries, text, offset)
         }
-        Kind::Scalar(word) if touches(&node.span, offset) => {
+        YamlKind::Scalar(word) if touches(&node.span, offset) => {
             let at = node.span.clone();
-            Some(Spot::Key { table, entries: &[], word, at, is_flow: false, instead: None })
+            Some(YamlPosition::Key { table, entries: &[], word, at, is_flow: false, instead: None })
         }
-        Kind::Scalar(_) | Kind::Nothing | Kind::Block | Kind::List(_) => None,
+        YamlKind::Scalar(_) | YamlKind::Nothing | YamlKind::Block | YamlKind::List(_) => None,
     }
 }
 
@@ -70,9 +77,9 @@ fn value<'n>(
     around: &'n [Entry],
     text: &str,
     offset: usize,
-) -> Option<Spot<'n>> {
+) -> Option<YamlPosition<'n>> {
     let shapes = key.shape.alternatives();
-    if let Kind::Map(entries) = &node.kind {
+    if let YamlKind::Map(entries) = &node.kind {
         for shape in shapes {
             if let Shape::Mapping(table) = shape {
                 return mapping(node, table, text, offset);
@@ -80,7 +87,7 @@ fn value<'n>(
             if let Shape::ByName { of, .. } = shape {
                 let entry = entries.iter().find(|entry| holds(entry, offset))?;
                 if touches(&entry.at, offset) {
-                    return Some(Spot::Name { key, around, there: entries });
+                    return Some(YamlPosition::Name { key, around, there: entries });
                 }
                 return item(&entry.value, of.alternatives(), text, offset);
             }
@@ -96,30 +103,37 @@ fn item<'n>(
     shapes: &'static [Shape],
     text: &str,
     offset: usize,
-) -> Option<Spot<'n>> {
+) -> Option<YamlPosition<'n>> {
     match &node.kind {
-        Kind::Map(_) => {
+        YamlKind::Map(_) => {
             let table = shapes.iter().find_map(Shape::mapping)?;
             mapping(node, table, text, offset)
         }
-        Kind::List(items) => {
+        YamlKind::List(items) => {
             let of = shapes.iter().find_map(|shape| {
                 if let Shape::List { of, .. } = shape { Some(*of) } else { None }
             })?;
             let found = items.iter().find(|item| touches(&item.span, offset))?;
             item(found, of.alternatives(), text, offset)
         }
-        Kind::Scalar(word) if touches(&node.span, offset) => {
+        YamlKind::Scalar(word) if touches(&node.span, offset) => {
             let at = node.span.clone();
             if let Some(table) = shapes.iter().find_map(Shape::mapping)
                 && begins_line(text, at.start)
             {
                 let instead = Some(shapes);
-                return Some(Spot::Key { table, entries: &[], word, at, is_flow: false, instead });
+                return Some(YamlPosition::Key {
+                    table,
+                    entries: &[],
+                    word,
+                    at,
+                    is_flow: false,
+                    instead,
+                });
             }
-            Some(Spot::Value { shapes, word, at })
+            Some(YamlPosition::Value { shapes, word, at })
         }
-        Kind::Scalar(_) | Kind::Nothing | Kind::Block => None,
+        YamlKind::Scalar(_) | YamlKind::Nothing | YamlKind::Block => None,
     }
 }
 

@@ -6,13 +6,13 @@ use std::ops::Range;
 /// A value and its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
-    pub(super) kind: Kind,
+    pub(super) kind: YamlKind,
     pub(super) span: Range<usize>,
 }
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum YamlKind {
     Nothing,
     /// With its quotes removed.
     Scalar(String),
@@ -34,19 +34,19 @@ pub(super) struct Entry {
 
 impl Node {
     pub(super) const fn nothing(at: usize) -> Self {
-        Self { kind: Kind::Nothing, span: at..at }
+        Self { kind: YamlKind::Nothing, span: at..at }
     }
 
     pub(super) fn entries(&self) -> &[Entry] {
-        if let Kind::Map(entries) = &self.kind { entries } else { &[] }
+        if let YamlKind::Map(entries) = &self.kind { entries } else { &[] }
     }
 
     pub(super) fn items(&self) -> &[Self] {
-        if let Kind::List(items) = &self.kind { items } else { &[] }
+        if let YamlKind::List(items) = &self.kind { items } else { &[] }
     }
 
     pub(super) fn text(&self) -> Option<&str> {
-        if let Kind::Scalar(text) = &self.kind { Some(text) } else { None }
+        if let YamlKind::Scalar(text) = &self.kind { Some(text) } else { None }
     }
 
     /// The value of a key.
@@ -77,11 +77,11 @@ pub(super) fn read(text: &str) -> Node {
         let node = reader.node(column, None);
         top = match (top.kind, node.kind) {
             // What follows after something that ends the mapping of the file belongs to it nevertheless.
-            (Kind::Map(mut entries), Kind::Map(more)) => {
+            (YamlKind::Map(mut entries), YamlKind::Map(more)) => {
                 entries.extend(more);
-                Node { kind: Kind::Map(entries), span: top.span.start..node.span.end }
+                Node { kind: YamlKind::Map(entries), span: top.span.start..node.span.end }
             }
-            (Kind::Nothing, kind) => Node { kind, span: node.span },
+            (YamlKind::Nothing, kind) => Node { kind, span: node.span },
             (kind, _) => Node { kind, span: top.span },
         };
     }
@@ -165,7 +165,7 @@ impl<'t> Reader<'t> {
             end = end.max(item.span.end).max(dash);
             items.push(item);
         }
-        Node { kind: Kind::List(items), span: start..end }
+        Node { kind: YamlKind::List(items), span: start..end }
     }
 
     fn map(&mut self, column: usize) -> Node {
@@ -181,9 +181,9 @@ impl<'t> Reader<'t> {
                 // Indented like nothing above it: of the mapping that ended before, if there is one.
                 Some(last) if at > column => {
                     last.value.span.end = last.value.span.end.max(end);
-                    if let Kind::Map(inner) = &mut last.value.kind {
+                    if let YamlKind::Map(inner) = &mut last.value.kind {
                         inner.push(entry);
-                    } else if last.value.kind == Kind::Nothing || entry.has_colon {
+                    } else if last.value.kind == YamlKind::Nothing || entry.has_colon {
                         entries.push(entry);
                     }
                 }
@@ -191,9 +191,9 @@ impl<'t> Reader<'t> {
             }
         }
         if let [Entry { has_colon: false, key, at, .. }] = &entries[..] {
-            return Node { kind: Kind::Scalar(unquoted(key)), span: at.clone() };
+            return Node { kind: YamlKind::Scalar(unquoted(key)), span: at.clone() };
         }
-        Node { kind: Kind::Map(entries), span: start..end }
+        Node { kind: YamlKind::Map(entries), span: start..end }
     }
 
     fn entry(&mut self, column: usize, rest: &'t str) -> Entry {
@@ -241,7 +241,7 @@ impl<'t> Reader<'t> {
         let last = self.below(above);
         if rest.starts_with(['|', '>']) {
             self.line = self.line.max(last);
-            return Node { kind: Kind::Block, span: start..self.end_of(last).max(end) };
+            return Node { kind: YamlKind::Block, span: start..self.end_of(last).max(end) };
         }
         if rest.starts_with(['{', '[']) {
             let limit = self.end_of(last).max(end);
@@ -265,7 +265,7 @@ impl<'t> Reader<'t> {
                 self.skip();
             }
         }
-        Node { kind: Kind::Scalar(unquoted(word)), span: start..start + word.len() }
+        Node { kind: YamlKind::Scalar(unquoted(word)), span: start..start + word.len() }
     }
 
     /// The line after the last one, from this one on, that is empty or further to the right than `above`.

@@ -276,14 +276,14 @@ fn exploring_finds_what_trying_everything_does() {
         compiled += 1;
         let Some(shown) = brute(chart) else { continue };
         tried += 1;
-        let facts = Facts::of(chart);
+        let facts = Facts::new(chart);
         for state in &shown.entered {
             assert!(facts.reach.enters(*state), "seed {seed}: {state:?} is entered\n{text}");
         }
         for line in &shown.taken {
             assert!(facts.reach.takes(*line), "seed {seed}: {line:?} is taken\n{text}");
         }
-        let seen = Seen::of(chart);
+        let seen = Seen::new(chart);
         if let Some(seen) = &seen {
             let dead = shown.taken.iter().find(|line| !seen.takes(**line));
             assert_eq!(dead, None, "seed {seed}: a line is taken\n{text}");

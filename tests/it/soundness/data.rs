@@ -157,8 +157,8 @@ fn reading(unset: &Unset) -> Option<Reading> {
 
 /// Compares the claims about a chart with its runs; counts the values that are always set, never set, unset on some path, and fixed guards.
 fn compare(chart: &Chart, text: &str) -> Option<[usize; 4]> {
-    let facts = Facts::of(chart);
-    let flow = Flow::of(chart, &facts);
+    let facts = Facts::new(chart);
+    let flow = Flow::new(chart, &facts);
     assert!(flow.is_exact(), "{text}");
     let runs = brute(chart, None, MOST);
     for (readings, want) in [(&runs.set, true), (&runs.unset, false)] {

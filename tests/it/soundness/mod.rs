@@ -78,7 +78,7 @@ struct Claims {
 impl Claims {
     fn of(done: &Compilation) -> Self {
         let (chart, map) = (done.charts[0].chart(), done.charts[0].map());
-        let facts = Facts::of(chart);
+        let facts = Facts::new(chart);
         // The spans of the findings of one rule.
         let told = |name: &str| -> BTreeSet<Span> {
             let all = done.diagnostics.iter().chain(&done.silent);

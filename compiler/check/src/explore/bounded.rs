@@ -4,7 +4,7 @@
 //! the number of turns, an over-approximation is enough: their guards may hold at any time.
 
 use super::fixed::{is_fixed, number};
-use super::sure::ends_run;
+use super::static_check::ends_run;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, CompareOp, Expr, ExprKind, Observable, Transition, VariableKind};
@@ -21,7 +21,7 @@ pub(super) struct Bounds<'c> {
 
 impl<'c> Bounds<'c> {
     /// `None` if there are no such transitions.
-    pub(super) fn of(chart: &'c Chart) -> Option<Self> {
+    pub(super) fn new(chart: &'c Chart) -> Option<Self> {
         let ends = |line: &&Transition| {
             ends_run(chart, line) && line.guard.as_ref().is_some_and(|guard| is_bound(chart, guard))
         };

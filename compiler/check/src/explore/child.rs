@@ -14,7 +14,7 @@ pub fn can_fail(chart: &Chart) -> bool {
     if !chart.steps.is_empty() || is_limited || !defaults.all(|e| is_total(chart, e, 0)) {
         return true;
     }
-    let facts = Facts::of(chart);
+    let facts = Facts::new(chart);
     let fails = |state: StateId| {
         let row = chart.state(state);
         let is_bad = matches!(row.kind, StateKind::Final { status, .. }

@@ -25,7 +25,7 @@ pub(super) struct Log<'c> {
 }
 
 impl<'c> Log<'c> {
-    pub(super) const fn of(chart: &'c Chart) -> Self {
+    pub(super) const fn new(chart: &'c Chart) -> Self {
         Self {
             chart,
             story: Vec::new(),

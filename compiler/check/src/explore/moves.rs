@@ -1,9 +1,9 @@
 //! What a host can do at a point of a run: events, turns, answers, and waiting for what is due.
 
-use super::boxed::Boxed;
-use super::heard::Heard;
+use super::child_summary::ChildSummary;
 use super::hints::Hints;
 use super::host::Anything;
+use super::observed_events::ObservedEvents;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::{hinted, shown, tried};
@@ -21,7 +21,7 @@ use std::rc::Rc;
 const MOST: usize = 128;
 
 /// Values of fields, in their order.
-pub type Row = Rc<[Value]>;
+pub type FieldValues = Rc<[Value]>;
 
 /// Values of params and inputs.
 pub type Named = Rc<[(VarId, Value)]>;
@@ -32,9 +32,9 @@ pub enum Answer {
     /// The step, or the tool that a question called, is done.
     Done(Value),
     /// An option with its arguments.
-    Option(ChoiceId, Row),
+    Option(ChoiceId, FieldValues),
     /// A tool with its arguments.
-    Call(ToolId, Row),
+    Call(ToolId, FieldValues),
     /// No usable answer.
     Unusable,
     /// It failed.
@@ -49,7 +49,7 @@ pub enum Act {
     /// It starts the machine with these params and inputs.
     Start(Named),
     /// It sets these inputs and sends an event.
-    Event(Named, EventId, Row),
+    Event(Named, EventId, FieldValues),
     /// It sets these inputs and takes a turn.
     Turn(Named),
     /// It waits this many milliseconds, until something is due.
@@ -68,22 +68,22 @@ pub(super) struct Moves<'c> {
     /// Suggests further values for slots that cannot be tried exhaustively.
     hints: Option<Rc<Hints>>,
     /// How child charts may end.
-    pub(super) boxed: BTreeMap<StepId, Boxed>,
+    pub(super) boxed: BTreeMap<StepId, ChildSummary>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,
     inputs: Vec<Named>,
-    events: Vec<(EventId, Rc<[Row]>)>,
-    heard: Heard,
+    events: Vec<(EventId, Rc<[FieldValues]>)>,
+    heard: ObservedEvents,
     /// Steps with a transition for doubt.
     doubted: BTreeSet<StepId>,
     /// Combinations computed so far.
-    combined: BTreeMap<Vec<Slot>, Rc<[Row]>>,
+    combined: BTreeMap<Vec<Slot>, Rc<[FieldValues]>>,
     /// Why not everything is tried.
     pub(super) reasons: BTreeSet<String>,
 }
 
 impl<'c> Moves<'c> {
-    pub(super) fn of(
+    pub(super) fn new(
         chart: &'c Chart,
         relevant: &Rc<Relevant<'c>>,
         fixed: &[(VarId, Value)],
@@ -98,7 +98,7 @@ impl<'c> Moves<'c> {
             starts: Vec::new(),
             inputs: Vec::new(),
             events: Vec::new(),
-            heard: Heard::of(chart, relevant),
+            heard: ObservedEvents::new(chart, relevant),
             doubted: BTreeSet::new(),
             combined: BTreeMap::new(),
             reasons: BTreeSet::new(),
@@ -159,7 +159,8 @@ impl<'c> Moves<'c> {
     fn named(&mut self, ids: &[VarId]) -> Vec<Named> {
         let slots: Vec<Slot> = ids.iter().map(|id| Slot::Variable(*id)).collect();
         let rows = self.combinations(&slots);
-        let named = |values: &Row| ids.iter().copied().zip(values.iter().cloned()).collect();
+        let named =
+            |values: &FieldValues| ids.iter().copied().zip(values.iter().cloned()).collect();
         rows.iter().map(named).collect()
     }
 
@@ -179,11 +180,11 @@ impl<'c> Moves<'c> {
     }
 
     /// All combinations of the values of these slots, or only some if there are too many.
-    fn combinations(&mut self, slots: &[Slot]) -> Rc<[Row]> {
+    fn combinations(&mut self, slots: &[Slot]) -> Rc<[FieldValues]> {
         if let Some(rows) = self.combined.get(slots) {
             return rows.clone();
         }
-        let rows: Rc<[Row]> = self.combine(slots).into_iter().map(Rc::from).collect();
+        let rows: Rc<[FieldValues]> = self.combine(slots).into_iter().map(Rc::from).collect();
         self.combined.insert(slots.to_vec(), rows.clone());
         rows
     }
@@ -242,10 +243,10 @@ impl<'c> Moves<'c> {
             let mut is_tried = false;
             for (event, payloads) in &self.events {
                 // One event that nothing handles represents all such events.
-                let is_heard = self.heard.at(*event, configuration);
+                let is_heard = self.heard.are_observed(*event, configuration);
                 let count = if is_heard { payloads.len() } else { usize::from(!is_tried) };
                 is_tried |= !is_heard;
-                let each = |p: &Row| Act::Event(inputs.clone(), *event, p.clone());
+                let each = |p: &FieldValues| Act::Event(inputs.clone(), *event, p.clone());
                 acts.extend(payloads.iter().take(count).map(each));
             }
         }

@@ -1,12 +1,12 @@
 //! Why an exploration cannot try everything.
 
-use super::ground::Ground;
+use super::shared::ExploreContext;
 use chartc_core::model::{Chart, Step, StepKind};
 use std::collections::BTreeSet;
 
 /// The reasons that are known before anything is tried.
-pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
-    let Ground { chart, relevant, .. } = ground;
+pub(super) fn obstacles(ground: &ExploreContext<'_>) -> BTreeSet<String> {
+    let ExploreContext { chart, relevant, .. } = ground;
     let mut reasons = BTreeSet::new();
     reasons.extend(boxed(chart));
     // How long a list is decides whether its step fails, and is not among the values that are compared.

@@ -1,8 +1,8 @@
 //! What the runs of a small chart do, if every run was tried.
 
-use super::ground::Ground;
 use super::obstacles::obstacles;
 use super::property::leading;
+use super::shared::ExploreContext;
 use super::slot::Slot;
 use super::walk::explore_on;
 use super::witness::{Witness, plays, witness_on};
@@ -45,7 +45,7 @@ pub struct Lost {
 const LOST: usize = 3;
 
 impl Lost {
-    fn all(ground: &Ground<'_>, found: &Explored) -> Vec<Self> {
+    fn all(ground: &ExploreContext<'_>, found: &Explored) -> Vec<Self> {
         let ends = |nth: usize| found.points[nth].ended && !found.points[nth].limited;
         if !found.is_complete() || !(0..found.points.len()).any(ends) {
             return Vec::new();
@@ -78,12 +78,12 @@ pub type Rest = (Vec<StateId>, Vec<(VarId, Value)>);
 
 impl Seen {
     /// `None` if not every run was tried, or if the vars decide nothing: then the graph tells as much.
-    pub fn of(chart: &Chart) -> Option<Self> {
-        Self::on(&Ground::of(chart))
+    pub fn new(chart: &Chart) -> Option<Self> {
+        Self::on(&ExploreContext::new(chart))
     }
 
-    pub(super) fn on(ground: &Ground<'_>) -> Option<Self> {
-        let Ground { chart, relevant, .. } = ground;
+    pub(super) fn on(ground: &ExploreContext<'_>) -> Option<Self> {
+        let ExploreContext { chart, relevant, .. } = ground;
         if chart.states.len() + chart.transitions.len() > SIZE {
             return None;
         }
@@ -102,10 +102,10 @@ impl Seen {
 
     /// What the runs of an exploration do.
     pub fn in_all(chart: &Chart, found: &Explored) -> Self {
-        Self::all_of(&Ground::of(chart), found)
+        Self::all_of(&ExploreContext::new(chart), found)
     }
 
-    pub(super) fn all_of(ground: &Ground<'_>, found: &Explored) -> Self {
+    pub(super) fn all_of(ground: &ExploreContext<'_>, found: &Explored) -> Self {
         let chart = ground.chart;
         let mut entered = vec![false; chart.states.len()];
         let mut taken = vec![false; chart.transitions.len()];

@@ -1,6 +1,6 @@
 //! What a host and a model can do with a chart in a number of inputs: what is reached, how runs end, what they cost.
 
-use super::boxed::boxes;
+use super::child_summary::child_summaries;
 use super::{Edge, Explored, Happened, Reached, Search, explore, obstacles};
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
@@ -29,7 +29,7 @@ pub struct Survey {
     /// Points where the run goes on but no input leads to another point, in the order found.
     pub dead: Vec<usize>,
     /// The first edge on which transitions were taken in a cycle, until the engine stopped it.
-    pub cycle: Option<Place>,
+    pub cycle: Option<EdgeRef>,
     /// Whether this is complete: every value was tried, and no run was cut off.
     pub is_whole: bool,
     /// Whether runs were cut off after the last input.
@@ -37,17 +37,17 @@ pub struct Survey {
     /// The charts that were treated as black boxes, in words.
     pub boxed: Vec<String>,
     /// The most model calls that a run makes, with the shortest way that makes them.
-    pub worst: (u32, Vec<Place>),
+    pub worst: (u32, Vec<EdgeRef>),
     /// Whether child charts make model calls, which are not counted.
     pub is_uncounted: bool,
 }
 
 /// An edge: the point that it starts from (`None` for a start), and its index there.
-pub type Place = (Option<usize>, usize);
+pub type EdgeRef = (Option<usize>, usize);
 
 impl Survey {
     /// The edge at a place.
-    pub fn edge(&self, (from, nth): Place) -> &Edge {
+    pub fn edge(&self, (from, nth): EdgeRef) -> &Edge {
         match from {
             Some(from) => &self.found.edges[from][nth],
             None => &self.found.starts[nth],
@@ -72,7 +72,7 @@ pub struct Scope<'c> {
 /// states, or fail if it can.
 pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
     let inputs = scope.inputs.min(DEEPEST);
-    let boxed = boxes(chart, &scope.children);
+    let boxed = child_summaries(chart, &scope.children);
     let asks = |step: &Step| matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
     let is_uncounted = scope.children.iter().any(|child| child.steps.iter().any(asks));
     let names = obstacles::boxed(chart);
@@ -129,7 +129,7 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
 }
 
 /// The first edge on which transitions were taken in a cycle, in the order found.
-fn cycle(found: &Explored) -> Option<Place> {
+fn cycle(found: &Explored) -> Option<EdgeRef> {
     let cycles = |edge: &Edge| found.story(edge).contains(&Happened::Livelock);
     let row = |(from, row): (Option<usize>, &Vec<Edge>)| Some((from, row.iter().position(cycles)?));
     let rows = found.edges.iter().enumerate().map(|(from, row)| (Some(from), row));
@@ -176,16 +176,17 @@ fn dead(found: &Explored) -> Vec<usize> {
 }
 
 /// The most calls of a run, with the shortest way to make them.
-fn worst(found: &Explored, inputs: u32) -> (u32, Vec<Place>) {
+fn worst(found: &Explored, inputs: u32) -> (u32, Vec<EdgeRef>) {
     // By depth and point: the most calls so far, and the last edge of the run that makes them.
-    let mut levels: Vec<BTreeMap<usize, (u32, Place)>> = Vec::new();
-    let mut level: BTreeMap<usize, (u32, Place)> = BTreeMap::new();
-    let offer = |level: &mut BTreeMap<usize, (u32, Place)>, to: usize, calls: u32, by: Place| {
-        let known = level.get(&to).map(|(calls, _)| *calls);
-        if known.is_none_or(|known| calls > known) {
-            level.insert(to, (calls, by));
-        }
-    };
+    let mut levels: Vec<BTreeMap<usize, (u32, EdgeRef)>> = Vec::new();
+    let mut level: BTreeMap<usize, (u32, EdgeRef)> = BTreeMap::new();
+    let offer =
+        |level: &mut BTreeMap<usize, (u32, EdgeRef)>, to: usize, calls: u32, by: EdgeRef| {
+            let known = level.get(&to).map(|(calls, _)| *calls);
+            if known.is_none_or(|known| calls > known) {
+                level.insert(to, (calls, by));
+            }
+        };
     for (nth, edge) in found.starts.iter().enumerate() {
         offer(&mut level, edge.to, edge.calls, (None, nth));
     }

@@ -1,9 +1,9 @@
 //! A run that demonstrates something, in words and as a file for `chartc simulate`.
 
-use super::ground::Ground;
 use super::log::Log;
 use super::moves::{Act, Answer};
 use super::perform::{Machined, perform};
+use super::shared::ExploreContext;
 use super::{Edge, Explored, Happened};
 use chartc_core::arena::{ToolId, TransitionId, VarId};
 use chartc_core::expr::Duration;
@@ -79,14 +79,14 @@ pub fn json(value: &Value) -> String {
 }
 
 /// Whether the chart itself, with its real limits, does what the edges did.
-pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> bool {
+pub(super) fn plays(ground: &ExploreContext<'_>, found: &Explored, way: &[&Edge]) -> bool {
     let chart = ground.chart;
     let Some(Act::Start(start)) = way.first().map(|edge| &edge.act) else { return false };
     let params = params(chart, start);
     let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
         return false;
     };
-    let mut log = Log::of(chart);
+    let mut log = Log::new(chart);
     let same = way.iter().all(|edge| {
         machine.with_host(|host| host.begin_with(&edge.results));
         log.clear();
@@ -100,10 +100,10 @@ pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> boo
 
 /// Replays the edges, and describes what happens.
 pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
-    witness_on(&Ground::of(chart), way)
+    witness_on(&ExploreContext::new(chart), way)
 }
 
-pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
+pub(super) fn witness_on(ground: &ExploreContext<'_>, way: &[&Edge]) -> Witness {
     let chart = ground.chart;
     let mut told = Witness {
         params: Vec::new(),
@@ -120,7 +120,7 @@ pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
         return told;
     };
     let mut teller = Teller { chart, known: Vec::new() };
-    let mut log = Log::of(chart);
+    let mut log = Log::new(chart);
     for edge in way {
         machine.with_host(|host| host.begin_with(&edge.results));
         if let Act::Answer(key, _) = &edge.act {

@@ -1,6 +1,6 @@
 //! Questions that are never asked because a transition always takes their event, or the turn, first.
 
-use crate::facts::place::Place;
+use crate::facts::place::ScopeCondition;
 use crate::facts::reach::{is_end, is_history, is_leaf};
 use crate::facts::uses::written;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
@@ -16,7 +16,7 @@ pub struct Takers {
 
 impl Takers {
     /// Collects the unguarded transitions that apply everywhere in their source state.
-    pub fn of(chart: &Chart) -> Self {
+    pub fn new(chart: &Chart) -> Self {
         let mut own: BTreeMap<EventId, BTreeMap<StateId, TransitionId>> = BTreeMap::new();
         let (mut any, mut turn) = (BTreeMap::new(), BTreeMap::new());
         let always = |line: &Transition| line.scope.is_none() && line.guard.is_none();
@@ -44,7 +44,7 @@ impl Takers {
         &self,
         chart: &Chart,
         step: StepId,
-        places: &[Place],
+        places: &[ScopeCondition],
     ) -> Option<Vec<TransitionId>> {
         let StepKind::Ask { on, .. } = &chart.steps[step.index()].kind else { return None };
         let place = &places[step.index()];
@@ -108,7 +108,7 @@ fn sends(chart: &Chart) -> bool {
 /// Adds the transitions that take the event in each leaf of the place; `None` if some leaf has none.
 fn everywhere(
     chart: &Chart,
-    place: &Place,
+    place: &ScopeCondition,
     takes: &dyn Fn(StateId) -> Option<TransitionId>,
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {
@@ -126,7 +126,7 @@ fn everywhere(
 fn below(
     chart: &Chart,
     top: StateId,
-    place: &Place,
+    place: &ScopeCondition,
     takes: &dyn Fn(StateId) -> Option<TransitionId>,
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {

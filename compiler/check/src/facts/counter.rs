@@ -16,14 +16,14 @@ use std::collections::BTreeSet;
 
 /// A comparison of a counter with an expression that no run changes: `counter op bound`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bound<'e> {
+pub(crate) struct CounterBound<'e> {
     pub(crate) counter: VarId,
     pub(crate) op: CompareOp,
     pub(crate) than: &'e Expr,
 }
 
 /// The comparisons of counters that are necessary for the condition to hold; per-turn counters included.
-pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
+pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<CounterBound<'e>> {
     let mut found = Vec::new();
     let mut open = vec![guard];
     while let Some(expr) = open.pop() {
@@ -42,7 +42,7 @@ pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
                 && is_counter(chart, *counter)
                 && is_fixed(chart, other)
             {
-                found.push(Bound { counter: *counter, op, than: other });
+                found.push(CounterBound { counter: *counter, op, than: other });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide, implies};
-use crate::facts::place::Place;
+use crate::facts::place::ScopeCondition;
 use crate::facts::reach::{is_end, is_history, is_leaf};
 use crate::facts::uses::reads;
 use chartc_core::arena::{EventId, StateId, TransitionId};
@@ -30,7 +30,7 @@ const LOOKS: usize = 100;
 
 /// Every shadowed transition, ascending; and the transitions whose comparison with inner states exceeded the budget.
 pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>) {
-    let inner = Inner::of(chart, facts);
+    let inner = Inner::new(chart, facts);
     let mut open = Vec::new();
     let mut found = Vec::new();
     for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
@@ -146,7 +146,7 @@ fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<V
 }
 
 /// Whether the first place includes the second.
-fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
+fn covers(chart: &Chart, whole: &ScopeCondition, part: &ScopeCondition) -> bool {
     let inside = |s: &StateId, of: &[StateId]| of.iter().any(|o| chart.contains(*o, *s));
     !whole.is_loose
         && part.within.iter().all(|s| inside(s, &whole.within) && !inside(s, &whole.except))
@@ -219,7 +219,7 @@ impl Looks {
 }
 
 impl Inner {
-    fn of(chart: &Chart, facts: &Facts) -> Self {
+    fn new(chart: &Chart, facts: &Facts) -> Self {
         let left = LOOKS * (1000 + chart.states.len() + chart.transitions.len());
         let looks = Looks { left: Cell::new(left), cut: Cell::new(false) };
         let mut inner = Self { own: BTreeMap::new(), any: BTreeMap::new(), looks };
@@ -285,7 +285,7 @@ fn follows(chart: &Chart, outer: &Transition, inner: Option<&Expr>) -> bool {
 fn covered(
     chart: &Chart,
     facts: &Facts,
-    place: &Place,
+    place: &ScopeCondition,
     source: StateId,
     takes: &dyn Fn(&StateId) -> Option<TransitionId>,
     looks: &Looks,

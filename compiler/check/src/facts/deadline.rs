@@ -1,7 +1,7 @@
 //! Deadlines that never fire.
 
 use crate::facts::Facts;
-use crate::facts::place::Place;
+use crate::facts::place::ScopeCondition;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
@@ -59,7 +59,7 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
 
 /// Whether a transition applies wherever its source is active, and exits it.
 pub(crate) fn leaves(facts: &Facts, line: &Transition, id: TransitionId) -> bool {
-    let whole = Place::of(line.source);
+    let whole = ScopeCondition::in_state(line.source);
     line.kind == TransitionKind::External && *facts.places.line(id) == whole
 }
 

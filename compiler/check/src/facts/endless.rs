@@ -28,7 +28,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
         return None;
     }
     let moves = alone(chart, facts)?;
-    let around = Around::of(chart, facts, &counted(chart));
+    let around = Around::new(chart, facts, &counted(chart));
     for component in moves.components().iter().rev() {
         let mut lines: Vec<TransitionId> = Vec::new();
         let mut leaves: Vec<StateId> = Vec::new();
@@ -50,14 +50,14 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
 
 /// The moves of the chart without host events and without answers of people; `None` if some question waits for a host event.
 pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
-    let alone = Alone::of(chart)?;
+    let alone = Alone::new(chart)?;
     let mut places = facts.places.clone();
     for (i, place) in places.lines.iter_mut().enumerate() {
         if !alone.takes(chart, TransitionId::at(i)) {
             place.within.clear();
         }
     }
-    Some(Moves::of(chart, &places, &facts.reach))
+    Some(Moves::new(chart, &places, &facts.reach))
 }
 
 /// Whether the step calls the model in a turn.
@@ -77,7 +77,7 @@ struct Alone {
 
 impl Alone {
     /// `None` if some question waits for a host event, because the analysis does not track which question offers an option.
-    fn of(chart: &Chart) -> Option<Self> {
+    fn new(chart: &Chart) -> Option<Self> {
         let mut own = BTreeSet::new();
         for block in chart.blocks() {
             Action::walk(block, &mut |action| match action {
@@ -153,7 +153,7 @@ struct Around {
 }
 
 impl Around {
-    fn of(chart: &Chart, facts: &Facts, counted: &BTreeSet<VarId>) -> Self {
+    fn new(chart: &Chart, facts: &Facts, counted: &BTreeSet<VarId>) -> Self {
         let count = chart.states.len();
         let (mut calling, mut moves_on) = (vec![None; count], vec![false; count]);
         let (mut asks_on, mut offers) = (vec![false; count], vec![0_usize; count]);

@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, compatible, decide, implies};
 use crate::facts::term::root;
-use crate::facts::usage::{Spot, expressions};
+use crate::facts::usage::{ExprOwner, expressions};
 use crate::facts::uses::own_walk;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
@@ -35,7 +35,7 @@ impl Gap {
 
 /// A trigger whose transitions are tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Moment {
+enum GapTrigger {
     Done(StepId),
     Event(StateId, EventId),
 }
@@ -43,14 +43,14 @@ enum Moment {
 /// Every gap, ordered by its first transition. Only gaps that look forgotten are reported: two or more disjoint guards cover
 /// every case except one, which is a single value of each variable that they read. A larger remainder may be intended.
 pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
-    let mut moments: BTreeMap<Moment, Vec<TransitionId>> = BTreeMap::new();
+    let mut moments: BTreeMap<GapTrigger, Vec<TransitionId>> = BTreeMap::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         match &line.trigger {
-            Trigger::StepDone(step) => moments.entry(Moment::Done(*step)).or_default().push(id),
+            Trigger::StepDone(step) => moments.entry(GapTrigger::Done(*step)).or_default().push(id),
             Trigger::Event(events) => {
                 for event in events {
-                    moments.entry(Moment::Event(line.source, *event)).or_default().push(id);
+                    moments.entry(GapTrigger::Event(line.source, *event)).or_default().push(id);
                 }
             }
             Trigger::AnyEvent
@@ -78,7 +78,7 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
         .iter()
         .map(|row| row.transitions.iter().any(any) || !row.steps.is_empty())
         .collect();
-    let last = Last::of(chart, facts);
+    let last = Last::new(chart, facts);
     let mut found: Vec<Gap> = moments
         .iter()
         .filter(|(_, lines)| (2..=MOST).contains(&lines.len()))
@@ -101,7 +101,7 @@ struct Last<'f> {
 }
 
 impl<'f> Last<'f> {
-    fn of(chart: &Chart, facts: &'f Facts) -> Self {
+    fn new(chart: &Chart, facts: &'f Facts) -> Self {
         let mut own = vec![None; chart.states.len()];
         for (nth, place) in facts.places.steps.iter().enumerate() {
             for state in &place.within {
@@ -132,16 +132,16 @@ impl<'f> Last<'f> {
 fn is_taken_elsewhere(
     chart: &Chart,
     last: &Last<'_>,
-    moment: Moment,
-    moments: &BTreeMap<Moment, Vec<TransitionId>>,
+    moment: GapTrigger,
+    moments: &BTreeMap<GapTrigger, Vec<TransitionId>>,
     catching: &[bool],
 ) -> bool {
     let (state, event) = match moment {
-        Moment::Event(state, event) => (state, event),
-        Moment::Done(step) => return last.is_after(chart, step),
+        GapTrigger::Event(state, event) => (state, event),
+        GapTrigger::Done(step) => return last.is_after(chart, step),
     };
     chart.ancestors(state).any(|around| {
-        let same = around != state && moments.contains_key(&Moment::Event(around, event));
+        let same = around != state && moments.contains_key(&GapTrigger::Event(around, event));
         same || catching[around.index()]
     })
 }
@@ -158,9 +158,9 @@ fn is_asked_elsewhere(chart: &Chart, gap: &Gap) -> bool {
     let mut asked = false;
     if !steps.is_empty() {
         expressions(chart, &mut |spot, expr| {
-            let own = matches!(spot, Spot::Line(id)
+            let own = matches!(spot, ExprOwner::Line(id)
                 if chart.transition(id).trigger.step().is_some_and(|s| steps.contains(&s)));
-            if own || matches!(spot, Spot::Value(_) | Spot::Other) {
+            if own || matches!(spot, ExprOwner::Value(_) | ExprOwner::Other) {
                 return;
             }
             own_walk(expr, &mut |e| {

@@ -38,7 +38,7 @@ const MOST_OPEN: usize = 64;
 
 impl Moves {
     /// Builds the graph of reachable states and transitions. Linear in states and transitions.
-    pub fn of(chart: &Chart, places: &Places, reach: &Reach) -> Self {
+    pub fn new(chart: &Chart, places: &Places, reach: &Reach) -> Self {
         let states = chart.states.len();
         let mut build = Build { chart, places, reach, edges: Vec::new(), open: BTreeMap::new() };
         build.lines();

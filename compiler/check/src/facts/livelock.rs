@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide};
-use crate::facts::held::{Held, defaulted};
+use crate::facts::known_values::{KnownValues, defaulted};
 use crate::facts::reach::{entries, is_leaf};
 use crate::facts::uses::{assigned, changes, is_where, reads, walk, written};
 use chartc_core::arena::{StateId, TransitionId, VarId};
@@ -85,14 +85,14 @@ fn cycle(
     let mut lines = vec![first];
     let (mut at, mut line) = (leaf, first);
     let mut landed = vec![leaf];
-    let mut held = Held::of(defaulted);
+    let mut held = KnownValues::new(defaulted);
     while lines.len() <= LONGEST {
         let (taken, before) = (chart.transition(line), at);
         if !taken.targets.is_empty() {
             at = leaf_of(chart, taken)?;
             let is_inside = |state| chart.contains(within, state) && state != within;
             let is_alone = match chart.state(within).parent {
-                None => lonely(chart, at),
+                None => is_outside_parallel(chart, at),
                 Some(_) => is_inside(taken.source) && is_inside(at),
             };
             if !is_alone {
@@ -153,7 +153,7 @@ fn asks_inside(chart: &Chart, guard: &Expr, within: StateId) -> bool {
 
 /// The single leaf that a transition enters, if there is one and it is not inside a parallel.
 pub(crate) fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
-    leaf_of(chart, line).filter(|leaf| lonely(chart, *leaf))
+    leaf_of(chart, line).filter(|leaf| is_outside_parallel(chart, *leaf))
 }
 
 /// The single leaf that a transition enters, if there is one.
@@ -175,7 +175,7 @@ fn leaf_of(chart: &Chart, line: &Transition) -> Option<StateId> {
 }
 
 /// Whether the leaf is outside of all parallels.
-pub(crate) fn lonely(chart: &Chart, leaf: StateId) -> bool {
+pub(crate) fn is_outside_parallel(chart: &Chart, leaf: StateId) -> bool {
     chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
@@ -187,7 +187,7 @@ fn forced(
     facts: &Facts,
     leaf: StateId,
     given: &mut Vec<TransitionId>,
-    held: &Held<'_>,
+    held: &KnownValues<'_>,
 ) -> Option<TransitionId> {
     let guard = |id: &TransitionId| chart.transition(*id).guard.as_ref();
     for state in chart.ancestors(leaf) {

@@ -17,15 +17,15 @@ pub mod graph;
 pub mod guard;
 pub mod handling;
 pub(crate) mod hash;
-pub(crate) mod held;
 pub(crate) mod interval;
+pub(crate) mod known_values;
 pub mod livelock;
+pub mod loops;
 pub mod place;
 pub mod progress;
 pub mod range;
 pub mod reach;
 pub mod restart;
-pub mod rounds;
 pub(crate) mod term;
 pub mod usage;
 pub mod uses;
@@ -58,11 +58,11 @@ pub struct Facts {
 
 impl Facts {
     /// Runs the analyses that several lints need. Linear in the size of the chart, up to logarithms.
-    pub fn of(chart: &Chart) -> Self {
-        let ranges = Ranges::of(chart);
-        let places = Places::of(chart, &ranges);
-        let reach = Reach::of(chart, &places);
-        let moves = Moves::of(chart, &places, &reach);
+    pub fn new(chart: &Chart) -> Self {
+        let ranges = Ranges::new(chart);
+        let places = Places::new(chart, &ranges);
+        let reach = Reach::compute(chart, &places);
+        let moves = Moves::new(chart, &places, &reach);
         Self { ranges, places, reach, moves, passed: BTreeSet::new(), sure: BTreeSet::new() }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// A necessary condition for acting: one of `within` is active, and none of `except`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct ScopeCondition {
     /// Ascending; empty means nowhere. A state and its descendant are both listed only if the chart names both.
     pub within: Vec<StateId>,
     /// Descendants of states in `within`.
@@ -21,7 +21,7 @@ pub struct Place {
     pub is_loose: bool,
 }
 
-impl Place {
+impl ScopeCondition {
     /// Whether acting is possible while the leaf is active.
     pub fn covers(&self, chart: &Chart, leaf: StateId) -> bool {
         self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
@@ -42,7 +42,7 @@ impl Place {
     }
 
     /// The place of one state, without exceptions.
-    pub fn of(state: StateId) -> Self {
+    pub fn in_state(state: StateId) -> Self {
         Self { within: vec![state], ..Self::default() }
     }
 
@@ -92,31 +92,31 @@ impl Place {
 pub struct Places {
     /// By transition. Empty if its guard cannot hold, its step cannot run, no question offers it, or the transition table forbids
     /// it everywhere.
-    pub lines: Vec<Place>,
+    pub lines: Vec<ScopeCondition>,
     /// By transition: the states of its place from which the transition table forbids the move.
     pub forbidden: Vec<Vec<StateId>>,
     /// By row of the transition table: whether a step or an option makes the move that it permits.
     pub used: Vec<bool>,
     /// By step.
-    pub steps: Vec<Place>,
+    pub steps: Vec<ScopeCondition>,
     /// Questions that are never asked, with the transitions that always take their event or the turn. Their place is empty.
     pub unput: BTreeMap<StepId, Vec<TransitionId>>,
 }
 
 impl Places {
     /// Computes the places from scopes, guards, steps and permissions.
-    pub fn of(chart: &Chart, ranges: &Ranges) -> Self {
-        let mut steps: Vec<Place> = chart
+    pub fn new(chart: &Chart, ranges: &Ranges) -> Self {
+        let mut steps: Vec<ScopeCondition> = chart
             .steps
             .iter()
             .map(|step| {
-                let mut place = Place::of(step.state);
+                let mut place = ScopeCondition::in_state(step.state);
                 place.guard(chart, ranges, step.guard.as_ref());
                 place
             })
             .collect();
         let unput = unput(chart, &mut steps);
-        let mut table = Table::of(chart);
+        let mut table = Table::new(chart);
         let asks = asks(chart, &steps);
         let interrupted = is_interrupted(chart);
         let mut lines = Vec::with_capacity(chart.transitions.len());
@@ -136,23 +136,23 @@ impl Places {
     }
 
     /// Where a transition may act.
-    pub fn line(&self, id: TransitionId) -> &Place {
+    pub fn line(&self, id: TransitionId) -> &ScopeCondition {
         &self.lines[id.index()]
     }
 
     /// Where a step may run.
-    pub fn step(&self, id: StepId) -> &Place {
+    pub fn step(&self, id: StepId) -> &ScopeCondition {
         &self.steps[id.index()]
     }
 }
 
 /// Clears the places of questions that are never asked, and returns these with the transitions that take their event.
-fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionId>> {
+fn unput(chart: &Chart, steps: &mut [ScopeCondition]) -> BTreeMap<StepId, Vec<TransitionId>> {
     let mut found = BTreeMap::new();
     if !chart.steps.iter().any(|step| matches!(step.kind, StepKind::Ask { .. })) {
         return found;
     }
-    let takers = Takers::of(chart);
+    let takers = Takers::new(chart);
     for i in 0..steps.len() {
         if let Some(by) = takers.before(chart, StepId::at(i), steps) {
             steps[i].within.clear();
@@ -163,8 +163,8 @@ fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionI
 }
 
 /// The place that the `from` of a transition describes; without a `from`, its source.
-pub fn scope(chart: &Chart, line: &Transition) -> Place {
-    let mut place = Place::of(line.source);
+pub fn scope(chart: &Chart, line: &Transition) -> ScopeCondition {
+    let mut place = ScopeCondition::in_state(line.source);
     if let Some(scope) = &line.scope {
         if !scope.any_of.is_empty() {
             place.narrow(chart, &scope.any_of);
@@ -202,7 +202,12 @@ fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
     }
 }
 
-fn line_place(chart: &Chart, line: &Transition, steps: &[Place], interrupted: bool) -> Place {
+fn line_place(
+    chart: &Chart,
+    line: &Transition,
+    steps: &[ScopeCondition],
+    interrupted: bool,
+) -> ScopeCondition {
     let mut place = scope(chart, line);
     if let Some(id) = line.trigger.step() {
         let step = &steps[id.index()];
@@ -229,7 +234,7 @@ pub fn is_final(chart: &Chart, state: StateId) -> bool {
 }
 
 /// States in which a question may be open, ascending.
-fn asks(chart: &Chart, steps: &[Place]) -> Vec<StateId> {
+fn asks(chart: &Chart, steps: &[ScopeCondition]) -> Vec<StateId> {
     let mut states: Vec<StateId> = chart
         .steps
         .iter()
@@ -266,7 +271,7 @@ struct Table {
 }
 
 impl Table {
-    fn of(chart: &Chart) -> Self {
+    fn new(chart: &Chart) -> Self {
         let mut rows: BTreeMap<StateId, Vec<(usize, Option<StateId>)>> = BTreeMap::new();
         for (row, permission) in chart.permissions.iter().enumerate() {
             let guard = permission.guard.as_ref();
@@ -278,7 +283,12 @@ impl Table {
     }
 
     /// Narrows the place of a move to where it is permitted; returns the states in which it is not permitted at all.
-    fn apply(&mut self, chart: &Chart, line: &Transition, place: &mut Place) -> Vec<StateId> {
+    fn apply(
+        &mut self,
+        chart: &Chart,
+        line: &Transition,
+        place: &mut ScopeCondition,
+    ) -> Vec<StateId> {
         if self.used.is_empty() {
             return Vec::new();
         }

@@ -37,7 +37,7 @@ type Here = Vec<(VarId, Range)>;
 
 impl Ranges {
     /// Computes the bounds from everything that sets a variable.
-    pub fn of(chart: &Chart) -> Self {
+    pub fn new(chart: &Chart) -> Self {
         let mut rows: Vec<Option<Range>> = chart.variables.iter().map(first).collect();
         for step in &chart.steps {
             step.into.iter().for_each(|id| rows[id.index()] = None);

@@ -29,7 +29,7 @@ pub struct Reach {
 impl Reach {
     /// Searches breadth first over transitions, so that the causes form shortest paths. Linear in states, transitions, and
     /// targets times depth.
-    pub fn of(chart: &Chart, places: &Places) -> Self {
+    pub fn compute(chart: &Chart, places: &Places) -> Self {
         Search::new(chart, places).run()
     }
 
@@ -214,7 +214,7 @@ impl<'c> Search<'c> {
 
     fn run(mut self) -> Reach {
         let root = StateId::at(0);
-        if !self.is_last(&[root], Cause::Start) {
+        if !self.stop_at_barred(&[root], Cause::Start) {
             self.default(root, Cause::Start);
         }
         while let Some(item) = self.now.pop_front().or_else(|| self.later.pop_front()) {
@@ -232,8 +232,8 @@ impl<'c> Search<'c> {
         self.barred.is_some_and(|barred| self.chart.contains(barred, state))
     }
 
-    /// Whether entering these states surely enters the barred one; then notes what else is entered, but not what follows.
-    fn is_last(&mut self, entries: &[StateId], cause: Cause) -> bool {
+    /// If entering these states surely enters the barred one, notes what else is entered, but not what follows, and returns `true`.
+    fn stop_at_barred(&mut self, entries: &[StateId], cause: Cause) -> bool {
         let chart = self.chart;
         if !self.barred.is_some_and(|barred| enters_surely(chart, entries, barred)) {
             return false;
@@ -321,7 +321,7 @@ impl<'c> Search<'c> {
 
     fn line(&mut self, id: TransitionId) {
         let (cause, entered) = (Cause::Line(id), entries(self.chart, self.chart.transition(id)));
-        if !self.is_last(&entered, cause) {
+        if !self.stop_at_barred(&entered, cause) {
             self.now.extend(entered.into_iter().map(|state| Item::Default(state, cause)));
         }
     }

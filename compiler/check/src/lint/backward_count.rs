@@ -1,9 +1,9 @@
 //! Transitions that count away from the bound in their guard.
 
 use crate::facts::Facts;
-use crate::facts::counter::{self, Bound, is_lasting, step};
+use crate::facts::counter::{self, CounterBound, is_lasting, step};
 use crate::facts::counting::comes_back;
-use crate::facts::rounds::Lost;
+use crate::facts::loops::Lost;
 use crate::facts::uses::{reads, walk, written};
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{TransitionId, VarId};
@@ -237,7 +237,7 @@ fn is_counting(chart: &Chart, line: &Transition) -> bool {
 }
 
 /// The comparisons of lasting counters that the guard implies.
-fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
+fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<CounterBound<'e>> {
     let mut found = counter::bounds(chart, guard);
     found.retain(|bound| is_lasting(chart, bound.counter));
     found
@@ -259,11 +259,11 @@ fn counts(line: &Transition, counter: VarId) -> Option<i64> {
 }
 
 /// Whether another condition compares the counter, in the same direction, with a different bound.
-fn is_bounded_elsewhere(chart: &Chart, own: TransitionId, of: &Bound<'_>, up: bool) -> bool {
+fn is_bounded_elsewhere(chart: &Chart, own: TransitionId, of: &CounterBound<'_>, up: bool) -> bool {
     let lines = chart.transitions.iter().enumerate();
     let lines = lines.filter(|(i, _)| TransitionId::at(*i) != own).map(|(_, l)| &l.guard);
     let guards = lines.chain(chart.steps.iter().map(|step| &step.guard)).flatten();
-    let further = |bound: Bound<'_>| {
+    let further = |bound: CounterBound<'_>| {
         let same = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual) == up;
         bound.counter == of.counter && same && bound.than != of.than
     };
@@ -272,7 +272,7 @@ fn is_bounded_elsewhere(chart: &Chart, own: TransitionId, of: &Bound<'_>, up: bo
 }
 
 /// The greatest possible distance from the counter's least value to the bound; from its greatest value, if it counts down.
-fn room(chart: &Chart, facts: &Facts, bound: &Bound<'_>) -> Option<i64> {
+fn room(chart: &Chart, facts: &Facts, bound: &CounterBound<'_>) -> Option<i64> {
     let range = facts.ranges.get(bound.counter)?;
     let (low, high) = if let ExprKind::Int(n) = bound.than.kind {
         (n, n)

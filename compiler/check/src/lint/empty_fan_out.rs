@@ -22,7 +22,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         else {
             continue;
         };
-        let lists = lists.get_or_insert_with(|| Lists::of(chart));
+        let lists = lists.get_or_insert_with(|| Lists::new(chart));
         if !lists.is_empty(&each.list) {
             continue;
         }

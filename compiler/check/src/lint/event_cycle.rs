@@ -1,8 +1,8 @@
 //! Transitions that send each other's events for ever.
 
 use crate::facts::Facts;
-use crate::facts::livelock::{landing, lonely};
-use crate::facts::place::Place;
+use crate::facts::livelock::{is_outside_parallel, landing};
+use crate::facts::place::ScopeCondition;
 use crate::facts::reach::is_leaf;
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{EventId, StateId, TransitionId};
@@ -77,7 +77,7 @@ fn cycle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
         if !row.targets.is_empty() {
             at = landing(chart, row)?;
         }
-        if !lonely(chart, at) || is_busy(chart, row, at) {
+        if !is_outside_parallel(chart, at) || is_busy(chart, row, at) {
             return None;
         }
         line = taken(chart, facts, at, event)?;
@@ -200,7 +200,7 @@ fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<
             | Trigger::LimitWarn(_) => false,
         };
         if on {
-            let whole = *facts.places.line(*id) == Place::of(line.source);
+            let whole = *facts.places.line(*id) == ScopeCondition::in_state(line.source);
             return (line.guard.is_none() && whole).then_some(*id);
         }
     }

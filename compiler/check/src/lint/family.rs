@@ -39,9 +39,9 @@ pub(super) struct Member<'c> {
 }
 
 impl<'c> Member<'c> {
-    fn of(one: &'c Lowered, is_linted: bool, faulty: &BTreeSet<FileId>) -> Self {
+    fn new(one: &'c Lowered, is_linted: bool, faulty: &BTreeSet<FileId>) -> Self {
         let (chart, map) = (&one.chart, &one.map);
-        let facts = Facts::of(chart);
+        let facts = Facts::new(chart);
         let name = |event: EventId| chart.events[event.index()].name.as_str();
         let mut sent: BTreeMap<&str, Vec<Receiver>> = BTreeMap::new();
         for post in &map.posts {
@@ -50,7 +50,7 @@ impl<'c> Member<'c> {
         Self {
             chart,
             map,
-            takers: Takers::of(chart),
+            takers: Takers::new(chart),
             events: chart.events.iter().map(|event| event.name.as_str()).collect(),
             lost: unhandled(chart, &facts).into_iter().map(|u| name(u.event)).collect(),
             sent,
@@ -101,7 +101,7 @@ pub struct Family<'c> {
 
 impl<'c> Family<'c> {
     /// Finds who runs whom. The lints run on `checked`, and not on `imported`; parts of the `faulty` files may be missing.
-    pub fn of(
+    pub fn new(
         checked: impl IntoIterator<Item = &'c Lowered>,
         imported: impl IntoIterator<Item = &'c Lowered>,
         faulty: &BTreeSet<FileId>,
@@ -115,7 +115,7 @@ impl<'c> Family<'c> {
         for (one, is_linted) in all {
             if children(one).next().is_some() || run.contains(&one.map.name) {
                 family.places.insert(one.map.name, family.members.len());
-                family.members.push(Member::of(one, is_linted, faulty));
+                family.members.push(Member::new(one, is_linted, faulty));
             }
         }
         for parent in 0..family.members.len() {

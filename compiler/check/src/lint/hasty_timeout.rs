@@ -15,15 +15,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for Hasty { spot, whom, most } in hasty(chart, facts) {
         let (span, then) = match spot {
-            Spot::Client(id) => (
+            TimeoutPlace::Client(id) => (
                 map.client_timeouts[id.index()].unwrap_or(map.clients[id.index()]),
                 format!("every call of `{}` fails", chart.clients[id.index()].name),
             ),
-            Spot::Step(line, step) => {
+            TimeoutPlace::Step(line, step) => {
                 let step = words::step(chart, step);
                 (map.line(line).trigger, format!("{step} always times out"))
             }
-            Spot::Deadline(line, step) => {
+            TimeoutPlace::Deadline(line, step) => {
                 let state = words::state(chart, chart.transition(line).source);
                 let step = words::step(chart, step);
                 (map.line(line).trigger, format!("{state} is left before {step} is done"))
@@ -62,7 +62,7 @@ enum Whom {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hasty {
     /// Where it is written.
-    spot: Spot,
+    spot: TimeoutPlace,
     /// Who has too little time to answer.
     whom: Whom,
     /// The greatest value of the time, in milliseconds.
@@ -71,7 +71,7 @@ struct Hasty {
 
 /// Where a time is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spot {
+enum TimeoutPlace {
     /// The `timeout` of a client.
     Client(ClientId),
     /// The `timeout` of a step.
@@ -86,7 +86,11 @@ fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
     let mut found = Vec::new();
     for (i, client) in chart.clients.iter().enumerate() {
         if let Some(most) = client.timeout.filter(|ms| *ms < MODEL) {
-            found.push(Hasty { spot: Spot::Client(ClientId::at(i)), whom: Whom::Model, most });
+            found.push(Hasty {
+                spot: TimeoutPlace::Client(ClientId::at(i)),
+                whom: Whom::Model,
+                most,
+            });
         }
     }
     let mut by_state = None;
@@ -95,12 +99,16 @@ fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
         let (bound, asked) = match &line.trigger {
             Trigger::StepTimeout(step, bound) => {
                 let row = &chart.steps[step.index()];
-                (bound, whom(row).map(|(whom, least)| (Spot::Step(id, *step), whom, least)))
+                (bound, whom(row).map(|(whom, least)| (TimeoutPlace::Step(id, *step), whom, least)))
             }
             Trigger::After(bound) if line.kind == TransitionKind::External => {
                 let asked =
                     by_state.get_or_insert_with(|| slowest(chart, facts))[line.source.index()];
-                (bound, asked.map(|(step, whom, least)| (Spot::Deadline(id, step), whom, least)))
+                (
+                    bound,
+                    asked
+                        .map(|(step, whom, least)| (TimeoutPlace::Deadline(id, step), whom, least)),
+                )
             }
             Trigger::After(_)
             | Trigger::AfterTurns(_)

@@ -2,7 +2,7 @@
 
 use super::{Context, Lint, words};
 use crate::facts::guard::{Verdict, decide};
-use crate::facts::place::{Place, scope};
+use crate::facts::place::{ScopeCondition, scope};
 use crate::facts::range::Range;
 use crate::notation;
 use chartc_core::arena::{StateId, VarId};
@@ -43,7 +43,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.extend(all.filter_map(|(_, all)| all.into_iter().next()));
     for ((step, spans), acts) in chart.steps.iter().zip(&map.steps).zip(&facts.places.steps) {
         let place = spans.guard.unwrap_or(spans.name);
-        let home = Place::of(step.state);
+        let home = ScopeCondition::in_state(step.state);
         let home = (&home, Some(acts));
         diagnostics.extend(check(
             context,
@@ -54,7 +54,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         ));
     }
     for (permission, span) in chart.permissions.iter().zip(&map.permissions) {
-        let home = Place::of(permission.from.unwrap_or(StateId::at(0)));
+        let home = ScopeCondition::in_state(permission.from.unwrap_or(StateId::at(0)));
         let guard = permission.guard.as_ref();
         let home = (&home, None);
         diagnostics.extend(check(context, (guard, &[]), home, *span, "permission is never given"));
@@ -66,7 +66,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 fn check(
     context: &Context<'_>,
     (guard, payload): (Option<&Expr>, &[&str]),
-    (home, acts): (&Place, Option<&Place>),
+    (home, acts): (&ScopeCondition, Option<&ScopeCondition>),
     span: Span,
     so: &str,
 ) -> Option<Diagnostic> {

@@ -3,7 +3,7 @@
 use super::backward_count::away;
 use super::{Context, Lint, words};
 use crate::facts::counter::{Owner, Writer};
-use crate::facts::rounds::{Asker, Lost, Why, lost};
+use crate::facts::loops::{GuardOwner, Lost, Why, lost};
 use crate::notation;
 use chartc_core::arena::VarId;
 use chartc_text::diagnostic::Diagnostic;
@@ -20,9 +20,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for found in lost(chart, facts) {
         let one = finding(context, &found);
         // C0418 reports a transition that counts against its own guard, at the guard.
-        let own = matches!((found.asker, found.why), (Asker::Line(line), Why::Away(writer))
+        let own = matches!((found.owner, found.why), (GuardOwner::Line(line), Why::WrongDirection(writer))
             if writer.owner == Owner::Line(line));
-        let asked = asked(context, found.asker).0;
+        let asked = asked(context, found.owner).0;
         if told.insert(one.span) {
             let about = if own { asked } else { one.span };
             diagnostics.push(one.about(about));
@@ -33,7 +33,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = &chart.variables[found.counter.index()].name;
-    let (asked, guard) = asked(context, found.asker);
+    let (asked, guard) = asked(context, found.owner);
     let comes = if found.holds { "always holds" } else { "never holds" };
     match found.why {
         Why::Reset(writer) => {
@@ -44,7 +44,7 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
                 .help("reset it where the loop begins, on the line that enters it")
                 .related(asked, "this condition bounds nothing")
         }
-        Why::Away(writer) => {
+        Why::WrongDirection(writer) => {
             let at = place(context, found.counter, writer);
             away(context, at, found, &guard).related(asked, "this condition bounds nothing")
         }
@@ -73,21 +73,21 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
 }
 
 /// The span of the condition, and the condition, abbreviated.
-fn asked(context: &Context<'_>, asker: Asker) -> (Span, String) {
+fn asked(context: &Context<'_>, asker: GuardOwner) -> (Span, String) {
     let Context { chart, map, .. } = context;
     let text = |guard: &Option<chartc_core::model::Expr>| {
         guard.as_ref().map(|guard| words::short(&notation::expression(chart, guard)))
     };
     let (span, text) = match asker {
-        Asker::Line(id) => {
+        GuardOwner::Line(id) => {
             let spans = map.line(id);
             (spans.guard.unwrap_or(spans.trigger), words::guard(chart, id))
         }
-        Asker::Step(id) => {
+        GuardOwner::Step(id) => {
             let spans = map.step(id);
             (spans.guard.unwrap_or(spans.name), text(&chart.steps[id.index()].guard))
         }
-        Asker::Permission(i) => (map.permissions[i], text(&chart.permissions[i].guard)),
+        GuardOwner::Permission(i) => (map.permissions[i], text(&chart.permissions[i].guard)),
     };
     (span, text.unwrap_or_default())
 }

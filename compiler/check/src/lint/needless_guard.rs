@@ -2,7 +2,7 @@
 
 use super::{Context, Lint, words};
 use crate::facts::cover::shadows;
-use crate::facts::place::{Place, scope};
+use crate::facts::place::{ScopeCondition, scope};
 use crate::facts::uses::walk;
 use crate::notation;
 use chartc_core::arena::{StateId, TransitionId};
@@ -19,7 +19,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for ((step, spans), place) in chart.steps.iter().zip(&map.steps).zip(&facts.places.steps) {
         if let Some(guard) = step.guard.as_ref().filter(|_| !place.within.is_empty())
-            && always(context, guard, &Place::of(step.state))
+            && always(context, guard, &ScopeCondition::in_state(step.state))
         {
             diagnostics.push(told(
                 context,
@@ -30,14 +30,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
     }
     for (permission, span) in chart.permissions.iter().zip(&map.permissions) {
-        let home = Place::of(permission.from.unwrap_or(StateId::at(0)));
+        let home = ScopeCondition::in_state(permission.from.unwrap_or(StateId::at(0)));
         if let Some(guard) = permission.guard.as_ref().filter(|g| always(context, g, &home)) {
             diagnostics.push(told(context, guard, &notation::expression(chart, guard), *span));
         }
     }
     for (component, span) in chart.components.iter().zip(&map.components) {
         for insert in &component.inserts {
-            let home = Place::of(chart.steps[insert.step.index()].state);
+            let home = ScopeCondition::in_state(chart.steps[insert.step.index()].state);
             if let Some(guard) = insert.guard.as_ref().filter(|g| always(context, g, &home)) {
                 diagnostics.push(told(context, guard, &notation::expression(chart, guard), *span));
             }
@@ -94,7 +94,7 @@ pub(super) fn is_told(context: &Context<'_>, id: TransitionId) -> bool {
 }
 
 /// Whether a condition always holds when it is evaluated, and is not a literal `true`.
-fn always(context: &Context<'_>, guard: &Expr, home: &Place) -> bool {
+fn always(context: &Context<'_>, guard: &Expr, home: &ScopeCondition) -> bool {
     guard.kind != ExprKind::Bool(true) && home.is_opened_by(context.chart, guard)
 }
 

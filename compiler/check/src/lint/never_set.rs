@@ -4,7 +4,7 @@ use super::reading::{self, Setters, is_yaml};
 use super::{Context, Lint, moving, words};
 use crate::explore::witness::json;
 use crate::facts::guard::{Verdict, decide};
-use crate::facts::usage::{Fixed, Spot, Usage, fixed};
+use crate::facts::usage::{ExprOwner, Fixed, Usage, fixed};
 use crate::facts::uses::written;
 use crate::notation;
 use crate::turn::dataflow::Value;
@@ -27,20 +27,23 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !context.all_read {
         return;
     }
-    for Fixed { variable, spot } in fixed(chart, &Usage::of(chart)) {
+    for Fixed { variable, spot } in fixed(chart, &Usage::new(chart)) {
         let row = &chart.variables[variable.index()];
         let place = match spot {
-            Spot::Line(id) => map.line(id).guard.unwrap_or(map.line(id).whole),
-            Spot::Step(id) => map.step(id).guard.unwrap_or(map.step(id).name),
-            Spot::Predicate(i) => map.predicates[i],
-            Spot::Permission(i) => map.permissions[i],
-            Spot::Value(_) | Spot::Other => continue,
+            ExprOwner::Line(id) => map.line(id).guard.unwrap_or(map.line(id).whole),
+            ExprOwner::Step(id) => map.step(id).guard.unwrap_or(map.step(id).name),
+            ExprOwner::Predicate(i) => map.predicates[i],
+            ExprOwner::Permission(i) => map.permissions[i],
+            ExprOwner::Value(_) | ExprOwner::Other => continue,
         };
         let is = row.default.as_ref().map(|e| notation::expression(chart, e)).unwrap_or_default();
         let refused = match spot {
-            Spot::Permission(i) if is_false(chart, i) => Some(moving::refused(context, i)),
-            Spot::Permission(_) | Spot::Line(_) | Spot::Step(_) | Spot::Predicate(_) => None,
-            Spot::Value(_) | Spot::Other => None,
+            ExprOwner::Permission(i) if is_false(chart, i) => Some(moving::refused(context, i)),
+            ExprOwner::Permission(_)
+            | ExprOwner::Line(_)
+            | ExprOwner::Step(_)
+            | ExprOwner::Predicate(_) => None,
+            ExprOwner::Value(_) | ExprOwner::Other => None,
         };
         let never = format!("nothing ever sets `{}`", row.name);
         let message = match &refused {
@@ -58,7 +61,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Whether the condition of a permission is unsatisfiable while the variables that nothing sets keep their initial values.
 fn is_false(chart: &Chart, row: usize) -> bool {
-    let usage = Usage::of(chart);
+    let usage = Usage::new(chart);
     let begins = |id: VarId| {
         let variable = &chart.variables[id.index()];
         let var = matches!(variable.kind, VariableKind::Var { .. });
@@ -75,7 +78,7 @@ fn is_false(chart: &Chart, row: usize) -> bool {
 pub(super) fn blank(context: &Context<'_>, flow: &Flow<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let told: BTreeSet<VarId> =
-        fixed(chart, &Usage::of(chart)).into_iter().map(|f| f.variable).collect();
+        fixed(chart, &Usage::new(chart)).into_iter().map(|f| f.variable).collect();
     for (id, site) in flow.blank().into_iter().filter(|(id, _)| !told.contains(id)).take(MOST) {
         let row = &chart.variables[id.index()];
         let (span, what) = reading::place(context, site);
@@ -148,7 +151,7 @@ pub(super) fn always_alike(
             .help("set it on the way that leads here, or remove the condition");
         found = refused.iter().fold(found, |found, refused| refused.related(context, found));
         for (id, _) in fixed.values.iter().take(1) {
-            let setters = setters.get_or_insert_with(|| Setters::of(context));
+            let setters = setters.get_or_insert_with(|| Setters::new(context));
             // Python declares a variable where it is first set.
             if let Some(value) = constant(context, *id) {
                 found = found.related(map.variables[id.index()], format!("set to `{value}` here"));

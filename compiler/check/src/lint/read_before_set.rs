@@ -112,7 +112,7 @@ fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usiz
         cause == Some(Cause::Start)
     };
     let first = facts.reach.leaves(chart).find(begins)?;
-    let defaults = Defaults::of(chart, all);
+    let defaults = Defaults::new(chart, all);
     let read = |id: StepId, row: usize| {
         all.iter().any(|e| e.step == id && matches!(e.reading, Reading::Permission(r) if r == row))
     };
@@ -155,7 +155,7 @@ fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usiz
 struct Defaults(BTreeMap<VarId, Data>);
 
 impl Defaults {
-    fn of(chart: &Chart, all: &[Early]) -> Self {
+    fn new(chart: &Chart, all: &[Early]) -> Self {
         let mut found = Self(BTreeMap::new());
         for early in all {
             let Value::Variable(id) = early.value else { continue };

@@ -104,7 +104,7 @@ pub(super) struct Setters(BTreeMap<VarId, Vec<Span>>);
 
 impl Setters {
     /// Collects them in one pass over the chart.
-    pub(super) fn of(context: &Context<'_>) -> Self {
+    pub(super) fn new(context: &Context<'_>) -> Self {
         let Context { chart, map, .. } = context;
         let mut found: BTreeMap<VarId, Vec<Span>> = BTreeMap::new();
         let mut add = |ids: BTreeSet<VarId>, place: Span| {

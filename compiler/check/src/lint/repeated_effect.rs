@@ -1,7 +1,7 @@
 //! Effects of an `enter` block that are repeated when a detour returns to the state.
 
 use crate::facts::Facts;
-use crate::facts::livelock::{landing, lonely};
+use crate::facts::livelock::{is_outside_parallel, landing};
 use crate::facts::reach::{domain, is_history};
 use crate::facts::uses::{assigned, changes, reads, walk};
 use crate::lint::{Context, Lint, words};
@@ -72,7 +72,7 @@ fn detours(context: &Context<'_>) -> Vec<Detour> {
             || !acts
             || undoes
             || !context.enters(state)
-            || !lonely(chart, state)
+            || !is_outside_parallel(chart, state)
         {
             continue;
         }

@@ -35,7 +35,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             | StepKind::Call(..)
             | StepKind::Human(_) => continue,
         };
-        let lists = lists.get_or_insert_with(|| Lists::of(chart));
+        let lists = lists.get_or_insert_with(|| Lists::new(chart));
         if lists.is_bounded(&each.list) {
             continue;
         }

@@ -1,7 +1,7 @@
 //! Model calls without any time limit.
 
 use crate::facts::Facts;
-use crate::facts::place::{Place, is_final};
+use crate::facts::place::{ScopeCondition, is_final};
 use crate::facts::reach::{is_history, is_leaf};
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{StateId, StepId};
@@ -81,7 +81,7 @@ fn untimed(chart: &Chart, facts: &Facts) -> Vec<StateId> {
 }
 
 /// The first of the leaves, which are in document order, that the place covers.
-fn first_of(chart: &Chart, place: &Place, leaves: &[StateId]) -> Option<StateId> {
+fn first_of(chart: &Chart, place: &ScopeCondition, leaves: &[StateId]) -> Option<StateId> {
     place.within.iter().find_map(|top| {
         let from = leaves.partition_point(|l| l < top);
         let below = leaves[from..].iter().take_while(|l| chart.contains(*top, **l));

@@ -2,7 +2,7 @@
 
 use super::{Context, Lint, lost_count, words};
 use crate::facts::counting::uncounted;
-use crate::facts::rounds;
+use crate::facts::loops;
 use chartc_core::arena::StateId;
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::uncounted_line::RULE;
@@ -31,7 +31,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let other = map.line(found.counting).whole;
         diagnostics.push(RULE.at(place, message).help(help).related(other, "this line counts"));
     }
-    for found in rounds::uncounted(chart, facts) {
+    for found in loops::uncounted(chart, facts) {
         let spans = map.line(found.line);
         if told.insert(spans.whole) {
             diagnostics.push(past(context, &found));
@@ -40,7 +40,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// The finding for a loop through the condition in which nothing counts.
-fn past(context: &Context<'_>, found: &rounds::Uncounted) -> Diagnostic {
+fn past(context: &Context<'_>, found: &loops::Uncounted) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let spans = map.line(found.line);
     let name = &chart.variables[found.counter.index()].name;

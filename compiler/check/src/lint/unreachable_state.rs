@@ -126,7 +126,7 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
     if !is_asked || chart.steps.iter().any(in_events) {
         return None;
     }
-    let takers = Takers::of(chart);
+    let takers = Takers::new(chart);
     let places = &facts.places.line(id).within;
     let here = |leaf: &StateId| places.iter().any(|place| chart.contains(*place, *leaf));
     let is_open =

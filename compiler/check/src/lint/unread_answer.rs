@@ -21,7 +21,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if !is_typed(step) || step.into.is_some() || facts.places.step(id).within.is_empty() {
             continue;
         }
-        let usage = usage.get_or_insert_with(|| Usage::of(chart));
+        let usage = usage.get_or_insert_with(|| Usage::new(chart));
         if usage.last_result || usage.answers[i] || only_ends(chart, step, id) {
             continue;
         }

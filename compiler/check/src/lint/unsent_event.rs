@@ -1,7 +1,7 @@
 //! Charts that wait for events that nothing sends to them.
 
 use super::{Context, Lint, words};
-use crate::facts::livelock::lonely;
+use crate::facts::livelock::is_outside_parallel;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Forward, Limits, StateKind, Step, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
@@ -17,7 +17,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     };
     let given: Vec<bool> = chart.events.iter().map(|e| family.gives(own, &e.name)).collect();
     let mut told = BTreeSet::new();
-    for leaf in facts.reach.leaves(chart).filter(|leaf| lonely(chart, *leaf)) {
+    for leaf in facts.reach.leaves(chart).filter(|leaf| is_outside_parallel(chart, *leaf)) {
         if !matches!(chart.state(leaf).kind, StateKind::Atomic) || !context.enters(leaf) {
             continue;
         }

@@ -1,7 +1,7 @@
 //! `from` transitions that apply in no state, and `on *` in charts without events.
 
 use super::{Context, Lint, words};
-use crate::facts::place::{Place, scope};
+use crate::facts::place::{ScopeCondition, scope};
 use crate::facts::reach::{is_end, is_leaf};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Scope, Trigger};
@@ -51,7 +51,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// Whether the place covers a reachable leaf.
-fn has_leaf(context: &Context<'_>, place: &Place) -> bool {
+fn has_leaf(context: &Context<'_>, place: &ScopeCondition) -> bool {
     let Context { chart, facts, .. } = context;
     let below = |s: &StateId| (s.0..chart.state(*s).end.0).map(StateId);
     let mut leaves = place.within.iter().flat_map(below);

@@ -22,7 +22,7 @@ pub(super) struct Beside<'s> {
 }
 
 impl<'s> Beside<'s> {
-    pub(super) fn of(before: Option<(Item<'s>, Span)>, next: Option<(Item<'s>, Span)>) -> Self {
+    pub(super) fn new(before: Option<(Item<'s>, Span)>, next: Option<(Item<'s>, Span)>) -> Self {
         let next = next.and_then(|(item, span)| match item {
             Item::Line(line) => Some(follower(line, span)),
             Item::Allow(_) | Item::Step(_) => None,

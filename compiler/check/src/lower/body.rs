@@ -34,7 +34,7 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
         match part.item {
             StateItem::Line(written) => {
                 let near = |nth: usize| parts.get(nth).and_then(|p| Some((item(p.item)?, p.span)));
-                let beside = Beside::of(i.checked_sub(1).and_then(near), near(i + 1));
+                let beside = Beside::new(i.checked_sub(1).and_then(near), near(i + 1));
                 line::own(cx, id, written, part.span, beside);
             }
             StateItem::Step(_) => own_step(cx, id, &mut steps),

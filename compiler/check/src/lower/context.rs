@@ -206,7 +206,7 @@ impl Cx<'_> {
         span: Span,
         known: impl IntoIterator<Item = &'k str>,
     ) {
-        let finding = unknown_name::unknown(what, name, span, self.may_guess().then_some(known));
+        let finding = unknown_name::unknown(what, name, span, self.take_guess().then_some(known));
         self.report(finding);
     }
 
@@ -215,8 +215,8 @@ impl Cx<'_> {
         self.guesses < GUESSES
     }
 
-    /// Likewise, and counts the suggestion.
-    pub(super) fn may_guess(&mut self) -> bool {
+    /// Takes one of the suggestions of similar names; `false` if none is left.
+    pub(super) fn take_guess(&mut self) -> bool {
         self.guesses += 1;
         self.guesses <= GUESSES
     }

@@ -95,7 +95,7 @@ pub fn lower(
         let first = lowered.len();
         let mut names: BTreeMap<&str, Span> = BTreeMap::new();
         let mut tests: BTreeMap<&str, Span> = BTreeMap::new();
-        let sight = Sight::of(loaded, file.id);
+        let sight = Sight::new(loaded, file.id);
         let seen = sight.declarations(None);
         for noted in &file.items {
             match &noted.node {

@@ -71,7 +71,7 @@ fn look_up(cx: &Cx<'_>, from: StateId, names: &[&Ident]) -> Result<StateId, Miss
 fn report(cx: &mut Cx<'_>, from: StateId, names: &[&Ident], miss: Miss) {
     let Some(missing) = names.get(miss.at) else { return };
     let (name, span) = (missing.node.as_str(), missing.span);
-    if !cx.may_guess() {
+    if !cx.take_guess() {
         cx.report(unknown_name::state(name, span, None));
         return;
     }

@@ -19,7 +19,7 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
     for (i, Noted { node: line, span, .. }) in from.lines.iter().enumerate() {
         let near =
             |nth: usize| from.lines.get(nth).map(|noted| (Item::Line(&noted.node), noted.span));
-        let beside = Beside::of(i.checked_sub(1).and_then(near), near(i + 1));
+        let beside = Beside::new(i.checked_sub(1).and_then(near), near(i + 1));
         let Some(mut draft) = draft(cx, source, line, *span, beside) else {
             cx.dropped = true;
             continue;

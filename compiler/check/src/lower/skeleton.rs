@@ -32,7 +32,7 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
             | ChartItem::Check(_) => None,
         })
         .collect();
-    let root = Place { parent: None, name: &chart.name, doc: "", whole };
+    let root = NewState { parent: None, name: &chart.name, doc: "", whole };
     let root = add_state(cx, root, NodeKind::Root, items);
     let mut open = vec![(root, 0)];
     while let Some((id, at)) = open.last_mut() {
@@ -53,15 +53,19 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
                     }
                 };
                 let body = state.body.as_ref().map(parts).unwrap_or_default();
-                let place =
-                    Place { parent: Some(id), name: &state.name, doc: part.doc, whole: part.span };
+                let place = NewState {
+                    parent: Some(id),
+                    name: &state.name,
+                    doc: part.doc,
+                    whole: part.span,
+                };
                 let child = add_state(cx, place, kind, body);
                 renamed::note(cx, Renamed::State(child), &state.name.node, &state.renamed);
                 open.push((child, 0));
             }
         } else if let StateItem::History(history) = part.item {
             if may_stand(cx, id, "a history state", part.span) && has_states(cx, id, part.span) {
-                let place = Place {
+                let place = NewState {
                     parent: Some(id),
                     name: &history.name,
                     doc: part.doc,
@@ -90,7 +94,7 @@ fn parts(body: &syntax::StateBody) -> Vec<Part<'_>> {
         .collect()
 }
 
-struct Place<'s> {
+struct NewState<'s> {
     parent: Option<StateId>,
     name: &'s Ident,
     doc: &'s str,
@@ -119,7 +123,7 @@ fn has_states(cx: &mut Cx<'_>, id: StateId, span: Span) -> bool {
 
 fn add_state<'s>(
     cx: &mut Cx<'s>,
-    place: Place<'s>,
+    place: NewState<'s>,
     kind: NodeKind<'s>,
     items: Vec<Part<'s>>,
 ) -> StateId {

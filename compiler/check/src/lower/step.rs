@@ -290,6 +290,6 @@ pub(super) fn named(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
 
 /// The finding for a step that is not declared.
 pub(super) fn no_such(cx: &mut Cx<'_>, name: &Ident) -> chartc_text::diagnostic::Diagnostic {
-    let known = cx.may_guess().then(|| cx.names.steps.keys().map(String::as_str));
+    let known = cx.take_guess().then(|| cx.names.steps.keys().map(String::as_str));
     unknown_name::unknown("step", &name.node, name.span, known)
 }

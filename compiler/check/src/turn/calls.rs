@@ -1,7 +1,7 @@
 //! Model calls in the walk of a turn.
 
 use crate::facts::Facts;
-use crate::facts::place::Place;
+use crate::facts::place::ScopeCondition;
 use crate::facts::reach::entries;
 use crate::facts::uses::is_where;
 use chartc_core::arena::{StateId, StepId, TransitionId};
@@ -124,7 +124,7 @@ impl<'c> Walk<'c> {
         }
         let asks = |s: &&Step| matches!(&s.kind, StepKind::Ask { on, .. } if *on == AskOn::Turn);
         for step in chart.steps.iter().filter(asks) {
-            for leaf in walk.covered(&Place::of(step.state)) {
+            for leaf in walk.covered(&ScopeCondition::in_state(step.state)) {
                 let known = walk.innermost[leaf];
                 // Inner states have greater numbers.
                 walk.innermost[leaf] = known.max(Some(step.state));
@@ -146,7 +146,7 @@ impl<'c> Walk<'c> {
     }
 
     /// The indexes of the leaves of a place.
-    fn covered(&mut self, place: &Place) -> Vec<usize> {
+    fn covered(&mut self, place: &ScopeCondition) -> Vec<usize> {
         let mut found = Vec::new();
         for state in &place.within {
             let from = self.leaves.partition_point(|leaf| leaf < state);
@@ -260,7 +260,7 @@ impl<'c> Walk<'c> {
                 // A history enters siblings, too.
                 let history = matches!(self.chart.state(state).kind, StateKind::History { .. });
                 let below = self.chart.state(state).parent.filter(|_| history).unwrap_or(state);
-                for leaf in self.covered(&Place::of(below)) {
+                for leaf in self.covered(&ScopeCondition::in_state(below)) {
                     self.comes(leaf, own, then);
                 }
             }

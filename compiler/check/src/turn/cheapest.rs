@@ -96,9 +96,9 @@ fn search(
             lines[state.index()].push(TransitionId::at(i));
         }
     }
-    let mut regions = Regions::of(chart);
+    let mut regions = Regions::new(chart);
     let root = StateId::at(0);
-    let prices = Prices::of(chart, walks);
+    let prices = Prices::new(chart, walks);
     let mut active: Vec<Option<Cause>> = vec![None; chart.states.len()];
     let mut entered = vec![false; chart.states.len()];
     let mut taken = vec![false; chart.transitions.len()];
@@ -199,7 +199,7 @@ struct Regions {
 }
 
 impl Regions {
-    fn of(chart: &Chart) -> Self {
+    fn new(chart: &Chart) -> Self {
         let mut lines: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
         let mut left = BTreeMap::new();
         for id in (0..chart.transitions.len()).map(TransitionId::at) {
@@ -250,7 +250,7 @@ struct Prices {
 }
 
 impl Prices {
-    fn of(chart: &Chart, walks: bool) -> Self {
+    fn new(chart: &Chart, walks: bool) -> Self {
         let mut open = vec![0; chart.states.len()];
         for line in &chart.transitions {
             let plain = line.guard.is_none() && line.scope.is_none();

@@ -29,12 +29,12 @@ pub(super) struct Shared<'w, 'c> {
     /// The model steps by their number of attempts, greatest first.
     ranks: BTreeMap<Reverse<u64>, Vec<StepId>>,
     /// The first part of the walk, if it is the same for all leaves.
-    begun: Option<Begun>,
+    begun: Option<PartialWalk>,
 }
 
 /// A walk up to the step at which any leaf may be active.
 #[derive(Clone)]
-struct Begun {
+struct PartialWalk {
     step: StepId,
     /// The ends of the run that may have been entered.
     ends: BTreeSet<StateId>,
@@ -45,7 +45,7 @@ struct Begun {
 impl<'w, 'c> Shared<'w, 'c> {
     /// `None` if walks run in parallel, if no event can occur while a step is awaited, or if a step leads to leaves that events do not
     /// reach.
-    pub(super) fn of(walks: &'w Walks<'c>) -> Option<Self> {
+    pub(super) fn new(walks: &'w Walks<'c>) -> Option<Self> {
         if !walks.interrupted || walks.parallel {
             return None;
         }
@@ -104,17 +104,17 @@ impl<'w, 'c> Shared<'w, 'c> {
         Some(self.most(leaf, &begun, least))
     }
 
-    fn begun(&self, walk: &Walk<'_, '_>, step: StepId) -> Option<Begun> {
+    fn begun(&self, walk: &Walk<'_, '_>, step: StepId) -> Option<PartialWalk> {
         let is_leaf = |state: &StateId| self.at.binary_search(state).is_ok();
         let ends: BTreeSet<StateId> = walk.at.iter().copied().filter(|s| !is_leaf(s)).collect();
         let is_foreseen = ends.iter().all(|end| is_end(self.walks.chart, *end))
             && walk.due.is_subset(&self.due)
             && self.due.contains(&step);
-        is_foreseen.then_some(Begun { step, ends, least: walk.least, stops: walk.stops })
+        is_foreseen.then_some(PartialWalk { step, ends, least: walk.least, stops: walk.stops })
     }
 
     /// The minimum number of calls.
-    fn least(&self, begun: &Begun) -> u64 {
+    fn least(&self, begun: &PartialWalk) -> u64 {
         let (walks, first, cap) = (self.walks, begun.step, self.walks.cap());
         let mut least = begun.least;
         if begun.stops {
@@ -140,7 +140,7 @@ impl<'w, 'c> Shared<'w, 'c> {
     }
 
     /// The maximum number of calls, with the steps that make them.
-    fn most(&self, leaf: StateId, begun: &Begun, least: u64) -> TurnCost {
+    fn most(&self, leaf: StateId, begun: &PartialWalk, least: u64) -> TurnCost {
         let Walks { chart, steps, facts, .. } = self.walks;
         let first = begun.step;
         // Among steps with equally many attempts, those that may run in the leaf come first.
@@ -173,7 +173,7 @@ impl<'w, 'c> Shared<'w, 'c> {
     }
 
     /// The maximum number of calls of a step: a question is asked in each leaf that may be active.
-    fn times(&self, step: StepId, begun: &Begun) -> u64 {
+    fn times(&self, step: StepId, begun: &PartialWalk) -> u64 {
         let chart = self.walks.chart;
         let row = &chart.steps[step.index()];
         if !matches!(row.kind, StepKind::Ask { .. }) {

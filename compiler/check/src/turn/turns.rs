@@ -35,7 +35,7 @@ pub(crate) struct Walks<'c> {
 }
 
 impl<'c> Walks<'c> {
-    pub(crate) fn of(chart: &'c Chart, facts: &'c Facts) -> Self {
+    pub(crate) fn new(chart: &'c Chart, facts: &'c Facts) -> Self {
         let leaves = facts.reach.leaves(chart).filter(|s| !is_end(chart, *s)).collect();
         let mut steps: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
         for (i, step) in chart.steps.iter().enumerate() {

@@ -38,7 +38,7 @@ pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     if by_state.is_empty() {
         return found;
     }
-    let back = Entering::of(chart);
+    let back = Entering::new(chart);
     for (state, steps) in by_state {
         let mut gone: Option<(StepId, TransitionId)> = None;
         for id in steps {
@@ -139,7 +139,7 @@ struct Entering {
 }
 
 impl Entering {
-    fn of(chart: &Chart) -> Self {
+    fn new(chart: &Chart) -> Self {
         let (mut steps, mut others) = (BTreeMap::<StepId, Vec<StateId>>::new(), Vec::new());
         let mut chosen = Vec::new();
         for line in &chart.transitions {

@@ -24,7 +24,7 @@ pub(super) fn edges(places: &Places<'_>, options: &Options) -> Edges {
 fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges) {
     let chart = places.chart;
     let line = chart.transition(arrow.line);
-    let look = Look::of(&line.trigger);
+    let look = Look::from_trigger(&line.trigger);
     let parts = words::parts(chart, line, arrow.is_each);
     let mut label: Vec<String> = parts.iter().flat_map(|p| wrap(p, WIDTH)).collect();
     let mut stroke = Stroke {

@@ -120,7 +120,7 @@ impl Edges {
             ));
             for (branch, target) in targets.iter().enumerate() {
                 let id = id(branch_id(*line, branch));
-                let end = places.rim(*target).name();
+                let end = places.border(*target).name();
                 let lhead = clip("lhead", places.is_cluster(*target).then_some(*target));
                 out.push_str(&format!("  f{number} -> {end} [color=\"{colour}\"{lhead}{id}];\n"));
             }
@@ -159,7 +159,7 @@ impl Edge {
                 let node = if is_below {
                     places.bottom(target)
                 } else if is_outside {
-                    places.rim(target)
+                    places.border(target)
                 } else {
                     places.top(target)
                 };
@@ -169,7 +169,7 @@ impl Edge {
         let (start, at_start) = match self.origin {
             Origin::Any(state) => (Node::Any(state), None),
             Origin::State(state) => {
-                let node = if is_upwards { places.rim(state) } else { places.bottom(state) };
+                let node = if is_upwards { places.border(state) } else { places.bottom(state) };
                 (node, places.is_cluster(state).then_some(state))
             }
         };

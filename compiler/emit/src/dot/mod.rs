@@ -15,7 +15,7 @@ use super::picture::look::{BORDER, FAINT, LIT, LIT_BORDER, above, final_colours}
 use super::picture::place::{self, Node, Places};
 use super::picture::rows::Rows;
 use super::picture::text::{paragraph, short, wrap};
-use super::{Emitter, Kind, Options};
+use super::{Emitter, Options, OutputKind};
 use chartc_check::lower::SourceMap;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, State, StateKind};
@@ -28,7 +28,7 @@ use text::{html, quoted};
 pub const EMITTER: Emitter = Emitter {
     name: "dot",
     extension: "dot",
-    kind: Kind::Picture,
+    kind: OutputKind::Picture,
     emit: |checked, options| Ok(dot(checked.chart(), checked.map(), options)),
 };
 
@@ -52,8 +52,8 @@ pub fn with_ids(
 }
 
 fn draw(chart: &Chart, map: &SourceMap, options: &Options, with_ids: bool) -> (String, Edges) {
-    let places = Places::of(chart, map);
-    let rows = Rows::of(&places);
+    let places = Places::new(chart, map);
+    let rows = Rows::new(&places);
     let edges = arrow::edges(&places, options);
     let lit = Lit { states: &options.highlight, above: above(chart, &options.highlight) };
     let sketch = Sketch { chart, places: &places, rows: &rows, lit };
@@ -261,7 +261,7 @@ fn pointers(out: &mut String, places: &Places<'_>) {
         };
         for to in all.iter().copied() {
             let (to_node, lhead) = if places.is_cluster(to) && !chart.contains(to, id) {
-                (places.rim(to), format!(", lhead=cluster{}", to.0))
+                (places.border(to), format!(", lhead=cluster{}", to.0))
             } else {
                 (places.top(to), String::new())
             };

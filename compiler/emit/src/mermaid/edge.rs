@@ -39,7 +39,7 @@ pub(super) struct Edges {
 
 impl Edges {
     /// Collects the edges in time linear in the size of the chart.
-    pub(super) fn of(
+    pub(super) fn new(
         places: &Places<'_>,
         names: &[String],
         arrows: &[Arrow],

@@ -10,7 +10,7 @@ use chartc_core::model::{Chart, Failure, Otherwise, StepKind, Transition, Trigge
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One row in its columns.
-pub(super) struct Row {
+pub(super) struct OutlineRow {
     /// The keyword of the trigger, or of the kind of row.
     pub(super) word: &'static str,
     pub(super) look: Option<Look>,
@@ -29,16 +29,21 @@ struct Context<'c> {
 }
 
 /// The rows of every state, in document order as far as the model keeps it.
-pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<Row>> {
+pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<OutlineRow>> {
     let chart = places.chart;
-    let table = Table::of(chart);
+    let table = Table::new(chart);
     let context = Context { chart, counts, table: table.as_ref() };
-    let mut rows: Vec<Vec<Row>> = Vec::with_capacity(chart.states.len());
+    let mut rows: Vec<Vec<OutlineRow>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
         let own = blocks::blocks(chart, state, usize::MAX).into_iter();
         rows.push(
-            own.map(|b| Row { word: b.word, look: b.look, left: b.text, right: String::new() })
-                .collect(),
+            own.map(|b| OutlineRow {
+                word: b.word,
+                look: b.look,
+                left: b.text,
+                right: String::new(),
+            })
+            .collect(),
         );
     }
     let mut outcomes = BTreeSet::new();
@@ -71,7 +76,7 @@ pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<Row>> {
         let from = permission.from.map_or_else(|| "*".to_string(), path);
         let guard = permission.guard.as_ref().map(|g| notation::expression(chart, g));
         let guard = guard.map(|g| format!(" if {g}")).unwrap_or_default();
-        rows[0].push(Row {
+        rows[0].push(OutlineRow {
             word: "allow",
             look: None,
             left: format!("{from}{guard}"),
@@ -87,11 +92,12 @@ fn steps(
     id: StepId,
     home: StateId,
     shown: &mut BTreeSet<TransitionId>,
-) -> Vec<Row> {
+) -> Vec<OutlineRow> {
     let chart = context.chart;
     let step = &chart.steps[id.index()];
     let row = blocks::step(chart, id, |guard| format!("  if {guard}"));
-    let mut first = Row { word: row.word, look: row.look, left: row.text, right: String::new() };
+    let mut first =
+        OutlineRow { word: row.word, look: row.look, left: row.text, right: String::new() };
     let mut lines: Vec<TransitionId> = step.outcomes.clone();
     if let StepKind::Ask { otherwise: Otherwise::Take(line), .. } = step.kind {
         lines.push(line);
@@ -155,7 +161,7 @@ pub(super) fn names(chart: &Chart) -> Names<'_> {
     names
 }
 
-fn of_line(context: &Context<'_>, line: &Transition, home: StateId) -> Row {
+fn of_line(context: &Context<'_>, line: &Transition, home: StateId) -> OutlineRow {
     let Context { chart, counts, table } = *context;
     let (word, mut left) = words::head(chart, line);
     if let Some(text) = words::told(chart, line) {
@@ -204,5 +210,10 @@ fn of_line(context: &Context<'_>, line: &Transition, home: StateId) -> Row {
     {
         right.push("⊘ denied: no allow line".to_string());
     }
-    Row { word, look: Some(Look::of(&line.trigger)), left, right: right.join("  ") }
+    OutlineRow {
+        word,
+        look: Some(Look::from_trigger(&line.trigger)),
+        left,
+        right: right.join("  "),
+    }
 }

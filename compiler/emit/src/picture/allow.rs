@@ -15,7 +15,7 @@ pub(crate) struct Table<'c> {
 }
 
 impl<'c> Table<'c> {
-    pub(crate) fn of(chart: &'c Chart) -> Option<Self> {
+    pub(crate) fn new(chart: &'c Chart) -> Option<Self> {
         if chart.permissions.is_empty() {
             return None;
         }

@@ -28,7 +28,7 @@ pub(crate) struct Permit {
 /// All transitions with a target in document order, and the `allow` lines that none of them uses.
 pub(crate) fn arrows(places: &Places<'_>) -> (Vec<Arrow>, Vec<Permit>) {
     let chart = places.chart;
-    let table = Table::of(chart);
+    let table = Table::new(chart);
     let mut arrows = Vec::new();
     let mut driven = BTreeSet::new();
     let (of, copies) = places.copies();

@@ -45,7 +45,7 @@ pub(crate) struct Places<'c> {
     top: Vec<Node>,
     /// By state: the node at which an edge from above ends if it is clipped at the state's border. No node in the state is higher, so the
     /// edge's label is not drawn inside the state.
-    rim: Vec<Node>,
+    border: Vec<Node>,
     /// By state: the node at which an edge from below ends.
     bottom: Vec<Node>,
     /// By step: the states to which its `if` restricts it.
@@ -54,9 +54,9 @@ pub(crate) struct Places<'c> {
 
 impl<'c> Places<'c> {
     /// Computes the nodes in time linear in the size of the chart.
-    pub(crate) fn of(chart: &'c Chart, map: &'c SourceMap) -> Self {
+    pub(crate) fn new(chart: &'c Chart, map: &'c SourceMap) -> Self {
         let mut top: Vec<Node> = chart.state_ids().map(Node::State).collect();
-        let (mut bottom, mut rim) = (top.clone(), top.clone());
+        let (mut bottom, mut border) = (top.clone(), top.clone());
         for id in (0..chart.states.len()).rev().map(StateId::at) {
             match &chart.state(id).kind {
                 StateKind::Compound { initial } => {
@@ -65,7 +65,7 @@ impl<'c> Places<'c> {
                     let is_history =
                         |c: &StateId| matches!(chart.state(*c).kind, StateKind::History { .. });
                     let history = chart.children(id).find(is_history);
-                    rim[id.index()] = history.map_or(Node::Initial(id), Node::State);
+                    border[id.index()] = history.map_or(Node::Initial(id), Node::State);
                     let last = chart.children(id).filter(|c| is_left_by_lines(chart, *c)).last();
                     // The initial state is drawn below its dot, and so below its siblings.
                     let pushed = initial.iter().copied().find(|s| !is_beside_dot(chart, id, *s));
@@ -75,7 +75,7 @@ impl<'c> Places<'c> {
                 StateKind::Parallel => {
                     if let Some(first) = chart.children(id).find(|c| is_left_by_lines(chart, *c)) {
                         top[id.index()] = top[first.index()];
-                        rim[id.index()] = rim[first.index()];
+                        border[id.index()] = border[first.index()];
                         bottom[id.index()] = bottom[first.index()];
                     }
                 }
@@ -83,15 +83,15 @@ impl<'c> Places<'c> {
             }
         }
         let homes = chart.steps.iter().map(|s| homes(chart, s.state, s.guard.as_ref()).0).collect();
-        Self { chart, map, top, rim, bottom, homes }
+        Self { chart, map, top, border, bottom, homes }
     }
 
     pub(crate) fn top(&self, state: StateId) -> Node {
         self.top[state.index()]
     }
 
-    pub(crate) fn rim(&self, state: StateId) -> Node {
-        self.rim[state.index()]
+    pub(crate) fn border(&self, state: StateId) -> Node {
+        self.border[state.index()]
     }
 
     pub(crate) fn bottom(&self, state: StateId) -> Node {

@@ -33,7 +33,7 @@ pub(super) struct Needs {
 
 impl Needs {
     /// Collects the needs of all expressions whose code is part of the program.
-    pub(super) fn of(chart: &Chart, waits: &[Wait]) -> Self {
+    pub(super) fn new(chart: &Chart, waits: &[Wait]) -> Self {
         let mut needs = Self::default();
         expressions(chart, waits, &mut |expr| {
             uses::walk(expr, &mut |part| needs.part(chart, part));

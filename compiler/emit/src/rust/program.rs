@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// The methods for hosts that know a machine by values: texts, calls and params of steps.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct HostMethods {
     pub(super) prompt: Option<Method>,
     pub(super) option: Option<Method>,
     pub(super) call: Option<Method>,
@@ -23,7 +23,7 @@ pub(super) struct Asked {
 }
 
 /// Adds `Core` with the methods for the chart's expressions, and its `Program`.
-pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> HostMethods {
     let mut methods = Methods::new(inherent(context));
     let mut program = program(context);
     for hook in hooks(context) {
@@ -32,8 +32,10 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
     reasons::hook(context, &mut methods, &mut program);
     each::hooks(context, &mut methods, &mut program);
     start::emit(context, &mut methods);
-    let mut asked =
-        Asked { call: tools::call_steps(context).emit(context, &mut methods), ..Asked::default() };
+    let mut asked = HostMethods {
+        call: tools::call_steps(context).emit(context, &mut methods),
+        ..HostMethods::default()
+    };
     asked.run = children::run_steps(context).emit(context, &mut methods);
     if !context.bare {
         asked.prompt = prompt::prompts(context).emit(context, &mut methods);

@@ -2,8 +2,8 @@
 
 use super::text::{line, lower, quote, template, upper};
 use crate::syntax::{
-    Binding, Expr, ExprKind, Given, Hole, Param, TypeExpr, TypeKind, UnaryOp, is_lower_snake,
-    is_reserved, is_upper_camel,
+    Binding, Expr, ExprKind, Hole, Param, ParamArgument, TypeExpr, TypeKind, UnaryOp,
+    is_lower_snake, is_reserved, is_upper_camel,
 };
 
 /// Where an expression stands: how deep its lines are indented, or in a placeholder, where it stays on one line.
@@ -24,7 +24,7 @@ pub(super) fn arguments(all: &[Expr], level: usize) -> String {
 }
 
 /// Params of a chart that is run, in parentheses.
-pub(super) fn params_given(all: &[Given], level: usize) -> String {
+pub(super) fn params_given(all: &[ParamArgument], level: usize) -> String {
     let given = all.iter().map(|argument| {
         let value = expr(&argument.value, level);
         match &argument.name {

@@ -34,9 +34,9 @@ pub enum TestItem {
     /// `wait 5s`.
     Wait(Expr),
     /// `answers s …`.
-    Answers(Asked, Said),
+    Answers(StepRef, TestAnswer),
     /// `fails s timeout`.
-    Fails(Asked, Why),
+    Fails(StepRef, Why),
     /// `tool a.b returns 1`.
     Returns(Path, Expr),
     /// `tool a.b fails "why"`.
@@ -49,7 +49,7 @@ pub enum TestItem {
 
 /// Who is asked: `s`, `child/s`, `s[1]`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct StepRef {
     /// The `run` steps that lead to the chart, outermost first.
     pub path: Vec<Ident>,
     /// The step.
@@ -71,7 +71,7 @@ pub struct GivenFunction {
 
 /// An answer of a model or a person.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum TestAnswer {
     /// A literal text.
     Text(Spanned<String>),
     /// An option or a tool, with its arguments.
@@ -95,12 +95,12 @@ pub struct Expectation {
     /// `not` before an expectation that is not an expression.
     pub negated: bool,
     /// The expectation itself.
-    pub what: Told,
+    pub what: Assertion,
 }
 
 /// What is expected.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum Assertion {
     /// A condition.
     Holds(Expr),
     /// `at s, t`.

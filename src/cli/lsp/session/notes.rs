@@ -50,7 +50,7 @@ impl Session {
                     self.asked_settings = Some(self.ask("workspace/configuration", items));
                 } else {
                     self.client.settings =
-                        Wishes::of(params.get("settings").cloned().unwrap_or_default());
+                        Wishes::from_value(params.get("settings").cloned().unwrap_or_default());
                 }
             }
             "$/cancelRequest" => self.cancel(params.get("id")),

@@ -88,7 +88,7 @@ struct Run {
 
 impl Summary {
     /// The totals of all traces together.
-    pub(super) fn of(traces: &[Read]) -> Self {
+    pub(super) fn from_traces(traces: &[Read]) -> Self {
         let mut sums = Sums::new(traces.len());
         for trace in traces {
             for line in &trace.lines {

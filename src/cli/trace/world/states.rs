@@ -3,8 +3,8 @@
 use super::VERSION;
 use super::log::Log;
 use crate::cli::glance::{Style, bars};
-use crate::cli::output::{Page, print, print_json};
-use crate::report::Paper;
+use crate::cli::output::{StyledText, print, print_json};
+use crate::report::Terminal;
 use chartc_core::expr::{Duration, Value};
 use chartc_runtime::trace::{Line, Logged, What};
 use chartc_text::diagnostic::nearest;
@@ -108,12 +108,12 @@ pub(super) fn agents_in(
         let shown = Shown { version: VERSION, state, count: agents.len(), agents };
         return print_json(&json(&shown));
     }
-    let mut page = Page::default();
+    let mut out = StyledText::default();
     for agent in agents {
         let end = census.ended(agent).map(|status| format!("  ended {status}"));
-        page.line(format!("{agent}{}", end.unwrap_or_default()));
+        out.line(format!("{agent}{}", end.unwrap_or_default()));
     }
-    print(&page)
+    print(&out)
 }
 
 /// A state that cannot be found, with what may be meant.
@@ -135,7 +135,7 @@ pub(super) fn distribution(
     log: &mut Log,
     at: Option<&str>,
     is_json: bool,
-    (style, paper): (Style, Paper),
+    (style, terminal): (Style, Terminal),
 ) -> miette::Result<()> {
     #[derive(Serialize)]
     struct Shown {
@@ -149,7 +149,7 @@ pub(super) fn distribution(
         let shown = Shown { version: VERSION, agents: census.agents(), charts };
         return print_json(&json(&shown));
     }
-    print(&bars(&charts, style, paper))
+    print(&bars(&charts, style, terminal))
 }
 
 /// Counts over time, as JSON.

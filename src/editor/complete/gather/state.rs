@@ -6,7 +6,7 @@ use crate::editor::complete::offer::{Offer, call, written};
 use crate::editor::known::Node;
 use crate::editor::outline::SymbolKind;
 use crate::editor::show;
-use chartc_text::front::chart::spot::Place;
+use chartc_text::front::chart::completion_context::BodyKind;
 use std::collections::BTreeSet;
 
 /// Names that are already offered, and where the nearest state of a name hides others.
@@ -101,7 +101,7 @@ impl Site<'_, '_> {
         }
         let names: Vec<&str> = node.params.iter().map(|param| param.name.node.as_str()).collect();
         let offer = offer.detail(format!("{kind} {}", show::params(node.params)));
-        let takes = self.cursor.back(1) == "->" && self.found.place() != Place::Test;
+        let takes = self.cursor.back(1) == "->" && self.found.place() != BodyKind::Test;
         if takes && !self.cursor.followed_by("(") {
             let text = call(&written(label), &names);
             return offer.snippet(text);

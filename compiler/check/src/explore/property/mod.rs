@@ -10,8 +10,8 @@ mod ways;
 pub use always::leading;
 
 use super::bounded::Bounds;
-use super::ground::Ground;
 use super::seen::Seen;
+use super::shared::ExploreContext;
 use super::walk::{explore_on, untried};
 use super::witness::{Witness, plays, witness_on};
 use super::{Edge, Explored, Happened, Search};
@@ -46,9 +46,9 @@ pub struct Properties<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     states: usize,
-    ground: OnceCell<Ground<'c>>,
-    /// If transitions bound the turns: the ground where the bounds may be reached at any time.
-    unbounded: OnceCell<Option<(Ground<'c>, Bounds<'c>)>>,
+    ground: OnceCell<ExploreContext<'c>>,
+    /// If transitions bound the turns: the context in which the bounds may be reached at any time.
+    unbounded: OnceCell<Option<(ExploreContext<'c>, Bounds<'c>)>>,
     /// The work that is left for all lines together.
     left: Cell<usize>,
     /// By state: whether a run that enters it was found.
@@ -66,7 +66,7 @@ struct Unconfirmed;
 
 impl<'c> Properties<'c> {
     /// `states` is how many may be examined for each line.
-    pub fn of(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
+    pub fn new(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
         let left = Cell::new(states.saturating_mul(WORK));
         let met = vec![false; chart.states.len()];
         Self {
@@ -83,14 +83,14 @@ impl<'c> Properties<'c> {
         }
     }
 
-    fn ground(&self) -> &Ground<'c> {
-        self.ground.get_or_init(|| Ground::of(self.chart))
+    fn ground(&self) -> &ExploreContext<'c> {
+        self.ground.get_or_init(|| ExploreContext::new(self.chart))
     }
 
-    fn unbounded(&self) -> Option<&(Ground<'c>, Bounds<'c>)> {
+    fn unbounded(&self) -> Option<&(ExploreContext<'c>, Bounds<'c>)> {
         let make = || {
-            let bounds = Bounds::of(self.chart)?;
-            Some((Ground::unbounded(self.chart, &bounds)?, bounds))
+            let bounds = Bounds::new(self.chart)?;
+            Some((ExploreContext::unbounded(self.chart, &bounds)?, bounds))
         };
         self.unbounded.get_or_init(make).as_ref()
     }
@@ -100,7 +100,7 @@ impl<'c> Properties<'c> {
         self.explore_on(self.ground(), search)
     }
 
-    fn explore_on(&self, ground: &Ground<'c>, search: &Search) -> Explored {
+    fn explore_on(&self, ground: &ExploreContext<'c>, search: &Search) -> Explored {
         let left = self.left.get();
         if left == 0 {
             return untried("the other lines took all that may be tried");
@@ -224,8 +224,8 @@ impl<'c> Properties<'c> {
         Some(found.unwrap_or_else(|| self.explore_on(ground, search)))
     }
 
-    /// The ground of an exploration.
-    fn ground_of(&self, found: &Explored) -> &Ground<'c> {
+    /// The context of an exploration.
+    fn ground_of(&self, found: &Explored) -> &ExploreContext<'c> {
         match self.unbounded.get() {
             Some(Some((ground, _))) if found.unbounded => ground,
             Some(_) | None => self.ground(),

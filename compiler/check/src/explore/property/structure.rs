@@ -2,10 +2,10 @@
 //!
 //! The graph of moves has every run of the chart and more, so that what none of its ways does, no run does. It refutes nothing.
 
-use super::super::sure::at_once;
+use super::super::static_check::at_once;
 use super::ways::always;
 use crate::facts::Facts;
-use crate::facts::place::{Place, meet};
+use crate::facts::place::{ScopeCondition, meet};
 use crate::facts::reach::{Reach, enters_surely, is_history};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, Check, CheckArgument, ChoiceKind, StepKind, Trigger};
@@ -48,7 +48,7 @@ pub(super) fn may_call(chart: &Chart, facts: &Facts, state: StateId) -> bool {
     let steps = chart.steps.iter().zip(&facts.places.steps);
     let steps =
         steps.filter(|(step, _)| step.tools.is_some() || matches!(step.kind, StepKind::Call(..)));
-    let is_met = |place: &Place| {
+    let is_met = |place: &ScopeCondition| {
         meet(chart, &place.within, &[state]).iter().any(|inside| facts.reach.enters(*inside))
     };
     facts.reach.enters(state) && lines.chain(steps.map(|(_, place)| place)).any(is_met)

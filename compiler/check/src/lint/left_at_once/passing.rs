@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::facts::deadline::leaves;
 use crate::facts::guard::implies;
-use crate::facts::livelock::lonely;
+use crate::facts::livelock::is_outside_parallel;
 use crate::facts::reach::{domain, entered_by_default, entries, is_history};
 use crate::facts::uses::{assigned, reads};
 use crate::facts::witness::witness;
@@ -52,7 +52,7 @@ pub(super) fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
         // Values that change with the configuration are not tracked, and guards that always hold are reported elsewhere.
         if !facts.reach.takes(id)
             || !leaves(facts, line, id)
-            || !lonely(chart, state)
+            || !is_outside_parallel(chart, state)
             || reads(chart, guard, &mut read)
             || read.is_empty()
             || implies(chart, None, Some(guard))

@@ -45,7 +45,7 @@ pub(super) struct Writers<'c>(BTreeMap<VarId, Vec<Writer<'c>>>);
 
 impl<'c> Writers<'c> {
     /// Collects them in one pass over the chart.
-    pub(super) fn of(chart: &'c Chart) -> Self {
+    pub(super) fn from_chart(chart: &'c Chart) -> Self {
         let mut found = Self(BTreeMap::new());
         let exits: Vec<StateId> =
             chart.state_ids().filter(|s| !chart.state(*s).exit.is_empty()).collect();

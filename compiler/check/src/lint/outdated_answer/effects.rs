@@ -17,7 +17,7 @@ const MOST: usize = 200;
 
 /// Where an effect reads a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(super) enum ReadPlace {
     /// The targets or the actions of a transition.
     Line(TransitionId),
     /// A block of a state.
@@ -30,7 +30,7 @@ pub(super) enum Spot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Effect {
     pub(super) variable: VarId,
-    pub(super) spot: Spot,
+    pub(super) spot: ReadPlace,
 }
 
 /// A transition that follows from the answer, with the variables that still hold what they held then.
@@ -105,7 +105,7 @@ impl<'c> Search<'c> {
         let line = chart.transition(next.line);
         let mut kept = next.kept.clone();
         line.guard.iter().for_each(|guard| confirm(chart, guard, &mut kept));
-        let spot = Spot::Line(next.line);
+        let spot = ReadPlace::Line(next.line);
         for argument in line.targets.iter().flat_map(|target| &target.arguments) {
             self.note(argument, &kept, spot);
         }
@@ -114,7 +114,7 @@ impl<'c> Search<'c> {
         for state in &entered {
             let row = chart.state(*state);
             for block in row.entry.iter().chain([&row.default_actions]) {
-                self.block(block, &mut kept, Spot::State(*state));
+                self.block(block, &mut kept, ReadPlace::State(*state));
             }
         }
         self.raised(next, &entered, &kept);
@@ -163,7 +163,7 @@ impl<'c> Search<'c> {
         let chart = self.chart;
         let step = &chart.steps[id.index()];
         step.guard.iter().for_each(|guard| confirm(chart, guard, kept));
-        let spot = Spot::Step(id);
+        let spot = ReadPlace::Step(id);
         match &step.kind {
             StepKind::Call(_, arguments) => {
                 let list = step.each.iter().map(|each| &each.list);
@@ -202,7 +202,7 @@ impl<'c> Search<'c> {
     }
 
     /// What a block does with the variables. What it sets is no longer what it was.
-    fn block(&mut self, actions: &'c [Action], kept: &mut BTreeSet<VarId>, spot: Spot) {
+    fn block(&mut self, actions: &'c [Action], kept: &mut BTreeSet<VarId>, spot: ReadPlace) {
         let chart = self.chart;
         for action in actions {
             match action {
@@ -235,7 +235,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    fn note(&mut self, expr: &Expr, kept: &BTreeSet<VarId>, spot: Spot) {
+    fn note(&mut self, expr: &Expr, kept: &BTreeSet<VarId>, spot: ReadPlace) {
         let mut read = BTreeSet::new();
         reads(self.chart, expr, &mut read);
         for variable in read.intersection(kept).copied() {

@@ -14,7 +14,7 @@ use chartc_text::diagnostic::Diagnostic;
 use chartc_text::front::chart::lex::{TokenKind, tokens};
 use chartc_text::rules::outdated_answer::RULE;
 use chartc_text::span::Span;
-use effects::{Effect, Search, Spot, equality};
+use effects::{Effect, ReadPlace, Search, equality};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use window::{Wait, Window};
@@ -32,13 +32,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let (flow, writers) = (OnceCell::new(), OnceCell::new());
     let steps = (0..chart.steps.len()).map(StepId::at);
     for (step, wait, mut shown) in steps.filter_map(|id| question(context, id)).take(MOST) {
-        let window = Window::of(chart, facts, step, wait);
+        let window = Window::new(chart, facts, step, wait);
         let effects = Search::run(chart, facts, step, &window, &shown);
         if effects.is_empty() {
             continue;
         }
-        let flow = || flow.get_or_init(|| Flow::of(chart, facts));
-        let writers = writers.get_or_init(|| Writers::of(chart));
+        let flow = || flow.get_or_init(|| Flow::new(chart, facts));
+        let writers = writers.get_or_init(|| Writers::from_chart(chart));
         for effect in effects {
             let id = effect.variable;
             let find = |window: &Window<'_>| {
@@ -53,10 +53,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let by = if window.is_watched(id) { None } else { find(&window) };
             // The call of a step begins in a turn after the answer of a person.
             let by = by.or_else(|| match effect.spot {
-                Spot::Step(step) if wait == Wait::Turns => {
-                    find(&Window::of(chart, facts, step, wait))
+                ReadPlace::Step(step) if wait == Wait::Turns => {
+                    find(&Window::new(chart, facts, step, wait))
                 }
-                Spot::Step(_) | Spot::Line(_) | Spot::State(_) => None,
+                ReadPlace::Step(_) | ReadPlace::Line(_) | ReadPlace::State(_) => None,
             });
             if let Some(by) = by
                 && shown.remove(&id)
@@ -146,22 +146,22 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
         ),
     };
     let whole = match effect.spot {
-        Spot::Line(line) => {
+        ReadPlace::Line(line) => {
             let spans = map.line(line);
             let from = spans.guard.map_or(spans.whole.start, |guard| guard.end);
             Span { start: from, ..spans.whole }
         }
-        Spot::State(state) => {
+        ReadPlace::State(state) => {
             let spans = map.state(state);
             // The values of a final state are written in its head.
             spans.entry.first().copied().unwrap_or(spans.name)
         }
-        Spot::Step(step) => map.step(step).whole,
+        ReadPlace::Step(step) => map.step(step).whole,
     };
     let at = mention(context, whole, name).unwrap_or(match effect.spot {
-        Spot::Line(line) => map.line(line).whole,
-        Spot::State(_) => whole,
-        Spot::Step(step) => map.step(step).name,
+        ReadPlace::Line(line) => map.line(line).whole,
+        ReadPlace::State(_) => whole,
+        ReadPlace::Step(step) => map.step(step).name,
     });
     let message = format!("`{name}` may have changed since {asker} showed it");
     RULE.at(at, message)

@@ -3,8 +3,8 @@
 use super::changes::{By, Change};
 use crate::facts::Facts;
 use crate::facts::guard::implies;
-use crate::facts::livelock::lonely;
-use crate::facts::place::{Place, exclusive};
+use crate::facts::livelock::is_outside_parallel;
+use crate::facts::place::{ScopeCondition, exclusive};
 use crate::facts::reach::{domain, is_history, is_leaf};
 use crate::facts::uses::walk;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
@@ -41,7 +41,7 @@ const SOME: usize = 64;
 
 impl<'c> Window<'c> {
     /// The window of a step.
-    pub(super) fn of(chart: &'c Chart, facts: &'c Facts, step: StepId, wait: Wait) -> Self {
+    pub(super) fn new(chart: &'c Chart, facts: &'c Facts, step: StepId, wait: Wait) -> Self {
         let home = chart.steps[step.index()].state;
         let is_beside = |leaf: &StateId| {
             !chart.contains(home, *leaf)
@@ -49,7 +49,7 @@ impl<'c> Window<'c> {
                 && !exclusive(chart, home, *leaf)
         };
         let mut beside = BTreeSet::new();
-        if !lonely(chart, home) {
+        if !is_outside_parallel(chart, home) {
             beside.extend(facts.reach.leaves(chart).filter(is_beside));
         }
         let mut window = Self { chart, facts, step, wait, home, inside: BTreeSet::new(), beside };
@@ -116,7 +116,7 @@ impl<'c> Window<'c> {
     /// Those of the leaves that a place covers.
     fn leaves_of<'w>(
         &'w self,
-        place: &'w Place,
+        place: &'w ScopeCondition,
         leaves: &'w BTreeSet<StateId>,
     ) -> impl Iterator<Item = StateId> + 'w {
         let ranges = place.within.iter().map(|state| *state..self.chart.state(*state).end);

@@ -56,11 +56,11 @@ fn finding(
     let name = &chart.variables[variable.index()].name;
     let [one, two] = race.regions.map(|region| words::state(chart, region));
     let (message, help) = match race.kind {
-        order::Kind::Event => (
+        order::RaceKind::Event => (
             format!("{one} and {two} assign `{name}` on the same event: one of the values is lost"),
             "assign it in one of the regions only, or a variable in each",
         ),
-        order::Kind::Outcome => (
+        order::RaceKind::Outcome => (
             format!(
                 "{one} and {two} assign `{name}` in any order: the one that comes last decides"
             ),

@@ -3,7 +3,7 @@
 use super::site::{Cause, Phase, Site, agree, mentions};
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide, implies};
-use crate::facts::place::Place;
+use crate::facts::place::ScopeCondition;
 use crate::facts::reach::domain;
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{AskOn, Chart, Expr, StateKind, Step, StepKind, Transition, Trigger};
@@ -13,12 +13,12 @@ use chartc_core::model::{AskOn, Chart, Expr, StateKind, Step, StepKind, Transiti
 pub(super) struct Race {
     /// The regions that contain them, in document order.
     pub(super) regions: [StateId; 2],
-    pub(super) kind: Kind,
+    pub(super) kind: RaceKind,
 }
 
 /// Why they have no order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RaceKind {
     /// One event makes both.
     Event,
     /// They belong to steps that are open at the same time.
@@ -45,11 +45,11 @@ pub(super) fn race(
         return None;
     }
     let kind = match (one.cause, two.cause) {
-        (Cause::Line(l), Cause::Line(r)) if coincide(chart, l, r) => Kind::Event,
-        _ if open_together(chart, facts, regions, one, two) => Kind::Outcome,
+        (Cause::Line(l), Cause::Line(r)) if coincide(chart, l, r) => RaceKind::Event,
+        _ if open_together(chart, facts, regions, one, two) => RaceKind::Outcome,
         _ => return None,
     };
-    let at_once = kind == Kind::Event;
+    let at_once = kind == RaceKind::Event;
     if agree(chart, variable, one, two, at_once)
         || (at_once && builds_on(chart, variable, one, two))
     {
@@ -57,7 +57,7 @@ pub(super) fn race(
     }
     let guards = |site: &Site<'_>| guards(chart, site.cause);
     let closed = |state: StateId, site: &Site<'_>| {
-        guards(site).iter().any(|guard| Place::of(state).is_closed_by(chart, guard))
+        guards(site).iter().any(|guard| ScopeCondition::in_state(state).is_closed_by(chart, guard))
     };
     if closed(a, two) || closed(b, one) {
         return None;

@@ -168,7 +168,7 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
     }
     let what = if env.placeholder { "nothing in scope is named" } else { "no variable" };
     let mut finding = rule.at(span, format!("{what} `{name}`"));
-    if cx.may_guess() {
+    if cx.take_guess() {
         finding = guess(cx, env, name, finding);
     }
     cx.report(finding);

@@ -1,7 +1,7 @@
 //! What a test sets up and does.
 
 use super::expectation;
-use super::{Answer, Asked, Move, REASONS, Reason, constant};
+use super::{Answer, Move, REASONS, Reason, StepAddress, constant};
 use crate::lower::context::Cx;
 use crate::lower::data;
 use crate::lower::expr::{self, Env};
@@ -12,7 +12,7 @@ use chartc_core::model::{
 };
 use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span};
-use chartc_text::syntax::{self, GivenFunction, Path, Said, TestItem, Why};
+use chartc_text::syntax::{self, GivenFunction, Path, TestAnswer, TestItem, Why};
 
 /// `given x = 1`.
 pub(super) fn given(
@@ -66,7 +66,7 @@ pub(super) fn item<'s>(
         }
         TestItem::Wait(time) => Some(Move::Wait(expr::expect(cx, env, time, &Type::Duration))),
         TestItem::Answers(name, said) => {
-            let choice = if let Said::Option(path, _) = said { Some(path) } else { None };
+            let choice = if let TestAnswer::Option(path, _) = said { Some(path) } else { None };
             let (asked, own) = asked(cx, name, choice)?;
             let answer = match own {
                 Some(step) => answer(cx, env, step, said, &name.step),
@@ -151,10 +151,10 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
 /// Who is asked, and the step if it is one of the tested chart itself. The steps of charts that it runs are known when the test is played.
 fn asked<'s>(
     cx: &mut Cx<'s>,
-    written: &'s syntax::Asked,
+    written: &'s syntax::StepRef,
     choice: Option<&'s Path>,
-) -> Option<(Asked, Option<StepId>)> {
-    let syntax::Asked { path, step, element } = written;
+) -> Option<(StepAddress, Option<StepId>)> {
+    let syntax::StepRef { path, step, element } = written;
     let own = match path.first() {
         None => Some(asking(cx, step)?),
         Some(first) => {
@@ -183,16 +183,18 @@ fn asked<'s>(
     }
     let child: Vec<&str> = path.iter().map(|name| name.node.as_str()).collect();
     let (child, step) = (child.join("/"), step.node.clone());
-    Some((Asked { child, step, element: element.as_ref().map(|nth| nth.node) }, own))
+    Some((StepAddress { child, step, element: element.as_ref().map(|nth| nth.node) }, own))
 }
 
 /// An answer to a step of a chart that the tested one runs: its type is known there.
-fn answer_of_child(cx: &mut Cx<'_>, env: &mut Env, said: &Said) -> Option<Answer> {
+fn answer_of_child(cx: &mut Cx<'_>, env: &mut Env, said: &TestAnswer) -> Option<Answer> {
     match said {
-        Said::Text(text) => Some(Answer::Text(text.node.clone())),
-        Said::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &Type::Json))),
-        Said::Option(path, arguments) if arguments.is_empty() => Some(Answer::Text(path.text())),
-        Said::Option(path, _) => {
+        TestAnswer::Text(text) => Some(Answer::Text(text.node.clone())),
+        TestAnswer::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &Type::Json))),
+        TestAnswer::Option(path, arguments) if arguments.is_empty() => {
+            Some(Answer::Text(path.text()))
+        }
+        TestAnswer::Option(path, _) => {
             let message = "an option of another chart is given without arguments";
             let help = "write the answer as a text: `{\"choice\": \"name\", \"arguments\": {…}}`";
             cx.report(type_error::RULE.at(path.span, message).help(help));
@@ -251,31 +253,37 @@ fn reason(cx: &mut Cx<'_>, why: &Why) -> Option<Reason> {
     }
 }
 
-fn answer(cx: &mut Cx<'_>, env: &mut Env, id: StepId, said: &Said, name: &Ident) -> Option<Answer> {
+fn answer(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    id: StepId,
+    said: &TestAnswer,
+    name: &Ident,
+) -> Option<Answer> {
     let (returns, is_ask, is_llm) = {
         let step = &cx.chart.steps[id.index()];
         let is_ask = matches!(step.kind, StepKind::Ask { .. });
         (step.one_returns().clone(), is_ask, matches!(step.kind, StepKind::Llm))
     };
     match said {
-        Said::Text(text) => Some(Answer::Text(text.node.clone())),
-        Said::Value(value) if is_ask => {
+        TestAnswer::Text(text) => Some(Answer::Text(text.node.clone())),
+        TestAnswer::Value(value) if is_ask => {
             Some(Answer::Value(expr::expect(cx, env, value, &Type::Json)))
         }
-        Said::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &returns))),
-        Said::Option(path, arguments) if is_ask => option(cx, env, path, arguments),
-        Said::Option(path, arguments)
+        TestAnswer::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &returns))),
+        TestAnswer::Option(path, arguments) if is_ask => option(cx, env, path, arguments),
+        TestAnswer::Option(path, arguments)
             if cx.chart.steps[id.index()].tools.is_some()
                 && cx.names.tools.contains_key(&path.text()) =>
         {
             tool_call(cx, env, path, arguments)
         }
-        Said::Option(path, arguments)
+        TestAnswer::Option(path, arguments)
             if is_llm && returns == Type::Json && path.text() == "noop" && arguments.is_empty() =>
         {
             Some(Answer::Noop)
         }
-        Said::Option(path, _) => {
+        TestAnswer::Option(path, _) => {
             let ty = cx.type_name(&returns);
             let message = format!("`{}` chooses no option: it is answered by a value", name.node);
             let help = match returns {

@@ -125,7 +125,7 @@ impl<'b, 'c> Book<'b, 'c> {
     pub(super) fn code(&mut self, op: &Op<'c>) -> Option<Code> {
         match op {
             Op::Assume(site, condition, value) => {
-                let test = Test::of(self.chart, self.cells, condition, *value);
+                let test = Test::from_condition(self.chart, self.cells, condition, *value);
                 let (mut asked, mut looks) = (Vec::new(), Vec::new());
                 if let Some(site) = site {
                     walk(self.chart, condition, &mut |e| {
@@ -210,7 +210,7 @@ impl<'b, 'c> Book<'b, 'c> {
             }),
             Action::If(test, then, other) => {
                 Does::If([(then, true), (other, false)].map(|(part, value)| {
-                    let test = Test::of(self.chart, self.cells, test, value);
+                    let test = Test::from_condition(self.chart, self.cells, test, value);
                     (test, self.block(site, part))
                 }))
             }
@@ -244,7 +244,7 @@ impl Reader for Reading<'_, '_, '_> {
     }
 
     fn assume(&mut self, condition: &Expr, holds: bool) -> bool {
-        let test = Test::of(self.book.chart, self.book.cells, condition, holds);
+        let test = Test::from_condition(self.book.chart, self.book.cells, condition, holds);
         let can = test != Test::Never;
         if let Some((under, _)) = self.under.last_mut() {
             *under = test;

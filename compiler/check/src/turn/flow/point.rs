@@ -74,7 +74,7 @@ pub(super) struct Points<'c, 'f> {
 }
 
 impl<'c, 'f> Points<'c, 'f> {
-    pub(super) fn of(chart: &'c Chart, facts: &'f Facts) -> Self {
+    pub(super) fn new(chart: &'c Chart, facts: &'f Facts) -> Self {
         let mut steps: BTreeMap<StateId, Vec<u32>> = BTreeMap::new();
         for (i, place) in facts.places.steps.iter().enumerate() {
             for state in &place.within {
@@ -166,7 +166,7 @@ impl<'c, 'f> Points<'c, 'f> {
             Mode::Begin => self.walk(leaf, 0, 0),
             Mode::Walk(step, calls) => self.walk(leaf, step, calls),
             Mode::Wait(step, calls) => {
-                if self.goes_on(step, top) {
+                if self.is_still_awaited(step, top) {
                     mode
                 } else {
                     self.walk(leaf, step + 1, calls)
@@ -177,7 +177,7 @@ impl<'c, 'f> Points<'c, 'f> {
 
     /// Whether a step is still awaited after everything below `top` was exited: a question belongs to its leaf, any other step to
     /// its state.
-    fn goes_on(&self, step: u32, top: Option<StateId>) -> bool {
+    fn is_still_awaited(&self, step: u32, top: Option<StateId>) -> bool {
         let row = &self.chart.steps[step as usize];
         let is_ask = matches!(row.kind, StepKind::Ask { .. });
         let leaves = |top| is_ask || top != row.state && self.chart.contains(top, row.state);

@@ -18,7 +18,7 @@ pub(super) enum Guard {
 
 /// A method of the program: its body, which returns a `Result` with the error of expressions, and what fails if it fails.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
+struct PooledMethod {
     result: &'static str,
     body: Fragment,
     /// The part of the place that failed, for the notes; `None` without an allocator or if the body cannot fail.
@@ -29,9 +29,9 @@ struct Held {
 pub(super) struct Pool<'c> {
     context: &'c Context<'c>,
     /// By name. A block that reads active states has one method for each place where it runs.
-    methods: BTreeMap<String, Vec<Held>>,
+    methods: BTreeMap<String, Vec<PooledMethod>>,
     /// The call of each method.
-    calls: BTreeMap<Held, Fragment>,
+    calls: BTreeMap<PooledMethod, Fragment>,
     /// By name, the bodies of the methods that say which alternatives hold.
     reasons: BTreeMap<String, Vec<Fragment>>,
 }
@@ -128,7 +128,7 @@ impl<'c> Pool<'c> {
         what: String,
     ) -> Fragment {
         let noted = !self.context.bare && body.has(Use::Failure);
-        let held = Held { result, body, what: noted.then_some(what) };
+        let held = PooledMethod { result, body, what: noted.then_some(what) };
         if let Some(call) = self.calls.get(&held) {
             return call.clone();
         }
@@ -147,7 +147,7 @@ impl<'c> Pool<'c> {
             }
         }
         for (name, all) in self.methods {
-            for (nth, Held { result, body, what }) in all.into_iter().enumerate() {
+            for (nth, PooledMethod { result, body, what }) in all.into_iter().enumerate() {
                 let name = nth_name(&name, nth);
                 let Some(what) = what else {
                     let function = methods.add(&name, body).attr("inline");

@@ -41,7 +41,7 @@ const DEEPEST: usize = 100;
 
 impl Shape {
     /// The simplest shape for the chart. Direct code requires that everything in the chart is known at compile time.
-    pub(in super::super) fn of(chart: &Chart, tables: &Tables<'_>) -> Self {
+    pub(in super::super) fn new(chart: &Chart, tables: &Tables<'_>) -> Self {
         if let Some(why) = why_not(chart) {
             return Self::Shared(why);
         }
@@ -120,7 +120,7 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
 /// The maximum number of guarded transitions that one occurrence may try in one leaf.
 fn deepest(chart: &Chart) -> usize {
     // By state: the number of its own and its ancestors' transitions with each trigger.
-    let mut all: Vec<BTreeMap<Moment, usize>> = Vec::with_capacity(chart.states.len());
+    let mut all: Vec<BTreeMap<TriggerKey, usize>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
         let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
         let lines = state.transitions.iter().map(|id| chart.transition(*id));
@@ -130,9 +130,9 @@ fn deepest(chart: &Chart) -> usize {
         all.push(counts);
     }
     // Transitions on any event count for each event.
-    let deep = |counts: &BTreeMap<Moment, usize>| {
-        let any = counts.get(&Moment::AnyEvent).copied().unwrap_or_default();
-        let others = counts.iter().filter(|(moment, _)| **moment != Moment::AnyEvent);
+    let deep = |counts: &BTreeMap<TriggerKey, usize>| {
+        let any = counts.get(&TriggerKey::AnyEvent).copied().unwrap_or_default();
+        let others = counts.iter().filter(|(moment, _)| **moment != TriggerKey::AnyEvent);
         any + others.map(|(_, count)| *count).max().unwrap_or_default()
     };
     all.iter().map(deep).max().unwrap_or_default()
@@ -140,7 +140,7 @@ fn deepest(chart: &Chart) -> usize {
 
 /// A trigger. Transitions with equal triggers are tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Moment {
+enum TriggerKey {
     Event(EventId),
     AnyEvent,
     StateDone(StateId),
@@ -149,13 +149,13 @@ enum Moment {
     Other,
 }
 
-fn moments(line: &Transition) -> Vec<Moment> {
+fn moments(line: &Transition) -> Vec<TriggerKey> {
     vec![match &line.trigger {
-        Trigger::Event(events) => return events.iter().copied().map(Moment::Event).collect(),
-        Trigger::AnyEvent => Moment::AnyEvent,
-        Trigger::StateDone(state) => Moment::StateDone(*state),
-        Trigger::Turn => Moment::Turn,
-        Trigger::When => Moment::When,
+        Trigger::Event(events) => return events.iter().copied().map(TriggerKey::Event).collect(),
+        Trigger::AnyEvent => TriggerKey::AnyEvent,
+        Trigger::StateDone(state) => TriggerKey::StateDone(*state),
+        Trigger::Turn => TriggerKey::Turn,
+        Trigger::When => TriggerKey::When,
         Trigger::Error(_)
         | Trigger::AnyOccurrence
         | Trigger::After(_)
@@ -166,7 +166,7 @@ fn moments(line: &Transition) -> Vec<Moment> {
         | Trigger::StepTimeout(..)
         | Trigger::StepDoubt(_)
         | Trigger::StepElse(_)
-        | Trigger::LimitWarn(_) => Moment::Other,
+        | Trigger::LimitWarn(_) => TriggerKey::Other,
     }]
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Document {
 
 /// The kind of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ScxmlStateKind {
     Root,
     State,
     Parallel,
@@ -34,7 +34,7 @@ pub(super) enum Kind {
 /// A state.
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) kind: Kind,
+    pub(super) kind: ScxmlStateKind,
     /// Its id, or a generated one.
     pub(super) id: Ident,
     pub(super) parent: Option<usize>,
@@ -234,13 +234,13 @@ impl Document {
     /// Whether a state can reach its end.
     pub(super) fn is_ever_done(&self, nth: usize) -> bool {
         let state = &self.states[nth];
-        let has = |is_it: fn(Kind) -> bool| {
+        let has = |is_it: fn(ScxmlStateKind) -> bool| {
             state.children.iter().any(|child| is_it(self.states[*child].kind))
         };
         match state.kind {
-            Kind::State => has(|kind| kind == Kind::Final),
-            Kind::Parallel => has(|kind| !matches!(kind, Kind::History { .. })),
-            Kind::Root | Kind::Final | Kind::History { .. } => false,
+            ScxmlStateKind::State => has(|kind| kind == ScxmlStateKind::Final),
+            ScxmlStateKind::Parallel => has(|kind| !matches!(kind, ScxmlStateKind::History { .. })),
+            ScxmlStateKind::Root | ScxmlStateKind::Final | ScxmlStateKind::History { .. } => false,
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) struct Family<'d> {
 
 /// The initial value that a variable of an invoked document receives.
 #[derive(Debug, Clone)]
-pub(super) struct Given {
+pub(super) struct PassedParam {
     /// The name of the param; it is the variable's own if nothing is assigned to the variable.
     pub(super) name: String,
     pub(super) kinds: Kinds,
@@ -24,8 +24,8 @@ pub(super) struct Given {
 
 impl<'d> Family<'d> {
     /// Resolves a document that receives values of these kinds, by the ids of its data.
-    pub(super) fn of(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
-        let mut scope = Scope::of(document, given);
+    pub(super) fn new(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
+        let mut scope = Scope::new(document, given);
         infer::settle(&mut scope);
         let children = document.invokes.iter().map(|invoke| {
             let mut muted = Vec::new();
@@ -35,7 +35,7 @@ impl<'d> Family<'d> {
             let values: Vec<Kinds> =
                 invoke.given.iter().map(|(_, value)| value).map(kinds).collect();
             let names = invoke.given.iter().map(|(name, _)| name.node.as_str());
-            Self::of(&invoke.child, &names.zip(values).collect())
+            Self::new(&invoke.child, &names.zip(values).collect())
         });
         let children = children.collect();
         Self { scope, children }

@@ -3,7 +3,7 @@
 use super::prepare::Work;
 use crate::front::agent::code::is_identity;
 use crate::front::agent::format::Part;
-use crate::front::agent::python::{Asked, Expr, Kind, Statement, StatementKind, uses};
+use crate::front::agent::python::{Asked, Expr, PyExprKind, Statement, StatementKind, uses};
 use crate::span::Span;
 use crate::syntax::UnaryOp;
 use std::collections::BTreeSet;
@@ -102,30 +102,30 @@ fn conditions(expr: &Expr, events: &mut Vec<Event>) {
 /// The places of names that only decide.
 fn truths(expr: &Expr) -> BTreeSet<Span> {
     match &expr.kind {
-        Kind::Name(_) => BTreeSet::from([expr.span]),
-        Kind::Unary(UnaryOp::Not, inner) => truths(inner),
-        Kind::And(parts) | Kind::Or(parts) => parts.iter().flat_map(truths).collect(),
-        Kind::None
-        | Kind::Bool(_)
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Text(_)
-        | Kind::Attribute(..)
-        | Kind::Index(..)
-        | Kind::Slice(..)
-        | Kind::Call(..)
-        | Kind::Unary(UnaryOp::Negate, _)
-        | Kind::Binary(..)
-        | Kind::Compare(..)
-        | Kind::If(..)
-        | Kind::List(_)
-        | Kind::Set(_)
-        | Kind::Dict(_)
-        | Kind::Comprehension { .. }
-        | Kind::Context(..)
-        | Kind::Key(_)
-        | Kind::Has(_)
-        | Kind::Bad => BTreeSet::new(),
+        PyExprKind::Name(_) => BTreeSet::from([expr.span]),
+        PyExprKind::Unary(UnaryOp::Not, inner) => truths(inner),
+        PyExprKind::And(parts) | PyExprKind::Or(parts) => parts.iter().flat_map(truths).collect(),
+        PyExprKind::None
+        | PyExprKind::Bool(_)
+        | PyExprKind::Int(_)
+        | PyExprKind::Float(_)
+        | PyExprKind::Text(_)
+        | PyExprKind::Attribute(..)
+        | PyExprKind::Index(..)
+        | PyExprKind::Slice(..)
+        | PyExprKind::Call(..)
+        | PyExprKind::Unary(UnaryOp::Negate, _)
+        | PyExprKind::Binary(..)
+        | PyExprKind::Compare(..)
+        | PyExprKind::If(..)
+        | PyExprKind::List(_)
+        | PyExprKind::Set(_)
+        | PyExprKind::Dict(_)
+        | PyExprKind::Comprehension { .. }
+        | PyExprKind::Context(..)
+        | PyExprKind::Key(_)
+        | PyExprKind::Has(_)
+        | PyExprKind::Bad => BTreeSet::new(),
     }
 }
 

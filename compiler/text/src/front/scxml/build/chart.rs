@@ -2,7 +2,7 @@
 
 use super::super::convert::At;
 use super::super::document::Document;
-use super::super::invoke::{Family, Given};
+use super::super::invoke::{Family, PassedParam};
 use super::super::kinds::{Class, Kinds};
 use super::super::scope::event_names;
 use super::{Builder, Inside, MOST, SPREAD, apart, comments, noted, path};
@@ -22,7 +22,7 @@ pub(in crate::front::scxml) fn file(
     findings: &mut Vec<Diagnostic>,
 ) -> File {
     let (mut items, mut left) = (Vec::new(), (MOST, SPREAD));
-    chart(Family::of(document, &BTreeMap::new()), &mut left, findings, &mut items);
+    chart(Family::new(document, &BTreeMap::new()), &mut left, findings, &mut items);
     File { items, end: comments(&document.after), ..File::new(id) }
 }
 
@@ -35,7 +35,7 @@ fn chart(
 ) {
     let document = family.scope.document;
     let params = family.children.iter().map(|child| child.scope.params()).collect();
-    let (scope, inside) = (family.scope, Inside::of(document));
+    let (scope, inside) = (family.scope, Inside::new(document));
     let (more, spread) = *left;
     let mut builder = Builder { document, scope, params, findings, left: more, spread, inside };
     // Loops may add variables, so the body comes first.
@@ -78,7 +78,7 @@ fn apart_first(mut items: Vec<Noted<ChartItem>>) -> Vec<Noted<ChartItem>> {
 }
 
 /// The param for a value that the invoking document passes.
-fn param(given: &Given, span: Span) -> ChartItem {
+fn param(given: &PassedParam, span: Span) -> ChartItem {
     ChartItem::Variable(Variable {
         renamed: Vec::new(),
         kind: VariableKind::Param,

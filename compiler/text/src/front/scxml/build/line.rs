@@ -1,7 +1,7 @@
 //! Transitions.
 
 use super::super::convert::{At, Brings};
-use super::super::document::{Descriptor, Kind, Transition, dotted, walk};
+use super::super::document::{Descriptor, ScxmlStateKind, Transition, dotted, walk};
 use super::super::reads::{reads_data, reads_name};
 use super::super::scope::{Scope, event_names};
 use super::invoke::Pattern;
@@ -235,7 +235,7 @@ impl Builder<'_, '_> {
     /// Whether `reenter` is needed: an external transition into its own compound state exits that state.
     fn leaves(&self, source: usize, written: &Transition) -> bool {
         let state = &self.document.states[source];
-        let compound = state.kind == Kind::State && self.first_child(source).is_some();
+        let compound = state.kind == ScxmlStateKind::State && self.first_child(source).is_some();
         let below = |id: &Ident| {
             self.scope.state(&id.node).is_some_and(|to| self.document.is_below(to, source))
         };

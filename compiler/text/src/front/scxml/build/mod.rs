@@ -53,7 +53,7 @@ struct Inside {
 }
 
 impl Inside {
-    fn of(document: &Document) -> Self {
+    fn new(document: &Document) -> Self {
         let mut raised = BTreeSet::new();
         for block in document.blocks() {
             walk(block, &mut |act| {

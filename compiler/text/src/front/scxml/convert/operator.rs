@@ -2,7 +2,7 @@
 
 use super::{At, Converter, Value, call, choose, json, literal, number, truth, value};
 use crate::front::scxml::kinds::{Class, Kinds};
-use crate::front::scxml::script::{Expr as Script, Kind};
+use crate::front::scxml::script::{Expr as Script, ScriptExprKind};
 use crate::span::Span;
 use crate::span::Spanned;
 use crate::syntax::{BinaryOp, CompareOp, Expr, ExprKind, Hole, Template, TemplatePart};
@@ -66,7 +66,9 @@ impl Converter<'_, '_> {
         at: &At,
     ) -> Value {
         for (one, other) in [(left, right), (right, left)] {
-            if let (Kind::Typeof(of), Kind::Text(name)) = (&one.kind, &other.kind) {
+            if let (ScriptExprKind::Typeof(of), ScriptExprKind::Text(name)) =
+                (&one.kind, &other.kind)
+            {
                 return self.kind_is(op, of, name, span, at);
             }
         }
@@ -108,7 +110,7 @@ impl Converter<'_, '_> {
         if !matches!(op, CompareOp::Equal | CompareOp::NotEqual) {
             return self.refuse(span, "`typeof` is compared with `===` or not translated");
         }
-        let of = if let Kind::Name(unknown) = &of.kind
+        let of = if let ScriptExprKind::Name(unknown) = &of.kind
             && self.scope.variable(unknown).is_none()
             && !unknown.starts_with('_')
             && !at.locals.iter().any(|(local, ..)| local == unknown)

@@ -2,14 +2,14 @@
 
 use super::expr::{Parser, is_name};
 use super::token::Token;
-use super::{Expr, Fault, Kind, Statement, StatementKind};
+use super::{Expr, Fault, ScriptExprKind, Statement, StatementKind};
 use crate::front::scxml::text::Text;
 use crate::span::{Ident, Span};
 use crate::syntax::BinaryOp;
 
 /// All statements of a script.
 pub(in crate::front::scxml) fn statements(text: &Text) -> Result<Vec<Statement>, Fault> {
-    let mut parser = Parser::of(text)?;
+    let mut parser = Parser::new(text)?;
     let mut found = Vec::new();
     while *parser.peek() != Token::End {
         statement(&mut parser, &mut found)?;
@@ -183,8 +183,10 @@ fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
         if parser.takes(mark) {
             let value = parser.expr()?;
             let span = place.span.to(value.span);
-            let changed =
-                Expr::new(Kind::Binary(op, Box::new(place.clone()), Box::new(value)), span);
+            let changed = Expr::new(
+                ScriptExprKind::Binary(op, Box::new(place.clone()), Box::new(value)),
+                span,
+            );
             return assign(place, changed);
         }
     }
@@ -194,35 +196,35 @@ fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
 /// `x++` converts `x` to a number first, as `+` alone could join texts.
 fn step(place: Expr, op: BinaryOp) -> Result<StatementKind, Fault> {
     let span = place.span;
-    let number = Expr::new(Kind::Number(Box::new(place.clone())), span);
-    let one = Expr::new(Kind::Int(1), span);
-    assign(place, Expr::new(Kind::Binary(op, Box::new(number), Box::new(one)), span))
+    let number = Expr::new(ScriptExprKind::Number(Box::new(place.clone())), span);
+    let one = Expr::new(ScriptExprKind::Int(1), span);
+    assign(place, Expr::new(ScriptExprKind::Binary(op, Box::new(number), Box::new(one)), span))
 }
 
 fn assign(place: Expr, value: Expr) -> Result<StatementKind, Fault> {
     let span: Span = place.span;
     let mut base = &place;
-    while let Kind::Member(of, _) | Kind::Index(of, _) = &base.kind {
+    while let ScriptExprKind::Member(of, _) | ScriptExprKind::Index(of, _) = &base.kind {
         base = of;
     }
-    if matches!(base.kind, Kind::Name(_)) {
+    if matches!(base.kind, ScriptExprKind::Name(_)) {
         return Ok(StatementKind::Assign(place, value));
     }
     Err(Fault::Faulty(span, "this cannot be assigned to".to_owned()))
 }
 
 fn call(whole: Expr) -> Result<StatementKind, Fault> {
-    let Kind::Call(function, mut arguments) = whole.kind else {
+    let ScriptExprKind::Call(function, mut arguments) = whole.kind else {
         return Err(Fault::Refused(
             whole.span,
             "an expression by itself is not translated".to_owned(),
         ));
     };
-    if let Kind::Member(of, method) = &function.kind {
+    if let ScriptExprKind::Member(of, method) = &function.kind {
         if method.node == "push" && arguments.len() == 1 {
             return Ok(StatementKind::Push((**of).clone(), arguments.remove(0)));
         }
-        if method.node == "log" && of.kind == Kind::Name("console".to_owned()) {
+        if method.node == "log" && of.kind == ScriptExprKind::Name("console".to_owned()) {
             return Ok(StatementKind::Log(arguments));
         }
     }

@@ -12,7 +12,7 @@ const COMPONENTS: &str = "/_components";
 
 /// Artifacts by id. A path is an artifact's id with the ending of its form, so that the front ends know what it is; a component's is
 /// that of its agent, the place where it seems to lie, and its own id.
-pub(super) struct Shelf<'r> {
+pub(super) struct ArtifactLoader<'r> {
     id: &'r str,
     text: &'r str,
     read: Read<'r>,
@@ -25,9 +25,9 @@ pub(super) struct Shelf<'r> {
     bytes: Cell<usize>,
 }
 
-impl<'r> Shelf<'r> {
-    pub(super) fn of(id: &'r str, form: Form, text: &'r str, read: Read<'r>) -> Self {
-        let shelf = Self {
+impl<'r> ArtifactLoader<'r> {
+    pub(super) fn new(id: &'r str, form: Form, text: &'r str, read: Read<'r>) -> Self {
+        let loader = Self {
             id,
             text,
             read,
@@ -37,8 +37,8 @@ impl<'r> Shelf<'r> {
             artifacts: Cell::default(),
             bytes: Cell::default(),
         };
-        shelf.ids.borrow_mut().insert(shelf.root.clone(), id.to_owned());
-        shelf
+        loader.ids.borrow_mut().insert(loader.root.clone(), id.to_owned());
+        loader
     }
 
     /// The path of the artifact that is compiled.
@@ -86,7 +86,7 @@ impl<'r> Shelf<'r> {
     }
 }
 
-impl Loader for Shelf<'_> {
+impl Loader for ArtifactLoader<'_> {
     fn read(&self, path: &str) -> Result<String, String> {
         let Some(id) = self.id_of(path) else {
             return Err("it is no artifact".into());

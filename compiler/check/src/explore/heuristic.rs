@@ -1,4 +1,4 @@
-//! Which points are tried first in a search for a state.
+//! The order in which points are tried in a search for a state.
 
 use chartc_core::arena::StateId;
 
@@ -11,20 +11,20 @@ const AGAIN: u32 = 2;
 
 /// Priorities of points, by the distances of their leaves from the goal.
 #[derive(Debug)]
-pub(super) struct Lead<'s> {
+pub(super) struct Heuristic<'s> {
     distances: &'s [u32],
     /// By state: how many points with this leaf were found.
     found: Vec<u32>,
 }
 
-impl<'s> Lead<'s> {
+impl<'s> Heuristic<'s> {
     /// `None` without distances.
-    pub(super) fn of(distances: &'s [u32]) -> Option<Self> {
+    pub(super) fn new(distances: &'s [u32]) -> Option<Self> {
         (!distances.is_empty()).then(|| Self { distances, found: vec![0; distances.len()] })
     }
 
-    /// The priority of a point with these leaves, this many inputs after the start. The lowest is tried first.
-    pub(super) fn far(&mut self, leaves: &[StateId], depth: u32) -> u32 {
+    /// The priority of a new point with these leaves, this many inputs after the start; the lowest is tried first. Counts the point.
+    pub(super) fn assign_priority(&mut self, leaves: &[StateId], depth: u32) -> u32 {
         let distance = leaves.iter().map(|leaf| self.distances[leaf.index()]).min();
         let again = leaves.iter().map(|leaf| self.found[leaf.index()]).min();
         for leaf in leaves {

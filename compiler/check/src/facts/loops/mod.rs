@@ -10,7 +10,9 @@ mod way;
 pub use way::{Uncounted, uncounted};
 
 use crate::facts::Facts;
-use crate::facts::counter::{Bound, Change, Owner, Writer, bounds, is_of_turn, value, writers};
+use crate::facts::counter::{
+    Change, CounterBound, Owner, Writer, bounds, is_of_turn, value, writers,
+};
 use crate::facts::graph::Node;
 use crate::facts::interval::{Range, within};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
@@ -25,7 +27,7 @@ const ASKED: usize = 128;
 
 /// The owner of a condition that tests a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asker {
+pub enum GuardOwner {
     /// A transition.
     Line(TransitionId),
     /// A step.
@@ -38,7 +40,7 @@ pub enum Asker {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lost {
     /// The owner of the condition.
-    pub asker: Asker,
+    pub owner: GuardOwner,
     /// The counter.
     pub counter: VarId,
     /// The constant value of the condition.
@@ -53,7 +55,7 @@ pub enum Why {
     /// Each iteration resets it with this assignment.
     Reset(Writer),
     /// This assignment counts away from the bound, and none counts towards it.
-    Away(Writer),
+    WrongDirection(Writer),
     /// This assignment counts it, but outside of every cycle that tests the condition.
     Elsewhere(Writer),
     /// It is reset in each turn, and one turn counts too little.
@@ -64,21 +66,21 @@ pub enum Why {
 
 /// Every such condition, by owner.
 pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
-    let mut asked: BTreeMap<VarId, Vec<(Asker, Bound<'_>)>> = BTreeMap::new();
+    let mut asked: BTreeMap<VarId, Vec<(GuardOwner, CounterBound<'_>)>> = BTreeMap::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         for bound in line.guard.iter().flat_map(|guard| bounds(chart, guard)) {
-            asked.entry(bound.counter).or_default().push((Asker::Line(id), bound));
+            asked.entry(bound.counter).or_default().push((GuardOwner::Line(id), bound));
         }
     }
     for (i, step) in chart.steps.iter().enumerate() {
         for bound in step.guard.iter().flat_map(|guard| bounds(chart, guard)) {
-            asked.entry(bound.counter).or_default().push((Asker::Step(StepId::at(i)), bound));
+            asked.entry(bound.counter).or_default().push((GuardOwner::Step(StepId::at(i)), bound));
         }
     }
     for (i, row) in chart.permissions.iter().enumerate() {
         for bound in row.guard.iter().flat_map(|guard| bounds(chart, guard)) {
-            asked.entry(bound.counter).or_default().push((Asker::Permission(i), bound));
+            asked.entry(bound.counter).or_default().push((GuardOwner::Permission(i), bound));
         }
     }
     let mut found = Vec::new();
@@ -98,9 +100,9 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
         } else {
             None
         };
-        let track = Track::of(chart, facts, counter);
+        let track = Track::new(chart, facts, counter);
         let mut free = None;
-        let rounds = rounds.get_or_insert_with(|| Rounds::of(facts));
+        let rounds = rounds.get_or_insert_with(|| Loops::new(facts));
         for (asker, bound) in asked {
             let range = turn.or_else(|| track.asked_by(asker));
             let Some(holds) = range.and_then(|range| alike(chart, &bound, range)) else {
@@ -118,8 +120,8 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
             let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
             let why = why(chart, facts, rounds, counter, &writers, (holds == low, &round));
             // Another lint reports conditions that never hold; only counting in the wrong direction is added here.
-            let taken = !matches!(asker, Asker::Line(id) if !facts.reach.takes(id));
-            let why = why.filter(|why| taken || matches!(why, Why::Away(_)));
+            let taken = !matches!(asker, GuardOwner::Line(id) if !facts.reach.takes(id));
+            let why = why.filter(|why| taken || matches!(why, Why::WrongDirection(_)));
             // Another bound may keep the value constant even without the resets.
             let why = why.filter(|why| {
                 let free = matches!(why, Why::Reset(_)).then(|| {
@@ -128,11 +130,11 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
                 let alone = free.and_then(|free| alike(chart, &bound, free.asked_by(asker)?));
                 alone.is_none()
             });
-            found.extend(why.map(|why| Lost { asker, counter, holds, why }));
+            found.extend(why.map(|why| Lost { owner: asker, counter, holds, why }));
         }
     }
-    found.sort_by_key(|lost| lost.asker);
-    found.dedup_by_key(|lost| (lost.asker, lost.counter));
+    found.sort_by_key(|lost| lost.owner);
+    found.dedup_by_key(|lost| (lost.owner, lost.counter));
     found
 }
 
@@ -165,7 +167,7 @@ fn in_a_turn(chart: &Chart, counter: VarId, writers: &[Writer]) -> Option<Range>
 }
 
 /// The value that a comparison always has within these bounds, if it is constant.
-fn alike(chart: &Chart, bound: &Bound<'_>, range: Range) -> Option<bool> {
+fn alike(chart: &Chart, bound: &CounterBound<'_>, range: Range) -> Option<bool> {
     let than = value(chart, bound.than, bound.counter, Range::default());
     let opposite = match bound.op {
         CompareOp::Less => CompareOp::GreaterEqual,
@@ -184,15 +186,15 @@ fn alike(chart: &Chart, bound: &Bound<'_>, range: Range) -> Option<bool> {
 }
 
 /// The strongly connected components of the graph of moves.
-struct Rounds {
+struct Loops {
     /// By index of the node.
     component: Vec<usize>,
     /// By component: the number of its nodes.
     sizes: Vec<usize>,
 }
 
-impl Rounds {
-    fn of(facts: &Facts) -> Self {
+impl Loops {
+    fn new(facts: &Facts) -> Self {
         let mut component = vec![usize::MAX; facts.moves.nodes()];
         let mut sizes = Vec::new();
         for (number, nodes) in facts.moves.components().iter().enumerate() {
@@ -209,9 +211,9 @@ impl Rounds {
     }
 
     /// The cycle in which the condition is tested repeatedly; `None` if there is none.
-    fn around(&self, chart: &Chart, facts: &Facts, asker: Asker) -> Option<Round> {
+    fn around(&self, chart: &Chart, facts: &Facts, asker: GuardOwner) -> Option<Loop> {
         let (within, own) = match asker {
-            Asker::Line(id) => {
+            GuardOwner::Line(id) => {
                 let line = chart.transition(id);
                 // If no transition leaves the state, a step runs again in the next turn.
                 let again = line.targets.is_empty()
@@ -220,8 +222,8 @@ impl Rounds {
                 let within = &facts.places.line(id).within;
                 (if within.is_empty() { vec![line.source] } else { within.clone() }, again)
             }
-            Asker::Step(id) => (facts.places.step(id).within.clone(), true),
-            Asker::Permission(i) => {
+            GuardOwner::Step(id) => (facts.places.step(id).within.clone(), true),
+            GuardOwner::Permission(i) => {
                 (vec![chart.permissions[i].from.unwrap_or(StateId::at(0))], true)
             }
         };
@@ -241,11 +243,11 @@ impl Rounds {
                 }
             }
         }
-        Some(Round { component, active, holds })
+        Some(Loop { component, active, holds })
     }
 
     /// Whether the assignment is executed in the cycle.
-    fn passes(&self, chart: &Chart, facts: &Facts, writer: &Writer, round: &Round) -> bool {
+    fn passes(&self, chart: &Chart, facts: &Facts, writer: &Writer, round: &Loop) -> bool {
         match writer.owner {
             Owner::Line(id) => {
                 self.at(facts, Node::Line(id)) == round.component
@@ -262,7 +264,7 @@ impl Rounds {
 }
 
 /// A component of the graph in which a condition is tested repeatedly.
-struct Round {
+struct Loop {
     component: usize,
     /// By state: whether it belongs to the component.
     active: Vec<bool>,
@@ -270,7 +272,7 @@ struct Round {
     holds: Vec<bool>,
 }
 
-impl Round {
+impl Loop {
     /// Whether one of the states, or a descendant, belongs to the component.
     fn is_in(&self, states: &[StateId]) -> bool {
         states.iter().any(|s| self.holds[s.index()])
@@ -281,10 +283,10 @@ impl Round {
 fn why(
     chart: &Chart,
     facts: &Facts,
-    rounds: &Rounds,
+    rounds: &Loops,
     counter: VarId,
     writers: &[Writer],
-    (up, round): (bool, &Round),
+    (up, round): (bool, &Loop),
 ) -> Option<Why> {
     let takes = |w: &&Writer| match w.owner {
         Owner::Line(id) => facts.reach.takes(id),
@@ -326,7 +328,7 @@ fn why(
         (Some(toward), _) if is_of_turn(chart, counter) => Some(Why::Turn(toward)),
         (Some(_), _) if passed => reset.map(Why::Reset),
         (Some(toward), None) => Some(Why::Elsewhere(toward)),
-        (None, Some(away)) if !is_of_turn(chart, counter) => Some(Why::Away(away)),
+        (None, Some(away)) if !is_of_turn(chart, counter) => Some(Why::WrongDirection(away)),
         (None, None) => {
             // A variable that takes several constants is a mode, not a counter.
             let (one, only) = back.first().filter(|(_, value)| value.is_some())?;

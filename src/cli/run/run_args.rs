@@ -1,32 +1,32 @@
-//! The arguments of a run of a store: kept with it, and taken back.
+//! The arguments of a stored run: written to the store, and read back.
 
 use super::Args;
-use crate::cli::durable::Begun;
+use crate::cli::durable::RunArgs;
 use crate::cli::files::Root;
-use crate::cli::instance::Given;
+use crate::cli::instance::InitialValues;
 use crate::cli::output::Colour;
 use crate::cli::{crowd, otel, servers};
 use std::path::PathBuf;
 
 impl Args {
-    /// The arguments with which a run of a store goes on.
-    pub(in crate::cli) fn again(begun: Begun, store: PathBuf, run: String) -> Self {
+    /// The arguments that continue a stored run.
+    pub(in crate::cli) fn from_stored(args: RunArgs, store: PathBuf, run: String) -> Self {
         Self {
-            file: begun.file,
-            chart: begun.chart,
-            llm: begun.llm,
-            model: begun.model,
-            human: begun.human,
-            functions: begun.functions.map(PathBuf::from),
-            servers: servers::Options::of(begun.tools),
+            file: args.file,
+            chart: args.chart,
+            llm: args.llm,
+            model: args.model,
+            human: args.human,
+            functions: args.functions.map(PathBuf::from),
+            servers: servers::Options::from_file(args.tools),
             otel: otel::Options::default(),
             world: None,
-            memory: begun.memory.map(PathBuf::from),
-            events: begun.events.map(PathBuf::from),
+            memory: args.memory.map(PathBuf::from),
+            events: args.events.map(PathBuf::from),
             input: Vec::new(),
             param: Vec::new(),
-            turns: begun.turns,
-            calls_per_turn: begun.calls_per_turn,
+            turns: args.turns,
+            calls_per_turn: args.calls_per_turn,
             even_disabled: true,
             trace: None,
             record: None,
@@ -34,17 +34,17 @@ impl Args {
             resume: None,
             store: Some(store),
             run: Some(run),
-            clock: begun.clock,
+            clock: args.clock,
             color: Colour::Auto,
             root: Root::default(),
             many: crowd::Options::default(),
         }
     }
 
-    /// How a run is begun, for the store.
-    pub(super) fn begun(&self, given: &Given) -> Begun {
+    /// The arguments that begin the run, for the store.
+    pub(super) fn run_args(&self, given: &InitialValues) -> RunArgs {
         let path = |path: &PathBuf| path.display().to_string();
-        Begun {
+        RunArgs {
             file: self.file.clone(),
             chart: self.chart.clone(),
             llm: self.llm.clone(),

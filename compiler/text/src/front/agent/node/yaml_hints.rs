@@ -2,20 +2,20 @@
 //! there. Authors make only a few kinds of mistakes, and the line shows which.
 
 /// The help for an error at byte `at` of `text`, for which the library's message is `said`; `None` if none is known.
-pub(super) fn cure(text: &str, at: usize, said: &str) -> Option<String> {
-    let spot = Spot::of(text, at);
-    CURES.iter().find(|(words, _)| said.contains(words)).and_then(|(_, of)| of(&spot))
+pub(super) fn yaml_hint(text: &str, at: usize, said: &str) -> Option<String> {
+    let spot = ErrorPosition::new(text, at);
+    HINTS.iter().find(|(words, _)| said.contains(words)).and_then(|(_, of)| of(&spot))
 }
 
 /// The help for one kind of error.
-type Cure = fn(&Spot<'_>) -> Option<String>;
+type Hint = fn(&ErrorPosition<'_>) -> Option<String>;
 
 /// By words in the library's message.
-const CURES: &[(&str, Cure)] = &[
+const HINTS: &[(&str, Hint)] = &[
     ("tabs", |_| Some("YAML is indented with blanks: replace the tabs".to_owned())),
-    ("unexpected character", |s| s.begins()),
-    ("misplaced bracket", |s| s.begins()),
-    ("anchor or alias", |s| s.begins()),
+    ("unexpected character", |s| s.unquoted_start()),
+    ("misplaced bracket", |s| s.unquoted_start()),
+    ("anchor or alias", |s| s.unquoted_start()),
     ("unknown anchor", |s| s.alias()),
     ("simple key expected", |s| s.key()),
     ("mapping values are not allowed", |s| s.second_colon()),
@@ -45,7 +45,7 @@ const CURES: &[(&str, Cure)] = &[
 ];
 
 /// The place of an error.
-struct Spot<'t> {
+struct ErrorPosition<'t> {
     text: &'t str,
     at: usize,
     /// The start of the line.
@@ -54,8 +54,8 @@ struct Spot<'t> {
     row: &'t str,
 }
 
-impl<'t> Spot<'t> {
-    fn of(text: &'t str, at: usize) -> Self {
+impl<'t> ErrorPosition<'t> {
+    fn new(text: &'t str, at: usize) -> Self {
         let at = at.min(text.len());
         let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
         let row = text[start..].lines().next().unwrap_or_default();
@@ -86,7 +86,7 @@ impl<'t> Spot<'t> {
     }
 
     /// Text whose first character has a special meaning in YAML.
-    fn begins(&self) -> Option<String> {
+    fn unquoted_start(&self) -> Option<String> {
         let first = self.text[self.at..].chars().next()?;
         Some(format!(
             "text that begins with `{first}` must be quoted{}",

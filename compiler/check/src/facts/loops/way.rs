@@ -1,9 +1,9 @@
 //! Cycles that test a bound but bypass the assignments that count towards it.
 
 use super::track::Track;
-use super::{Round, Rounds, few_writers};
+use super::{Loop, Loops, few_writers};
 use crate::facts::Facts;
-use crate::facts::counter::{Bound, Change, Owner, Writer, bounds, is_lasting};
+use crate::facts::counter::{Change, CounterBound, Owner, Writer, bounds, is_lasting};
 use crate::facts::graph::Node;
 use crate::facts::reach::entries;
 use crate::facts::uses::{assigned, reads};
@@ -51,11 +51,11 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
             let counted = known.entry(bound.counter).or_insert_with(|| {
                 let writers = few_writers(chart, bound.counter)?;
                 is_counted(chart, &writers)
-                    .then(|| (writers, Track::of(chart, facts, bound.counter)))
+                    .then(|| (writers, Track::new(chart, facts, bound.counter)))
             });
             let Some((writers, track)) = counted else { continue };
             looked += 1;
-            let rounds = rounds.get_or_insert_with(|| Rounds::of(facts));
+            let rounds = rounds.get_or_insert_with(|| Loops::new(facts));
             found.extend(one(chart, facts, rounds, (id, &bound), writers, track));
         }
     }
@@ -66,15 +66,15 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
 fn one(
     chart: &Chart,
     facts: &Facts,
-    rounds: &Rounds,
-    (id, bound): (TransitionId, &Bound<'_>),
+    rounds: &Loops,
+    (id, bound): (TransitionId, &CounterBound<'_>),
     writers: &[Writer],
     track: &Track<'_>,
 ) -> Option<Uncounted> {
     let up = writers.iter().any(|w| matches!(w.change, Change::By(by) if by > 0));
     let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
     let toward = |w: &&Writer| matches!(w.change, Change::By(_));
-    let round = rounds.around(chart, facts, super::Asker::Line(id))?;
+    let round = rounds.around(chart, facts, super::GuardOwner::Line(id))?;
     let leads_back = rounds.at(facts, Node::Line(id)) == round.component;
     // The transition either repeats while the bound is not reached, or leaves once it is reached.
     if leads_back != (up == low) {
@@ -167,7 +167,7 @@ fn is_own(chart: &Chart, step: StepId) -> bool {
 }
 
 /// Whether limits or deadlines bound the component.
-fn is_bounded(chart: &Chart, facts: &Facts, round: &Round) -> bool {
+fn is_bounded(chart: &Chart, facts: &Facts, round: &Loop) -> bool {
     let inside = |s: StateId| s == StateId::at(0) || round.active[s.index()];
     let limited = |limits: &Limits| *limits != Limits::default();
     let clock = |(i, line): (usize, &Transition)| {
@@ -179,7 +179,7 @@ fn is_bounded(chart: &Chart, facts: &Facts, round: &Round) -> bool {
 }
 
 /// Whether another condition in the component reads a variable that the component sets.
-fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Round) -> bool {
+fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop) -> bool {
     let here = |within: &[StateId]| round.is_in(within);
     let mut set = BTreeSet::new();
     for (i, line) in chart.transitions.iter().enumerate() {

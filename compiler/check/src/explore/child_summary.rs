@@ -1,4 +1,4 @@
-//! Charts of `run` steps, treated as black boxes: how each may end.
+//! Summaries of the charts of `run` steps: how each may end, without its states.
 
 use super::hints::Hints;
 use super::relevant::Relevant;
@@ -15,7 +15,7 @@ const MOST: usize = 32;
 
 /// How a child chart may end.
 #[derive(Debug, Clone)]
-pub struct Boxed {
+pub struct ChildSummary {
     /// Its possible answers.
     pub answers: Vec<Value>,
     /// Whether any other answer has the same effect as one of these.
@@ -25,7 +25,10 @@ pub struct Boxed {
 }
 
 /// By `run` step, how its chart may end; `children` are the charts that are known.
-pub(super) fn boxes(chart: &Chart, children: &[&Chart]) -> BTreeMap<StepId, Boxed> {
+pub(super) fn child_summaries(
+    chart: &Chart,
+    children: &[&Chart],
+) -> BTreeMap<StepId, ChildSummary> {
     let mut found = BTreeMap::new();
     let mut failing: BTreeMap<&str, bool> = BTreeMap::new();
     let mut read = None;
@@ -34,16 +37,17 @@ pub(super) fn boxes(chart: &Chart, children: &[&Chart]) -> BTreeMap<StepId, Boxe
         let id = StepId::at(i);
         let mut known = children.iter().copied().chain([chart]);
         let Some(child) = known.find(|child| child.name == run.chart) else {
-            let nothing = Boxed { answers: vec![Value::None], is_whole: false, fails: true };
+            let nothing = ChildSummary { answers: vec![Value::None], is_whole: false, fails: true };
             found.insert(id, nothing);
             continue;
         };
-        let (relevant, hints) = read.get_or_insert_with(|| (Relevant::of(chart), Hints::of(chart)));
+        let (relevant, hints) =
+            read.get_or_insert_with(|| (Relevant::new(chart), Hints::new(chart)));
         let is_read = relevant.slots.contains(&Slot::Answer(id));
         let (answers, is_whole) = answers(child, is_read.then_some((&*hints, Slot::Answer(id))));
         let fails = !fits(chart, step, child)
             || *failing.entry(&child.name).or_insert_with(|| can_fail(child));
-        found.insert(id, Boxed { answers, is_whole, fails });
+        found.insert(id, ChildSummary { answers, is_whole, fails });
     }
     found
 }

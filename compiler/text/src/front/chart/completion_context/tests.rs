@@ -1,7 +1,7 @@
-use super::{Place, Spot, in_placeholder, spot};
+use super::{BodyKind, CompletionContext, in_placeholder, spot};
 
 /// The place marked with `§`.
-fn at(text: &str) -> Spot {
+fn at(text: &str) -> CompletionContext {
     let offset = text.find('§').unwrap_or(text.len());
     spot(&text.replace('§', ""), offset).expect("a place")
 }
@@ -9,14 +9,14 @@ fn at(text: &str) -> Spot {
 #[test]
 fn the_bodies_around_a_place_are_found_in_broken_texts() {
     let found = at("chart A {\n  state a {\n    on go -> b { x = 1  if § \n  state b {}\n}\n");
-    let places: Vec<Place> = found.open.iter().map(|open| open.place).collect();
-    assert_eq!(places, [Place::Chart, Place::State, Place::Actions]);
+    let places: Vec<BodyKind> = found.open.iter().map(|open| open.place).collect();
+    assert_eq!(places, [BodyKind::Chart, BodyKind::State, BodyKind::Actions]);
     assert!(found.next.expression, "{found:?}");
     let found = at("chart A {\n  state a {\n    llm s { done if x == 1 -> §");
-    assert_eq!(found.place(), Place::Step);
+    assert_eq!(found.place(), BodyKind::Step);
     assert!(found.next.name && !found.next.expression, "{found:?}");
     let found = at("chart A {\n  state 5 {\n    on §");
-    assert_eq!(found.place(), Place::State);
+    assert_eq!(found.place(), BodyKind::State);
     assert!(found.next.words.contains(&"done"), "{found:?}");
 }
 

@@ -1,4 +1,4 @@
-//! What can be decided without exploration.
+//! Properties that are decided from the chart alone, without exploration.
 
 use crate::facts::reach::is_end;
 use crate::facts::uses::written;

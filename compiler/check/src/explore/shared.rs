@@ -1,4 +1,4 @@
-//! What all explorations of one chart share.
+//! The data that all explorations of one chart share.
 
 use super::Search;
 use super::bounded::Bounds;
@@ -16,8 +16,8 @@ use chartc_core::plan::Plan;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// A chart with its tables, and what its moves depend on.
-pub(super) struct Ground<'c> {
+/// A chart with its tables, its moves and the values that they depend on.
+pub(super) struct ExploreContext<'c> {
     pub(super) chart: &'c Chart,
     pub(super) relevant: Rc<Relevant<'c>>,
     plan: OnceCell<Plan<'c>>,
@@ -26,18 +26,18 @@ pub(super) struct Ground<'c> {
     pub(super) is_unbounded: bool,
 }
 
-impl<'c> Ground<'c> {
-    pub(super) fn of(chart: &'c Chart) -> Self {
-        Self::on(chart, Relevant::of(chart), false)
+impl<'c> ExploreContext<'c> {
+    pub(super) fn new(chart: &'c Chart) -> Self {
+        Self::with_relevant(chart, Relevant::new(chart), false)
     }
 
     /// Lets the guards of `bounds` hold at any time; `None` if anything else reads the number of turns.
     pub(super) fn unbounded(chart: &'c Chart, bounds: &Bounds<'c>) -> Option<Self> {
         let relevant = Relevant::without(chart, &bounds.conditions());
-        (relevant.counters.turns == Read::Never).then(|| Self::on(chart, relevant, true))
+        (relevant.counters.turns == Read::Never).then(|| Self::with_relevant(chart, relevant, true))
     }
 
-    fn on(chart: &'c Chart, relevant: Relevant<'c>, is_unbounded: bool) -> Self {
+    fn with_relevant(chart: &'c Chart, relevant: Relevant<'c>, is_unbounded: bool) -> Self {
         let (plan, moves) = (OnceCell::new(), OnceCell::new());
         Self { chart, relevant: Rc::new(relevant), plan, moves, is_unbounded }
     }
@@ -49,18 +49,18 @@ impl<'c> Ground<'c> {
 
     /// What is tried at every point, with all values.
     pub(super) fn moves(&self) -> &Moves<'c> {
-        self.moves.get_or_init(|| self.given(&[]))
+        self.moves.get_or_init(|| self.moves_with(&[]))
     }
 
     /// Likewise, with only the given values of params and inputs.
-    pub(super) fn given(&self, given: &[(VarId, Value)]) -> Moves<'c> {
-        Moves::of(self.chart, &self.relevant, given, None)
+    pub(super) fn moves_with(&self, given: &[(VarId, Value)]) -> Moves<'c> {
+        Moves::new(self.chart, &self.relevant, given, None)
     }
 
     /// Likewise for a survey, which also tries values that literals suggest, and treats child charts as black boxes.
-    pub(super) fn surveyed(&self, search: &Search) -> Moves<'c> {
-        let hints = Rc::new(Hints::of(self.chart));
-        let mut moves = Moves::of(self.chart, &self.relevant, &search.given, Some(hints));
+    pub(super) fn survey_moves(&self, search: &Search) -> Moves<'c> {
+        let hints = Rc::new(Hints::new(self.chart));
+        let mut moves = Moves::new(self.chart, &self.relevant, &search.given, Some(hints));
         moves.boxed.clone_from(&search.boxed);
         let open = search.boxed.iter().filter(|(_, boxed)| !boxed.is_whole);
         let named = |step: &StepId| format!("unbounded {}", shown(self.chart, Slot::Answer(*step)));
@@ -70,6 +70,6 @@ impl<'c> Ground<'c> {
 
     /// A host whose functions may return anything.
     pub(super) fn host(&self) -> Anything {
-        Anything::of(self.chart, &self.relevant)
+        Anything::new(self.chart, &self.relevant)
     }
 }

@@ -1,12 +1,12 @@
-//! Help with habits from other languages.
+//! Hints for syntax of other languages.
 
 use super::grammar::Rule;
 use super::recover::shorten;
 use crate::syntax::is_reserved;
 use pest::error::ErrorVariant;
 
-/// Help for a token that is a habit from another language.
-pub(super) fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
+/// The hint for a token of another language.
+pub(super) fn token_hint(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
     let rules: &[Rule] = match variant {
         ErrorVariant::ParsingError { positives, .. } => positives,
         ErrorVariant::CustomError { .. } => &[],
@@ -51,8 +51,8 @@ pub(super) fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> 
     Some(text.to_owned())
 }
 
-/// Help for a habit that one token does not reveal; `found` is at byte `at`.
-pub(super) fn habit(text: &str, at: usize, found: &str, unexpected: bool) -> Option<String> {
+/// The hint where one token does not show it; `found` is at byte `at`.
+pub(super) fn context_hint(text: &str, at: usize, found: &str, unexpected: bool) -> Option<String> {
     let behind = text.get(at + found.len()..).unwrap_or_default().trim_start();
     if unexpected && behind.starts_with(':') {
         return Some(format!("write `{}` without `:`", shorten(found)));

@@ -1,4 +1,4 @@
-//! In which leaves the counters of the current leaf decide anything.
+//! The leaves in which the counters of the current leaf, `turns_here` and `fails_here`, decide anything.
 
 use super::slot::Use;
 use crate::facts::uses::walk;
@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 /// By state: whether its counter is read while it is the active leaf.
 #[derive(Debug, Default)]
-pub(super) struct Here {
+pub(super) struct RelevantLeaves {
     pub(super) turns: Vec<bool>,
     pub(super) fails: Vec<bool>,
 }
 
-impl Here {
-    /// From the uses that decide moves.
-    pub(super) fn of(chart: &Chart, used: &[&Use<'_>]) -> Self {
+impl RelevantLeaves {
+    /// Collects them from the uses that decide moves.
+    pub(super) fn from_uses(chart: &Chart, used: &[&Use<'_>]) -> Self {
         let states = chart.states.len();
         let mut made = Self { turns: vec![false; states], fails: vec![false; states] };
         let mut conditions = None;

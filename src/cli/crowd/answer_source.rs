@@ -1,7 +1,7 @@
-//! The voices that answer the questions of agents. Each agent has its own copy of the script and its own random numbers, so that its
+//! The sources of answers to the questions of agents. Each agent has its own copy of the script and its own random numbers, so that its
 //! answers do not depend on when others are asked.
 
-use super::super::instance::{Who, oracle, read, script_of};
+use super::super::instance::{Backends, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
 use chartc_core::host::ToolCall;
 use chartc_core::model::Chart;
@@ -20,42 +20,42 @@ const NUMBER: &str = "$number";
 const ANY: &str = "*";
 
 /// The source of answers for agents of one kind.
-pub(super) enum Voice {
+pub(super) enum AnswerSource {
     /// A script, of which each agent has its own copy. `text` is present if it contains placeholders; each copy then has the agent's own
     /// name and number.
     Script { script: Script, file: String, text: Option<String>, clock: Arc<dyn Clock> },
     /// Random answers from a seed. Results of functions come from the script.
     Random(u64, Script),
     /// One source that answers all agents, and the provider whose limits apply to it.
-    Shared(Who, String),
+    Shared(Backends, String),
 }
 
 /// The values of `--llm` and similar options.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said<'s> {
+pub(super) struct OracleArgs<'s> {
     pub(super) llm: Option<&'s str>,
     pub(super) model: Option<&'s str>,
     pub(super) human: Option<&'s str>,
     pub(super) functions: Option<&'s Path>,
 }
 
-impl Voice {
-    pub(super) fn of(
+impl AnswerSource {
+    pub(super) fn from_args(
         charts: &[&Chart],
-        said: Said<'_>,
+        args: OracleArgs<'_>,
         clock: &Arc<dyn Clock>,
     ) -> miette::Result<Self> {
         let script = |path: &Path| script_of(charts, path, clock.clone());
-        let functions = said.functions.map(script).transpose()?;
-        let word = said.llm.map(|word| word.split_once(':').unwrap_or((word, "")));
+        let functions = args.functions.map(script).transpose()?;
+        let word = args.llm.map(|word| word.split_once(':').unwrap_or((word, "")));
         match word {
-            Some(("script", file)) if !file.is_empty() && said.human.is_none() => {
+            Some(("script", file)) if !file.is_empty() && args.human.is_none() => {
                 let answers = script(Path::new(file))?;
                 let text = Some(read(Path::new(file))?)
                     .filter(|text| text.contains(AGENT) || text.contains(NUMBER));
                 Ok(match functions {
                     Some(host) => Self::Shared(
-                        Who {
+                        Backends {
                             tools: Arc::new(host.clone()),
                             oracle: Arc::new(answers),
                             people: None,
@@ -71,31 +71,31 @@ impl Voice {
                     },
                 })
             }
-            Some(("random", seed)) if said.human.is_none() => {
+            Some(("random", seed)) if args.human.is_none() => {
                 let seed = if seed.is_empty() { Ok(0) } else { seed.parse() };
                 let seed = seed.map_err(|_| {
                     miette::miette!(
                         "random:SEED takes a whole number, not `{}`",
-                        said.llm.unwrap_or_default()
+                        args.llm.unwrap_or_default()
                     )
                 })?;
                 Ok(Self::Random(seed, functions.unwrap_or_else(Script::empty)))
             }
-            Some(("human" | "replay", _)) if !is_live(said.llm) => Err(miette::miette!(
+            Some(("human" | "replay", _)) if !is_live(args.llm) => Err(miette::miette!(
                 help =
                     "use script:FILE, random:SEED, first, deny, clients, PROVIDER:MODEL or a URL",
                 "`--llm {}` answers one agent, not many",
-                said.llm.unwrap_or_default()
+                args.llm.unwrap_or_default()
             )),
             _ => {
-                let llm = (said.llm, said.model);
-                let mut who = oracle(charts, llm, said.human, said.functions, clock)?;
-                if said.human.is_none() && is_live(said.llm) {
+                let llm = (args.llm, args.model);
+                let mut backends = oracle(charts, llm, args.human, args.functions, clock)?;
+                if args.human.is_none() && is_live(args.llm) {
                     // One terminal cannot answer for many agents at once.
-                    who.people = Some(Arc::new(Deny));
+                    backends.people = Some(Arc::new(Deny));
                 }
-                let provider = only_provider(said.llm.unwrap_or_default()).unwrap_or(ANY);
-                Ok(Self::Shared(who, provider.to_owned()))
+                let provider = only_provider(args.llm.unwrap_or_default()).unwrap_or(ANY);
+                Ok(Self::Shared(backends, provider.to_owned()))
             }
         }
     }
@@ -108,7 +108,7 @@ impl Voice {
         }
     }
 
-    /// The script of an agent with this name and this number within its kind: the results of its functions, and, if the voice is a script,
+    /// The script of an agent with this name and this number within its kind: the results of its functions, and, if the source is a script,
     /// its answers.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Voice {
             }
             Self::Script { script: all, text: None, .. }
             | Self::Random(_, all)
-            | Self::Shared(Who { host: all, .. }, _) => all.fresh(),
+            | Self::Shared(Backends { host: all, .. }, _) => all.fresh(),
         })
     }
 
@@ -140,13 +140,17 @@ impl Voice {
                 let random = Arc::new(Random::new(own));
                 Parts { oracle: random.clone(), people: None, tools: random }
             }
-            Self::Shared(who, _) => who.parts(),
+            Self::Shared(backends, _) => backends.parts(),
         }
     }
 
     /// One driver for all agents, if they can share one. `scripts` has the script of each agent. If calls are not paid for, a call that was
     /// under way when its run was saved is made again.
-    pub(super) fn of_all(&self, scripts: &Scripts, is_paid: bool) -> Option<Arc<dyn Driver>> {
+    pub(super) fn shared_driver(
+        &self,
+        scripts: &Scripts,
+        is_paid: bool,
+    ) -> Option<Arc<dyn Driver>> {
         fn made(driver: impl Driver + 'static, is_paid: bool) -> Arc<dyn Driver> {
             if is_paid { Arc::new(driver) } else { Arc::new(Free(driver)) }
         }
@@ -155,13 +159,13 @@ impl Voice {
                 let scripted = Scripted { scripts: scripts.clone(), name: script.name() };
                 Some(made(scripted, is_paid))
             }
-            Self::Shared(who, _) => Some(made(who.parts(), is_paid)),
+            Self::Shared(backends, _) => Some(made(backends.parts(), is_paid)),
             Self::Random(..) => None,
         }
     }
 }
 
-impl Who {
+impl Backends {
     fn parts(&self) -> Parts {
         let (oracle, people) = (self.oracle.clone(), self.people.clone());
         Parts { oracle, people, tools: self.tools.clone() }
@@ -177,7 +181,7 @@ impl Scripts {
         self.all().insert(agent.clone(), script);
     }
 
-    pub(super) fn of(&self, agent: &str) -> Option<Script> {
+    pub(super) fn get(&self, agent: &str) -> Option<Script> {
         self.all().get(agent).cloned()
     }
 
@@ -193,22 +197,22 @@ struct Scripted {
 }
 
 impl Scripted {
-    fn of(&self, id: &CallId) -> Result<Script, OracleError> {
+    fn script(&self, id: &CallId) -> Result<Script, OracleError> {
         let none = || OracleError::Script(format!("there is no script of `{}`", id.run));
-        self.scripts.of(&id.run).ok_or_else(none)
+        self.scripts.get(&id.run).ok_or_else(none)
     }
 }
 
 impl Driver for Scripted {
     fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
-        match self.of(id) {
+        match self.script(id) {
             Ok(own) => own.ask(question),
             Err(why) => Box::pin(std::future::ready(Err(why))),
         }
     }
 
     fn call(&self, id: &CallId, call: ToolCall) -> Calling {
-        match self.of(id) {
+        match self.script(id) {
             Ok(own) => own.call(call),
             Err(why) => Box::pin(std::future::ready(Err(why))),
         }

@@ -1,4 +1,4 @@
-//! What a person types for each rule of the grammar; messages never show the name of a rule.
+//! The text of each rule of the grammar in messages; they never show the name of a rule.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -64,7 +64,7 @@ pub(super) const TESTS: &[&str] =
     &["given", "at", "send", "turn", "turns", "set", "wait", "answers", "fails", "tool", "expect"];
 
 /// What to type where a rule was expected; `None` if that is not worth saying.
-pub(super) fn words(rule: Rule) -> Option<&'static str> {
+pub(super) fn describe(rule: Rule) -> Option<&'static str> {
     Some(match rule {
         Rule::name | Rule::quoted | Rule::word => "a name",
         Rule::path => "a name",

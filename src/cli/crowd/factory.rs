@@ -1,10 +1,10 @@
 //! Makes the agents of a run.
 
-use super::super::instance::{Given, instance};
-use super::find::{Actor, Kind, params};
-use super::mould::{Mould, Stem};
-use super::shelf::Shelf;
-use super::voice::{Scripts, Voice};
+use super::super::instance::{InitialValues, instance};
+use super::answer_source::{AnswerSource, Scripts};
+use super::arena::Arena;
+use super::find::{AgentGroup, AgentSpec, params};
+use super::template::{AgentTemplate, SessionTemplate};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
@@ -45,31 +45,31 @@ impl Host for Functions {
     }
 }
 
-/// The data with which agents are made.
-pub(super) struct Workbench<'p> {
+/// Makes agents: those of the run file, those that other agents spawn, and the service of the auctions.
+pub(super) struct AgentFactory<'p> {
     pub(super) world: World,
-    pub(super) kinds: &'p [Kind],
-    pub(super) actors: &'p [Actor],
+    pub(super) groups: &'p [AgentGroup],
+    pub(super) agents: &'p [AgentSpec],
     pub(super) plans: &'p [Vec<Plan<'p>>],
-    /// The plans of the auction's chart, its functions and its params.
+    /// The plans of the auction's chart, its host functions and its params.
     pub(super) auction: Option<(&'p [Plan<'p>], Auctioneer, Map)>,
-    pub(super) auction_voice: Option<Voice>,
-    pub(super) voices: Vec<Voice>,
-    /// The charts of agents that other agents have made, then their plans.
-    pub(super) charts: &'p Shelf<Arc<Family>>,
-    pub(super) shelf: &'p Shelf<Vec<Plan<'p>>>,
-    /// The kind and the charts of each agent that another agent has made. Agents that it spawns may use only its clients and tools.
+    pub(super) auction_answers: Option<AnswerSource>,
+    pub(super) answer_sources: Vec<AnswerSource>,
+    /// Owns the charts of spawned agents; `plan_arena` owns their plans.
+    pub(super) family_arena: &'p Arena<Arc<Family>>,
+    pub(super) plan_arena: &'p Arena<Vec<Plan<'p>>>,
+    /// The group and the charts of each spawned agent. Agents that it spawns in turn may use only its clients and tools.
     pub(super) families: BTreeMap<Arc<str>, (usize, Arc<Family>)>,
     /// The agents of the run file by name. Filled when an agent first makes another one.
-    pub(super) by_name: OnceCell<HashMap<&'p str, &'p Actor>>,
-    /// The plans of each family of spawned agents, by the address of the family. `charts` keeps the family, so the address stays unique.
-    pub(super) made: BTreeMap<usize, &'p [Plan<'p>]>,
-    /// The parts that agents of one kind share, by the kind and the address of their plans.
-    pub(super) moulds: BTreeMap<(usize, usize), Mould<'p>>,
+    pub(super) by_name: OnceCell<HashMap<&'p str, &'p AgentSpec>>,
+    /// The plans of each family of spawned agents, by the address of the family. `family_arena` keeps the family, so the address stays unique.
+    pub(super) family_plans: BTreeMap<usize, &'p [Plan<'p>]>,
+    /// The parts that agents of one group share, by the group and the address of their plans.
+    pub(super) templates: BTreeMap<(usize, usize), AgentTemplate<'p>>,
     /// The plan of a chart that does nothing.
-    pub(super) nobody: &'p Plan<'p>,
+    pub(super) idle_plan: &'p Plan<'p>,
     /// The access to the world that all agents share.
-    pub(super) door: Arc<dyn ArtifactHost>,
+    pub(super) artifact_host: Arc<dyn ArtifactHost>,
     /// The scripts of all agents.
     pub(super) scripts: Scripts,
     pub(super) is_real: bool,
@@ -82,31 +82,32 @@ pub(super) struct Workbench<'p> {
     pub(super) keep: Option<Arc<dyn Keep>>,
 }
 
-impl<'p> Maker<Machine<'p>> for Workbench<'p> {
+impl<'p> Maker<Machine<'p>> for AgentFactory<'p> {
     fn make(&mut self, new: New<'_>) -> Result<Made<Machine<'p>>, String> {
-        let (kind, number, plans, given) = match new.recipe {
+        let (group, number, plans, given) = match new.recipe {
             Recipe::Configured(number) => self.configured(number),
             Recipe::Spawned(spawn) => self.spawned(&new, spawn)?,
-            Recipe::Service => return self.service(&new),
+            Recipe::Service => return self.make_service(&new),
         };
-        let script = self.voices[kind].script(new.name, number)?;
+        let script = self.answer_sources[group].script(new.name, number)?;
         if *new.position != Value::None {
             script.load(new.position)?;
         }
-        let Mould { host, profile, rag, has_turns, provider, .. } =
-            self.mould(plans, kind, &new.clock)?;
+        let AgentTemplate { host, profile, rag, has_turns, provider, .. } =
+            self.template(plans, group, &new.clock)?;
         let record = SharedRecord::new(Record::new(new.name));
         let host = Functions::Agent(host.another(record.clone(), script.clone()));
         let (profile, rag) = (profile.clone(), rag.clone().filter(|rag| rag.enabled));
         let (has_turns, provider) = (*has_turns, provider.clone());
-        let life = Life::new(self.door.clone(), record, profile);
-        let own = (&self.voices[kind], &script);
-        let stem = self.moulds.get(&(kind, plans.as_ptr() as usize));
-        let stem = stem.and_then(|mould| mould.stem.as_ref());
+        let life = Life::new(self.artifact_host.clone(), record, profile);
+        let agent_source = (&self.answer_sources[group], &script);
+        let session_template = self.templates.get(&(group, plans.as_ptr() as usize));
+        let session_template = session_template.and_then(|template| template.session.as_ref());
         let name = new.name.clone();
         // The script must be in place now, because an agent that continues a saved run may ask at once.
         self.scripts.put(&name, script.clone());
-        let mut agent = self.session(new, plans, &given, host, (stem, own), Some(life))?;
+        let mut agent =
+            self.session(new, plans, &given, host, (session_template, agent_source), Some(life))?;
         if let Some(rag) = rag {
             let memory = Arc::new(ArtifactMemory::new(self.world.clone(), &name));
             agent = agent.with_memory(LongTerm::new(memory, Some(rag), &name));
@@ -115,74 +116,75 @@ impl<'p> Maker<Machine<'p>> for Workbench<'p> {
     }
 
     fn position(&self, name: &str) -> Value {
-        self.scripts.of(name).map_or(Value::None, |script| script.save())
+        self.scripts.get(name).map_or(Value::None, |script| script.save())
     }
 }
 
-/// An agent's kind, its number among those of its entry, its plans, and its values.
-type Design<'p> = (usize, usize, &'p [Plan<'p>], Given);
+/// The group of an agent, its number within the group's entry of the run file, its plans, and its initial values.
+type AgentParts<'p> = (usize, usize, &'p [Plan<'p>], InitialValues);
 
-impl<'p> Workbench<'p> {
-    fn configured(&self, number: usize) -> Design<'p> {
-        let Actor { kind, name, number, .. } = &self.actors[number];
-        let Kind { family, entry, .. } = &self.kinds[*kind];
+impl<'p> AgentFactory<'p> {
+    fn configured(&self, number: usize) -> AgentParts<'p> {
+        let AgentSpec { group, name, number, .. } = &self.agents[number];
+        let AgentGroup { family, entry, .. } = &self.groups[*group];
         let params = params(family.root(), &entry.params, name);
-        let given = Given { params, inputs: entry.inputs.clone() };
-        (*kind, *number, self.plans[*kind].as_slice(), given)
+        let given = InitialValues { params, inputs: entry.inputs.clone() };
+        (*group, *number, self.plans[*group].as_slice(), given)
     }
 
-    /// The kind and the charts of an agent.
+    /// The group and the charts of an agent.
     fn family(&self, name: &str) -> Option<(usize, &Arc<Family>)> {
-        if let Some((kind, family)) = self.families.get(name) {
-            return Some((*kind, family));
+        if let Some((group, family)) = self.families.get(name) {
+            return Some((*group, family));
         }
         let by_name = self
             .by_name
-            .get_or_init(|| self.actors.iter().map(|actor| (actor.name.as_str(), actor)).collect());
-        let kind = by_name.get(name)?.kind;
-        Some((kind, &self.kinds[kind].family))
+            .get_or_init(|| self.agents.iter().map(|agent| (agent.name.as_str(), agent)).collect());
+        let group = by_name.get(name)?.group;
+        Some((group, &self.groups[group].family))
     }
 
-    /// The design of an agent that another agent has made. It has the clients, the tools, the budget and the script of its maker, and no
-    /// others.
-    fn spawned(&mut self, new: &New<'_>, spawn: &Spawn) -> Result<Design<'p>, String> {
+    /// The parts of an agent that another agent spawns. It shares the clients, the tools, the budget and the script of its parent, and has
+    /// no others.
+    fn spawned(&mut self, new: &New<'_>, spawn: &Spawn) -> Result<AgentParts<'p>, String> {
         let parent = self.family(&spawn.parent);
-        let (kind, family) = parent.ok_or_else(|| format!("`{}` is no agent", spawn.parent))?;
+        let (group, family) = parent.ok_or_else(|| format!("`{}` is no agent", spawn.parent))?;
         let (tools, models) = used(family);
         if let Err(found) = restrict(&spawn.family, &tools, &models) {
             let found: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
             return Err(found.join("; "));
         }
         self.gate.share_budget(&spawn.agent, &spawn.parent);
-        self.families.insert(new.name.clone(), (kind, spawn.family.clone()));
-        let (charts, shelf) = (self.charts, self.shelf);
-        let plans = *self.made.entry(Arc::as_ptr(&spawn.family) as usize).or_insert_with(|| {
-            let family = charts.keep(spawn.family.clone());
-            shelf.keep(family.charts.iter().map(Plan::new).collect()).as_slice()
-        });
+        self.families.insert(new.name.clone(), (group, spawn.family.clone()));
+        let (family_arena, plan_arena) = (self.family_arena, self.plan_arena);
+        let plans =
+            *self.family_plans.entry(Arc::as_ptr(&spawn.family) as usize).or_insert_with(|| {
+                let family = family_arena.alloc(spawn.family.clone());
+                plan_arena.alloc(family.charts.iter().map(Plan::new).collect()).as_slice()
+            });
         let params = params(spawn.family.root(), &spawn.params, &spawn.agent);
-        Ok((kind, 1, plans, Given { params, inputs: Map::new() }))
+        Ok((group, 1, plans, InitialValues { params, inputs: Map::new() }))
     }
 
     /// Makes the service that runs the auctions.
-    fn service(&mut self, new: &New<'_>) -> Result<Made<Machine<'p>>, String> {
+    fn make_service(&mut self, new: &New<'_>) -> Result<Made<Machine<'p>>, String> {
         let Some((plans, auctioneer, params)) = &self.auction else {
             return Err("the run file has no `auction`".into());
         };
-        let given = Given { params: params.clone(), inputs: Map::new() };
+        let given = InitialValues { params: params.clone(), inputs: Map::new() };
         let host = Functions::Auction(auctioneer.clone());
         let plans = *plans;
-        let Some(voice) = &self.auction_voice else {
+        let Some(source) = &self.auction_answers else {
             return Err("nobody scores".into());
         };
-        let script = voice.script(new.name, 1)?;
+        let script = source.script(new.name, 1)?;
         if *new.position != Value::None {
             script.load(new.position)?;
         }
         self.scripts.put(new.name, script.clone());
         let own = New { lines: new.lines.clone(), clock: new.clock.clone(), ..*new };
-        let agent = self.session(own, plans, &given, host, (None, (voice, &script)), None)?;
-        Ok(Made { agent, has_turns: false, provider: voice.provider().into() })
+        let agent = self.session(own, plans, &given, host, (None, (source, &script)), None)?;
+        Ok(Made { agent, has_turns: false, provider: source.provider().into() })
     }
 
     /// The driver of an agent that has one of its own.
@@ -209,13 +211,16 @@ impl<'p> Workbench<'p> {
         &self,
         new: New<'_>,
         plans: &'p [Plan<'p>],
-        given: &Given,
+        given: &InitialValues,
         host: Functions,
-        (stem, (voice, script)): (Option<&Stem<'p>>, (&Voice, &Script)),
+        (session_template, (source, script)): (
+            Option<&SessionTemplate<'p>>,
+            (&AnswerSource, &Script),
+        ),
         life: Option<Life>,
     ) -> Result<Agent<Machine<'p>, chartc_world::engine::Lines>, String> {
         let file = match new.recipe {
-            Recipe::Configured(number) => self.kinds[self.actors[number].kind].file.clone(),
+            Recipe::Configured(number) => self.groups[self.agents[number].group].file.clone(),
             Recipe::Spawned(_) | Recipe::Service => String::new(),
         };
         let origin = Origin { file, calls_per_turn: None, real_clock: self.is_real };
@@ -226,11 +231,11 @@ impl<'p> Workbench<'p> {
                 .map_err(|why| why.to_string())?,
             None => instance(plans, given, host).map_err(|why| why.to_string())?,
         };
-        let session = match stem {
-            Some(stem) => stem.another(machine, new.lines),
+        let session = match session_template {
+            Some(session_template) => session_template.another(machine, new.lines),
             None => {
-                let parts = voice.parts(new.name, script);
-                let driver = self.driver(new.name, voice.provider(), parts);
+                let parts = source.parts(new.name, script);
+                let driver = self.driver(new.name, source.provider(), parts);
                 Session::new(machine, Arc::new(Deny), new.clock, new.lines).with_driver(driver)
             }
         };

@@ -2,12 +2,12 @@
 
 use super::build::Cx;
 use super::fault::push;
-use super::recover::{MAX_ERRORS, Place, first_word, misplaced};
+use super::recover::{BodyKind, MAX_ERRORS, first_word, misplaced};
 use crate::diagnostic::nearest;
 use crate::span::Span;
 
 /// Reports the lines of a bad item, except the first, whose first word resembles one that begins items.
-pub(super) fn report(cx: &mut Cx<'_>, place: Place, bad: Span) {
+pub(super) fn report(cx: &mut Cx<'_>, place: BodyKind, bad: Span) {
     let known = place.first_words();
     if known.is_empty() {
         return;

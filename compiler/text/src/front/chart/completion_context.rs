@@ -11,7 +11,7 @@
 
 use super::grammar::{Grammar, Rule};
 use super::lex::{TokenKind, tokens};
-pub use super::recover::Place;
+pub use super::recover::BodyKind;
 use super::recover::first_word;
 use super::scan::{plain, too_deep};
 use crate::span::FileId;
@@ -27,7 +27,7 @@ const TRIES: usize = 6;
 
 /// A place in a `.chart`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spot {
+pub struct CompletionContext {
     /// The bodies around the place, outermost first; outside charts there are none.
     pub open: Vec<Open>,
     /// Where the item begins that the place continues; the place itself if one may begin here.
@@ -36,10 +36,10 @@ pub struct Spot {
     pub next: Next,
 }
 
-impl Spot {
+impl CompletionContext {
     /// The kind of the innermost body.
-    pub fn place(&self) -> Place {
-        self.open.last().map_or(Place::Top, |open| open.place)
+    pub fn place(&self) -> BodyKind {
+        self.open.last().map_or(BodyKind::Top, |open| open.place)
     }
 }
 
@@ -47,7 +47,7 @@ impl Spot {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Open {
     /// Its kind.
-    pub place: Place,
+    pub place: BodyKind,
     /// The offset of the first word of what it belongs to.
     pub start: usize,
     /// The offset of its brace.
@@ -71,7 +71,7 @@ pub struct Next {
 
 /// What may stand at the offset `at` of a text. The offset lies at the beginning of a word, or where one could begin, and outside
 /// of comments and texts in quotes. `None` if the text nests too deep to be read.
-pub fn spot(text: &str, at: usize) -> Option<Spot> {
+pub fn spot(text: &str, at: usize) -> Option<CompletionContext> {
     let before = text.get(..at)?;
     let file = FileId::default();
     if too_deep(before) {
@@ -82,13 +82,13 @@ pub fn spot(text: &str, at: usize) -> Option<Spot> {
     let mut open = Vec::new();
     let mut items = Vec::new();
     descend(pair, None, &mut open, &mut items);
-    let place = open.last().map_or(Place::Top, |open| open.place);
+    let place = open.last().map_or(BodyKind::Top, |open| open.place);
     let (item, next) = continued(&plain, place, &items).unwrap_or_else(|| {
         let (found, item, next) = in_bad(&plain, place, items.last().copied());
         open.extend(found);
         (item, next)
     });
-    Some(Spot { open, item, next })
+    Some(CompletionContext { open, item, next })
 }
 
 /// What may follow the beginning of an expression: in a placeholder, without its brace.
@@ -132,44 +132,44 @@ fn descend(
     }
 }
 
-fn place_of(rule: Rule) -> Option<Place> {
+fn place_of(rule: Rule) -> Option<BodyKind> {
     Some(match rule {
-        Rule::chart => Place::Chart,
-        Rule::state_body => Place::State,
-        Rule::from => Place::From,
-        Rule::step_body => Place::Step,
-        Rule::statements => Place::Code,
-        Rule::block => Place::Actions,
-        Rule::limits => Place::Limits,
-        Rule::client => Place::Client,
-        Rule::record_type => Place::Record,
-        Rule::enum_type => Place::Enum,
-        Rule::meta => Place::Meta,
-        Rule::scenario => Place::Test,
+        Rule::chart => BodyKind::Chart,
+        Rule::state_body => BodyKind::State,
+        Rule::from => BodyKind::From,
+        Rule::step_body => BodyKind::Step,
+        Rule::statements => BodyKind::Code,
+        Rule::block => BodyKind::Actions,
+        Rule::limits => BodyKind::Limits,
+        Rule::client => BodyKind::Client,
+        Rule::record_type => BodyKind::Record,
+        Rule::enum_type => BodyKind::Enum,
+        Rule::meta => BodyKind::Meta,
+        Rule::scenario => BodyKind::Test,
         _ => return None,
     })
 }
 
-fn rule_of(place: Place) -> Rule {
+fn rule_of(place: BodyKind) -> Rule {
     match place {
-        Place::Top => Rule::top_so_far,
-        Place::Chart => Rule::chart_so_far,
-        Place::State => Rule::state_so_far,
-        Place::From => Rule::lines_so_far,
-        Place::Step => Rule::step_so_far,
-        Place::Code => Rule::statements_so_far,
-        Place::Actions => Rule::actions_so_far,
-        Place::Limits => Rule::limits_so_far,
-        Place::Client => Rule::client_so_far,
-        Place::Record => Rule::record_so_far,
-        Place::Enum => Rule::enum_so_far,
-        Place::Meta => Rule::meta_so_far,
-        Place::Test => Rule::test_so_far,
+        BodyKind::Top => Rule::top_so_far,
+        BodyKind::Chart => Rule::chart_so_far,
+        BodyKind::State => Rule::state_so_far,
+        BodyKind::From => Rule::lines_so_far,
+        BodyKind::Step => Rule::step_so_far,
+        BodyKind::Code => Rule::statements_so_far,
+        BodyKind::Actions => Rule::actions_so_far,
+        BodyKind::Limits => Rule::limits_so_far,
+        BodyKind::Client => Rule::client_so_far,
+        BodyKind::Record => Rule::record_so_far,
+        BodyKind::Enum => Rule::enum_so_far,
+        BodyKind::Meta => Rule::meta_so_far,
+        BodyKind::Test => Rule::test_so_far,
     }
 }
 
 /// Where the item at the end of `before` begins, and what may follow: tried from the nearest beginning on.
-fn continued(before: &str, place: Place, items: &[usize]) -> Option<(usize, Next)> {
+fn continued(before: &str, place: BodyKind, items: &[usize]) -> Option<(usize, Next)> {
     let first_words = place.first_words();
     let last = items.last().copied().unwrap_or(before.len());
     let lines = before[last..].match_indices('\n').map(|(at, _)| last + at + 1);
@@ -214,7 +214,7 @@ fn blanks(text: &str) -> usize {
 }
 
 /// The body that opens in an item that cannot be read, its first item at the place, and what may follow.
-fn in_bad(before: &str, place: Place, last: Option<usize>) -> (Option<Open>, usize, Next) {
+fn in_bad(before: &str, place: BodyKind, last: Option<usize>) -> (Option<Open>, usize, Next) {
     let none = (None, before.len(), Next::default());
     let Some(last) = last else { return none };
     let bad = &before[last..];
@@ -223,18 +223,18 @@ fn in_bad(before: &str, place: Place, last: Option<usize>) -> (Option<Open>, usi
     let line = bad[..brace].rfind('\n').map_or(0, |at| at + 1);
     let start = line + blanks(&bad[line..]);
     let inside = match (place, first_word(&bad[start..])) {
-        (Place::Top, "chart") => Place::Chart,
-        (Place::Top, "test") => Place::Test,
-        (Place::Top, "type") => Place::Record,
-        (Place::Top, "enum") => Place::Enum,
-        (_, "client") => Place::Client,
-        (_, "state" | "parallel" | "final") => Place::State,
-        (_, "llm" | "ask" | "call" | "human" | "run") => Place::Step,
-        (_, "code") => Place::Code,
-        (_, "from") => Place::From,
-        (_, "limits") => Place::Limits,
-        (_, "meta") => Place::Meta,
-        _ => Place::Actions,
+        (BodyKind::Top, "chart") => BodyKind::Chart,
+        (BodyKind::Top, "test") => BodyKind::Test,
+        (BodyKind::Top, "type") => BodyKind::Record,
+        (BodyKind::Top, "enum") => BodyKind::Enum,
+        (_, "client") => BodyKind::Client,
+        (_, "state" | "parallel" | "final") => BodyKind::State,
+        (_, "llm" | "ask" | "call" | "human" | "run") => BodyKind::Step,
+        (_, "code") => BodyKind::Code,
+        (_, "from") => BodyKind::From,
+        (_, "limits") => BodyKind::Limits,
+        (_, "meta") => BodyKind::Meta,
+        _ => BodyKind::Actions,
     };
     let open = Open { place: inside, start: last + start, brace: last + brace };
     let from = last + brace + 1;
@@ -388,7 +388,7 @@ fn add(next: &mut Next, rule: Rule) {
         Rule::comprehension => &["for"],
         Rule::else_if | Rule::else_if_action => &["else"],
         _ => {
-            next.words.extend(super::words::keyword_of(rule));
+            next.words.extend(super::expected::keyword_of(rule));
             return;
         }
     };

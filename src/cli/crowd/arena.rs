@@ -3,19 +3,19 @@
 use std::cell::{Cell, OnceCell};
 
 /// Keeps values for as long as it lives, so that agents may borrow the charts that were compiled while others run.
-pub(super) struct Shelf<T> {
+pub(super) struct Arena<T> {
     /// The chunk of number `n` has 2ⁿ places.
     chunks: [OnceCell<Box<[OnceCell<T>]>>; 40],
     count: Cell<usize>,
 }
 
-impl<T> Shelf<T> {
+impl<T> Arena<T> {
     pub(super) fn new() -> Self {
         Self { chunks: [const { OnceCell::new() }; 40], count: Cell::new(0) }
     }
 
     /// Keeps a value.
-    pub(super) fn keep(&self, value: T) -> &T {
+    pub(super) fn alloc(&self, value: T) -> &T {
         let nth = self.count.replace(self.count.get() + 1) + 1;
         let chunk = nth.ilog2() as usize;
         let places = self.chunks[chunk]
@@ -30,8 +30,8 @@ mod tests {
 
     #[test]
     fn values_stay_where_they_are() {
-        let shelf = Shelf::new();
-        let kept: Vec<&String> = (0..1000).map(|n: u32| shelf.keep(n.to_string())).collect();
-        assert!(kept.iter().enumerate().all(|(n, text)| **text == n.to_string()));
+        let arena = Arena::new();
+        let allocated: Vec<&String> = (0..1000).map(|n: u32| arena.alloc(n.to_string())).collect();
+        assert!(allocated.iter().enumerate().all(|(n, text)| **text == n.to_string()));
     }
 }

@@ -1,6 +1,6 @@
 //! Compiles the charts that agents write: a [`Workshop`] that reads artifacts, never files.
 
-mod shelf;
+mod loader;
 
 use chartc_check::compile::{Checked, Compilation, check_within};
 use chartc_core::model::Chart;
@@ -9,7 +9,7 @@ use chartc_text::rules::{empty_file, unreadable_file};
 use chartc_text::source::Sources;
 use chartc_text::span::FileId;
 use chartc_world::{Family, Finding, Form, Read, Workshop};
-use shelf::Shelf;
+use loader::ArtifactLoader;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const BYTES_PER_LINE: usize = 8;
 /// The code of the finding about a chart that is much larger than its text.
 pub const TOO_LARGE: &str = "too_large";
 
-/// The compiler as a workshop.
+/// Compiles the charts of artifacts.
 ///
 /// An import or a component names another artifact by its id. Nothing around an artifact belongs to it: it has no system prompt unless
 /// its text has one, and no file is ever opened. Tests and `check` lines are read, but not run: nothing is explored. An artifact with
@@ -37,7 +37,7 @@ pub const TOO_LARGE: &str = "too_large";
 /// The chart that runs is the one with the artifact's name (`price_oracle` and `PriceOracle` are one name), else the first.
 ///
 /// ```
-/// use chartc::workshop::Compiler;
+/// use chartc::chart_compiler::Compiler;
 /// use chartc_world::{Form, Workshop};
 ///
 /// let text = "chart Door {\n  event open\n  initial closed\n  state closed { on opne -> opened }\n  final opened\n}\n";
@@ -55,11 +55,11 @@ impl Workshop for Compiler {
         text: &str,
         read: Read<'_>,
     ) -> Result<Arc<Family>, Vec<Finding>> {
-        let shelf = Shelf::of(id, form, text, read);
-        let root = shelf.root().to_owned();
-        let done = check_within(std::slice::from_ref(&root), &shelf, 0);
+        let loader = ArtifactLoader::new(id, form, text, read);
+        let root = loader.root().to_owned();
+        let done = check_within(std::slice::from_ref(&root), &loader, 0);
         let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
-        let told = Telling { done: &done, shelf: &shelf };
+        let told = Telling { done: &done, loader: &loader };
         let errors: Vec<&Diagnostic> = done.diagnostics.iter().filter(is_error).collect();
         if !errors.is_empty() {
             return Err(told.all(&errors));
@@ -67,7 +67,7 @@ impl Workshop for Compiler {
         match chosen(id, &done.charts) {
             Some(checked) => {
                 let family = checked.family();
-                let (lines, most) = (lines(&family), LINES + shelf.bytes() / BYTES_PER_LINE);
+                let (lines, most) = (lines(&family), LINES + loader.bytes() / BYTES_PER_LINE);
                 if lines > most {
                     let text = format!(
                         "it has {lines} states, lines and steps, and may have {most} for its length"
@@ -104,7 +104,7 @@ fn chosen<'c>(id: &str, charts: &'c [Checked]) -> Option<&'c Checked> {
 /// Findings as the writer is told them.
 struct Telling<'t> {
     done: &'t Compilation,
-    shelf: &'t Shelf<'t>,
+    loader: &'t ArtifactLoader<'t>,
 }
 
 impl Telling<'_> {
@@ -137,7 +137,7 @@ impl Telling<'_> {
             return Finding { code: found.rule.code.into(), line, column, text };
         }
         // It is in another artifact: the writer is led there from the import.
-        let other = self.shelf.id_of(&source.name).unwrap_or_else(|| source.name.clone());
+        let other = self.loader.id_of(&source.name).unwrap_or_else(|| source.name.clone());
         let from = self.imports().get(&other).copied().unwrap_or(0);
         let at = sources.get(FileId(0)).position(from);
         let text = format!("in `{other}`, {}:{}: {text}", place.line, place.column);

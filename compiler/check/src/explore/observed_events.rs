@@ -1,4 +1,4 @@
-//! In which states events have an effect.
+//! The states in which events have an effect.
 
 use super::relevant::Relevant;
 use chartc_core::arena::{EventId, StateId};
@@ -8,14 +8,14 @@ use chartc_core::store::bits;
 /// The states whose transitions or questions react to events. Where none of them is active, an event has the same effect as any
 /// other event that is ignored there.
 #[derive(Debug, Clone)]
-pub(super) enum Heard {
+pub(super) enum ObservedEvents {
     Everywhere,
     /// The states that react to all events, and by event those that react to it.
     In(Vec<StateId>, Vec<Vec<StateId>>),
 }
 
-impl Heard {
-    pub(super) fn of(chart: &Chart, relevant: &Relevant<'_>) -> Self {
+impl ObservedEvents {
+    pub(super) fn new(chart: &Chart, relevant: &Relevant<'_>) -> Self {
         if relevant.counters.event {
             return Self::Everywhere;
         }
@@ -56,7 +56,7 @@ impl Heard {
         Self::In(any, each)
     }
 
-    pub(super) fn at(&self, event: EventId, configuration: &[u64]) -> bool {
+    pub(super) fn are_observed(&self, event: EventId, configuration: &[u64]) -> bool {
         let is_active = |s: &StateId| bits::has(configuration, s.index());
         match self {
             Self::Everywhere => true,

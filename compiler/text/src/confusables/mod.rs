@@ -35,7 +35,7 @@ pub fn report(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) {
         }
         let hiding = hiding.get_or_insert_with(|| {
             let all = names.iter().map(|(_, name)| name.node.as_str());
-            all.filter(|name| name.len() <= LONGEST && hides(name)).take(NAMES).collect()
+            all.filter(|name| name.len() <= LONGEST && has_hidden(name)).take(NAMES).collect()
         });
         // The declaration of the name is reported, not its uses.
         let is_use = |name: &&str| {
@@ -109,14 +109,14 @@ fn names(names: &[Named<'_>], diagnostics: &mut Vec<Diagnostic>) {
     let mut told: BTreeSet<&str> = BTreeSet::new();
     let mut alike: BTreeMap<String, Vec<Named<'_>>> = BTreeMap::new();
     for (what, name) in names {
-        let twins = alike.entry(looks(&name.node)).or_default();
+        let twins = alike.entry(skeleton(&name.node)).or_default();
         if twins.len() < TWINS && !twins.iter().any(|(_, twin)| twin.node == name.node) {
             twins.push((what, name));
         }
         if !is_odd(&name.node) || !told.insert(&name.node) {
             continue;
         }
-        if hides(&name.node) {
+        if has_hidden(&name.node) {
             diagnostics.push(disguised_name::hides(what, name));
         } else if let Some(scripts) = name.node.split(is_gap).find_map(mixture) {
             let plain = plain(&name.node);
@@ -145,7 +145,7 @@ fn names(names: &[Named<'_>], diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// Whether a name contains invisible characters.
-fn hides(name: &str) -> bool {
+fn has_hidden(name: &str) -> bool {
     name.contains(['\n', '\t']) || visible::hidden(name).next().is_some()
 }
 
@@ -169,7 +169,7 @@ fn mixture(word: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// The appearance of a name: names with the same appearance can be confused.
-fn looks(name: &str) -> String {
+fn skeleton(name: &str) -> String {
     let is_seen = |c: &char| {
         let joins = matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
         !joins && (c.is_ascii() || visible::hidden(c.encode_utf8(&mut [0; 4])).next().is_none())

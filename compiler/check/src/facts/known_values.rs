@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// For each variable with a known literal value: the condition that it equals the literal.
 #[derive(Debug)]
-pub(crate) struct Held<'d> {
+pub(crate) struct KnownValues<'d> {
     rows: BTreeMap<VarId, Expr>,
     /// Variables that `initial` and history actions set.
     defaulted: &'d BTreeSet<VarId>,
@@ -18,9 +18,9 @@ pub(crate) fn defaulted(chart: &Chart) -> BTreeSet<VarId> {
     chart.states.iter().flat_map(|state| assigned(&state.default_actions)).collect()
 }
 
-impl<'d> Held<'d> {
+impl<'d> KnownValues<'d> {
     /// No variable is known.
-    pub(crate) const fn of(defaulted: &'d BTreeSet<VarId>) -> Self {
+    pub(crate) const fn new(defaulted: &'d BTreeSet<VarId>) -> Self {
         Self { rows: BTreeMap::new(), defaulted }
     }
 

@@ -8,13 +8,13 @@ const ROWS: usize = 12;
 /// The most characters of a fence or a paragraph of a user.
 const LONGEST: usize = 4_000;
 
-/// A page, paragraph by paragraph.
+/// A Markdown text, built paragraph by paragraph.
 #[derive(Debug, Default)]
-pub(in crate::editor) struct Page {
+pub(in crate::editor) struct Markdown {
     text: String,
 }
 
-impl Page {
+impl Markdown {
     fn paragraph(&mut self, text: &str) {
         if !self.text.is_empty() {
             self.text.push_str("\n\n");
@@ -60,7 +60,7 @@ impl Page {
         }
     }
 
-    /// The whole page.
+    /// The whole text.
     pub(super) fn finish(self) -> String {
         self.text
     }
@@ -119,22 +119,22 @@ mod tests {
         assert_eq!(code("a`b"), "``a`b``");
         assert_eq!(code("``"), "``` `` ```");
         assert_eq!(code("a\n\u{202e}b"), "`a\\n\\u{202e}b`");
-        let mut page = Page::default();
-        page.code("chart", "```\nx");
-        assert_eq!(page.finish(), "````chart\n```\nx\n````");
+        let mut markdown = Markdown::default();
+        markdown.code("chart", "```\nx");
+        assert_eq!(markdown.finish(), "````chart\n```\nx\n````");
     }
 
     #[test]
     fn docs_are_no_markdown() {
-        let mut page = Page::default();
-        page.docs("# <b>[a](b)\n1. `x`\n\n- y");
-        assert_eq!(page.finish(), "\\# \\<b\\>\\[a\\](b)\n1\\. \\`x\\`\n\n\\- y");
+        let mut markdown = Markdown::default();
+        markdown.docs("# <b>[a](b)\n1. `x`\n\n- y");
+        assert_eq!(markdown.finish(), "\\# \\<b\\>\\[a\\](b)\n1\\. \\`x\\`\n\n\\- y");
     }
 
     #[test]
     fn a_long_list_is_cut() {
-        let mut page = Page::default();
-        page.list("Many", (0..20).map(|n| n.to_string()));
-        assert!(page.finish().ends_with("- 11\n- … and 8 more"));
+        let mut markdown = Markdown::default();
+        markdown.list("Many", (0..20).map(|n| n.to_string()));
+        assert!(markdown.finish().ends_with("- 11\n- … and 8 more"));
     }
 }

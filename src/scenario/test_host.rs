@@ -84,9 +84,9 @@ struct State {
 
 /// The test as oracle, tools, host and trace. Clones share one state.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Desk(Arc<Mutex<State>>);
+pub(super) struct TestHost(Arc<Mutex<State>>);
 
-impl Desk {
+impl TestHost {
     /// `most` lines may be kept.
     pub(super) fn new(effects: Vec<String>, most: usize) -> Self {
         Self(Arc::new(Mutex::new(State { effects, most, ..State::default() })))
@@ -163,13 +163,13 @@ impl Desk {
         state.next += 1;
         let id = state.next;
         state.open.push((id, wanted));
-        Waiting { desk: self.clone(), id }
+        Waiting { host: self.clone(), id }
     }
 }
 
 /// Resolves when the test replies. When dropped, it no longer waits.
 struct Waiting {
-    desk: Desk,
+    host: TestHost,
     id: u64,
 }
 
@@ -177,7 +177,7 @@ impl Future for Waiting {
     type Output = Reply;
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
-        let mut state = self.desk.state();
+        let mut state = self.host.state();
         match state.replies.iter().position(|(id, _)| *id == self.id) {
             Some(index) => Poll::Ready(state.replies.remove(index).1),
             None => Poll::Pending,
@@ -187,13 +187,13 @@ impl Future for Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut state = self.desk.state();
+        let mut state = self.host.state();
         state.open.retain(|(id, _)| *id != self.id);
         state.replies.retain(|(id, _)| *id != self.id);
     }
 }
 
-impl Oracle for Desk {
+impl Oracle for TestHost {
     fn ask(&self, question: Arc<Question>) -> Asking {
         let waiting = self.wait(Wanted::Answer(question));
         Box::pin(async move {
@@ -212,7 +212,7 @@ impl Oracle for Desk {
     }
 }
 
-impl Tools for Desk {
+impl Tools for TestHost {
     fn call(&self, call: ToolCall) -> Calling {
         let waiting = self.wait(Wanted::Result(call));
         Box::pin(async move {
@@ -225,7 +225,7 @@ impl Tools for Desk {
     }
 }
 
-impl Host for Desk {
+impl Host for TestHost {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let mut state = self.state();
         if !state.looking {
@@ -246,7 +246,7 @@ impl Host for Desk {
     }
 }
 
-impl Sink for Desk {
+impl Sink for TestHost {
     fn line(&mut self, line: &Line) -> std::io::Result<()> {
         let mut state = self.state();
         if state.lines.len() >= LONGEST.min(state.most) {
@@ -262,7 +262,7 @@ impl Sink for Desk {
 #[derive(Debug, Clone)]
 pub(super) struct TestClock {
     pub(super) time: VirtualClock,
-    pub(super) desk: Desk,
+    pub(super) host: TestHost,
 }
 
 impl Clock for TestClock {
@@ -276,7 +276,7 @@ impl Clock for TestClock {
 
     fn jump(&self) -> bool {
         let may = {
-            let state = self.desk.state();
+            let state = self.host.state();
             state.passing || state.open.is_empty()
         };
         may && self.time.jump()

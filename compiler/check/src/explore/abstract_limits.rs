@@ -9,22 +9,22 @@ use chartc_core::model::{Chart, Limits};
 /// Most combinations of reached and unreached limits. With more, the key keeps the counters.
 const MOST: usize = 12;
 
-/// What the counters of a state's limits are set to.
-pub(super) type Set = (StateId, Option<u32>, Option<u32>);
+/// The values to which the counters of a state's limits are set: calls, then turns.
+pub(super) type CounterValues = (StateId, Option<u32>, Option<u32>);
 
 /// The limits whose counters are left out.
 #[derive(Debug, Default)]
-pub(super) struct Relax {
+pub(super) struct AbstractLimits {
     /// By limited state: whether its calls are left out, and its turns.
     states: Vec<(StateId, bool, bool)>,
     /// The combinations of counters relative to their bounds. The first is far from all bounds, if possible.
-    pub(super) ways: Vec<Vec<Set>>,
+    pub(super) combinations: Vec<Vec<CounterValues>>,
 }
 
-impl Relax {
+impl AbstractLimits {
     /// For the limits whose counters nothing else reads; `calls` and `turns` say which may be left out.
-    pub(super) fn of(chart: &Chart, relevant: &Relevant<'_>, calls: bool, turns: bool) -> Self {
-        let mut made = Self { states: Vec::new(), ways: vec![Vec::new()] };
+    pub(super) fn new(chart: &Chart, relevant: &Relevant<'_>, calls: bool, turns: bool) -> Self {
+        let mut made = Self { states: Vec::new(), combinations: vec![Vec::new()] };
         for state in chart.state_ids() {
             let limits = &chart.state(state).limits;
             let calls = calls && (limits.calls.is_some() || limits.calls_warn.is_some());
@@ -34,14 +34,14 @@ impl Relax {
             if !calls && !turns {
                 continue;
             }
-            let calls_ways = if calls { of_calls(limits) } else { vec![None] };
-            let turns_ways = if turns { of_turns(limits) } else { vec![None] };
-            let count = made.ways.len() * calls_ways.len() * turns_ways.len();
+            let calls_ways = if calls { call_classes(limits) } else { vec![None] };
+            let turns_ways = if turns { turn_classes(limits) } else { vec![None] };
+            let count = made.combinations.len() * calls_ways.len() * turns_ways.len();
             if count > MOST {
                 continue;
             }
             let mut ways = Vec::with_capacity(count);
-            for way in &made.ways {
+            for way in &made.combinations {
                 for calls in &calls_ways {
                     for turns in &turns_ways {
                         let mut way = way.clone();
@@ -50,7 +50,7 @@ impl Relax {
                     }
                 }
             }
-            made.ways = ways;
+            made.combinations = ways;
             made.states.push((state, calls, turns));
         }
         made
@@ -62,7 +62,7 @@ impl Relax {
     }
 
     /// Whether the calls of a state are left out, and its turns.
-    pub(super) fn leaves_out(&self, state: StateId) -> (bool, bool) {
+    pub(super) fn omits(&self, state: StateId) -> (bool, bool) {
         let row = self.states.iter().find(|(s, ..)| *s == state);
         row.map_or((false, false), |(_, calls, turns)| (*calls, *turns))
     }
@@ -74,14 +74,14 @@ fn bound(n: Option<i64>) -> Option<u32> {
 }
 
 /// One number of calls of each class: the next call is normal, causes a warning, or is forbidden.
-fn of_calls(limits: &Limits) -> Vec<Option<u32>> {
+fn call_classes(limits: &Limits) -> Vec<Option<u32>> {
     let (hard, warn) = (bound(limits.calls), bound(limits.calls_warn));
     let class = |n: u32| (hard.is_some_and(|hard| n >= hard), Some(n.saturating_add(1)) == warn);
     one_of_each(class, [warn.unwrap_or(0).saturating_sub(1), hard.unwrap_or(0)])
 }
 
 /// One number of turns of each class: the next turn is normal, causes a warning, or is the last.
-fn of_turns(limits: &Limits) -> Vec<Option<u32>> {
+fn turn_classes(limits: &Limits) -> Vec<Option<u32>> {
     let (hard, warn) = (bound(limits.turns), bound(limits.turns_warn));
     let class = |n: u32| (Some(n.saturating_add(1)) == hard, Some(n.saturating_add(1)) == warn);
     let before = |bound: Option<u32>| bound.unwrap_or(0).saturating_sub(1);

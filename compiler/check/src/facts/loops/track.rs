@@ -4,7 +4,7 @@
 //! number in the chart, so that the iteration terminates. Transitions, blocks and code have their exact effect; an effect that is
 //! not understood may set any value.
 
-use super::Asker;
+use super::GuardOwner;
 use super::stops::{stops, widened};
 use crate::facts::Facts;
 use crate::facts::counter::{bounds, is_of_turn, sets, sets_back, value};
@@ -50,7 +50,7 @@ pub(super) struct Track<'c> {
 
 impl<'c> Track<'c> {
     /// Analyzes a counter through the whole chart.
-    pub(super) fn of(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
+    pub(super) fn new(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
         Self::following(chart, facts, counter, Resets::Done)
     }
 
@@ -104,11 +104,11 @@ impl<'c> Track<'c> {
     }
 
     /// The bounds when the owner's condition is tested; `None` if that never happens.
-    pub(super) fn asked_by(&self, asker: Asker) -> Option<Range> {
+    pub(super) fn asked_by(&self, asker: GuardOwner) -> Option<Range> {
         match asker {
-            Asker::Line(id) => self.at_line(id),
-            Asker::Step(id) => self.within(&self.facts.places.step(id).within),
-            Asker::Permission(i) => {
+            GuardOwner::Line(id) => self.at_line(id),
+            GuardOwner::Step(id) => self.within(&self.facts.places.step(id).within),
+            GuardOwner::Permission(i) => {
                 let from = self.chart.permissions[i].from;
                 self.within(&[from.unwrap_or(StateId::at(0))])
             }
@@ -291,7 +291,7 @@ impl<'c> Track<'c> {
 
     /// Narrows the bounds, given that a condition holds.
     fn refined(&self, guard: &Expr, range: Range) -> Range {
-        let own = |bound: &crate::facts::counter::Bound<'_>| bound.counter == self.counter;
+        let own = |bound: &crate::facts::counter::CounterBound<'_>| bound.counter == self.counter;
         bounds(self.chart, guard).iter().filter(|b| own(b)).fold(range, |range, bound| {
             let than = value(self.chart, bound.than, self.counter, Range::default());
             range.meet(within(bound.op, than))
